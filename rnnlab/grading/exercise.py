@@ -1,0 +1,46 @@
+"""What an exercise is: a function by name, its check, its hints, and the mistakes it must recognise."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+class Wrong(Exception):
+    """Raised by a check: the first difference in the learner's terms, and the misconception if it is known."""
+
+    def __init__(self, message: str, misconception: str | None = None, next_step: str | None = None):
+        super().__init__(message)
+        self.message, self.misconception, self.next_step = message, misconception, next_step
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A realistic wrong answer, written as an edit of the solution so that it cannot go stale unnoticed."""
+
+    name: str  # the misconception, as the check must name it
+    old: str  # stands in the solution
+    new: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """A callable argument, as source text: it is executed where the learner's code runs."""
+
+    source: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One function to write. `check(submission, rng)` returns, or raises Wrong; `truth` has the learner's signature."""
+
+    name: str
+    points: int
+    difficulty: int  # 1 to 5
+    minutes: int
+    lines: int  # expected size of the answer
+    hints: tuple[str, str, str]  # orient, key idea, near-code
+    check: Callable
+    truth: Callable
+    mutants: tuple[Mutant, ...]
+    also_right: tuple[str, ...]  # differently written right answers, as source text
+    seconds: float = 20.0  # time limit of the whole check, in the worker
