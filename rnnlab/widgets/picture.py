@@ -1,0 +1,186 @@
+"""Pictures that say what they show: one palette, figures with a text alternative, sliders over a figure.
+
+Every picture stands on a light card of its own, so that it reads the same in a light and in a dark theme,
+and carries one sentence with its finding for those who hear the page instead of seeing it.
+"""
+
+import html
+import io
+from base64 import b64encode
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which people with any common colour blindness can tell apart
+PALETTE = {
+    "black": "#000000",
+    "orange": "#E69F00",
+    "sky": "#56B4E9",
+    "green": "#009E73",
+    "yellow": "#F0E442",
+    "blue": "#0072B2",
+    "red": "#D55E00",
+    "purple": "#CC79A7",
+}
+LINES = [PALETTE[name] for name in ("blue", "red", "green", "orange", "purple", "sky")]
+CARD = "#FFFFFF"
+DPI = 96  # dots per inch: sharp enough on a laptop, and small enough to redraw many times a second
+
+
+def show(figure: Figure, alt: str) -> None:
+    """Displays a matplotlib figure; `alt` is the sentence that states its finding."""
+    picture = Picture(png(figure), alt)
+    _forget(figure)
+    _display(picture)
+
+
+def canvas(rows: int = 1, columns: int = 1, *, width: float = 7.0, height: float = 3.4, **subplots: Any):
+    """(figure, axes) in the course's style, sizes in inches; axes as `plt.subplots` gives them."""
+    figure = Figure(figsize=(width, height), facecolor=CARD, layout="constrained")
+    axes = figure.subplots(rows, columns, **subplots)
+    for axis in figure.axes:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.set_prop_cycle(color=LINES)
+    return figure, axes
+
+
+def png(figure: Figure, dpi: int = DPI) -> bytes:
+    """The figure as the bytes of a PNG file."""
+    file = io.BytesIO()
+    # level 1: the bytes go no further than the learner's browser, so time counts and size does not
+    figure.savefig(file, format="png", dpi=dpi, facecolor=CARD, pil_kwargs={"compress_level": 1})
+    return file.getvalue()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A PNG and the sentence that says what it shows."""
+
+    png: bytes
+    alt: str
+
+    def __repr__(self) -> str:
+        return self.alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        source = f"data:image/png;base64,{b64encode(self.png).decode()}"
+        style = f"background:{CARD};padding:6px;border-radius:4px;max-width:100%"
+        tag = f'<img src="{source}" alt="{html.escape(self.alt)}" style="{style}">'
+        return {"text/html": tag, "text/plain": self.alt}
+
+
+class Slider(NamedTuple):
+    """One thing a reader may move: its label, the values it steps through, the index it starts at."""
+
+    label: str
+    values: Sequence
+    start: int = 0
+    format: str = "{}"
+    play: bool = False  # a button that steps through the values by itself
+
+    def options(self) -> list[tuple[str, Any]]:
+        return [(self.format.format(value), value) for value in self.values]
+
+
+def slider_view(draw: Callable[..., Figure], describe: Callable[..., str], **sliders: Slider) -> "View":
+    """A picture with sliders under it.
+
+    `draw(**values) -> Figure` should move the artists of one figure and return it: that is what keeps a
+    move below 150 ms. `describe(**values)` is the finding in one sentence: the text alternative, and the
+    line under the picture.
+    """
+    start = {name: slider.values[slider.start] for name, slider in sliders.items()}
+    figure = draw(**start)
+    still = Picture(png(figure), describe(**start))
+    figure.set_layout_engine("none")  # the layout found once holds: finding it again is a third of a redraw
+    return View(still, _box(draw, describe, sliders, still) if widgets_run() else None)
+
+
+@dataclass(frozen=True)
+class View:
+    """Widgets where they run, and the same picture standing still where they do not."""
+
+    still: Picture
+    box: Any  # an ipywidgets box, or None
+
+    def __repr__(self) -> str:
+        return self.still.alt
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        bundle = self.still._repr_mimebundle_()
+        if self.box is None:
+            return bundle
+        # a front end that knows widgets takes the widget; any other one takes the picture
+        widget = "application/vnd.jupyter.widget-view+json"
+        return bundle | {widget: self.box._repr_mimebundle_()[widget]}
+
+
+def widgets_run() -> bool:
+    """Is there a kernel for a widget to talk to, and ipywidgets to talk with?"""
+    try:
+        import ipywidgets  # noqa: F401
+        from IPython import get_ipython
+    except ImportError:
+        return False
+    return hasattr(get_ipython(), "kernel")
+
+
+def _box(draw, describe, sliders: dict[str, Slider], still: Picture):
+    import ipywidgets
+
+    controls = {name: _control(ipywidgets, slider) for name, slider in sliders.items()}
+    # the image has no alt of its own: a screen reader takes its title, which ipywidgets calls tooltip
+    image = ipywidgets.Image(value=still.png, format="png", tooltip=still.alt, layout={"max_width": "100%"})
+    line = ipywidgets.HTML(_status(still.alt))
+
+    def redraw(_change) -> None:
+        values = {name: control.value for name, control in controls.items()}
+        image.value, image.tooltip = png(draw(**values)), describe(**values)
+        line.value = _status(image.tooltip)
+
+    for control in controls.values():
+        control.observe(redraw, names="value")
+    rows = [_row(ipywidgets, sliders[name], control) for name, control in controls.items()]
+    return ipywidgets.VBox([image, line, *rows])
+
+
+def _control(ipywidgets, slider: Slider):
+    return ipywidgets.SelectionSlider(
+        options=slider.options(),
+        index=slider.start,
+        description=slider.label,
+        style={"description_width": "11em"},
+        layout={"width": "min(36em, 100%)"},
+    )
+
+
+def _row(ipywidgets, slider: Slider, control):
+    """The slider, with a play button beside it if it has one (the two are tied in the browser, by index)."""
+    if not slider.play:
+        return control
+    play = ipywidgets.Play(min=0, max=len(slider.values) - 1, value=slider.start, interval=400)
+    play.tooltip = f"Play: step through {slider.label}"
+    row = ipywidgets.HBox([control, play])
+    ipywidgets.jslink((play, "value"), (control, "index"))
+    return row
+
+
+def _status(text: str) -> str:
+    return f'<div role="status" aria-live="polite" style="line-height:1.4">{html.escape(text)}</div>'
+
+
+def _display(picture: Picture) -> None:
+    try:
+        from IPython.display import display
+    except ImportError:
+        display = print
+    display(picture)
+
+
+def _forget(figure: Figure) -> None:
+    """Closes a figure made by pyplot, which would otherwise be drawn a second time at the end of the cell."""
+    from matplotlib import pyplot
+
+    pyplot.close(figure)
