@@ -1,0 +1,111 @@
+"""Notebook sources as text: cells of py:percent, and the exercise that a solution's cell holds.
+
+`# %% [markdown]` opens a cell of prose, every line of it behind `# `; `# %%` opens a cell of code. Either
+line may go on with a title, for the author. Every mistake in a source is a SourceError that names file and line.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+OPENING = re.compile(r"^# %%(?: .*)?$")
+DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.M)
+
+
+class SourceError(ValueError):
+    """A source text that cannot be built: names the file, the line, and what to mend."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a source text."""
+
+    kind: str  # "markdown" or "code"
+    text: str
+    where: str = ""  # file of the source, for messages
+    line: int = 1  # of the source, where the text begins
+
+    def error(self, offset: int, message: str) -> SourceError:
+        """What is wrong `offset` lines into this cell."""
+        return SourceError(f"{self.where}:{self.line + offset}: {message}")
+
+
+def parse(text: str, where: str) -> list[Cell]:
+    """The cells of a py:percent text; comments before the first belong to the file, not to the notebook."""
+    lines = text.split("\n")
+    openings = [n for n, line in enumerate(lines) if OPENING.match(line)]
+    if not openings:
+        raise SourceError(f"{where}:1: no cell; open one with '# %%' or '# %% [markdown]'")
+    for n, line in enumerate(lines[: openings[0]]):
+        if line.strip() and not line.startswith("#"):
+            raise SourceError(f"{where}:{n + 1}: this line stands before the first '# %%' and would be lost")
+    spans = zip(openings, [*openings[1:], len(lines)], strict=True)
+    return [_cell(lines[start], lines[start + 1 : end], where, start + 2) for start, end in spans]
+
+
+def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
+    prose = "[markdown]" in opening
+    blank = lambda line: line.strip() in ("", "#" if prose else "")
+    while lines and blank(lines[0]):
+        lines, first = lines[1:], first + 1
+    while lines and blank(lines[-1]):
+        lines = lines[:-1]
+    cell = Cell("markdown" if prose else "code", "\n".join(lines), where, first)
+    if not lines:
+        raise cell.error(-1, "an empty cell")
+    return replace(cell, text="\n".join(_uncommented(cell))) if prose else cell
+
+
+def _uncommented(cell: Cell) -> list[str]:
+    lines = cell.text.split("\n")
+    for n, line in enumerate(lines):
+        if line.strip() not in ("", "#") and not line.startswith("# "):
+            raise cell.error(n, f"prose stands behind '# ', but this line is {line!r}")
+    return [line[2:] for line in lines]
+
+
+def defines(cell: Cell) -> str | None:
+    """Name of the function or class that holds the cell's first solution region, None where there is none."""
+    before, found, _ = cell.text.partition(BEGIN)
+    names = DEFINITION.findall(before) if cell.kind == "code" and found else []
+    return names[-1] if names else None
+
+
+def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
+    """The exercise in a solution's cell: what stands between the markers becomes one line that raises.
+
+    size(name) says how long the answer is, for that line: "about 2 lines".
+    """
+    kept: list[str] = []
+    begun, name = None, None
+    for n, line in enumerate(cell.text.split("\n")):
+        mark = line.strip()
+        if mark == BEGIN:
+            _may_begin(cell, n, begun, inside=name is not None and line != mark)
+            begun = n
+        elif mark == END:
+            if begun is None:
+                raise cell.error(n, f"{END} without its {BEGIN}")
+            kept.append(_raise(line, name, size(name)))
+            begun = None
+        elif "SOLUTION" in mark and mark.startswith("##"):
+            raise cell.error(n, f"{mark!r} is no marker; write {BEGIN!r} or {END!r} alone on a line")
+        elif begun is None:
+            name = found[1] if (found := DEFINITION.match(line)) else name
+            kept.append(line)
+    if begun is not None:
+        raise cell.error(begun, f"{BEGIN} without its {END} in the same cell")
+    return replace(cell, text="\n".join(kept))
+
+
+def _may_begin(cell: Cell, n: int, begun: int | None, inside: bool) -> None:
+    if begun is not None:
+        raise cell.error(n, f"{BEGIN} inside the region that begins on line {cell.line + begun}")
+    if not inside:
+        raise cell.error(n, f"{BEGIN} outside a function: the untouched exercise would stop at this cell")
+
+
+def _raise(marker: str, name: str | None, size: str) -> str:
+    indent = marker[: len(marker) - len(marker.lstrip())]
+    return f"{indent}raise NotImplementedError" + (f'("{name}: {size}")' if size else "")
