@@ -1,0 +1,131 @@
+"""rnn_forward_batched: one product serves all sequences of a minibatch; calls of `multiply` are counted."""
+
+from functools import partial
+
+import numpy as np
+from rnnlab.grading.judging import expect
+
+from rnnlab.checks.rnn_forward.rnn_step import exact, parameters
+from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
+
+COUNTED_PRODUCT = """
+calls = 0
+
+def multiply(a, b):
+    global calls
+    calls += 1
+    if calls > {budget}:
+        raise RuntimeError("multiply was called more than 2*T = {budget} times for T={T}, B={B}")
+    if a.ndim != 2 or b.ndim != 2:
+        raise ValueError(f"multiply takes two matrices, but got the shapes {{a.shape}} and {{b.shape}}")
+    return a @ b * {scale}
+"""
+
+
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        gates = multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T)
+        states.append(np.tanh(gates + (bias_ih + bias_hh)))
+    return np.stack(states)
+
+
+def check(submission, rng):
+    for T, B, I, H in ((1, 1, 1, 1), (3, 3, 2, 4), (2, 5, 3, 4)):
+        _check_case(submission, rng, T, B, I, H)
+    _check_case(submission, rng, 4, 3, 5, 2, dtype="float32")
+    try:
+        _check_case(submission, rng, 2, 3, 4, 5, scale=0.5)
+    except Wrong as wrong:
+        raise Wrong(
+            "With a multiply that halves every product the states do not change as they should.",
+            "does not use multiply for every product",
+            "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
+        ) from wrong
+
+
+def _check_case(submission, rng, T, B, I, H, dtype="float64", scale=1):
+    x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
+    weights = parameters(rng, I, H, dtype)
+    code = Code(COUNTED_PRODUCT.format(budget=2 * T, T=T, B=B, scale=scale), "multiply")
+    want = exact(partial(rnn_forward_batched, lambda a, b: a @ b * scale), x, h0, *weights)
+    wrong = _misconceptions(x, h0, *weights) if scale == 1 else {}
+    case = f"T={T}, B={B}, I={I}, H={H}, {dtype}"
+    expect(submission(code, x, h0, *weights), want, what="the states", case=case, wrong=wrong)
+
+
+def _misconceptions(x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> dict:
+    run = rnn_forward_batched
+    want = run(np.matmul, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
+    wrong = {
+        "starts from zero instead of h0": run(np.matmul, x, 0 * h0, weight_ih, weight_hh, bias_ih, bias_hh),
+        "transposes weight_hh": run(np.matmul, x, h0, weight_ih, weight_hh.T, bias_ih, bias_hh),
+        "forgets the recurrent bias": run(np.matmul, x, h0, weight_ih, weight_hh, bias_ih, 0 * bias_hh),
+        "forgets the input bias": run(np.matmul, x, h0, weight_ih, weight_hh, 0 * bias_ih, bias_hh),
+        "leaves out the initial state": want[1:],
+        "shows every sequence the inputs of the first": run(
+            np.matmul, np.broadcast_to(x[:, :1], x.shape), h0, weight_ih, weight_hh, bias_ih, bias_hh
+        ),
+    }
+    if len(x) == len(h0):
+        wrong["takes x for [B,T,I]"] = run(
+            np.matmul, x.swapaxes(0, 1), h0, weight_ih, weight_hh, bias_ih, bias_hh
+        )
+    return wrong
+
+
+RNN_FORWARD_BATCHED = Exercise(
+    name="rnn_forward_batched",
+    points=4,
+    difficulty=3,
+    minutes=15,
+    lines=7,
+    hints=(
+        "Start from your rnn_forward. Which of its arrays get one more axis, and which stay as they are "
+        "because all sequences share them?",
+        "`x[t]` is now a matrix [B,I] with one sequence a row. A row vector has its matrix on the right, "
+        "transposed: multiply(x[t], weight_ih.T) is [B,H], the products of all sequences at once. No loop "
+        "over sequences is left.",
+        "`states = np.zeros((T + 1, *h0.shape), dtype=h0.dtype)`; in the loop over t two products, "
+        "`multiply(x[t], weight_ih.T)` and the same for `states[t]` and `weight_hh.T`, plus both biases, "
+        "then tanh.",
+    ),
+    check=check,
+    truth=rnn_forward_batched,
+    mutants=(
+        Mutant(
+            "multiplies one sequence at a time",
+            "multiply(states[t], weight_hh.T)",
+            "np.concatenate([multiply(h[np.newaxis], weight_hh.T) for h in states[t]])",
+        ),
+        Mutant(
+            "does not use multiply for every product",
+            "multiply(states[t], weight_hh.T)",
+            "states[t] @ weight_hh.T",
+        ),
+        Mutant("transposes weight_hh", "weight_hh.T", "weight_hh"),
+        Mutant("takes x for [B,T,I]", "x[t]", "x[:, t]"),
+        Mutant("shows every sequence the inputs of the first", "x[t]", "x[t][:1]"),
+        Mutant("starts from zero instead of h0", "    states[0] = h0\n", ""),
+        Mutant("leaves out the initial state", "return states", "return states[1:]"),
+        Mutant("forgets the recurrent bias", " + bias_hh", ""),
+        Mutant("returns the wrong dtype", ", dtype=h0.dtype", ""),
+    ),
+    also_right=(
+        "def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):\n"
+        "    T, B, I = x.shape\n"
+        "    gates_x = multiply(x.reshape(T * B, I), weight_ih.T).reshape(T, B, -1)\n"
+        "    states = [h0]\n"
+        "    for t in range(T):\n"
+        "        states.append(np.tanh(gates_x[t] + multiply(states[t], weight_hh.T) + bias_ih + bias_hh))\n"
+        "    return np.stack(states)",
+        "def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):\n"
+        "    both = np.concatenate([weight_ih, weight_hh], axis=1)\n"
+        "    states = [h0]\n"
+        "    for x_t in x:\n"
+        "        inputs = np.concatenate([x_t, states[-1]], axis=1)\n"
+        "        column = multiply(both, inputs.T) + (bias_ih + bias_hh)[:, np.newaxis]\n"
+        "        states.append(np.tanh(column).T)\n"
+        "    return np.array(states)",
+    ),
+)
