@@ -1,0 +1,125 @@
+"""How much of a gradient survives its way back through time, against spectral radius and sequence length.
+
+The network is h' = tanh(W h + input), W orthogonal times the spectral radius, so that without tanh every step
+back would multiply every gradient by exactly the radius. What is shown is the root mean square over all
+directions a gradient can have: the Frobenius norm of dh[T]/dh[T−k], divided by √H.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from rnnlab.network import Network
+from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+
+HIDDEN = 32
+LONGEST = 100  # steps
+DRIVE = 0.1  # standard deviation of what the input adds to each unit: enough to keep every unit moving
+RADII = tuple(round(0.5 + 0.05 * k, 2) for k in range(31))  # 0.5 … 2.0
+ROUNDING = float(np.finfo(np.float32).eps)  # beside a gradient of size 1, a smaller one is lost in float32
+FLOOR, CEILING = 1e-16, 1e10
+
+
+@lru_cache(maxsize=len(RADII))
+def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """(weight_hh [H,H], h [LONGEST+1,H]) of the network run from zero under a random input."""
+    rng = np.random.default_rng(2)
+    start = Network.create("rnn_tanh", 1, HIDDEN, dtype="float64", init="orthogonal", seed=1)
+    weight_hh = radius * start.parameters["weight_hh_l0"]
+    h = np.zeros((LONGEST + 1, HIDDEN))
+    for t, push in enumerate(DRIVE * rng.standard_normal((LONGEST, HIDDEN))):
+        h[t + 1] = np.tanh(weight_hh @ h[t] + push)
+    return weight_hh, h
+
+
+@lru_cache(maxsize=256)
+def gains(radius: float, T: int) -> np.ndarray:
+    """[T+1] root mean square of what k = 0 … T steps back leave of a gradient at h[T]."""
+    weight_hh, h = hidden_states(radius)
+    back, left = np.eye(HIDDEN), [1.0]
+    for t in reversed(range(T)):
+        back = (back * (1 - h[t + 1] ** 2)) @ weight_hh
+        left.append(np.linalg.norm(back) / np.sqrt(HIDDEN))
+    return np.array(left)
+
+
+@lru_cache(maxsize=1)
+def gain_map() -> np.ndarray:
+    """[LONGEST,radius] what T = 1 … LONGEST steps back leave of a gradient at h[T], for every radius."""
+    return np.array([_gains_to_the_start(radius) for radius in RADII]).T
+
+
+def _gains_to_the_start(radius: float) -> list[float]:
+    weight_hh, h = hidden_states(radius)
+    product, left = np.eye(HIDDEN), []
+    for t in range(LONGEST):
+        product = ((1 - h[t + 1] ** 2)[:, None] * weight_hh) @ product
+        left.append(np.linalg.norm(product) / np.sqrt(HIDDEN))
+    return left
+
+
+def finding(radius: float, T: int) -> str:
+    """What the picture shows, in one sentence."""
+    left = gains(radius, T)[-1]
+    verdict = "has vanished" if left < 1e-3 else "has exploded" if left > 1e3 else "still counts"
+    lost = " It is below float32's rounding beside a gradient of size 1." if left < ROUNDING else ""
+    return (
+        f"Spectral radius {radius:.2f}, T = {T}: a gradient of size 1 at the last step reaches step 0 "
+        f"with size {left:.1e} and {verdict}; without tanh it would be {radius:.2f}^{T} = "
+        f"{radius**T:.1e}.{lost}"
+    )
+
+
+def figure_gradient_flow(radius: float, T: int) -> Figure:
+    """The gradient's size against steps back, and this network's place on the map of all of them."""
+    figure, parts = _blank()
+    back = np.arange(T + 1)
+    parts["tanh"].set_data(back, np.maximum(gains(radius, T), FLOOR))
+    parts["linear"].set_data(back, np.clip(radius ** back.astype(float), FLOOR, CEILING))
+    parts["here"].set_data([radius], [T])
+    parts["tanh"].axes.set_title(f"radius {radius:.2f}, T = {T}", loc="left")
+    return figure
+
+
+def explore_gradient_flow() -> View:
+    """Sliders for the spectral radius and the sequence length."""
+    return slider_view(
+        figure_gradient_flow,
+        finding,
+        radius=Slider("spectral radius", RADII, start=RADII.index(0.9), format="{:.2f}"),
+        T=Slider("sequence length T", range(1, LONGEST + 1), start=49),
+    )
+
+
+@lru_cache(maxsize=1)
+def _blank():
+    """One figure to redraw, with the artists that move."""
+    figure, (left, right) = canvas(1, 2, width=8.6, height=3.6)
+    (tanh,) = left.semilogy([], [], label="through tanh")
+    (linear,) = left.semilogy([], [], "--", color=PALETTE["black"], label="radius^k, no tanh")
+    left.axhline(ROUNDING, color=PALETTE["red"], linestyle=":", label="float32 rounding of 1")
+    left.minorticks_off()
+    left.yaxis.set_major_formatter(lambda size, _: f"{size:.0e}")  # typeset powers are slow
+    left.set(
+        xlim=(0, LONGEST),
+        ylim=(FLOOR, CEILING),
+        xlabel="k, steps back from the last",
+        ylabel="size of the gradient",
+    )
+    left.legend(loc="lower left", fontsize=8)
+    return figure, {"tanh": tanh, "linear": linear, "here": _map(figure, right)}
+
+
+def _map(figure: Figure, axis):
+    """Draws the map of what reaches step 0; returns the marker of where the reader stands."""
+    size = np.log10(gain_map())
+    edges = (RADII[0], RADII[-1], 1, LONGEST)
+    # an image, not a mesh of 3100 polygons: it is drawn again at every move
+    colours = axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
+    lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors=PALETTE["black"], linewidths=0.8)
+    axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8)
+    (here,) = axis.plot([], [], "X", markersize=10, color=PALETTE["black"], markeredgecolor="white")
+    axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
+    figure.colorbar(colours, ax=axis, label="power of ten", extend="both")
+    return here
