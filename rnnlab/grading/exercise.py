@@ -23,7 +23,11 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Code:
-    """A callable argument, as source text: it is executed where the learner's code runs."""
+    """A callable argument, as source text: it is executed where the learner's code runs, afresh for each call.
+
+    Codes of one call with the same source share its globals. The source may use `np`, and may raise
+    `Wrong(message, misconception, next_step)` itself: the answer then has failed with that misconception.
+    """
 
     source: str
     name: str

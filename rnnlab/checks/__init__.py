@@ -1,0 +1,49 @@
+"""All exercises of the course by name: one module a unit, each with EXERCISES in the order of its notebook."""
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+
+from rnnlab.grading.exercise import Exercise
+
+UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and work
+    "start_here": "00_start_here",
+    "rnn_forward": "01_rnn_forward",
+    "bptt": "02_bptt",
+    "training": "03_training",
+}
+
+
+class UnknownExercise(ValueError):
+    """No exercise has this name; the message offers the nearest ones."""
+
+
+@cache
+def exercises(unit: str) -> tuple[Exercise, ...]:
+    """The exercises of one unit, in the order of its notebook."""
+    if unit not in UNITS:
+        raise ValueError(f"there is no unit {unit!r}; the units are {', '.join(UNITS)}")
+    return import_module(f"rnnlab.checks.{unit}").EXERCISES
+
+
+def every() -> Iterator[tuple[str, Exercise]]:
+    """(unit, exercise) for the whole course."""
+    for unit in UNITS:
+        for exercise in exercises(unit):
+            yield unit, exercise
+
+
+def find(name: str) -> tuple[str, Exercise]:
+    """(unit, exercise) by the exercise's name."""
+    for unit, exercise in every():
+        if exercise.name == name:
+            return unit, exercise
+    raise UnknownExercise(_unknown(name))
+
+
+def _unknown(name: str) -> str:
+    names = [exercise.name for _, exercise in every()]
+    near = get_close_matches(name, names, 3, 0.5)
+    offered = f"Did you mean {' or '.join(near)}?" if near else f"The exercises are {', '.join(names)}."
+    return f"No exercise is called {name!r}. {offered}"

@@ -1,0 +1,194 @@
+"""Two results side by side: are they the same, and if not, where does the first difference stand, in words.
+
+What an answer returns must have the exact type, shape and dtype and be finite; only then do values count. These four
+mistakes have the same names in every exercise.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from rnnlab.grading.exercise import Wrong
+
+WRONG_TYPE = "returns the wrong type"
+WRONG_SHAPE = "returns the wrong shape"
+WRONG_DTYPE = "returns the wrong dtype"
+NOT_FINITE = "returns NaN or infinity"
+TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
+
+
+def first_difference(
+    got: object, want: object, axes: tuple | Mapping, what: object, tolerance: float | None
+) -> Wrong | None:
+    """The first thing that is not as wanted, None if there is none. Parts of a tuple or dict are gone through in order."""
+    if isinstance(want, tuple | list):
+        return _in_sequence(got, want, axes, what, tolerance)
+    if isinstance(want, dict):
+        return _in_dict(got, want, axes, what, tolerance)
+    named = axes.get(what, ()) if isinstance(axes, Mapping) else axes
+    if isinstance(want, np.ndarray):
+        return _in_array(got, want, named, str(what), tolerance)
+    return _in_plain(got, want, str(what), tolerance)
+
+
+def same(got: object, want: object, tolerance: float | None) -> bool:
+    """Equal in structure, shape and value; dtypes may differ. NaN equals NaN, since a wrong answer may hold it."""
+    if isinstance(want, tuple | list):
+        return (
+            isinstance(got, tuple | list)
+            and len(got) == len(want)
+            and all(same(g, w, tolerance) for g, w in zip(got, want, strict=True))
+        )
+    if isinstance(want, dict):
+        return (
+            isinstance(got, dict)
+            and got.keys() == want.keys()
+            and all(same(got[k], want[k], tolerance) for k in want)
+        )
+    if not (_is_numeric(got) and _is_numeric(want)):
+        return type(got) is type(want) and got == want
+    return np.shape(got) == np.shape(want) and _agrees(np.asarray(got), np.asarray(want), tolerance)
+
+
+def describe(value: object) -> str:
+    """What a value is, in words that follow 'returns': 'an array of shape (3, 2)', 'a tuple of 2', 'nothing (None)'."""
+    if value is None:
+        return "nothing (None)"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, tuple | list | dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    article = "an" if type(value).__name__[0] in "aeiou" else "a"
+    return f"{article} {type(value).__name__}"
+
+
+def _in_sequence(
+    got: object, want: tuple, axes: object, what: object, tolerance: float | None
+) -> Wrong | None:
+    names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
+    if not isinstance(got, tuple | list) or len(got) != len(want):
+        asked = f"{len(want)} results are asked for: {', '.join(names)}"
+        return Wrong(f"It returns {describe(got)}; {asked}.", WRONG_TYPE, _type_advice(got))
+    parts = zip(got, want, names, strict=True)
+    return next(filter(None, (first_difference(g, w, axes, name, tolerance) for g, w, name in parts)), None)
+
+
+def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: float | None) -> Wrong | None:
+    if not isinstance(got, dict):
+        return Wrong(
+            f"It returns {describe(got)}; a dict with {', '.join(map(str, want))} is asked for.", WRONG_TYPE
+        )
+    if missing := [str(key) for key in want if key not in got]:
+        return Wrong(f"The dict it returns lacks {', '.join(missing)}.", WRONG_TYPE)
+    if surplus := [str(key) for key in got if key not in want]:
+        return Wrong(f"The dict it returns holds {', '.join(surplus)}, which nobody asked for.", WRONG_TYPE)
+    return next(filter(None, (first_difference(got[k], want[k], axes, k, tolerance) for k in want)), None)
+
+
+def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
+    if not isinstance(got, np.ndarray):
+        return Wrong(
+            f"{what} is {describe(got)} instead of an array of shape {want.shape}.",
+            WRONG_TYPE,
+            _type_advice(got),
+        )
+    if got.shape != want.shape:
+        return Wrong(f"{what} has shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
+    if got.dtype != want.dtype:
+        return Wrong(
+            f"{what} has dtype {got.dtype} instead of {want.dtype}.", WRONG_DTYPE, _dtype_advice(got, want)
+        )
+    if not np.isfinite(got).all():
+        first = np.argwhere(~np.isfinite(got))[0]
+        return Wrong(f"{what} holds {got[tuple(first)]} at {_place(first, axes)}.", NOT_FINITE)
+    if _agrees(got, want, tolerance):
+        return None
+    first = _first_apart(got, want, tolerance)
+    value, wanted = _in_words(got[first], want[first])
+    return Wrong(f"{what} first differs at {_place(first, axes)}: {value} instead of {wanted}.")
+
+
+def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
+    """Of a number, a text, a bool or None."""
+    kinds = _accepted(want)
+    if not isinstance(got, kinds) or (
+        isinstance(got, bool | np.bool) and not isinstance(want, bool | np.bool)
+    ):
+        asked = "nothing (None)" if want is None else f"the {type(want).__name__} that is asked for"
+        return Wrong(f"{what} is {describe(got)} instead of {asked}.", WRONG_TYPE, _type_advice(got))
+    if isinstance(got, float | np.floating) and not np.isfinite(got) and np.isfinite(want):
+        return Wrong(f"{what} is {got}.", NOT_FINITE)
+    if same(got, want, tolerance):
+        return None
+    value, wanted = _in_words(got, want) if _is_numeric(want) else (repr(got), repr(want))
+    return Wrong(f"{what} is {value} instead of {wanted}.")
+
+
+def _accepted(want: object) -> tuple:
+    """Types that may stand for a wanted number: NumPy's own are what its functions return."""
+    if isinstance(want, bool | np.bool):
+        return bool, np.bool
+    if isinstance(want, int | np.integer):
+        return int, np.integer
+    if isinstance(want, float | np.floating):
+        return float, int, np.floating, np.integer
+    return (type(want),)
+
+
+def _type_advice(got: object) -> str | None:
+    return "is a `return` missing?" if got is None else None
+
+
+def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
+    if want.dtype.kind == "f" and got.dtype.kind == "f":
+        return "np.zeros and np.array make float64 unless they are told a dtype, for instance dtype=x.dtype."
+    return None
+
+
+def _place(index: tuple, axes: tuple) -> str:
+    """'step 3, sequence 0, unit 2'; an index in brackets where the axes have no names."""
+    if len(axes) != len(index):
+        return f"[{', '.join(map(str, index))}]"
+    return ", ".join(f"{axis} {n}" for axis, n in zip(axes, index, strict=True))
+
+
+def _in_words(got: object, want: object) -> tuple[str, str]:
+    """Both numbers with as many digits as it takes to tell them apart."""
+    for digits in (4, 6, 9, 12, 17):
+        words = f"{got:.{digits}g}", f"{want:.{digits}g}"
+        if words[0] != words[1]:
+            break
+    return words
+
+
+def _is_numeric(value: object) -> bool:
+    return isinstance(value, bool | int | float | complex | np.generic | np.ndarray)
+
+
+def _agrees(got: np.ndarray, want: np.ndarray, tolerance: float | None) -> bool:
+    return relative_error(got, want) <= _limit(got, want, tolerance)
+
+
+def _limit(got: np.ndarray, want: np.ndarray, tolerance: float | None) -> float:
+    if tolerance is not None:
+        return tolerance
+    return max(TOLERANCE.get(str(array.dtype), 0.0) for array in (got, want))
+
+
+def relative_error(got: np.ndarray, want: np.ndarray) -> float:
+    with np.errstate(all="ignore"):
+        apart = np.where(got == want, 0, got.astype("complex128") - want)
+        scale = np.linalg.norm(np.ravel(want))
+        size = np.linalg.norm(np.ravel(apart))
+    if not np.isfinite(size) and np.array_equal(np.isfinite(got), np.isfinite(want)):
+        keep = np.isfinite(got)
+        return relative_error(got[keep], want[keep])
+    return float(size / scale) if scale else float(size)
+
+
+def _first_apart(got: np.ndarray, want: np.ndarray, tolerance: float | None) -> tuple:
+    """Index of the first element that is further off than the tolerance allows for an element of this array's size."""
+    apart = np.abs(got.astype("complex128") - want)
+    allowed = _limit(got, want, tolerance) * np.maximum(np.abs(want), np.sqrt(np.mean(np.abs(want) ** 2)))
+    first = np.flatnonzero(apart > allowed)
+    return np.unravel_index(first[0] if len(first) else np.argmax(apart), got.shape)

@@ -1,0 +1,207 @@
+"""How values cross between the judge and the learner's process: JSON that says what there is, then raw buffers.
+
+Never pickle: to read a pickle is to run it, and what comes back was made by code that nobody has read. Types are
+exact: a subclass of an array or of a number may answer one thing now and another thing later.
+
+A frame: two lengths (8 bytes each, little-endian), a header in JSON, the bytes of the header's arrays one after another.
+"""
+
+import json
+import math
+import os
+import struct
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+LENGTHS = struct.Struct("<QQ")
+MAX_HEADER = 1 << 20  # bytes
+MAX_BUFFERS = 64 << 20  # bytes: 8 million float64, far above any answer asked for
+MAX_PARTS = 10_000
+MAX_DEPTH = 16
+MAX_INT_BITS = 4096
+NUMBERS = "biufc"  # kinds of dtype that are numbers: no objects, no text, no records
+
+
+class Unsuitable(Exception):
+    """A value that cannot cross: says what it is, in words that follow 'returns'."""
+
+
+class TooBig(Exception):
+    """More bytes than a frame may hold."""
+
+
+class Broken(Exception):
+    """Bytes that are no frame: whoever wrote them did not use this module."""
+
+
+class Program(NamedTuple):
+    """Source text to run on the other side, and the name in it that is meant."""
+
+    source: str
+    name: str
+
+
+def pack(value: object, **header: object) -> bytes:
+    """One frame that holds a value and the fields of `header`."""
+    buffers: list[bytes] = []
+    text = json.dumps(header | {"value": _describe(value, buffers, MAX_DEPTH, [0])}).encode()
+    if len(text) > MAX_HEADER:
+        raise TooBig
+    return b"".join((LENGTHS.pack(len(text), sum(map(len, buffers))), text, *buffers))
+
+
+def unpack(frame: bytes) -> tuple[object, dict]:
+    """The value of a frame and its header; Broken if anything about it is not as `pack` would have written it."""
+    header_bytes, _ = lengths(frame)
+    end = LENGTHS.size + header_bytes
+    try:
+        header = json.loads(frame[LENGTHS.size : end])
+        buffers = _Reader(frame, end)
+        value = _build(header.pop("value"), buffers, MAX_DEPTH)
+    except (
+        ValueError,
+        TypeError,
+        KeyError,
+        IndexError,
+        AttributeError,
+        RecursionError,
+        OverflowError,
+    ) as error:
+        raise Broken(str(error)) from error
+    if buffers.at != len(frame):
+        raise Broken("bytes left over")
+    return value, header
+
+
+def lengths(frame: bytes) -> tuple[int, int]:
+    """Bytes of header and of buffers, as the beginning of a frame states them, held against the caps."""
+    if len(frame) < LENGTHS.size:
+        raise Broken("no whole frame")
+    header, buffers = LENGTHS.unpack_from(frame)
+    if header > MAX_HEADER or buffers > MAX_BUFFERS:
+        raise TooBig
+    return header, buffers
+
+
+def write(fd: int, frame: bytes) -> None:
+    """All of a frame."""
+    view = memoryview(frame)
+    while view:
+        view = view[os.write(fd, view) :]
+
+
+def read(fd: int) -> bytes:
+    """The next whole frame; EOFError where the other side has gone."""
+    start = _read_exactly(fd, LENGTHS.size)
+    return start + _read_exactly(fd, sum(lengths(start)))
+
+
+def _read_exactly(fd: int, size: int) -> bytes:
+    parts, missing = [], size
+    while missing:
+        part = os.read(fd, min(missing, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        missing -= len(part)
+    return b"".join(parts)
+
+
+def _describe(value: object, buffers: list[bytes], depth: int, parts: list[int]) -> list:
+    """[kind, ...] of a value; the bytes of its arrays are appended to `buffers`."""
+    parts[0] += 1
+    if depth == 0 or parts[0] > MAX_PARTS:
+        raise TooBig
+    kind = type(value)
+    if kind in _SIMPLE:
+        return _SIMPLE[kind](value)
+    if kind is np.ndarray or (isinstance(value, np.generic) and kind.__module__ == "numpy"):
+        return _describe_numbers(value, buffers)
+    below = lambda part: _describe(part, buffers, depth - 1, parts)
+    if kind is dict:
+        if not all(type(key) in (str, int) for key in value):
+            raise Unsuitable("a dict whose keys are not all text or int")
+        return ["dict", [[key, below(part)] for key, part in value.items()]]
+    if kind is list:
+        return ["list", [below(part) for part in value]]
+    if kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields")):
+        return ["tuple", [below(part) for part in value]]
+    raise Unsuitable(f"an object of type {kind.__name__}")
+
+
+def _describe_numbers(value: np.ndarray | np.generic, buffers: list[bytes]) -> list:
+    scalar = isinstance(value, np.generic)
+    if value.dtype.kind not in NUMBERS:
+        raise Unsuitable(f"{'a value' if scalar else 'an array'} of dtype {value.dtype}")
+    if sum(map(len, buffers)) + value.nbytes > MAX_BUFFERS:
+        raise TooBig
+    buffers.append(value.tobytes())
+    return ["scalar" if scalar else "array", value.dtype.str, list(value.shape)]
+
+
+def _describe_int(value: int) -> list:
+    if value.bit_length() > MAX_INT_BITS:
+        raise TooBig
+    return ["int", hex(value)]  # in hex, because JSON would lose nothing but Python refuses long decimals
+
+
+_SIMPLE: dict[type, Callable] = {
+    type(None): lambda value: ["none"],
+    bool: lambda value: ["bool", value],
+    int: _describe_int,
+    float: lambda value: ["float", value.hex()],
+    str: lambda value: ["str", value],
+    Program: lambda value: ["program", value.source, value.name],
+}
+
+
+class _Reader:
+    """Takes a frame's buffers off, one after another."""
+
+    def __init__(self, frame: bytes, at: int):
+        self.frame, self.at = frame, at
+
+    def numbers(self, dtype: str, shape: list) -> np.ndarray:
+        kind = np.dtype(dtype)
+        if kind.kind not in NUMBERS or not all(type(n) is int and n >= 0 for n in shape):
+            raise Broken("an array that is not numbers")
+        count = math.prod(shape)
+        start, self.at = self.at, self.at + count * kind.itemsize
+        if self.at > len(self.frame):
+            raise Broken("an array longer than its bytes")
+        return np.frombuffer(self.frame, kind, count, start).reshape(shape).copy()
+
+
+def _build(tree: list, buffers: _Reader, depth: int) -> object:
+    if depth == 0:
+        raise Broken("too deep")
+    kind, *rest = tree
+    below = lambda part: _build(part, buffers, depth - 1)
+    if kind == "array":
+        return buffers.numbers(*rest)
+    if kind == "scalar":
+        return buffers.numbers(*rest)[()]
+    if kind == "dict":
+        return {key: below(part) for key, part in rest[0]}
+    if kind in ("list", "tuple"):
+        parts = [below(part) for part in rest[0]]
+        return parts if kind == "list" else tuple(parts)
+    return _PLAIN[kind](*rest)
+
+
+def _text(value: object) -> str:
+    if type(value) is not str:
+        raise Broken("text expected")
+    return value
+
+
+_PLAIN: dict[str, Callable] = {
+    "none": lambda: None,
+    "bool": lambda value: value is True,
+    "int": lambda value: int(value, 16),
+    "float": lambda value: float.fromhex(value),
+    "str": _text,
+    "program": lambda source, name: Program(_text(source), _text(name)),
+}

@@ -1,0 +1,86 @@
+"""What a learner calls in a notebook: check an answer, open a hint, use what is there, look at what is done."""
+
+import secrets
+from collections.abc import Callable
+from types import FunctionType
+
+from rnnlab import checks
+from rnnlab.grading import progress as kept
+from rnnlab.grading.exercise import Exercise
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import judge
+from rnnlab.grading.overview import Overview
+from rnnlab.grading.verdict import Verdict
+
+_passed: dict[str, FunctionType] = {}  # in this kernel: the function that passed its last check
+_hints: dict[str, int] = {}  # opened in this kernel, for when the progress file cannot be written
+
+
+def check(function: Callable) -> Verdict:
+    """The verdict on an answer, on numbers drawn afresh."""
+    unit, exercise = _exercise(function, "check")
+    verdict = judge(exercise, InProcess(function), secrets.randbits(64))
+    _passed.pop(exercise.name, None)
+    if verdict.passed:
+        _passed[exercise.name] = function
+    kept.record(unit, verdict)
+    return verdict
+
+
+def use(function: Callable) -> Callable:
+    """The learner's own function if it passed its last check in this kernel, else the course's; says which."""
+    _, exercise = _exercise(function, "use")
+    checked = _passed.get(exercise.name)
+    if checked is not None and _code(checked) == _code(function):
+        print(f"{exercise.name}: yours, it passed its check.")
+        return function
+    print(f"{exercise.name}: the course's own; yours has not passed its check in this session.")
+    return exercise.truth
+
+
+class Hint:
+    """One hint, shown as text."""
+
+    def __init__(self, exercise: Exercise, number: int):
+        self.exercise, self.number = exercise, number
+
+    def __str__(self) -> str:
+        count = len(self.exercise.hints)
+        more = f"\n(Once more hint({self.exercise.name}) opens the next.)" if self.number < count else ""
+        return f"Hint {self.number} of {count}: {self.exercise.hints[self.number - 1]}{more}"
+
+    __repr__ = __str__
+
+
+def hint(function: Callable) -> Hint:
+    """One hint more each time: where to look, the key idea, nearly the code."""
+    _, exercise = _exercise(function, "hint")
+    _hints[exercise.name] = _hints.get(exercise.name, 0) + 1
+    opened = kept.open_hint(exercise.name, _hints[exercise.name])
+    return Hint(exercise, min(opened, len(exercise.hints)))
+
+
+def progress(unit: str | None = None) -> Overview:
+    """What is done so far, in one unit or in the whole course."""
+    return Overview(kept.entries(), [unit] if unit else list(checks.UNITS))
+
+
+def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
+    """(unit, exercise) of a learner's function."""
+    if isinstance(function, str):
+        raise TypeError(f"{verb} takes the function itself: {verb}({function}), without quotes.")
+    if not callable(function):
+        raise TypeError(
+            f"{verb} takes the function, not what it returns: write {verb}(name) without brackets behind the name. "
+            f"It was given a {type(function).__name__}."
+        )
+    name = getattr(function, "__name__", type(function).__name__)
+    if name == "<lambda>":
+        raise ValueError(
+            f"{verb} finds the exercise by the function's name, and a lambda has none: write it with def."
+        )
+    return checks.find(name)
+
+
+def _code(function: Callable) -> object:
+    return getattr(function, "__code__", function)
