@@ -1,7 +1,7 @@
 """Notebook sources as text: cells of py:percent, and the exercise that a solution's cell holds.
 
 `# %% [markdown]` opens a cell of prose, every line of it behind `# `; `# %%` opens a cell of code. Either
-line may go on with a title, for the author. Every mistake in a source is a SourceError that names file and line.
+line may go on with a title, for the author. A mistake in a source is a SourceError that names file and line.
 """
 
 import re

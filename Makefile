@@ -1,0 +1,42 @@
+# Everything here does its own set-up: Python 3.11 or newer is all that must be there. `make` alone says what there is.
+
+.DEFAULT_GOAL := help
+.PHONY: help lab test check course
+
+SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
+ifeq ($(origin PYTHON), undefined)
+PYTHON := $(shell for name in python3.14 python3.13 python3.12 python3.11 python3 python; do \
+	"$$name" -c '$(SUPPORTED)' 2>/dev/null && echo "$$name" && break; done)
+endif
+# cuda12 or cuda13 where there is an NVIDIA driver, nothing elsewhere; `make lab CUDA_EXTRA=` leaves CuPy out all the same
+ifeq ($(origin CUDA_EXTRA), undefined)
+CUDA_EXTRA := $(if $(PYTHON),$(shell $(PYTHON) rnnlab/machine/driver.py))
+endif
+STAMP := .venv/installed$(CUDA_EXTRA:%=-%)
+
+lab: $(STAMP)  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-browser --port 8888" for a server)
+	@.venv/bin/rnnlab lab $(OPTIONS)
+
+test: $(STAMP)  ## run every test (OPTIONS="-k bptt" for some of them)
+	@.venv/bin/python -m pytest -n 2 $(OPTIONS)
+
+check: $(STAMP)  ## what a commit must pass: lint, format, derived files, style
+	@.venv/bin/ruff check && .venv/bin/ruff format --check
+	@.venv/bin/python -m rnnlab.course --check
+	@.venv/bin/python -m pytest tests/test_style.py
+
+course: $(STAMP)  ## build notebooks/, exercises/ and solutions/ from their sources
+	@.venv/bin/python -m rnnlab.course
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*##/  make \1\t/p' Makefile
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(or $(PYTHON),false) -c '$(SUPPORTED)' || { echo "There is no Python 3.11 or newer on the PATH. \
+	Install it, or say where it is: make lab PYTHON=/path/to/python3"; exit 1; }
+	@echo "Setting up .venv with $(PYTHON)$(CUDA_EXTRA:%= and %): once, a few minutes."
+	@$(PYTHON) -m venv .venv || { echo "$(PYTHON) cannot make a virtual environment. \
+	On Debian and Ubuntu: sudo apt-get install python3-venv"; exit 1; }
+	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[lab,dev$(CUDA_EXTRA:%=,%)]'
+	@touch $@

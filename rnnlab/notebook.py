@@ -1,0 +1,46 @@
+"""What a lesson shows of the course itself: the machine it runs on, and source code with the place where it stands."""
+
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def show_source(thing: Any) -> None:
+    """Show the source of a function, class or module, coloured, under its file and line."""
+    try:
+        thing = inspect.unwrap(thing)
+        text, place = inspect.getsource(thing).rstrip(), _place(thing)
+    except (TypeError, OSError):
+        kind = type(thing).__name__
+        raise TypeError(
+            f"show_source takes a Python function, class or module; this {kind} has none"
+        ) from None
+    if "ipykernel" in sys.modules:
+        from IPython.display import Markdown, display
+
+        # the page colours a fenced block to suit its own theme; four ticks, for a docstring may hold three
+        display(Markdown(f"`{place}`\n\n````python\n{text}\n````"))
+    else:
+        print(f"# {place}\n{_coloured(text) if sys.stdout.isatty() else text}")
+
+
+def _place(thing: Any) -> str:
+    path = Path(inspect.getsourcefile(thing) or "")
+    if not path.is_file() or path.parent.name.startswith("ipykernel_"):
+        return "this notebook"
+    shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path
+    return (
+        str(shown) if isinstance(thing, ModuleType) else f"{shown}, line {inspect.getsourcelines(thing)[1]}"
+    )
+
+
+def _coloured(text: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import TerminalFormatter
+    from pygments.lexers import PythonLexer
+
+    return highlight(text, PythonLexer(), TerminalFormatter()).rstrip()
