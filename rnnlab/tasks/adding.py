@@ -1,0 +1,52 @@
+"""The adding problem: remember two marked numbers until the end, then give their sum.
+
+Hochreiter and Schmidhuber's test of memory (1997), with numbers between 0 and 1 as in Le, Jaitly and Hinton
+(2015). One mark stands in the first half of the sequence, one in the second. Only the last step is asked
+for. Who remembers nothing does best by always answering 1; the squared error is then the variance of the
+sum, 1/6.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from rnnlab.tasks.task import SPLITS, Batch, Task, whole
+from rnnlab.training.losses import mse
+
+
+def task(steps: int = 20) -> Task:
+    """Sequences of (number, mark); I = 2, O = 1."""
+    whole("steps", steps, at_least=2)
+    return Task(
+        name="adding",
+        question=f"The sum of two marked numbers among {steps}, asked for at the last step.",
+        steps=steps,
+        input_size=2,
+        output_size=1,
+        loss=mse,
+        draw=partial(_draw, steps=steps),
+        guess=lambda batch: np.ones_like(batch.target),
+        guess_is="1 for every sum",
+        paint=_paint,
+    )
+
+
+def _draw(rng, B: int, split: str, steps: int) -> Batch:
+    # the split is part of the seed: the same generator never gives one sequence to both splits
+    rng = np.random.default_rng([SPLITS.index(split), *rng.integers(0, 2**32, 4)])
+    x = np.zeros((steps, B, 2), dtype=np.float32)
+    x[..., 0] = rng.random((steps, B))
+    sequence = np.arange(B)
+    x[rng.integers(0, steps // 2, B), sequence, 1] = 1
+    x[rng.integers(steps // 2, steps, B), sequence, 1] = 1
+    target = np.zeros((steps, B, 1), dtype=np.float32)
+    target[-1, :, 0] = (x[..., 0] * x[..., 1]).sum(0)
+    weight = np.zeros(steps, dtype=np.float32)
+    weight[-1] = 1
+    return Batch(x, target, weight)
+
+
+def _paint(prediction: np.ndarray, batch: Batch):
+    from rnnlab.tasks.pictures import sums
+
+    return sums(prediction, batch)

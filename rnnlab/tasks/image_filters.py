@@ -1,0 +1,103 @@
+"""Image filters: the network reads a row of a photograph pixel by pixel and answers with the filtered row.
+
+The first problem of the CMU project (Han and Uboweja, 2016). A filter along a row weighs the newest pixel
+and the two before it, so the network must remember two pixels and no more. At step t it has just seen the
+right neighbour of the pixel it answers for: the answer lags by one.
+
+On a single row Sobel's and Prewitt's filters are the same difference. With rows=3 the network sees three
+rows at once, and the filters differ, as they do on the whole picture.
+"""
+
+from functools import partial
+
+import numpy as np
+
+from rnnlab.tasks.photographs import brightness
+from rnnlab.tasks.task import Batch, Task, chosen, whole
+from rnnlab.training.losses import mse
+
+# kernel [rows,3]; the last axis runs backwards in time: the newest pixel first
+KERNELS = {
+    ("sobel", 1): ((1, 0, -1),),
+    ("prewitt", 1): ((1, 0, -1),),
+    ("laplacian", 1): ((1, -2, 1),),
+    ("sobel", 3): ((1, 0, -1), (2, 0, -2), (1, 0, -1)),
+    ("prewitt", 3): ((1, 0, -1), (1, 0, -1), (1, 0, -1)),
+    ("laplacian", 3): ((0, 1, 0), (1, -4, 1), (0, 1, 0)),
+}
+FILTERS = ("sobel", "laplacian", "prewitt")
+REACH = 3  # pixels along the row that a kernel weighs
+
+
+def task(filter: str = "sobel", steps: int = 32, rows: int = 1) -> Task:
+    """Rows of china.jpg to learn from, rows of flower.jpg to be judged on; I = rows, O = 1."""
+    kernel = kernel_of(filter, rows)
+    whole("steps", steps, at_least=REACH, at_most=brightness("train").shape[1])
+    return Task(
+        name="image_filters",
+        question=f"The {filter} filter along the rows of a photograph never trained on.",
+        steps=steps,
+        input_size=rows,
+        output_size=1,
+        loss=mse,
+        draw=partial(_draw, kernel=kernel, steps=steps),
+        guess=partial(_mean_answer, kernel=kernel),
+        guess_is="the mean answer of the training photograph at every pixel",
+        paint=_paint,
+    )
+
+
+def kernel_of(filter: str, rows: int = 1) -> np.ndarray:
+    """The filter's kernel [rows,3], newest pixel first."""
+    chosen("filter", filter, FILTERS)
+    chosen("rows", rows, (1, 3))
+    return np.array(KERNELS[filter, rows], dtype=np.float32)
+
+
+def filtered(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    """Answers [T,B,1] to pixels x [T,B,rows]: kernel[:,0] · x[t] + kernel[:,1] · x[t-1] + …
+
+    Pixels before the row count as 0.
+    """
+    answer = np.zeros((*x.shape[:2], 1), dtype=x.dtype)
+    for lag in range(REACH):
+        answer[lag:, :, 0] += x[: len(x) - lag] @ kernel[:, lag]
+    return answer
+
+
+def whole_photograph(filter: str = "sobel", rows: int = 1, split: str = "test") -> Batch:
+    """Every row of a photograph as one batch: T = its columns, B = its rows (less rows - 1)."""
+    kernel = kernel_of(filter, rows)
+    chosen("split", split, ("train", "test"))
+    photograph = brightness(split)
+    lines = np.arange(len(photograph) - rows + 1)
+    return _batch(photograph, lines, np.zeros_like(lines), photograph.shape[1], kernel)
+
+
+def _draw(rng, B: int, split: str, kernel: np.ndarray, steps: int) -> Batch:
+    photograph = brightness(split)
+    lines = rng.integers(0, photograph.shape[0] - len(kernel) + 1, B)
+    starts = rng.integers(0, photograph.shape[1] - steps + 1, B)
+    return _batch(photograph, lines, starts, steps, kernel)
+
+
+def _batch(photograph, lines, starts, steps: int, kernel: np.ndarray) -> Batch:
+    """One sequence per line and start [B]."""
+    column = starts + np.arange(steps)[:, np.newaxis]  # [T,B]
+    x = np.stack([photograph[lines + row, column] for row in range(len(kernel))], axis=-1)
+    weight = np.ones(steps, dtype=np.float32)
+    weight[: REACH - 1] = 0  # before that the kernel hangs over the start of the row
+    return Batch(x, filtered(x, kernel), weight)
+
+
+def _mean_answer(batch: Batch, kernel: np.ndarray) -> np.ndarray:
+    photograph = brightness("train")
+    lines = np.arange(len(photograph) - len(kernel) + 1)
+    everything = _batch(photograph, lines, np.zeros_like(lines), photograph.shape[1], kernel)
+    return np.full_like(batch.target, everything.target[REACH - 1 :].mean(dtype=np.float64))
+
+
+def _paint(prediction: np.ndarray, batch: Batch):
+    from rnnlab.tasks.pictures import row_and_answer
+
+    return row_and_answer(prediction, batch, skip=REACH - 1)

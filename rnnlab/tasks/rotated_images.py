@@ -1,0 +1,69 @@
+"""Rotated images: the network sees a picture turn by 10° a step and draws what it will see next.
+
+The final workload of the CMU project (Han and Uboweja, 2016), with the digits that scikit-learn brings
+along in place of CIFAR-10: input t is the picture turned by 10·t°, the target is the same picture turned by
+10·(t+1)°.
+"""
+
+from functools import cache, partial
+
+import numpy as np
+
+from rnnlab.tasks.task import Batch, Task, whole
+from rnnlab.training.losses import mse
+
+SIDE = 8  # pixels
+TRAINED_ON = 1500  # of the 1797 digits; the rest is held out
+
+
+def task(steps: int = 10, degrees: int = 10) -> Task:
+    """Digits of 8 × 8 pixels, -0.5 paper to 0.5 ink; I = O = 64."""
+    whole("steps", steps, at_least=1)
+    whole("degrees", degrees, at_least=1, at_most=180)
+    return Task(
+        name="rotated_images",
+        question=f"The next picture of a handwritten digit, never trained on, that turns by {degrees}° a step.",
+        steps=steps,
+        input_size=SIDE**2,
+        output_size=SIDE**2,
+        loss=mse,
+        draw=partial(_draw, steps=steps, degrees=degrees),
+        guess=lambda batch: batch.x,
+        guess_is="that the picture stands still",
+        paint=_paint,
+    )
+
+
+def _draw(rng, B: int, split: str, steps: int, degrees: int) -> Batch:
+    digits = turned(degrees, steps)
+    first, last = {"train": (0, TRAINED_ON), "test": (TRAINED_ON, digits.shape[1])}[split]
+    views = digits[:, rng.integers(first, last, B)]  # [T+1,B,64]
+    return Batch(views[:-1], views[1:], np.ones(steps, dtype=np.float32))
+
+
+@cache
+def turned(degrees: int, steps: int) -> np.ndarray:
+    """All digits turned by 0, 1, … steps times `degrees` [T+1,1797,64].
+
+    Each view is turned from the original, not from the view before: blur does not add up.
+    """
+    from scipy.ndimage import rotate
+
+    digits = _digits()
+    turn = lambda angle: rotate(digits, angle, axes=(1, 2), reshape=False, order=1, cval=-0.5)
+    views = np.stack([turn(degrees * step) for step in range(steps + 1)])
+    views = views.reshape(steps + 1, len(digits), SIDE**2)
+    views.setflags(write=False)  # one array for everybody: nobody may change it
+    return views
+
+
+def _digits() -> np.ndarray:
+    from sklearn.datasets import load_digits  # half a second, so only when asked for
+
+    return (load_digits().images / 16 - 0.5).astype(np.float32)  # [1797,8,8]
+
+
+def _paint(prediction: np.ndarray, batch: Batch):
+    from rnnlab.tasks.pictures import frames
+
+    return frames(prediction, batch, input_is="picture now", target_is="picture next", signed=False)

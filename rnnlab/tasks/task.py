@@ -1,0 +1,98 @@
+"""What a task is: sequences to learn from, others to be judged on, a loss, and a simple answer to beat.
+
+A task is a value. Its batches depend on the generator that is handed in and on nothing else, so a run with
+the same seed sees the same sequences on every machine.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+HELD_OUT_SEQUENCES = 256
+SPLITS = ("train", "test")
+
+
+class Batch(NamedTuple):
+    """x [T,B,I], target [T,B,O] (or class numbers [T,B]), weight [T]: how much each step counts."""
+
+    x: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+
+
+class Baseline(NamedTuple):
+    """The loss, on the held-out sequences, of an answer that needs no training; `what` says which answer."""
+
+    value: float
+    what: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """One problem; `draw(rng, B, split)` makes its batches, `guess(batch)` answers without any training."""
+
+    name: str
+    question: str
+    steps: int
+    input_size: int
+    output_size: int
+    loss: Callable[..., tuple[float, np.ndarray]]
+    draw: Callable[[np.random.Generator, int, str], Batch]
+    guess: Callable[[Batch], np.ndarray]
+    guess_is: str
+    paint: Callable[[np.ndarray, Batch], Figure]
+    unit: str = ""
+
+    def batch(self, rng: np.random.Generator, B: int, split: str = "train") -> Batch:
+        """B sequences of one split: nothing that stands in "test" is ever drawn for "train"."""
+        whole("B", B, at_least=1)
+        chosen("split", split, SPLITS)
+        return self.draw(rng, B, split)
+
+    @cached_property
+    def held_out(self) -> Batch:
+        """The sequences every model of this task is judged on: always the same ones, of the split "test"."""
+        return self.batch(np.random.default_rng(0), HELD_OUT_SEQUENCES, "test")
+
+    @cached_property
+    def baseline(self) -> Baseline:
+        """What is to be beaten on `held_out`."""
+        return Baseline(self.error(self.guess(self.held_out), self.held_out), self.guess_is)
+
+    def error(self, prediction: np.ndarray, batch: Batch) -> float:
+        """The loss of a prediction [T,B,O], as a number."""
+        return self.loss(prediction, batch.target, batch.weight)[0]
+
+    def picture(self, prediction: np.ndarray, batch: Batch) -> Figure:
+        """Prediction beside target; its finding in words is `alt(prediction, batch)`."""
+        expected = (*batch.x.shape[:2], self.output_size)
+        if prediction.shape != expected:
+            raise ValueError(f"prediction has shape {prediction.shape}, expected {expected} for this batch")
+        return self.paint(prediction, batch)
+
+    def alt(self, prediction: np.ndarray, batch: Batch) -> str:
+        """The finding of `picture`, in one sentence for those who hear the page."""
+        got, guess = self.error(prediction, batch), self.error(self.guess(batch), batch)
+        verdict = "better" if got < guess else "no better"
+        return (
+            f"{self.question} Over {batch.x.shape[1]} sequences the network's loss is {got:.3g}{self.unit}, "
+            f"{verdict} than the {guess:.3g}{self.unit} of the untrained answer, {self.guess_is}."
+        )
+
+
+def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> None:
+    """Refuses what is not a whole number within the bounds."""
+    right = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not right or value < at_least or (at_most is not None and value > at_most):
+        bounds = f"at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
+        raise ValueError(f"{name} is {value!r}, expected a whole number {bounds}")
+
+
+def chosen(name: str, value: str, options) -> None:
+    """Refuses what is not one of the options."""
+    if value not in options:
+        raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(repr, options))}")

@@ -1,0 +1,67 @@
+"""How wrong a prediction is, as one number, and the gradient that says in which direction it is wrong.
+
+Every loss has the same form: (loss, dprediction) from prediction [T,B,O], target and weight [T]. The weight
+says which steps count: a filter has no answer before it has seen its first pixels, a sum is asked for only
+at the end.
+"""
+
+import numpy as np
+
+Loss = tuple[float, np.ndarray]
+
+
+def mse(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray | None = None) -> Loss:
+    """Mean squared error and dprediction [T,B,O], from prediction and target [T,B,O], weight [T]."""
+    _same_shape(prediction, target, prediction.shape)
+    share = _share(prediction, weight) / prediction.shape[-1]  # [T,1,1]
+    error = prediction - target
+    return float((share * error.astype(np.float64) ** 2).sum()), (2 * share * error).astype(prediction.dtype)
+
+
+def cross_entropy(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray | None = None) -> Loss:
+    """Mean -log(probability of the right class), in nats, and dprediction [T,B,O].
+
+    prediction [T,B,O] holds logits, the softmax of which are the probabilities; target [T,B] the right classes.
+    """
+    _same_shape(prediction, target, prediction.shape[:-1])
+    _check_classes(target, classes=prediction.shape[-1])
+    share, right = _share(prediction, weight), target[..., np.newaxis]
+    log_probability = log_softmax(prediction.astype(np.float64))
+    dprediction = np.exp(log_probability)
+    np.put_along_axis(dprediction, right, np.take_along_axis(dprediction, right, -1) - 1, -1)
+    loss = -float((share * np.take_along_axis(log_probability, right, -1)).sum())
+    return loss, (share * dprediction).astype(prediction.dtype)
+
+
+def log_softmax(logits: np.ndarray) -> np.ndarray:
+    """Logarithms of the probabilities [...,O] from logits [...,O]; the largest is taken out, lest exp overflow."""
+    shifted = logits - logits.max(-1, keepdims=True)
+    return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
+
+
+def _share(prediction: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
+    """What one step of one sequence counts for [T,1,1]; over steps and sequences the shares add up to 1."""
+    T, B = prediction.shape[:2]
+    weight = np.ones(T) if weight is None else np.asarray(weight, dtype=np.float64)
+    if weight.shape != (T,):
+        raise ValueError(f"weight has shape {weight.shape}, expected ({T},): one number per step")
+    if not weight.sum() > 0 or weight.min() < 0:
+        raise ValueError("weight must not be negative, and at least one step must count")
+    return (weight / weight.sum() / B)[:, np.newaxis, np.newaxis]
+
+
+def _same_shape(prediction: np.ndarray, target: np.ndarray, expected: tuple) -> None:
+    if prediction.ndim != 3:
+        raise ValueError(f"prediction has shape {prediction.shape}, expected (T, B, O)")
+    if target.shape != expected:
+        wanted = f"{expected} for a prediction of shape {prediction.shape}"
+        raise ValueError(f"target has shape {target.shape}, expected {wanted}")
+
+
+def _check_classes(target: np.ndarray, classes: int) -> None:
+    if target.dtype.kind not in "iu":
+        raise ValueError(f"target has dtype {target.dtype}, expected integers: the number of the right class")
+    if target.size and not (target.min() >= 0 and target.max() < classes):
+        raise ValueError(
+            f"target holds classes {target.min()} to {target.max()}, expected 0 to {classes - 1}"
+        )

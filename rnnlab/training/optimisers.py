@@ -1,0 +1,100 @@
+"""What a step does with a gradient: momentum, Adam, and a limit on the gradient's length.
+
+An optimiser is a value with two pure functions: `start(parameters) -> state` and `update(parameters,
+gradients, state) -> (parameters, state)`. Parameters and gradients are dicts of arrays with the same names;
+the state is a flat dict of arrays, so that a checkpoint can hold it as it is.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class SGD:
+    """Gradient descent with momentum, PyTorch's form: velocity = momentum · velocity + gradient."""
+
+    learning_rate: float = 0.1
+    momentum: float = 0.0
+
+    def __post_init__(self):
+        _positive("learning_rate", self.learning_rate)
+        _fraction("momentum", self.momentum)
+
+    def start(self, parameters: Arrays) -> Arrays:
+        return {f"velocity.{name}": np.zeros_like(array) for name, array in parameters.items()}
+
+    def update(self, parameters: Arrays, gradients: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        velocity = {n: self.momentum * state[f"velocity.{n}"] + gradients[n] for n in parameters}
+        moved = {n: array - self.learning_rate * velocity[n] for n, array in parameters.items()}
+        return moved, {f"velocity.{n}": array for n, array in velocity.items()}
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Kingma and Ba's Adam (2015, algorithm 1): each weight's step is scaled by its gradient's running size."""
+
+    learning_rate: float = 1e-3
+    beta1: float = 0.9
+    beta2: float = 0.999
+    epsilon: float = 1e-8
+
+    def __post_init__(self):
+        _positive("learning_rate", self.learning_rate)
+        _positive("epsilon", self.epsilon)
+        _fraction("beta1", self.beta1)
+        _fraction("beta2", self.beta2)
+
+    def start(self, parameters: Arrays) -> Arrays:
+        zeros = lambda key: {f"{key}.{name}": np.zeros_like(array) for name, array in parameters.items()}
+        return {"count": np.array(0)} | zeros("mean") | zeros("square")
+
+    def update(self, parameters: Arrays, gradients: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        count = state["count"] + 1
+        moved, new = {}, {"count": count}
+        for name, gradient in gradients.items():
+            mean = self.beta1 * state[f"mean.{name}"] + (1 - self.beta1) * gradient
+            square = self.beta2 * state[f"square.{name}"] + (1 - self.beta2) * gradient**2
+            moved[name] = parameters[name] - self._step(mean, square, int(count))
+            new |= {f"mean.{name}": mean, f"square.{name}": square}
+        return moved, new
+
+    def _step(self, mean: np.ndarray, square: np.ndarray, count: int) -> np.ndarray:
+        """Both running means began at 0: dividing by 1 - beta^count takes that start out again."""
+        mean, square = mean / (1 - self.beta1**count), square / (1 - self.beta2**count)
+        return self.learning_rate * mean / (np.sqrt(square) + self.epsilon)
+
+
+def clip_by_global_norm(gradients: Arrays, limit: float | None) -> tuple[Arrays, float]:
+    """(gradients, norm): all of them scaled together so that their common length is at most `limit`.
+
+    The norm is the length before clipping; limit=None only measures. The direction never changes.
+    """
+    if limit is not None:
+        _positive("limit", limit)
+    norm = global_norm(gradients)
+    if limit is None or norm <= limit:
+        return gradients, norm
+    return {name: array * array.dtype.type(limit / norm) for name, array in gradients.items()}, norm
+
+
+def global_norm(gradients: Arrays) -> float:
+    """Length of all gradients taken as one vector; FloatingPointError names those that are not finite."""
+    # float64: squares of float32 numbers overflow from 1.8e19 on
+    squares = {name: float((array.astype(np.float64) ** 2).sum()) for name, array in gradients.items()}
+    broken = [name for name, square in squares.items() if not np.isfinite(square)]
+    if broken:
+        raise FloatingPointError(f"the gradient of {', '.join(broken)} is not finite")
+    return float(np.sqrt(sum(squares.values())))
+
+
+def _positive(name: str, value: float) -> None:
+    if not (value > 0 and np.isfinite(value)):
+        raise ValueError(f"{name} is {value}, expected a number above 0")
+
+
+def _fraction(name: str, value: float) -> None:
+    if not 0 <= value < 1:
+        raise ValueError(f"{name} is {value}, expected at least 0 and less than 1")
