@@ -11,8 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MultipleLocator
 
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart
 PALETTE = {
@@ -45,6 +47,16 @@ def canvas(rows: int = 1, columns: int = 1, *, width: float = 7.0, height: float
         axis.spines[["top", "right"]].set_visible(False)
         axis.set_prop_cycle(color=LINES)
     return figure, axes
+
+
+def steps_as_cells(axis: Axes) -> None:
+    """Makes the image on `axis` a table: white lines between cells, a number at every row and column."""
+    axis.spines[:].set_visible(False)
+    for direction in (axis.xaxis, axis.yaxis):
+        direction.set_major_locator(MultipleLocator(1))
+        direction.set_minor_locator(MultipleLocator(1, offset=0.5))
+    axis.tick_params(which="both", length=0)
+    axis.grid(which="minor", color=CARD, linewidth=2)
 
 
 def png(figure: Figure, dpi: int = DPI) -> bytes:

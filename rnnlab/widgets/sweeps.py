@@ -5,9 +5,8 @@ from functools import lru_cache
 import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.ticker import MultipleLocator
 
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view, steps_as_cells
 
 LONGEST = 10  # steps: at more, a cell is too small to follow with the eye
 WAITS, DONE, RUNS, NEVER = range(4)
@@ -94,15 +93,9 @@ def _blank():
     images, labels = [], {}
     for axis in axes:
         image = axis.imshow(np.zeros((1, 1)), cmap=COLOURS, vmin=WAITS, vmax=NEVER, aspect="auto")
-        axis.spines[:].set_visible(False)
-        axis.tick_params(which="both", length=0)
-        axis.xaxis.set_major_locator(MultipleLocator(1))
-        for direction in (axis.xaxis, axis.yaxis):
-            direction.set_minor_locator(MultipleLocator(1, offset=0.5))
-        axis.grid(which="minor", color="white", linewidth=2)
+        steps_as_cells(axis)
         images.append(image)
         labels[image] = [axis.text(0, 0, "", ha="center", va="center", size=9) for _ in range(LONGEST**2)]
-    axes[0].yaxis.set_major_locator(MultipleLocator(1))
     axes[0].set_ylabel("loss of step")
     axes[1].set(yticks=[], xlabel="cell-backward of step")
     return figure, images, labels

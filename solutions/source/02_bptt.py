@@ -1,0 +1,265 @@
+# %% [markdown]
+# # 02 · Back through time: exercises
+#
+# One step backward, a test that any gradient must pass, a whole sequence backward, and a sequence cut short.
+# Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
+# Stuck? `hint(relu_step_backward)` opens one hint, and once more the next one.
+
+# %%
+import numpy as np
+
+from rnnlab import check, hint, progress, use
+
+# %% [markdown]
+# ## Given: a tanh step, forward and backward
+#
+# One step of a minibatch of `B` sequences. The state before it is `h_before [B,H]`, the state after it `h_after [B,H]`.
+# `dh` is the gradient that arrives at `h_after`. What goes back has one entry for each thing the step was made of.
+# Two biases that are added get the same gradient, so one `bias [H]` stands for both here.
+
+
+# %%
+def tanh_step(x, h_before, weight_ih, weight_hh, bias):
+    """State after the step [B,H] from x [B,I] and h_before [B,H]."""
+    return np.tanh(x @ weight_ih.T + h_before @ weight_hh.T + bias)
+
+
+def tanh_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) from dh [B,H]."""
+    da = dh * (1 - h_after**2)  # tanh' = 1 - tanh², and tanh is what h_after holds
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
+
+
+# %% [markdown]
+# ## Exercise: relu_step_backward
+#
+# <!-- exercise: relu_step_backward -->
+#
+# The sibling of the step above: `h_after = relu(a)` with `relu(a) = max(a, 0)` and
+# `a = x @ weight_ih.T + h_before @ weight_hh.T + bias`. You get `h_after`, not `a`. Where `h_after` is 0, ReLU passes nothing on.
+#
+# Two things to hold on to: return new arrays, and give every gradient the shape of the thing it is the gradient of.
+
+
+# %%
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) from dh [B,H].
+
+    x [B,I], h_before and h_after [B,H], weight_ih [H,I], weight_hh [H,H]
+    """
+    ### BEGIN SOLUTION
+    da = dh * (h_after > 0)
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
+    ### END SOLUTION
+
+
+# %%
+check(relu_step_backward)
+
+# %% [markdown]
+# The appendix of the 2016 notes that lesson 04 follows prints ReLU's derivative as `h` itself. Your check knows that slip by name.
+# How could you have found it without a check? By a test that needs no formula for the gradient at all. You write it next.
+
+# %% [markdown]
+# ## Exercise: gradient_check
+#
+# <!-- exercise: gradient_check -->
+#
+# `loss(array)` returns a number. For **every** entry of `array`, of any shape, move that entry by `+eps` and by `−eps`, all
+# others where they were, and take the central difference (loss above − loss below) / (2·eps). Return two things:
+#
+# - `numeric`, those differences, with the shape of `array`;
+# - `error`, a float: ‖gradient − numeric‖ / ‖numeric‖, over all entries.
+#
+# `array` belongs to the caller: it must hold the same bits afterwards.
+
+
+# %%
+def gradient_check(loss, array, gradient, eps):
+    """(numeric, error): central differences of loss at array [...], and how far gradient [...] is from them."""
+    ### BEGIN SOLUTION
+    numeric = np.zeros_like(array)
+    for index in np.ndindex(array.shape):
+        point = array.copy()
+        point[index] += eps
+        above = loss(point)
+        point[index] -= 2 * eps
+        numeric[index] = (above - loss(point)) / (2 * eps)
+    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
+    ### END SOLUTION
+
+
+# %%
+check(gradient_check)
+
+# %% [markdown]
+# Now hold your ReLU step against your own test. The loss is a weighted sum of the next state, so `dh` is the weights.
+# Expect about 1e-10 for the step, and an error near 1 for the misprinted derivative.
+
+# %%
+rng = np.random.default_rng(0)
+B, I, H = 3, 2, 4
+x, h_before, dh = rng.standard_normal((B, I)), rng.standard_normal((B, H)), rng.standard_normal((B, H))
+weight_ih, weight_hh, bias = rng.standard_normal((H, I)), rng.standard_normal((H, H)), rng.standard_normal(H)
+
+relu_step = lambda weight: np.maximum(x @ weight_ih.T + h_before @ weight.T + bias, 0)
+loss = lambda weight: (dh * relu_step(weight)).sum()
+h_after = relu_step(weight_hh)
+dweight_hh = use(relu_step_backward)(dh, x, h_before, h_after, weight_ih, weight_hh)[3]
+misprinted = (dh * h_after).T @ h_before
+test = use(gradient_check)
+for name, gradient in {"1[h>0]": dweight_hh, "h": misprinted}.items():
+    print(f"derivative {name:>6}: error {test(loss, weight_hh, gradient, 1e-5)[1]:.1e}")
+
+# %% [markdown]
+# ## Given: the sweep as tutorials write it
+#
+# Each step `t` has a loss of its own, whose gradient at `h[t+1]` is `dy[t]`. For each of them this function starts at its
+# step and walks back to step 0. `cell_backward` is any cell's step backward, with the arguments of `tanh_step_backward`.
+
+
+# %%
+def bptt_quadratic(cell_backward, x, h, dy, weight_ih, weight_hh):
+    """Gradients of a sequence, one walk back for every loss term; arguments and results as in bptt_linear."""
+    dx, dh0 = np.zeros_like(x), np.zeros_like(h[0])
+    dweight_ih, dweight_hh = np.zeros_like(weight_ih), np.zeros_like(weight_hh)
+    dbias = np.zeros(len(weight_hh))
+    for last in range(len(x)):
+        dh = dy[last]
+        for t in reversed(range(last + 1)):
+            dx_t, dh, *step = cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+            dx[t] += dx_t
+            dweight_ih += step[0]
+            dweight_hh += step[1]
+            dbias += step[2]
+        dh0 += dh
+    return dx, dh0, dweight_ih, dweight_hh, dbias
+
+
+# %% [markdown]
+# ## Exercise: bptt_linear
+#
+# <!-- exercise: bptt_linear -->
+#
+# The same numbers from **one** walk back: `T` calls of `cell_backward` instead of T(T+1)/2. States are `h [T+1,B,H]`:
+# `h[0]` is given, `h[t+1]` follows `x[t]`.
+#
+# The check brings a `cell_backward` of its own, not tanh's, so call the one you get. It counts: every call after the `T`-th adds
+# 1000 to the bias gradient it returns, so that a call too many cannot hide.
+
+
+# %%
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    """(dx [T,B,I], dh0 [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) in T calls of cell_backward.
+
+    x [T,B,I], h [T+1,B,H], dy [T,B,H];   cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+    returns (dx[t] [B,I], dh_before [B,H], dweight_ih, dweight_hh, dbias) of that step
+    """
+    ### BEGIN SOLUTION
+    dx = np.zeros_like(x)
+    dh = np.zeros_like(h[0])
+    dweight_ih, dweight_hh = np.zeros_like(weight_ih), np.zeros_like(weight_hh)
+    dbias = np.zeros(len(weight_hh))
+    for t in reversed(range(len(x))):
+        dx[t], dh, *step = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        dweight_ih += step[0]
+        dweight_hh += step[1]
+        dbias += step[2]
+    return dx, dh, dweight_ih, dweight_hh, dbias
+    ### END SOLUTION
+
+
+# %%
+check(bptt_linear)
+
+# %% [markdown]
+# Count both on a tanh network of your own. Before you run the cell: how many calls will 20 steps need, each way?
+
+# %%
+T = 20
+weight_ih, weight_hh = rng.standard_normal((H, I)) / 2, rng.standard_normal((H, H)) / 2
+x, dy = rng.standard_normal((T, B, I)), rng.standard_normal((T, B, H))
+h = np.zeros((T + 1, B, H))
+for t in range(T):
+    h[t + 1] = tanh_step(x[t], h[t], weight_ih, weight_hh, np.zeros(H))
+
+calls = []
+counted = lambda *arguments: calls.append(1) or tanh_step_backward(*arguments)
+slow = bptt_quadratic(counted, x, h, dy, weight_ih, weight_hh)
+print("quadratic:", len(calls), "cell-backwards")
+calls.clear()
+fast = use(bptt_linear)(counted, x, h, dy, weight_ih, weight_hh)
+print("linear:   ", len(calls), "cell-backwards")
+print("largest difference:", max(np.abs(a - b).max() for a, b in zip(slow, fast, strict=True)))
+
+# %% [markdown]
+# ## Given: truncation by a window
+#
+# Long sequences are often cut. One way gives **every loss** a window: its gradient goes back through the last `window` steps
+# and no further. It costs up to `window` cell-backwards a loss.
+
+
+# %%
+def bptt_window(cell_backward, x, h, dy, weight_ih, weight_hh, window):
+    """As bptt_quadratic, but no loss goes back through more than `window` steps."""
+    dx, dh0 = np.zeros_like(x), np.zeros_like(h[0])
+    dweight_ih, dweight_hh = np.zeros_like(weight_ih), np.zeros_like(weight_hh)
+    dbias = np.zeros(len(weight_hh))
+    for last in range(len(x)):
+        dh, first = dy[last], max(0, last + 1 - window)
+        for t in reversed(range(first, last + 1)):
+            dx_t, dh, *step = cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+            dx[t] += dx_t
+            dweight_ih += step[0]
+            dweight_hh += step[1]
+            dbias += step[2]
+        dh0 += dh if first == 0 else 0
+    return dx, dh0, dweight_ih, dweight_hh, dbias
+
+
+# %% [markdown]
+# ## Exercise: bptt_truncated
+#
+# <!-- exercise: bptt_truncated -->
+#
+# The other way, which training loops use: cut the **sequence** into chunks of `chunk` steps, counted from step 0 (the last may be
+# shorter). A gradient walks back within its chunk and is dropped at the boundary: in other libraries, the state is detached there.
+# Nothing is cut before step 0, so `dh0` is what the first chunk sends back. `T` calls of `cell_backward`, counted as before.
+
+
+# %%
+def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
+    """As bptt_linear, but no gradient crosses from one chunk of `chunk` steps to the chunk before it."""
+    ### BEGIN SOLUTION
+    dx = np.zeros_like(x)
+    dh = np.zeros_like(h[0])
+    dweight_ih, dweight_hh = np.zeros_like(weight_ih), np.zeros_like(weight_hh)
+    dbias = np.zeros(len(weight_hh))
+    for t in reversed(range(len(x))):
+        if (t + 1) % chunk == 0:
+            dh = np.zeros_like(dh)
+        dx[t], dh, *step = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        dweight_ih += step[0]
+        dweight_hh += step[1]
+        dbias += step[2]
+    return dx, dh, dweight_ih, dweight_hh, dbias
+    ### END SOLUTION
+
+
+# %%
+check(bptt_truncated)
+
+# %% [markdown]
+# Are the two truncations the same gradient? Look at the gradient of `weight_hh`: its distance from the full one, and the calls it cost.
+
+# %%
+sweeps = {"window": bptt_window, "chunk": use(bptt_truncated)}
+for k in (1, 2, 5, 10, 20):
+    for name, sweep in sweeps.items():
+        calls.clear()
+        dweight_hh = sweep(counted, x, h, dy, weight_ih, weight_hh, k)[3]
+        distance = np.linalg.norm(dweight_hh - fast[3]) / np.linalg.norm(fast[3])
+        print(f"{name:>6} of {k:2}: {distance:.1%} from the full gradient, {len(calls):3} cell-backwards")
+
+# %%
+progress("bptt")
