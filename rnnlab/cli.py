@@ -1,4 +1,4 @@
-"""The `rnnlab` command. Each part of the package adds its own subcommands and imports what they need when they run."""
+"""The `rnnlab` command. Each part of the package adds its subcommands."""
 
 import argparse
 import sys

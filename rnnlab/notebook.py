@@ -1,4 +1,4 @@
-"""What a lesson shows of the course itself: the machine it runs on, and source code with the place where it stands."""
+"""What a lesson shows of the course itself: the machine it runs on, and source code with its place."""
 
 import inspect
 import sys

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+NEARLY = re.compile(r"#\s*(?:begin|end)\s*solution", re.I)  # a marker with a typing error
 OPENING = re.compile(r"^# %%(?: .*)?$")
 DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.M)
 
@@ -89,7 +90,7 @@ def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
                 raise cell.error(n, f"{END} without its {BEGIN}")
             kept.append(_raise(line, name, size(name)))
             begun = None
-        elif "SOLUTION" in mark and mark.startswith("##"):
+        elif NEARLY.search(line):
             raise cell.error(n, f"{mark!r} is no marker; write {BEGIN!r} or {END!r} alone on a line")
         elif begun is None:
             name = found[1] if (found := DEFINITION.match(line)) else name

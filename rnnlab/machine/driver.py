@@ -1,7 +1,7 @@
 """Which CUDA an NVIDIA driver on this machine can run, asked of the driver itself.
 
-`python rnnlab/machine/driver.py` prints the extra that fits it, cuda12 or cuda13, or nothing: the Makefile runs it before
-anything is installed, so it needs the standard library only.
+`python rnnlab/machine/driver.py` prints the extra that fits it, cuda12 or cuda13, or nothing. The Makefile
+runs it before anything is installed, so it needs the standard library only.
 """
 
 import ctypes
@@ -17,7 +17,7 @@ def cuda_version() -> tuple[int, int] | None:
 
 
 def extra() -> str | None:
-    """The extra of pyproject.toml to install beside this driver; a newer driver runs what an older CUDA built."""
+    """The extra of pyproject.toml that fits this driver; a newer driver runs what an older CUDA built."""
     version = cuda_version()
     if version is None or version < (12, 0):
         return None
