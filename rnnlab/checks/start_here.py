@@ -1,9 +1,9 @@
 """Checks of unit 00: an axis to choose, FLOP to count, a rate to measure with a clock that is known."""
 
 import numpy as np
-from rnnlab.grading.judging import expect
 
 from rnnlab.grading.exercise import Code, Exercise, Mutant
+from rnnlab.grading.judging import expect
 
 
 def check_last_step(submission, rng):

@@ -1,9 +1,9 @@
 """filter_weights: a linear network that remembers the last pixels computes any filter along a row."""
 
 import numpy as np
-from rnnlab.grading.judging import expect
 
 from rnnlab.grading.exercise import Exercise, Mutant, Wrong
+from rnnlab.grading.judging import expect
 
 
 def filter_weights(kernel):

@@ -1,10 +1,10 @@
 """rnn_forward: all states of one sequence, the given one first."""
 
 import numpy as np
-from rnnlab.grading.judging import expect
 
 from rnnlab.checks.rnn_forward.rnn_step import exact, parameters, rnn_step
 from rnnlab.grading.exercise import Exercise, Mutant
+from rnnlab.grading.judging import expect
 
 CASES = ((1, 1, 1, "float64"), (3, 1, 2, "float64"), (5, 4, 3, "float64"), (4, 2, 6, "float32"))  # T, I, H
 

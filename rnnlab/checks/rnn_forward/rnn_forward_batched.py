@@ -3,10 +3,10 @@
 from functools import partial
 
 import numpy as np
-from rnnlab.grading.judging import expect
 
 from rnnlab.checks.rnn_forward.rnn_step import exact, parameters
 from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
+from rnnlab.grading.judging import expect
 
 COUNTED_PRODUCT = """
 calls = 0
@@ -14,10 +14,26 @@ calls = 0
 def multiply(a, b):
     global calls
     calls += 1
+    shapes = f"{{np.shape(a)}} and {{np.shape(b)}}"
     if calls > {budget}:
-        raise RuntimeError("multiply was called more than 2*T = {budget} times for T={T}, B={B}")
-    if a.ndim != 2 or b.ndim != 2:
-        raise ValueError(f"multiply takes two matrices, but got the shapes {{a.shape}} and {{b.shape}}")
+        raise Wrong(
+            f"multiply is called more than 2*T = {budget} times for T={T} steps of B={B} sequences; "
+            f"in the last call its factors have the shapes {{shapes}}.",
+            "multiplies one sequence at a time",
+            "Give multiply the rows of all sequences at once: x[t] is [B,I].",
+        )
+    if np.ndim(a) != 2 or np.ndim(b) != 2:
+        raise Wrong(
+            f"multiply takes two matrices, and gets the shapes {{shapes}}.",
+            "multiplies one sequence at a time" if 1 in (np.ndim(a), np.ndim(b)) else None,
+            "A minibatch at one step is a matrix already: x[t] is [B,I].",
+        )
+    if np.shape(a)[1] != np.shape(b)[0]:
+        raise Wrong(
+            f"multiply cannot multiply the shapes {{shapes}}: the two sizes in the middle differ.",
+            None,
+            "With one sequence a row the weights stand on the right: x[t] [B,I] times weight_ih.T [I,H].",
+        )
     return a @ b * {scale}
 """
 

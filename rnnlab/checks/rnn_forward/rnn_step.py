@@ -1,9 +1,9 @@
 """rnn_step: the next state of one sequence, from one input and the state before."""
 
 import numpy as np
-from rnnlab.grading.judging import expect
 
 from rnnlab.grading.exercise import Exercise, Mutant
+from rnnlab.grading.judging import expect
 
 
 def parameters(rng, I: int, H: int, dtype="float64") -> tuple:
