@@ -21,26 +21,21 @@ def judge(exercise: Exercise, submission: Callable, seed: int) -> Verdict:
     """The verdict on a submission, a callable that runs the learner's function on copies."""
     start = time.perf_counter()
     problem = _problem(exercise, submission, seed)
-    seconds = time.perf_counter() - start
+    return verdict(exercise, problem, time.perf_counter() - start)
+
+
+def verdict(exercise: Exercise, problem: Wrong | Stopped | None, seconds: float = 0.0) -> Verdict:
+    """What an outcome means in points and words. The course's own fault costs no points."""
     if problem is None:
-        return Verdict(
-            exercise.name,
-            Status.passed,
-            exercise.points,
-            exercise.points,
-            "All cases agree.",
-            seconds=seconds,
-        )
-    if isinstance(problem, Wrong):
+        status, message, misconception, following = Status.passed, "All cases agree.", None, None
+    elif isinstance(problem, Wrong):
+        status, message, misconception = Status.failed, problem.message, problem.misconception
         following = problem.next_step or f"hint({exercise.name})"
-        said = problem.message, problem.misconception, following
-        return Verdict(exercise.name, Status.failed, 0, exercise.points, *said, seconds)
-    if problem.status is Status.grader_error:
-        return Verdict(
-            exercise.name, problem.status, exercise.points, exercise.points, problem.message, seconds=seconds
-        )
-    said = problem.message, None, problem.next_step
-    return Verdict(exercise.name, problem.status, 0, exercise.points, *said, seconds)
+    else:
+        status, message, misconception = problem.status, problem.message, None
+        following = problem.next_step
+    earned = exercise.points if status in (Status.passed, Status.grader_error) else 0
+    return Verdict(exercise.name, status, earned, exercise.points, message, misconception, following, seconds)
 
 
 def draws(exercise: Exercise, seed: int) -> np.random.Generator:

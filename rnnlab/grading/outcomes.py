@@ -6,6 +6,7 @@ from rnnlab.grading.inside import wire
 from rnnlab.grading.verdict import Status, Stopped
 
 CHANGED_INPUT = "changes its input"
+TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what is asked for."
 
 
 def question(arguments: tuple, keywords: dict) -> bytes:
@@ -88,7 +89,5 @@ _REASONS = {
     "forbidden": lambda name, outcome: Stopped(
         Status.forbidden, f"{outcome['text']}\n{_at(outcome)}".rstrip()
     ),
-    "too_big": lambda name, outcome: Stopped(
-        Status.too_big, f"{name} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what is asked for."
-    ),
+    "too_big": lambda name, outcome: Stopped(Status.too_big, TOO_BIG.format(name=name)),
 }

@@ -1,0 +1,103 @@
+"""The loop of the learner's process: load the answer, then one call after another until the judge hangs up.
+
+It holds the learner's code and the inputs of one exercise. Wanted values, seed, score and clock never come here.
+"""
+
+import ast
+import codeop
+import ctypes
+import json
+import linecache
+import os
+import signal
+import sys
+from types import ModuleType
+
+from . import calls, guard, wire
+
+IMPORTS = (ast.Import, ast.ImportFrom)
+DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
+
+
+def main(settings: str) -> None:
+    """Serve the judge. `settings` is JSON: two file descriptors, limits {name: value}, and the hidden folders."""
+    chosen = json.loads(settings)
+    ask, answer = chosen["ask"], chosen["answer"]
+    limit(chosen["limits"])
+    wire.write(answer, wire.pack(None, kind="ready"))
+    (name, cells, names), _ = wire.unpack(wire.read(ask))
+    silence()
+    guard.install(chosen["hidden"])
+    sys.modules["__main__"] = ModuleType("__main__")
+    namespace, failure = load(cells, names)
+    function = namespace.get(name)
+    loaded = failure if function is None and failure else {"kind": "returned"}
+    wire.write(answer, wire.pack(callable(function), **loaded))
+    try:
+        while True:
+            wire.write(answer, calls.call(function, wire.read(ask)))
+    except EOFError:
+        return
+
+
+def limit(limits: dict[str, int]) -> None:
+    """Set what the operating system can limit; what it cannot, the judge watches."""
+    import resource
+
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(DIE_WITH_PARENT, signal.SIGKILL)
+    for name, value in limits.items():
+        try:
+            hard = value + (name == "CPU")  # SIGXCPU first, so that the judge can tell why
+            resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, hard))
+        except (AttributeError, ValueError, OSError):
+            continue
+
+
+def silence() -> None:
+    """What an answer prints goes nowhere: a gigabyte of output then costs nobody anything."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for standard in (0, 1, 2):
+        os.dup2(nowhere, standard)
+    os.close(nowhere)
+
+
+def load(cells: list, names: list[str]) -> tuple[dict, dict | None]:
+    """(namespace, first failure) after the chosen statements of [(label, source, [index, ...]), ...] have run.
+
+    Each runs by itself: one that fails may have nothing to do with the answer. Imports run first, and what missed
+    a name runs once more at the end, so that cells may stand in any order.
+    """
+    namespace = sys.modules["__main__"].__dict__
+    parts = [part for label, source, chosen in cells for part in _statements(label, source, chosen, names)]
+    imports = [part for part in parts if isinstance(part[1], IMPORTS)]
+    failures, late = [], []
+    compiled = codeop.Compile()  # remembers `from __future__ import ...` from one statement to the next
+    for label, statement in [*imports, *(part for part in parts if part not in imports)]:
+        failure = _run(compiled, label, statement, namespace)
+        if isinstance(failure, NameError):
+            late.append((label, statement))
+        elif failure:
+            failures.append(failure)
+    failures += filter(None, (_run(compiled, *part, namespace) for part in late))
+    return namespace, calls.outcome(failures[0]) if failures else None
+
+
+def _statements(label: str, source: str, chosen: list[int], names: list[str]) -> list[tuple[str, ast.stmt]]:
+    """[(label, statement), ...] of a cell, with those names of its imports that are needed."""
+    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
+    body = compile(source, label, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
+    statements = [body[index] for index in chosen]
+    for statement in statements:
+        if isinstance(statement, IMPORTS) and names != ["*"] and getattr(statement, "module", "") != "__future__":
+            given = lambda alias: alias.asname or alias.name.partition(".")[0]
+            statement.names = [alias for alias in statement.names if given(alias) in (*names, "*")]
+    return [(label, statement) for statement in statements]
+
+
+def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:
+    try:
+        exec(compiled(ast.Module([statement], []), label, "exec"), namespace)
+    except BaseException as failure:
+        return failure
+    return None

@@ -1,0 +1,115 @@
+"""A notebook file as a list of parsed cells: only what its author typed, whatever else the file holds.
+
+Outputs and metadata are never looked at. A cell that Python cannot parse keeps its error and disturbs no other cell.
+Magics and shell lines are blanked, so that line numbers stay those of the cell.
+"""
+
+import ast
+import json
+import re
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+MAGIC = re.compile(r"^\s*[%!?]|\?\s*$")
+ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
+KEEPS_ITS_BODY = re.compile(r"^%%(time|timeit|capture|prun)\b")
+LARGEST = 1 << 30  # bytes; a notebook with 100 MB of output is read, a disk image is not
+BOM = "\ufeff"
+
+
+class Unusable(Exception):
+    """A file that cannot be graded at all: says which, why, and what to do."""
+
+
+class Cell(NamedTuple):
+    """A code cell as Python reads it."""
+
+    number: int  # among all cells of the notebook, from 1
+    text: str  # magics blanked
+    statements: list[ast.stmt]
+    error: SyntaxError | None = None
+
+    @property
+    def label(self) -> str:
+        return f"cell {self.number}"
+
+
+def read(path: Path) -> list[Cell]:
+    """The code cells of a notebook file."""
+    return cells(_text(path), path)
+
+
+def cells(text: str, path: Path) -> list[Cell]:
+    """The code cells of a notebook's text."""
+    try:
+        book = json.loads(text.removeprefix(BOM))
+    except (ValueError, RecursionError) as error:
+        raise Unusable(f"{path} is not a notebook: {error}. Save it again in JupyterLab.") from None
+    found = book.get("cells") if isinstance(book, dict) else None
+    if found is None and isinstance(book, dict):
+        found = _of_old_format(book)
+    if not isinstance(found, list):
+        raise Unusable(f"{path} is JSON but not a notebook: it has no list of cells.")
+    code = [(n, cell) for n, cell in enumerate(found, 1) if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    return [parse(n, _source(cell)) for n, cell in code]
+
+
+def parse(number: int, text: str) -> Cell:
+    """One cell; its magics are blanked only where Python does not take the text as it is."""
+    try:
+        return Cell(number, text, _statements(text))
+    except SyntaxError:
+        text = blanked(text)
+    try:
+        return Cell(number, text, _statements(text))
+    except SyntaxError as error:
+        return Cell(number, text, [], error)
+
+
+def blanked(text: str) -> str:
+    """The text with an empty line where IPython has its own."""
+    lines = text.split("\n")
+    if lines[0].startswith("%%") and not KEEPS_ITS_BODY.match(lines[0]):
+        return "\n" * (len(lines) - 1)
+    lines = [ASSIGNED_MAGIC.sub(r"\1None", line) for line in lines]
+    return "\n".join("" if MAGIC.search(line) and not line.lstrip().startswith("#") else line for line in lines)
+
+
+def _statements(text: str) -> list[ast.stmt]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # an invalid escape in a learner's text is not ours to tell
+        try:
+            return compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
+        except (ValueError, RecursionError, MemoryError) as error:
+            raise SyntaxError(str(error) or "this cell is nested too deeply") from None
+
+
+def _text(path: Path) -> str:
+    if not path.exists():
+        raise Unusable(f"{path} does not exist.")
+    if path.is_dir():
+        raise Unusable(f"{path} is a folder; grade takes one notebook.")
+    try:
+        if path.stat().st_size > LARGEST:
+            raise Unusable(f"{path} is larger than {LARGEST >> 30} GiB. Clear its outputs and save it again.")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise Unusable(f"{path} is not a notebook: byte {error.start} is not UTF-8 text.") from None
+    except OSError as error:
+        raise Unusable(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _source(cell: dict) -> str:
+    """What stands in a cell: one text, or a list of lines."""
+    source = cell.get("source", cell.get("input", ""))
+    parts = source if isinstance(source, list) else [source]
+    return "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n")
+
+
+def _of_old_format(book: dict) -> list | None:
+    """The cells of a notebook of format 3, which kept them in worksheets."""
+    sheets = book.get("worksheets")
+    if not isinstance(sheets, list):
+        return None
+    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells", [])]

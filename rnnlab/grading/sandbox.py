@@ -1,0 +1,127 @@
+"""What stands around the learner's process: bubblewrap where it works, limits of the operating system everywhere.
+
+Under bubblewrap the process has no network, sees no other process, and reads nothing but Python, its packages and
+rnnlab/grading/inside; all it writes goes to a small folder in memory. In plain mode it is a process like any other of
+this user: it can read files and kill processes if it goes around the guard (inside/guard.py).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from rnnlab.grading.progress import home
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CHECKOUT = PACKAGE.parent
+INSIDE = PACKAGE / "grading" / "inside"
+MOUNTED = "/inside"  # where INSIDE stands under bubblewrap
+START = (
+    "import sys, importlib.util as u;"
+    "folder, packages, settings = sys.argv[1:];"
+    "sys.path.append(packages);"
+    "s = u.spec_from_file_location('inside', folder + '/__init__.py', submodule_search_locations=[folder]);"
+    "sys.modules['inside'] = u.module_from_spec(s);"
+    "from inside.main import main;"
+    "main(settings)"
+)
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+MEMORY = 2 << 30  # bytes of address space, and of resident memory of all processes of an answer together
+SCRATCH = 64 << 20  # bytes of files under bubblewrap
+LARGEST_FILE = 16 << 20  # bytes
+OPEN_FILES = 64
+PROCESSES = 32
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """How a worker is started."""
+
+    name: str  # "bubblewrap" or "plain": what the report says
+    why: str  # why it is not bubblewrap, in plain mode
+
+    def command(self, settings: str) -> list[str]:
+        """The command of a worker with these settings for inside.main."""
+        if self.name == "plain":
+            return [*_python(), str(INSIDE), str(_packages()), settings]
+        return [*_bubblewrap(), *_python(), MOUNTED, str(_packages()), settings]
+
+
+def choose(plain: bool = False) -> Sandbox:
+    """Bubblewrap if it works on this machine, unless `plain` is asked for."""
+    reason = "asked for" if plain else _why_not_bubblewrap()
+    return Sandbox("plain", reason) if reason else Sandbox("bubblewrap", "")
+
+
+def environment() -> dict[str, str]:
+    """A worker's whole environment: nothing of the teacher's, and one thread for each product."""
+    return {"LANG": "C.UTF-8", "HOME": "/tmp"} | dict.fromkeys(ONE_THREAD, "1")
+
+
+def limits(seconds: float) -> dict[str, int]:
+    """Limits by the operating system's names, for an answer with so much time."""
+    return {
+        "AS": MEMORY,
+        "CPU": int(seconds) + 5,  # the judge's own clock stops it sooner
+        "FSIZE": LARGEST_FILE,
+        "NOFILE": OPEN_FILES,
+        "NPROC": _tasks_of_this_user() + 2 * PROCESSES,
+        "CORE": 0,
+    }
+
+
+def hidden() -> list[str]:
+    """Folders that an answer may not look into."""
+    folders = (PACKAGE, *(CHECKOUT / name for name in ("solutions", "exercises", "tests", "work")), home())
+    return [str(folder) for folder in folders]
+
+
+@cache
+def _tasks_of_this_user() -> int:
+    """The limit counts what the user runs already. It does not bind root."""
+    tasks = (each.info for each in psutil.process_iter(["uids", "num_threads"]))
+    return sum(info["num_threads"] or 0 for info in tasks if info["uids"] and info["uids"].real == os.getuid())
+
+
+@cache
+def _why_not_bubblewrap() -> str:
+    """Empty where bubblewrap works; tried, because it may be there and not be allowed."""
+    if not shutil.which("bwrap"):
+        return "bubblewrap is not installed"
+    trial = subprocess.run([*_bubblewrap(), *_python("pass")], capture_output=True, text=True, timeout=30)
+    return "" if trial.returncode == 0 else f"bubblewrap does not work here: {trial.stderr.strip()[:200]}"
+
+
+def _python(program: str = START) -> list[str]:
+    """Isolated, and without site: an editable installation would put the course on the path."""
+    interpreter = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    return [interpreter, "-I", "-S", "-c", program]
+
+
+def _packages() -> Path:
+    return Path(np.__file__).resolve().parents[1]
+
+
+def _bubblewrap() -> list[str]:
+    """Everything of the machine away, then what Python needs given back to read, without the course."""
+    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    for folder in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", os.path.realpath(sys.base_prefix)):
+        command += ["--ro-bind-try", folder, folder]
+    checkout = CHECKOUT if (CHECKOUT / "pyproject.toml").exists() else PACKAGE
+    command += _emptied(checkout, command)
+    command += ["--ro-bind", str(_packages()), str(_packages())]
+    command += _emptied(PACKAGE, command)
+    command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
+    return [*command, "--size", str(SCRATCH), "--tmpfs", "/tmp", "--chdir", "/tmp"]
+
+
+def _emptied(folder: Path, command: list[str]) -> list[str]:
+    """What hides a folder that stands in one given back so far."""
+    shown = [given for given, word in zip(command[2:], command, strict=False) if word.startswith("--ro-bind")]
+    return ["--tmpfs", str(folder)] if any(folder.is_relative_to(given) for given in shown) else []

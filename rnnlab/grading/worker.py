@@ -1,0 +1,188 @@
+"""A submission in a process of its own: what grading uses. One process an exercise, ended with all it started.
+
+Nothing that decides a verdict ever enters that process. The judge sends inputs and reads bytes that it trusts as little
+as a stranger's: their size is capped before they are read, and they become arrays and numbers, never code.
+"""
+
+import ast
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+import warnings
+from contextlib import ExitStack, suppress
+from typing import NamedTuple
+
+import psutil
+
+from rnnlab.grading import sandbox
+from rnnlab.grading.family import Family, adopt_orphans
+from rnnlab.grading.inside import wire
+from rnnlab.grading.outcomes import TOO_BIG, answer, question
+from rnnlab.grading.sandbox import Sandbox
+from rnnlab.grading.verdict import Status, Stopped
+
+PIPE = 1 << 16  # bytes that a pipe takes at once
+TICK = 0.05  # seconds between two looks at what the process does
+START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
+
+
+class Answer(NamedTuple):
+    """The learner's code for one exercise."""
+
+    name: str
+    cells: list[tuple[str, str, list[int]]]  # label, source, which of its statements are needed
+    names: list[str]  # what they are needed for: of an import, the rest is left out
+
+
+def of_source(name: str, source: str) -> Answer:
+    """An answer whose source is one cell."""
+    return Answer(name, [("cell 1", source, list(range(len(ast.parse(source).body))))], ["*"])
+
+
+class Worker:
+    """A callable that runs the learner's function in its process. To be used in a `with`; the time limit is for all calls."""
+
+    def __init__(self, asked: Answer, seconds: float, box: Sandbox):
+        self.asked, self.name, self.box = asked, asked.name, box
+        self.left = self.seconds = seconds
+
+    def __enter__(self) -> "Worker":
+        with ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+            adopt_orphans(True)
+            stack.callback(adopt_orphans, False)
+            self._start(folder, stack)
+            self._load()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    def __call__(self, *arguments: object, **keywords: object) -> object:
+        return answer(self.name, self._exchange(question(arguments, keywords)))
+
+    def _start(self, folder: str, stack: ExitStack) -> None:
+        """The process, with one pipe each way; on leaving the stack its whole family is ended."""
+        ask, self.asking = os.pipe()
+        self.answering, reply = os.pipe()
+        for end in (self.asking, self.answering):
+            stack.callback(os.close, end)
+            os.set_blocking(end, False)
+        said = {"ask": ask, "answer": reply, "limits": sandbox.limits(self.seconds), "hidden": sandbox.hidden()}
+        self.family = Family()
+        self.process = subprocess.Popen(
+            self.box.command(json.dumps(said)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=(errors := stack.enter_context(tempfile.TemporaryFile())),
+            pass_fds=(ask, reply),
+            env=sandbox.environment(),
+            cwd=folder,
+            start_new_session=True,
+        )
+        self.family.first = self.process.pid
+        stack.callback(self._end)
+        os.close(ask)
+        os.close(reply)
+        self._await_ready(errors)
+
+    def _await_ready(self, errors: object) -> None:
+        try:
+            self._exchange(b"", START)
+        except Stopped as stopped:
+            errors.seek(0)
+            why = errors.read(500).decode(errors="replace").strip() or stopped.message
+            raise Stopped(Status.grader_error, f"The process for {self.name} did not start: {why}") from stopped
+
+    def _load(self) -> None:
+        """Hand over the answer's source; Stopped if there is no function after it has run."""
+        there = answer(self.name, self._exchange(wire.pack(self.asked)))
+        if not there:
+            raise Stopped(Status.crashed, f"{self.name} is not a function after its cell has run.")
+
+    def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:
+        """Send a frame and wait for the one that answers it, on the answer's own time."""
+        start = time.monotonic()
+        left = self.left if patience is None else patience
+        sending, got = memoryview(frame), bytearray()
+        while not _whole(self.name, got):
+            if time.monotonic() - start > left:
+                raise Stopped(Status.timeout, self._too_slow())
+            ready, free, _ = select.select([self.answering], [self.asking] if sending else [], [], TICK)
+            if not ready and not free:
+                self._watch()
+            with suppress(BrokenPipeError):
+                sending = sending[os.write(self.asking, sending[:PIPE]) :] if free else sending
+            if ready:
+                self._receive(got)
+        if patience is None:
+            self.left -= time.monotonic() - start
+        return bytes(got)
+
+    def _receive(self, got: bytearray) -> None:
+        part = os.read(self.answering, 1 << 20)
+        if not part:
+            raise self._ended()
+        got += part
+
+    def _watch(self) -> None:
+        """What no limit of the operating system covers: the processes together, and one that went without a word."""
+        members = self.family.members()
+        if len(members) > sandbox.PROCESSES:
+            raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
+        if _resident(members) > sandbox.MEMORY:
+            raise Stopped(Status.memory, f"{self.name} took more than {sandbox.MEMORY >> 30} GiB of memory.")
+        if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
+            raise self._ended()
+
+    def _ended(self) -> Stopped:
+        """Why the process is gone."""
+        try:
+            code = self.process.wait(1)
+        except subprocess.TimeoutExpired:
+            return Stopped(Status.crashed, f"{self.name} closed the connection to its judge.")
+        number = -code if code < 0 else code - 128  # bubblewrap says 128 + signal
+        if number == signal.SIGXCPU:
+            return Stopped(Status.timeout, self._too_slow())
+        if number == signal.SIGKILL:
+            return Stopped(Status.memory, f"{self.name} was killed: the machine has no memory left.")
+        if number == signal.SIGSEGV:
+            return Stopped(Status.crashed, f"{self.name} wrote to memory that is not its own (segmentation fault).")
+        how = f"by {signal.Signals(number).name}" if number in _SIGNALS else f"exit code {code}"
+        return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
+
+    def _too_slow(self) -> str:
+        return f"{self.name} did not come to an end in {self.seconds:g} s. Is there a loop that never stops?"
+
+    def _end(self) -> None:
+        """End the whole family, so that the next answer is graded as if this one had never run."""
+        gone = self.family.end()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(1)
+        if not gone:
+            warnings.warn(f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2)
+
+
+def _whole(name: str, got: bytearray) -> bool:
+    """Is a frame complete? Its sizes are held against their caps before the rest is read."""
+    try:
+        return len(got) >= wire.LENGTHS.size and len(got) >= wire.LENGTHS.size + sum(wire.lengths(got))
+    except wire.TooBig:
+        raise Stopped(Status.too_big, TOO_BIG.format(name=name)) from None
+
+
+_SIGNALS = {each.value for each in signal.Signals}
+
+
+def _resident(members: list[psutil.Process]) -> int:
+    """Bytes in memory of all these processes together."""
+    total = 0
+    for each in members:
+        with suppress(psutil.Error):
+            total += each.memory_info().rss
+    return total
