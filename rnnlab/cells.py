@@ -1,0 +1,161 @@
+"""What one step of an RNN, GRU or LSTM computes, and its gradient.  Nothing here knows about speed.
+
+A step reads gates_x [B,G·H] = x W_ihᵀ + b_ih, which no earlier step influences, and the state h [B,H] (LSTM:
+h and c).  It returns the next state and what its gradient will need.  Gate order and formulas are PyTorch's:
+
+    rnn   h' = f(gates_x + h W_hhᵀ + b_hh)                          f = tanh or relu
+    gru   h' = (1 − z)·n + z·h        n = tanh(x_n + r·(h W_nᵀ + b_n))     reset after the product (cuDNN)
+                                      n = tanh(x_n + (r·h) W_nᵀ + b_n)     reset before it (Cho et al. 2014)
+    lstm  c' = f·c + i·g,  h' = o·tanh(c')
+
+Pointwise derivatives are written on the output: tanh' = 1 − h², σ' = s(1 − s), relu' = 1 where h > 0.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+GATES = {"rnn_tanh": ("h",), "rnn_relu": ("h",), "gru": ("r", "z", "n"), "lstm": ("i", "f", "g", "o")}
+STATES = {"rnn_tanh": ("h",), "rnn_relu": ("h",), "gru": ("h",), "lstm": ("h", "c")}
+
+State = tuple[np.ndarray, ...]
+
+
+class Kept(NamedTuple):
+    """What one step keeps for its gradient; shapes [B,H] but for gates [B,G·H]."""
+
+    state: State  # the state the step started from
+    gates: np.ndarray  # after their nonlinearities
+    inner: np.ndarray | None  # gru: h W_nᵀ + b_n (reset after) or r·h (reset before); lstm: tanh(c')
+
+
+def forward(
+    cell: str,
+    gates_x: np.ndarray,
+    state: State,
+    weight_hh: np.ndarray,
+    bias_hh: np.ndarray,
+    reset: str = "after",
+) -> tuple[State, Kept]:
+    """Next state, each [B,H], from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H]"""
+    if cell == "gru" and reset == "before":
+        return _gru_before(gates_x, state, weight_hh, bias_hh)
+    gates_h = state[0] @ weight_hh.T + bias_hh
+    return pointwise(cell, gates_x, gates_h, state)
+
+
+def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, Kept]:
+    """The step without its product: next state from gates_x and gates_h = h W_hhᵀ + b_hh, both [B,G·H]."""
+    return POINTWISE[cell](gates_x, gates_h, state)
+
+
+def backward(
+    cell: str, dstate: State, kept: Kept, weight_hh: np.ndarray, reset: str = "after"
+) -> tuple[np.ndarray, np.ndarray, State]:
+    """dgates_x [B,G·H], dgates_h [B,G·H] and dstate before the step, from dstate after it.
+
+    The weight gradients follow without another look at the step: dW_ih = dgates_xᵀ x, db_ih = Σ dgates_x,
+    dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h, except that reset before the product multiplies r·h (`recurrent_inputs`).
+    """
+    if cell == "gru" and reset == "before":
+        return _gru_before_backward(dstate, kept, weight_hh)
+    dgates_x, dgates_h, dstate = POINTWISE_BACKWARD[cell](dstate, kept)
+    return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:])
+
+
+def recurrent_inputs(cell: str, kept: Kept, reset: str = "after") -> tuple[np.ndarray, ...]:
+    """What each gate's recurrent weights multiply, G arrays [B,H]: h, or r·h for the candidate of reset before."""
+    (h, *_), gates = kept.state, GATES[cell]
+    if cell == "gru" and reset == "before":
+        return h, h, kept.inner
+    return (h,) * len(gates)
+
+
+def sigmoid(a: np.ndarray) -> np.ndarray:
+    """1/(1+e⁻ᵃ), through tanh: it cannot overflow, and NumPy's tanh is vectorised."""
+    return 0.5 * np.tanh(0.5 * a) + 0.5
+
+
+def _rnn_tanh(gates_x, gates_h, state):
+    h = np.tanh(gates_x + gates_h)
+    return (h,), Kept(state, h, None)
+
+
+def _rnn_tanh_backward(dstate, kept):
+    da = dstate[0] * (1 - kept.gates**2)
+    return da, da, (np.zeros_like(da),)
+
+
+def _rnn_relu(gates_x, gates_h, state):
+    h = np.maximum(gates_x + gates_h, 0)
+    return (h,), Kept(state, h, None)
+
+
+def _rnn_relu_backward(dstate, kept):
+    da = dstate[0] * (kept.gates > 0)  # the derivative is 1[h>0]; SVAIL's Part II prints h in its place
+    return da, da, (np.zeros_like(da),)
+
+
+def _gru(gates_x, gates_h, state):
+    (h,) = state
+    (x_r, x_z, x_n), (h_r, h_z, h_n) = np.split(gates_x, 3, -1), np.split(gates_h, 3, -1)
+    r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
+    n = np.tanh(x_n + r * h_n)
+    return ((1 - z) * n + z * h,), Kept(state, np.concatenate([r, z, n], -1), h_n)
+
+
+def _gru_backward(dstate, kept):
+    (h,), (r, z, n), h_n = kept.state, np.split(kept.gates, 3, -1), kept.inner
+    (dh,) = dstate
+    dn = dh * (1 - z) * (1 - n**2)
+    dz = dh * (h - n) * z * (1 - z)
+    dr = dn * h_n * r * (1 - r)
+    return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), (dh * z,)
+
+
+def _gru_before(gates_x, state, weight_hh, bias_hh):
+    (h,), H = state, state[0].shape[-1]
+    x_r, x_z, x_n = np.split(gates_x, 3, -1)
+    h_r, h_z = np.split(h @ weight_hh[: 2 * H].T + bias_hh[: 2 * H], 2, -1)
+    r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
+    n = np.tanh(x_n + (r * h) @ weight_hh[2 * H :].T + bias_hh[2 * H :])  # waits for r: a second product
+    return ((1 - z) * n + z * h,), Kept(state, np.concatenate([r, z, n], -1), r * h)
+
+
+def _gru_before_backward(dstate, kept, weight_hh):
+    (h,), (r, z, n) = kept.state, np.split(kept.gates, 3, -1)
+    (dh,), H = dstate, h.shape[-1]
+    dn = dh * (1 - z) * (1 - n**2)
+    drh = dn @ weight_hh[2 * H :]  # gradient of r·h
+    dz = dh * (h - n) * z * (1 - z)
+    dr = drh * h * r * (1 - r)
+    dgates = np.concatenate([dr, dz, dn], -1)
+    return dgates, dgates, (dh * z + drh * r + dgates[:, : 2 * H] @ weight_hh[: 2 * H],)
+
+
+def _lstm(gates_x, gates_h, state):
+    _, c = state
+    i, f, g, o = np.split(gates_x + gates_h, 4, -1)
+    i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+    c = f * c + i * g
+    tanh_c = np.tanh(c)
+    return (o * tanh_c, c), Kept(state, np.concatenate([i, f, g, o], -1), tanh_c)
+
+
+def _lstm_backward(dstate, kept):
+    (_, c), (i, f, g, o), tanh_c = kept.state, np.split(kept.gates, 4, -1), kept.inner
+    dh, dc = dstate
+    dc = dc + dh * o * (1 - tanh_c**2)
+    di, df = dc * g * i * (1 - i), dc * c * f * (1 - f)
+    dg, do = dc * i * (1 - g**2), dh * tanh_c * o * (1 - o)
+    da = np.concatenate([di, df, dg, do], -1)
+    return da, da, (np.zeros_like(dh), dc * f)
+
+
+POINTWISE = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "gru": _gru, "lstm": _lstm}
+POINTWISE_BACKWARD = {
+    "rnn_tanh": _rnn_tanh_backward,
+    "rnn_relu": _rnn_relu_backward,
+    "gru": _gru_backward,
+    "lstm": _lstm_backward,
+}

@@ -1,0 +1,71 @@
+"""Do two results agree; and if not, where do they first part, in words a learner can act on.
+
+Tolerances are relative norms ‖got − want‖/‖want‖ against float64 fed with the same rounded inputs.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Tolerance(NamedTuple):
+    """Largest relative error accepted, of outputs over T steps and of gradients."""
+
+    forward: Callable[[int], float]
+    gradient: float
+
+
+TOLERANCES = {
+    # rounding errors of a contracting recurrence add like a random walk: √T units of 2⁻²⁴, with room for the products
+    "float32": Tolerance(lambda T: 2e-6 * T**0.5, 1e-5),
+    # the same reasoning with 2⁻⁵³; gradients sum over T·B terms
+    "float64": Tolerance(lambda T: 1e-14 * T**0.5, 1e-12),
+    "tf32": Tolerance(lambda T: 1e-3, 1e-3),  # 10 bits of mantissa
+    "bfloat16": Tolerance(lambda T: 1e-2, 3e-2),  # 7 bits of mantissa
+}
+
+
+def relative_error(got: np.ndarray, want: np.ndarray) -> float:
+    """‖got − want‖/‖want‖ in float64; ‖got‖ where want is zero; inf for unequal shapes or non-finite numbers."""
+    got, want = np.asarray(got, "float64"), np.asarray(want, "float64")
+    if got.shape != want.shape or not np.isfinite(got).all():
+        return float("inf")
+    size = np.linalg.norm(want)
+    return float(np.linalg.norm(got - want) / (size if size > 0 else 1.0))
+
+
+def agrees(got: np.ndarray, want: np.ndarray, tolerance: float) -> bool:
+    return relative_error(got, want) <= tolerance
+
+
+def first_difference(
+    got: np.ndarray,
+    want: np.ndarray,
+    axes: Sequence[str] = ("step", "sequence", "unit"),
+    tolerance: float = 1e-5,
+) -> str | None:
+    """ "first differs at step 3, sequence 0, unit 2: 0.12 instead of 0.34", or None where nothing differs.
+
+    An entry differs when it is off by more than `tolerance` times the largest |want|.
+    """
+    got, want = np.asarray(got), np.asarray(want)
+    if got.shape != want.shape:
+        return f"has shape {got.shape} instead of {want.shape}"
+    with np.errstate(invalid="ignore"):
+        close = np.abs(got - want) <= tolerance * np.abs(want).max(initial=0)
+    if close.all():
+        return None
+    index = tuple(int(k) for k in np.argwhere(~close)[0])
+    names = tuple(axes) if len(axes) == want.ndim else tuple(f"axis {k}" for k in range(want.ndim))
+    place = ", ".join(f"{name} {k}" for name, k in zip(names, index, strict=True))
+    return f"first differs at {place}: {got[index]:.6g} instead of {want[index]:.6g}".replace(" at :", ":")
+
+
+def taylor_slopes(loss: Callable[[float], float], slope: float, steps: Sequence[float]) -> np.ndarray:
+    """Order of the error |loss(ε) − loss(0) − ε·slope| between neighbouring ε [len(steps)−1].
+
+    2 where `slope` is the derivative of loss at 0, 1 where it is not: halving ε must quarter the error.
+    """
+    errors = np.array([abs(loss(eps) - loss(0.0) - eps * slope) for eps in steps])
+    return np.log(errors[1:] / errors[:-1]) / np.log(np.array(steps[1:]) / np.array(steps[:-1]))

@@ -1,0 +1,296 @@
+"""A recurrent network as plain data: its sizes and its parameters, under PyTorch's names and in its layout.
+
+Parameters of layer l: weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; above
+layer 0, I is H.  A state is a tuple with one array [L,B,H] for each of STATES[cell]: (h,), or (h, c) for an LSTM.
+"""
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+
+from rnnlab.cells import GATES, STATES, State
+
+DTYPES = ("float32", "float64")
+RESETS = ("after", "before")
+INITS = ("uniform", "orthogonal")
+FORMAT = 1  # of the files that save writes
+
+
+class Layer(NamedTuple):
+    """The parameters of one layer."""
+
+    weight_ih: np.ndarray  # [G·H,I]
+    weight_hh: np.ndarray  # [G·H,H]
+    bias_ih: np.ndarray  # [G·H]
+    bias_hh: np.ndarray  # [G·H]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Cell, sizes and parameters; made by `Network.create`, never changed in place."""
+
+    cell: str
+    input_size: int
+    hidden_size: int
+    parameters: dict[str, np.ndarray]
+    layers: int = 1
+    reset: str = "after"
+    dtype: str = "float32"
+
+    def __post_init__(self):
+        _check_choice("cell", self.cell, tuple(GATES))
+        _check_choice("reset", self.reset, RESETS)
+        _check_choice("dtype", self.dtype, DTYPES)
+        for name in ("input_size", "hidden_size", "layers"):
+            if not isinstance(size := getattr(self, name), int | np.integer) or size < 1:
+                raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
+        _check_parameters(self)
+
+    @classmethod
+    def create(
+        cls,
+        cell: str,
+        input_size: int,
+        hidden_size: int,
+        layers: int = 1,
+        *,
+        reset: str = "after",
+        dtype: str = "float32",
+        init: str = "uniform",
+        gain: float = 1.0,
+        seed: int = 0,
+    ) -> "Network":
+        """A network with fresh parameters.
+
+        init "uniform": every parameter uniform in ±gain/√H, PyTorch's default at gain 1.  "orthogonal": each gate's
+        recurrent weights are gain times a random orthogonal matrix, so |eigenvalues| = gain; input weights uniform
+        in ±√(3/I), which keeps unit variance; biases 0.
+        """
+        _check_choice("init", init, INITS)
+        _check_choice("cell", cell, tuple(GATES))
+        rng = np.random.default_rng(seed)
+        draw = _uniform if init == "uniform" else _orthogonal
+        parameters = {
+            name: draw(rng, name, shape, hidden_size, gain).astype(dtype)
+            for name, shape in parameter_shapes(cell, input_size, hidden_size, layers).items()
+        }
+        return cls(cell, input_size, hidden_size, parameters, layers, reset, dtype)
+
+    @property
+    def gates(self) -> int:
+        return len(GATES[self.cell])
+
+    def layer(self, index: int) -> Layer:
+        return Layer(*(self.parameters[f"{name}_l{index}"] for name in Layer._fields))
+
+    def with_parameters(self, parameters: Mapping[str, np.ndarray]) -> "Network":
+        """The same network with these parameters in place of its own."""
+        return replace(self, parameters=dict(parameters))
+
+    def astype(self, dtype: str) -> "Network":
+        _check_choice("dtype", dtype, DTYPES)
+        return replace(self, parameters={k: p.astype(dtype) for k, p in self.parameters.items()}, dtype=dtype)
+
+    def zero_state(self, B: int) -> State:
+        """A state of zeros for B sequences, each [L,B,H]."""
+        return tuple(np.zeros((self.layers, B, self.hidden_size), self.dtype) for _ in STATES[self.cell])
+
+
+def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) -> dict[str, tuple[int, ...]]:
+    """Shape of every parameter, by PyTorch's name, in PyTorch's order."""
+    rows = len(GATES[cell]) * hidden_size
+    shapes = {}
+    for layer in range(layers):
+        columns = input_size if layer == 0 else hidden_size
+        all_four = ((rows, columns), (rows, hidden_size), (rows,), (rows,))
+        shapes |= {f"{name}_l{layer}": shape for name, shape in zip(Layer._fields, all_four, strict=True)}
+    return shapes
+
+
+def check_input(network: Network, x: np.ndarray, state: State | None = None) -> State:
+    """The state to start from (zeros if None).  Raises ValueError for x or a state this network cannot take."""
+    _check_array("x", x, network.dtype)
+    if x.ndim != 3 or x.shape[2] != network.input_size:
+        raise ValueError(
+            f"x has shape {x.shape}, expected (T, B, {network.input_size}): input_size is {network.input_size}"
+        )
+    T, B, _ = x.shape
+    if T == 0 or B == 0:
+        raise ValueError(f"x has shape {x.shape}: at least one time step and one sequence are needed")
+    if state is None:
+        return network.zero_state(B)
+    names, shape = STATES[network.cell], (network.layers, B, network.hidden_size)
+    if not isinstance(state, tuple) or len(state) != len(names):
+        raise ValueError(
+            f"the state of a {network.cell} is a tuple ({', '.join(names)},), got {_kind(state)}"
+        )
+    for name, part in zip(names, state, strict=True):
+        _check_array(f"state {name}", part, network.dtype)
+        if part.shape != shape:
+            raise ValueError(
+                f"state {name} has shape {part.shape}, expected {shape}: (layers, B, hidden_size)"
+            )
+    return state
+
+
+def to_torch(network: Network) -> dict[str, np.ndarray]:
+    """The state dict of torch.nn.RNN, GRU or LSTM with the same sizes, as arrays; PyTorch's GRU resets after the product."""
+    if network.cell == "gru" and network.reset == "before":
+        raise ValueError(
+            "reset is 'before': torch.nn.GRU resets after the product and cannot compute this network"
+        )
+    return {name: parameter.copy() for name, parameter in network.parameters.items()}
+
+
+def from_torch(state_dict: Mapping[str, np.ndarray], cell: str) -> Network:
+    """The network of a torch.nn state dict given as arrays: {k: v.numpy() for k, v in module.state_dict().items()}."""
+    _check_choice("cell", cell, tuple(GATES))
+    for name in state_dict:
+        for feature in ("_reverse", "weight_hr"):
+            if feature in name:
+                raise ValueError(f"{name}: bidirectional networks and projections are not supported")
+    if not {"weight_ih_l0", "weight_hh_l0"} <= state_dict.keys():
+        raise ValueError(
+            f"the state dict holds {', '.join(state_dict) or 'nothing'}: weight_ih_l0 and weight_hh_l0 are missing"
+        )
+    arrays = {name: np.asarray(value) for name, value in state_dict.items()}
+    layers = sum(name.startswith("weight_hh_l") for name in arrays)
+    rows, hidden_size = arrays["weight_hh_l0"].shape
+    if rows != len(GATES[cell]) * hidden_size:
+        raise ValueError(
+            f"weight_hh_l0 has shape {(rows, hidden_size)}: a {cell} has {len(GATES[cell])}·H rows"
+        )
+    if "bias_ih_l0" not in arrays:  # made with bias=False
+        arrays |= {
+            f"bias_{side}_l{k}": np.zeros(rows, arrays["weight_hh_l0"].dtype)
+            for side in ("ih", "hh")
+            for k in range(layers)
+        }
+    input_size, dtype = arrays["weight_ih_l0"].shape[1], str(arrays["weight_hh_l0"].dtype)
+    return Network(cell, input_size, hidden_size, arrays, layers, "after", dtype)
+
+
+def save(network: Network, path: str | Path) -> None:
+    """Write the network to an npz file; the file appears whole or not at all, and an older one is kept until then."""
+    path = Path(path)
+    header = {"format": FORMAT, "cell": network.cell, "reset": network.reset}
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(beside, "wb") as file:
+            np.savez(file, header=json.dumps(header), **network.parameters)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as problem:
+        raise OSError(
+            f"cannot write {path}: {problem.strerror or problem}; choose a folder that is writable and has room"
+        ) from problem
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def load(path: str | Path) -> Network:
+    """The network that `save` wrote.  Raises ValueError, naming the file, if it holds anything else."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = dict(file)
+        header = json.loads(str(arrays.pop("header")))
+        network = from_torch(arrays, header["cell"])
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as problem:
+        raise ValueError(
+            f"{path} is not a network written by rnnlab.network.save: {problem}; save it again"
+        ) from problem
+    if header.get("format") != FORMAT:
+        raise ValueError(
+            f"{path} has format {header.get('format')}, this rnnlab reads {FORMAT}: save it again with this version"
+        )
+    return replace(network, reset=header["reset"])
+
+
+def parameter_count(network: Network) -> int:
+    """How many numbers are learnt."""
+    return sum(p.size for p in network.parameters.values())
+
+
+def forward_flops(network: Network, T: int, B: int) -> int:
+    """Floating-point operations of the products in T steps of B sequences, a multiply and an add counted as two.
+
+    Pointwise work, of order T·B·H against T·B·H², is left out, as it is in the field's figures.
+    """
+    weights = sum(p.size for name, p in network.parameters.items() if name.startswith("weight"))
+    return 2 * weights * T * B
+
+
+def training_flops(network: Network, T: int, B: int) -> int:
+    """Forward, gradient of the inputs and gradient of the weights: three products where forward has one."""
+    return 3 * forward_flops(network, T, B)
+
+
+def activation_bytes(network: Network, T: int, B: int) -> int:
+    """What `reference.forward` saves for its backward pass: per layer and step the states before it, the gates,
+    and for GRU and LSTM one array more; and the input of every layer."""
+    per_unit = len(STATES[network.cell]) + network.gates + (network.cell in ("gru", "lstm"))
+    numbers = T * B * (network.input_size + (network.layers - 1) * network.hidden_size)
+    numbers += T * B * network.layers * per_unit * network.hidden_size
+    return numbers * np.dtype(network.dtype).itemsize
+
+
+def _check_array(what: str, array: np.ndarray, dtype: str) -> None:
+    if not isinstance(array, np.ndarray):
+        raise ValueError(f"{what} is {_kind(array)}, expected a NumPy array: np.asarray(...) makes one")
+    if array.dtype != dtype:
+        raise ValueError(
+            f"{what} has dtype {array.dtype}, the network computes in {dtype}: use .astype({dtype!r})"
+        )
+    if not np.isfinite(array).all():
+        where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
+        raise ValueError(f"{what} holds {array[where]} at index {where}: every value must be finite")
+
+
+def _check_choice(what: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{what} is {value!r}, expected one of {', '.join(choices)}")
+
+
+def _check_parameters(network: Network) -> None:
+    expected = parameter_shapes(network.cell, network.input_size, network.hidden_size, network.layers)
+    if missing := expected.keys() - network.parameters.keys():
+        raise ValueError(f"parameters lack {', '.join(sorted(missing))}")
+    if extra := network.parameters.keys() - expected.keys():
+        raise ValueError(
+            f"parameters hold {', '.join(sorted(extra))}, which a {network.layers}-layer network has not"
+        )
+    for name, shape in expected.items():
+        _check_array(name, network.parameters[name], network.dtype)
+        if network.parameters[name].shape != shape:
+            raise ValueError(f"{name} has shape {network.parameters[name].shape}, expected {shape}")
+
+
+def _uniform(rng, name, shape, hidden_size, gain):
+    bound = gain / np.sqrt(hidden_size)
+    return rng.uniform(-bound, bound, shape)
+
+
+def _orthogonal(rng, name, shape, hidden_size, gain):
+    if name.startswith("bias"):
+        return np.zeros(shape)
+    if name.startswith("weight_ih"):
+        bound = np.sqrt(3 / shape[1])
+        return rng.uniform(-bound, bound, shape)
+    square = (hidden_size, hidden_size)
+    return np.concatenate(
+        [gain * np.linalg.qr(rng.normal(size=square))[0] for _ in range(shape[0] // hidden_size)]
+    )
+
+
+def _kind(value: object) -> str:
+    return f"a {type(value).__name__}" + (f" of {len(value)}" if isinstance(value, tuple | list) else "")

@@ -1,0 +1,185 @@
+"""The slow truth: a network as its equations, one step after another.  Every rung of the ladder must agree with it.
+
+x [T,B,I] is time-major; y [T,B,H] is the top layer's h after each step; states and their gradients are tuples of
+arrays [L,B,H] (see network.py); d<name> is dLoss/d<name>.  Give it a float64 network to use it as an oracle.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab import cells
+from rnnlab.cells import State
+from rnnlab.network import Network, check_input
+
+
+class Saved(NamedTuple):
+    """What forward keeps for backward."""
+
+    inputs: list[np.ndarray]  # of each layer, [T,B,I] or [T,B,H]
+    kept: list[list[cells.Kept]]  # of each layer, of each step
+
+
+class Bptt(NamedTuple):
+    """Gradients by back-propagation through time, and how many cell gradients it took to get them."""
+
+    dx: np.ndarray  # [T,B,I]
+    dstate: State
+    gradients: dict[str, np.ndarray]
+    cell_backwards: int  # of one step of one layer each
+
+
+def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
+    """y [T,B,H], the state after the last step, and what backward needs.  Raises ValueError for unfit input."""
+    state = check_input(network, x, state)
+    saved, final = Saved([], []), []
+    for index in range(network.layers):
+        saved.inputs.append(x)
+        x, last, kept = _layer_forward(network, index, x, tuple(part[index] for part in state))
+        saved.kept.append(kept)
+        final.append(last)
+    return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+
+
+def backward(
+    network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None
+) -> tuple[np.ndarray, State, dict[str, np.ndarray]]:
+    """dx [T,B,I], dstate of the initial state, and the gradient of every parameter, in one reverse sweep.
+
+    dy [T,B,H] is the loss gradient at every output, dstate (default zeros) at the final state.
+    """
+    return _sweep(network, saved, dy, dstate)[:3]
+
+
+def bptt_linear(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
+    """One reverse sweep that picks up each step's own dy on its way: T cell gradients a layer."""
+    _, _, saved = forward(network, x, state)
+    return _sweep(network, saved, dy, None)
+
+
+def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
+    """As tutorials write it: every loss term walks back to the start by itself, T(T+1)/2 cell gradients a layer."""
+    return bptt_window(network, x, state, dy, window=len(x))
+
+
+def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, window: int) -> Bptt:
+    """Truncation per loss term: the loss at step t is followed back through at most `window` steps (WildML)."""
+    _check_length("window", window)
+    _, _, saved = forward(network, x, state)
+    total = _nothing(network, x)
+    for t in range(len(x)):
+        start = max(0, t + 1 - window)
+        term = np.zeros_like(dy[start : t + 1])
+        term[-1] = dy[t]
+        part = _sweep(network, _steps(saved, start, t + 1), term, None)
+        total = _add(total, part, start, keep_dstate=start == 0)
+    return total
+
+
+def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, chunk: int) -> Bptt:
+    """Chunked truncation: the sequence is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
+    _check_length("chunk", chunk)
+    _, _, saved = forward(network, x, state)
+    total = _nothing(network, x)
+    for start in range(0, len(x), chunk):
+        part = _sweep(network, _steps(saved, start, start + chunk), dy[start : start + chunk], None)
+        total = _add(total, part, start, keep_dstate=start == 0)
+    return total
+
+
+def numerical_gradient(
+    loss: Callable[[np.ndarray], float], array: np.ndarray, eps: float = 1e-6
+) -> np.ndarray:
+    """Slope of loss(array) along every entry, by central differences; same shape as array, which is not changed."""
+    slope = np.empty(array.shape)
+    for index in np.ndindex(array.shape):
+        up, down = array.copy(), array.copy()
+        up[index] += eps
+        down[index] -= eps
+        slope[index] = (loss(up) - loss(down)) / (2 * eps)
+    return slope
+
+
+def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
+    weights, outputs, kept = network.layer(index), [], []
+    for x_t in x:
+        gates_x = x_t @ weights.weight_ih.T + weights.bias_ih
+        state, step = cells.forward(
+            network.cell, gates_x, state, weights.weight_hh, weights.bias_hh, network.reset
+        )
+        outputs.append(state[0])
+        kept.append(step)
+    return np.stack(outputs), state, kept
+
+
+def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None) -> Bptt:
+    """One reverse sweep through all layers, top layer first."""
+    _check_dy(network, saved, dy)
+    dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
+    gradients, initial, count = {}, [], 0
+    for index in reversed(range(network.layers)):
+        carried = tuple(part[index] for part in dstate)
+        dy, first, layer_gradients = _layer_backward(network, index, saved, dy, carried)
+        gradients |= {f"{name}_l{index}": g for name, g in layer_gradients.items()}
+        initial.insert(0, first)
+        count += len(dy)
+    ordered = {name: gradients[name] for name in network.parameters}
+    return Bptt(dy, tuple(np.stack(parts) for parts in zip(*initial, strict=True)), ordered, count)
+
+
+def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, carried: State):
+    """Gradients at the layer's input [T,B,I], at its initial state, and of its four parameters."""
+    weights, x = network.layer(index), saved.inputs[index]
+    gradients = {name: np.zeros_like(p) for name, p in weights._asdict().items()}
+    dx = np.empty_like(x)
+    for t in reversed(range(len(x))):
+        step = saved.kept[index][t]
+        arriving = (carried[0] + dy[t], *carried[1:])  # the future's say, and this step's own loss
+        dgates_x, dgates_h, carried = cells.backward(
+            network.cell, arriving, step, weights.weight_hh, network.reset
+        )
+        dx[t] = dgates_x @ weights.weight_ih
+        gradients["weight_ih"] += dgates_x.T @ x[t]
+        gradients["weight_hh"] += _recurrent_gradient(network, step, dgates_h)
+        gradients["bias_ih"] += dgates_x.sum(0)
+        gradients["bias_hh"] += dgates_h.sum(0)
+    return dx, carried, gradients
+
+
+def _recurrent_gradient(network: Network, step: cells.Kept, dgates_h: np.ndarray) -> np.ndarray:
+    """dW_hh [G·H,H] of one step: each gate's part against what its weights multiplied."""
+    factors = cells.recurrent_inputs(network.cell, step, network.reset)
+    parts = np.split(dgates_h, network.gates, axis=1)
+    return np.concatenate([part.T @ factor for part, factor in zip(parts, factors, strict=True)])
+
+
+def _steps(saved: Saved, start: int, stop: int) -> Saved:
+    return Saved([x[start:stop] for x in saved.inputs], [kept[start:stop] for kept in saved.kept])
+
+
+def _nothing(network: Network, x: np.ndarray) -> Bptt:
+    zeros = {name: np.zeros_like(p) for name, p in network.parameters.items()}
+    return Bptt(np.zeros_like(x), network.zero_state(x.shape[1]), zeros, 0)
+
+
+def _add(total: Bptt, part: Bptt, start: int, keep_dstate: bool) -> Bptt:
+    """The sum of two partial results; `part` covers the steps from `start` on."""
+    dx = total.dx.copy()
+    dx[start : start + len(part.dx)] += part.dx
+    dstate = (
+        tuple(a + b for a, b in zip(total.dstate, part.dstate, strict=True)) if keep_dstate else total.dstate
+    )
+    gradients = {name: total.gradients[name] + part.gradients[name] for name in total.gradients}
+    return Bptt(dx, dstate, gradients, total.cell_backwards + part.cell_backwards)
+
+
+def _check_dy(network: Network, saved: Saved, dy: np.ndarray) -> None:
+    expected = (*saved.inputs[0].shape[:2], network.hidden_size)
+    if dy.shape != expected:
+        raise ValueError(f"dy has shape {dy.shape}, expected {expected}: one gradient for every output y")
+
+
+def _check_length(what: str, steps: int) -> None:
+    if steps < 1:
+        raise ValueError(f"{what} is {steps}, expected at least 1 step")
