@@ -1,0 +1,67 @@
+"""The grader held against itself, before it grades anyone: untouched exercises get nothing, solutions everything,
+each known wrong answer fails with its mistake named, and right answers written differently pass.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from rnnlab import checks
+from rnnlab.course import ROOT
+from rnnlab.grading import sandbox
+from rnnlab.grading.exercise import Exercise, Mutant
+from rnnlab.grading.grade import grade_one, judge_apart
+from rnnlab.grading.reading import Cell, parse, read
+from rnnlab.grading.sandbox import Sandbox
+from rnnlab.grading.slices import defined
+from rnnlab.grading.verdict import Status, Verdict
+from rnnlab.grading.worker import of_source
+
+NUMPY = "import numpy as np\n"
+
+
+class Finding(NamedTuple):
+    """One answer whose verdict is known beforehand, and the verdict that it got."""
+
+    unit: str
+    exercise: str
+    answer: str  # "stub", "solution", "right answer 1", "mutant: forgets the bias"
+    wanted: tuple[Status, str | None]  # status and misconception
+    verdict: Verdict
+
+    @property
+    def as_wanted(self) -> bool:
+        return (self.verdict.status, self.verdict.misconception) == self.wanted
+
+
+def findings(unit: str, box: Sandbox, seed: int) -> Iterator[Finding]:
+    """Every answer of a unit whose verdict is known."""
+    stubs, solved = (read(notebook(folder, unit)) for folder in ("exercises", "solutions"))
+    for exercise in checks.exercises(unit):
+        for name, wanted, verdict in _of_one(exercise, stubs, solved, box, seed):
+            yield Finding(unit, exercise.name, name, wanted, verdict)
+
+
+def notebook(folder: str, unit: str) -> Path:
+    """The notebook of a unit in exercises/ or solutions/."""
+    return ROOT / folder / f"{checks.UNITS[unit]}.ipynb"
+
+
+def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:
+    """A solved notebook with a mutant's edit made in the cell that defines the exercise's function."""
+    own = [cell for cell in cells if name in defined([cell])]
+    if not any(mutant.old in cell.text for cell in own):
+        raise ValueError(f"the mutant {mutant.name!r} of {name} is stale: the solution has no {mutant.old!r}")
+    edited = [cell.text.replace(mutant.old, mutant.new) if cell in own else cell.text for cell in cells]
+    return [parse(cell.number, text) for cell, text in zip(cells, edited, strict=True)]
+
+
+def _of_one(exercise: Exercise, stubs: list[Cell], solved: list[Cell], box: Sandbox, seed: int) -> Iterator[tuple]:
+    yield "stub", (Status.not_attempted, None), grade_one(exercise, stubs, seed, box)
+    yield "solution", (Status.passed, None), grade_one(exercise, solved, seed, box)
+    for n, source in enumerate(exercise.also_right, 1):
+        answer = of_source(exercise.name, NUMPY + source)
+        yield f"right answer {n}", (Status.passed, None), judge_apart(exercise, answer, seed, box)
+    for mutant in exercise.mutants:
+        verdict = grade_one(exercise, mutated(solved, exercise.name, mutant), seed, box)
+        yield f"mutant: {mutant.name}", (Status.failed, mutant.name), verdict
