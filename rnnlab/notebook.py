@@ -1,12 +1,43 @@
 """What a lesson shows of the course itself: the machine it runs on, and source code with its place."""
 
 import inspect
+import os
 import sys
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import rnnlab
+from rnnlab.machine import driver
+
 ROOT = Path(__file__).resolve().parents[1]
+
+
+def banner() -> None:
+    """Say in one line what runs live on this machine, what is simulated, and what was recorded elsewhere."""
+    version, cuda = metadata.version("numpy"), driver.cuda_version()
+    live = [f"NumPy {version} on {_cores()} CPU cores"]
+    if cuda and find_spec("cupy"):
+        live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
+    parts = {
+        "live": " and ".join(live),
+        "simulated": "GPU kernels" if len(live) == 1 and find_spec("rnnlab.simulator") else "nothing",
+        "recorded": f"{len(list(ROOT.glob('rnnlab/records/*.json'))) or 'no'} measurements",
+    }
+    said = " · ".join(f"{how}: {what}" for how, what in parts.items())
+    print(f"rnnlab {rnnlab.__version__} · {said}{_missing(cuda)}")
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _missing(cuda: tuple[int, int] | None) -> str:
+    if cuda and not find_spec("cupy"):
+        return " · GPU unused: CuPy is missing (make lab installs it)"
+    return "" if cuda else " · no GPU: every lesson works without one"
 
 
 def show_source(thing: Any) -> None:

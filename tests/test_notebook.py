@@ -1,0 +1,67 @@
+"""The banner says in one line what is live here; show_source shows what stands where."""
+
+import numpy as np
+import pytest
+
+import rnnlab
+from rnnlab import notebook, percent
+
+
+def test_the_banner_is_one_line_that_names_live_simulated_and_recorded(capsys):
+    rnnlab.banner()
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert said.startswith(f"rnnlab {rnnlab.__version__} · live: NumPy {np.__version__} on ")
+    assert all(f" · {word}: " in said for word in ("simulated", "recorded"))
+
+
+def test_the_banner_says_where_a_gpu_lies_idle(monkeypatch, capsys):
+    monkeypatch.setattr(notebook.driver, "cuda_version", lambda: (12, 4))
+    monkeypatch.setattr(notebook, "find_spec", lambda name: None)
+    rnnlab.banner()
+    assert "CuPy is missing (make lab installs it)" in capsys.readouterr().out
+
+
+def test_the_banner_counts_a_usable_gpu_as_live_and_simulates_nothing_then(monkeypatch, capsys):
+    monkeypatch.setattr(notebook.driver, "cuda_version", lambda: (12, 4))
+    monkeypatch.setattr(notebook, "find_spec", lambda name: True)
+    rnnlab.banner()
+    said = capsys.readouterr().out
+    assert "and CuPy on the GPU, CUDA 12.4 · simulated: nothing" in said
+    assert "no GPU" not in said
+
+
+def test_a_function_is_shown_with_its_file_and_line(capsys):
+    rnnlab.show_source(percent.defines)
+    place, first, *_ = capsys.readouterr().out.splitlines()
+    path, _, line = place.removeprefix("# ").partition(", line ")
+    assert (notebook.ROOT / path).read_text().split("\n")[int(line) - 1] == first
+    assert first.startswith("def defines(")
+
+
+def test_a_module_is_shown_whole(capsys):
+    rnnlab.show_source(percent)
+    assert (
+        capsys.readouterr().out == f"# rnnlab/percent.py\n{(notebook.ROOT / 'rnnlab/percent.py').read_text()}"
+    )
+
+
+def test_in_a_notebook_the_page_colours_the_source(monkeypatch):
+    shown = []
+    monkeypatch.setitem(notebook.sys.modules, "ipykernel", None)
+    monkeypatch.setattr("IPython.display.display", shown.append)
+    rnnlab.show_source(percent.defines)
+    assert shown[0].data.startswith("`rnnlab/percent.py, line ")
+    assert "\n````python\ndef defines(" in shown[0].data
+
+
+@pytest.mark.parametrize("thing", [3, np.zeros(2), len])
+def test_what_has_no_source_is_refused_in_words(thing):
+    with pytest.raises(TypeError, match="show_source takes a Python function, class or module"):
+        rnnlab.show_source(thing)
+
+
+def test_in_a_terminal_the_source_is_coloured(monkeypatch, capsys):
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    rnnlab.show_source(percent.defines)
+    assert "\x1b[" in capsys.readouterr().out

@@ -1,0 +1,151 @@
+"""Every notebook runs top to bottom as it lies there, and every lesson keeps the grammar of lessons."""
+
+import json
+import re
+import statistics
+import time
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from rnnlab.course import ROOT, registered
+
+SECONDS = 90  # for one notebook on two cores
+CELLS = 25, 45
+WORDS = 180  # in a cell of prose
+WORDS_MEDIAN = 30, 80
+CODE_LINES = 30
+CODE_LINES_MEDIAN = 12
+CELLS_WITHOUT_ACTION = 6
+PARTS = (
+    "**claim:",
+    "**time:**",
+    "predict",
+    "<!-- exercise: ",
+    "break it",
+    "## recap",
+    "## recall",
+    "## sources",
+)
+ASKS = (
+    r"\?|\b(predict|guess|change|mend|write|move|try|press|play|open|count|look (at|for)|break it|exercise)\b"
+)
+DOES = r"\b(explore_\w+|check|hint|progress)\(|guess"
+VERDICT = re.compile(r"^(?:✔|✘|○|!|⚠) ([a-z ]+?) · (\w+) · (\d+) of (\d+) points", re.M)
+IMAGE = re.compile(r"<img\b[^>]*>")
+ALT_LETTERS = 20  # a finding is a sentence
+
+LESSONS = sorted(ROOT.glob("notebooks/*.ipynb"))
+SOLUTIONS, EXERCISES = sorted(ROOT.glob("solutions/*.ipynb")), sorted(ROOT.glob("exercises/*.ipynb"))
+stem = lambda path: path.stem
+
+
+@pytest.fixture(autouse=True)
+def nobodys_home(tmp_path, monkeypatch):
+    """Progress, Jupyter's and IPython's own files go to an empty folder, and come from there."""
+    for variable in (
+        "RNNLAB_HOME",
+        "JUPYTER_CONFIG_DIR",
+        "JUPYTER_DATA_DIR",
+        "JUPYTER_RUNTIME_DIR",
+        "IPYTHONDIR",
+    ):
+        monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
+
+
+def run(path, folder):
+    """The notebook after all its cells have run in `folder`; a cell that fails is the test's failure."""
+    book = nbformat.read(path, as_version=4)
+    start = time.perf_counter()
+    NotebookClient(
+        book, timeout=SECONDS, kernel_name="python3", resources={"metadata": {"path": folder}}
+    ).execute()
+    seconds = time.perf_counter() - start
+    assert seconds < SECONDS, f"{path.name} ran for {seconds:.0f} s"
+    return book
+
+
+def shown(book):
+    """Data of every output, one dict a thing shown."""
+    for cell in book.cells:
+        yield from (output.data for output in cell.get("outputs", []) if "data" in output)
+
+
+def verdicts(book):
+    """{exercise: (status, points)} of the verdicts that a notebook shows."""
+    texts = "\n".join(data.get("text/plain", "") for data in shown(book))
+    return {name: (status, int(points)) for status, name, points, _ in VERDICT.findall(texts)}
+
+
+def cells(path, kind):
+    book = json.loads(path.read_text(encoding="utf-8"))
+    return ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == kind]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=stem)
+def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, tmp_path):
+    for data in shown(run(path, tmp_path)):
+        assert "image/png" not in data, "show a picture through rnnlab.widgets.picture"
+        for image in IMAGE.findall(data.get("text/html", "")):
+            assert len(re.search(r'alt="([^"]*)"', image)[1]) >= ALT_LETTERS
+
+
+@pytest.mark.parametrize("path", SOLUTIONS, ids=stem)
+def test_a_solved_notebook_runs_top_to_bottom_with_full_marks(path, tmp_path):
+    full = {e.name: ("passed", e.points) for e in registered(path.stem[3:]).values()}
+    assert verdicts(run(path, tmp_path)) == full
+
+
+@pytest.mark.parametrize("path", EXERCISES, ids=stem)
+def test_an_untouched_exercise_runs_top_to_bottom_and_nothing_is_attempted(path, tmp_path):
+    untouched = {name: ("not attempted", 0) for name in registered(path.stem[3:])}
+    assert verdicts(run(path, tmp_path)) == untouched
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=stem)
+def test_a_lesson_opens_with_its_number_and_the_same_two_lines(path):
+    assert cells(path, "markdown")[0].startswith(f"# {path.stem[:2]} · ")
+    assert [line for line in cells(path, "code")[0].split("\n") if line] == [
+        "import rnnlab",
+        "rnnlab.banner()",
+    ]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=stem)
+def test_a_lesson_has_all_parts_of_the_grammar(path):
+    source = (ROOT / f"notebooks/source/{path.name}").with_suffix(".py").read_text(encoding="utf-8").lower()
+    assert not [part for part in PARTS if part not in source]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=stem)
+def test_a_lesson_keeps_its_budget(path):
+    prose, code = cells(path, "markdown"), cells(path, "code")
+    assert CELLS[0] <= len(prose) + len(code) <= CELLS[1]
+    words = [len(text.split()) for text in prose]
+    assert max(words) <= WORDS, prose[words.index(max(words))]
+    assert WORDS_MEDIAN[0] <= statistics.median(words) <= WORDS_MEDIAN[1]
+    lines = [len(text.split("\n")) for text in code]
+    assert max(lines) <= CODE_LINES, code[lines.index(max(lines))]
+    assert statistics.median(lines) <= CODE_LINES_MEDIAN
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=stem)
+def test_a_lesson_lets_the_learner_act_often(path):
+    book, idle = json.loads(path.read_text(encoding="utf-8")), 0
+    for number, cell in enumerate(book["cells"]):
+        acts = re.search(ASKS if cell["cell_type"] == "markdown" else DOES, "".join(cell["source"]), re.I)
+        idle = 0 if acts else idle + 1
+        assert idle <= CELLS_WITHOUT_ACTION, f"cell {number}: {idle} cells without anything to do"
+
+
+@pytest.mark.parametrize(
+    "path", [*LESSONS, *SOLUTIONS, *EXERCISES], ids=lambda p: f"{p.parent.name}-{p.stem}"
+)
+def test_a_notebook_is_stored_without_outputs_and_links_to_files_that_exist(path):
+    book = json.loads(path.read_text(encoding="utf-8"))
+    assert not [cell for cell in book["cells"] if cell.get("outputs") or cell.get("execution_count")]
+    links = re.findall(r"\]\((?!https?:|#|attachment:)([^)#]+)", "\n".join(cells(path, "markdown")))
+    targets = [(path.parent / link).resolve() for link in links]
+    made_later = {ROOT / "work" / each.name for each in EXERCISES}
+    assert not [target.name for target in targets if not target.exists() and target not in made_later]

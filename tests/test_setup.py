@@ -1,0 +1,157 @@
+"""pyproject.toml, constraints.txt and environment.yml agree, and set-up needs nothing but Python and make."""
+
+import re
+import subprocess
+import sys
+import tomllib
+from importlib import metadata
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from rnnlab.course import ROOT
+from rnnlab.machine import driver
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines())
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+CONDA_NAMES = {"cupy-cuda12x": "cupy", "cupy-cuda13x": "cupy"}  # where conda-forge's name is another
+# CUDA 12 and CUDA 13 bring these libraries in different versions: CuPy, Numba or PyTorch choose them
+CHOSEN_BY_CUDA = re.compile(r"cuda-bindings|cuda-toolkit|nvidia-.*|triton")
+
+
+def required(*extras):
+    """Requirements of the package itself and of some of its extras."""
+    return [Requirement(line) for line in [*PROJECT["dependencies"], *(r for e in extras for r in EXTRAS[e])]]
+
+
+def closure(requirements):
+    """{name: version} of every installed distribution that the requirements need, however indirectly."""
+    found, todo = {}, [(canonicalize_name(r.name), {*r.extras}) for r in requirements]
+    while todo:
+        name, extras = todo.pop()
+        try:
+            distribution = metadata.distribution(name)
+        except metadata.PackageNotFoundError:
+            continue  # an optional build that this machine has no use for
+        if name in found and not extras:
+            continue
+        found[name] = distribution.version
+        for line in distribution.requires or []:
+            needed = Requirement(line)
+            if any(not needed.marker or needed.marker.evaluate({"extra": e}) for e in ["", *extras]):
+                todo.append((canonicalize_name(needed.name), {*needed.extras}))
+    return found
+
+
+def test_the_pins_are_names_and_versions_only():
+    for line in (ROOT / "constraints.txt").read_text().splitlines():
+        assert re.fullmatch(r"[a-z0-9-]+==[0-9][0-9a-z.]*", line), line
+    assert [*PINS] == sorted(PINS)
+
+
+@pytest.mark.parametrize("requirement", required(*EXTRAS), ids=lambda r: r.name)
+def test_every_requirement_is_pinned_to_a_version_it_allows(requirement):
+    assert requirement.specifier.contains(PINS[canonicalize_name(requirement.name)])
+
+
+def test_every_package_that_comes_along_is_pinned_too():
+    unpinned = {name for name in closure(required("lab", "dev")) if name not in PINS}
+    assert not {name for name in unpinned if not CHOSEN_BY_CUDA.fullmatch(name)}
+
+
+def test_conda_users_get_the_same_versions():
+    versions = dict(line.split("=") for line in CONDA if isinstance(line, str) and "=" in line)
+    assert Version(versions.pop("python")) >= Version("3.11")
+    wanted = required("lab", "dev", "cuda13")
+    pins = {canonicalize_name(r.name): PINS[canonicalize_name(r.name)] for r in wanted}
+    assert versions == {CONDA_NAMES.get(name, name): version for name, version in pins.items()}
+
+
+def test_conda_installs_the_course_itself_without_another_copy_of_its_packages():
+    assert {"pip": ["--editable ."]} in CONDA
+
+
+def test_the_extras_are_the_documented_ones():
+    assert {*EXTRAS} == {"lab", "cuda12", "cuda13", "peers", "scale", "teach", "dev"}
+
+
+def test_the_version_is_stated_once_in_code_and_once_for_the_installer():
+    import rnnlab
+
+    assert PROJECT["version"] == rnnlab.__version__
+
+
+def test_the_driver_is_asked_with_the_standard_library_only():
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", driver.__file__], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() in {"", "cuda12", "cuda13"}
+
+
+@pytest.mark.parametrize(
+    ("version", "extra"),
+    [
+        (None, None),
+        ((11, 8), None),
+        ((12, 0), "cuda12"),
+        ((12, 9), "cuda12"),
+        ((13, 1), "cuda13"),
+        ((14, 0), "cuda13"),
+    ],
+)
+def test_the_build_fits_the_driver_and_without_one_there_is_none(monkeypatch, version, extra):
+    monkeypatch.setattr(driver, "cuda_version", lambda: version)
+    assert driver.extra() == extra
+
+
+def test_the_driver_is_found_through_nvidia_smi_where_its_library_is_not(monkeypatch, tmp_path):
+    program = tmp_path / "nvidia-smi"
+    program.write_text("#!/bin/sh\necho '| Driver Version: 570.86.15   CUDA Version: 12.8 |'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(driver, "LIBRARIES", ("no-such-library.so",))
+    assert driver.cuda_version() == (12, 8)
+    program.unlink()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert driver.cuda_version() is None
+
+
+def make(*arguments, **environment):
+    return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, env=environment)
+
+
+def test_make_names_its_targets():
+    said = make("help", PATH="/usr/bin:/bin").stdout
+    assert all(f"make {target}" in said for target in ("lab", "test", "check", "course"))
+
+
+def test_make_says_so_where_there_is_no_python(tmp_path):
+    (tmp_path / "sh").symlink_to("/bin/sh")
+    program = subprocess.run(["which", "make"], capture_output=True, text=True, check=True).stdout.strip()
+    done = subprocess.run(
+        [program, "--always-make", "lab"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={"PATH": str(tmp_path)},
+    )
+    assert done.returncode
+    assert "no Python 3.11 or newer" in done.stdout
+
+
+def test_make_installs_a_gpu_build_only_where_it_is_told_of_one():
+    plan = lambda extra: (
+        make("--dry-run", "--always-make", "lab", f"CUDA_EXTRA={extra}", PATH="/usr/bin:/bin").stdout
+    )
+    assert "'.[lab,dev,cuda12]'" in plan("cuda12")
+    assert "'.[lab,dev]'" in plan("")
+
+
+def test_ci_is_a_program():
+    assert (ROOT / ".ci/run").stat().st_mode & 0o111
+    subprocess.run(["bash", "-n", ROOT / ".ci/run"], check=True)
