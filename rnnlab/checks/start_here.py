@@ -68,6 +68,7 @@ def check_count_rnn_flops(submission, rng):
             "counts one sequence only": want // B,
             "forgets the layers above the first": 2 * T * B * first,
             "feeds every layer with x": 2 * T * B * L * first,
+            "counts the biases too": want + 2 * T * B * L * H,
             "counts one layer too many": 2 * T * B * (first + L * deeper),
         }
         case = f"T={T}, B={B}, I={I}, H={H}, L={L}"
@@ -99,6 +100,7 @@ COUNT_RNN_FLOPS = Exercise(
         Mutant("counts one sequence only", "2 * T * B", "2 * T"),
         Mutant("forgets the layers above the first", "first + (L - 1) * deeper", "first"),
         Mutant("feeds every layer with x", "first + (L - 1) * deeper", "L * first"),
+        Mutant("counts the biases too", "H * (I + H)", "H * (I + H + 1)"),
         Mutant("counts one layer too many", "(L - 1) * deeper", "L * deeper"),
     ),
     also_right=(
@@ -131,7 +133,7 @@ def clock():
 
 def check_measure_gemm(submission, rng):
     """Clock and product play from one script: the first run is slow, one is hindered, no two are equal."""
-    for m, n, k, repeats in ((1, 1, 1, 1), (3, 4, 5, 3), (64, 7, 32, 5), (128, 16, 48, 9)):
+    for m, n, k, repeats in ((4, 3, 2, 1), (3, 4, 5, 3), (64, 7, 32, 5), (128, 16, 48, 9)):
         runs = 100 * rng.permutation(np.arange(10, 10 + repeats)) + rng.integers(100)
         runs[rng.integers(repeats)] *= 9
         script = [int(duration) for duration in (30_000 + rng.integers(999), *runs, 50_000)]

@@ -24,7 +24,7 @@ def check(submission, rng):
         wrong = _misconceptions(x, h0, weights, want)
         case = f"T={T}, I={I}, H={H}, {dtype}"
         got = submission(x, h0, *weights)
-        expect(got, want, axes=("row", "unit"), what="the states", case=case, wrong=wrong)
+        expect(got, want, axes=("row", "unit"), what="the array of states", case=case, wrong=wrong)
 
 
 def _misconceptions(x, h0, weights, want) -> dict:
@@ -40,6 +40,7 @@ def _misconceptions(x, h0, weights, want) -> dict:
         "runs through the sequence backwards": rnn_forward(backwards, h0, *weights),
         "reads the input of the step before": rnn_forward(late, h0, *weights),
         "fills every row with the last state": np.broadcast_to(want[-1], want.shape),
+        "stores the same array at every step": np.stack([h0, *(want[-1] for _ in x)]),
     }
 
 
@@ -67,7 +68,7 @@ RNN_FORWARD = Exercise(
         Mutant("starts every step from h0", "weight_hh @ states[t]", "weight_hh @ h0"),
         Mutant("runs through the sequence backwards", "x[t]", "x[-1 - t]"),
         Mutant("reads the input of the step before", "x[t]", "x[t - 1]"),
-        Mutant("fills every row with the last state", "states[t + 1] =", "states[:] ="),
+        Mutant("stores the same array at every step", "states[t + 1] =", "states[1:] ="),
         Mutant("returns the wrong dtype", ", dtype=h0.dtype", ""),
         Mutant("changes its input", "states[t + 1] =", "states[t + 1] = h0[:] ="),
     ),

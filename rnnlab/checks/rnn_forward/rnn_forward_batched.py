@@ -67,7 +67,9 @@ def _check_case(submission, rng, T, B, I, H, dtype="float64", scale=1):
     want = exact(partial(rnn_forward_batched, lambda a, b: a @ b * scale), x, h0, *weights)
     wrong = _misconceptions(x, h0, *weights) if scale == 1 else {}
     case = f"T={T}, B={B}, I={I}, H={H}, {dtype}"
-    expect(submission(code, x, h0, *weights), want, what="the states", case=case, wrong=wrong)
+    got = submission(code, x, h0, *weights)
+    axes = "row", "sequence", "unit"
+    expect(got, want, axes=axes, what="the array of states", case=case, wrong=wrong)
 
 
 def _misconceptions(x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> dict:
