@@ -1,0 +1,30 @@
+"""A whole recurrent network in one function: its loss and the gradient of each of its parameters.
+
+The exercise notebook shows this text, and the check hands it to the learner's training loop, so that the loop
+is all there is to write. tests/test_training_exercises.py keeps the two texts equal.
+"""
+
+import numpy as np
+
+
+def loss_and_gradients(parameters, x, target):
+    """Mean squared error on x [T,B,1] against target [T,B,1], and {name: gradient} of the parameters."""
+    weight_ih, weight_hh, bias = (parameters[name] for name in ("weight_ih", "weight_hh", "bias"))
+    weight_out, bias_out = parameters["weight_out"], parameters["bias_out"]
+    T, B, _ = x.shape
+    h = np.zeros((T + 1, B, len(bias)))
+    for t in range(T):
+        h[t + 1] = np.tanh(x[t] @ weight_ih.T + h[t] @ weight_hh.T + bias)
+    error = h[1:] @ weight_out.T + bias_out - target
+    gradients = {name: np.zeros_like(parameter) for name, parameter in parameters.items()}
+    dprediction = 2 * error / error.size
+    dh = np.zeros((B, len(bias)))
+    for t in reversed(range(T)):
+        gradients["weight_out"] += dprediction[t].T @ h[t + 1]
+        gradients["bias_out"] += dprediction[t].sum(axis=0)
+        da = (dh + dprediction[t] @ weight_out) * (1 - h[t + 1] ** 2)
+        gradients["weight_ih"] += da.T @ x[t]
+        gradients["weight_hh"] += da.T @ h[t]
+        gradients["bias"] += da.sum(axis=0)
+        dh = da @ weight_hh
+    return float((error**2).mean()), gradients
