@@ -6,10 +6,12 @@ directions a gradient can have: the Frobenius norm of dh[T]/dh[T−k], divided b
 """
 
 from functools import lru_cache
+from itertools import accumulate, pairwise
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from rnnlab import cells
 from rnnlab.network import Network
 from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
 
@@ -24,39 +26,40 @@ FLOOR, CEILING = 1e-16, 1e10
 @lru_cache(maxsize=len(RADII))
 def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
     """(weight_hh [H,H], h [LONGEST+1,H]) of the network run from zero under a random input."""
-    rng = np.random.default_rng(2)
     start = Network.create("rnn_tanh", 1, HIDDEN, dtype="float64", init="orthogonal", seed=1)
-    weight_hh = radius * start.parameters["weight_hh_l0"]
-    h = np.zeros((LONGEST + 1, HIDDEN))
-    for t, push in enumerate(DRIVE * rng.standard_normal((LONGEST, HIDDEN))):
-        h[t + 1] = np.tanh(weight_hh @ h[t] + push)
-    return weight_hh, h
+    weight_hh, h = radius * start.parameters["weight_hh_l0"], [np.zeros((1, HIDDEN))]
+    for push in DRIVE * np.random.default_rng(2).standard_normal((LONGEST, 1, HIDDEN)):
+        (after,), _ = cells.forward("rnn_tanh", push, (h[-1],), weight_hh, np.zeros(HIDDEN))
+        h.append(after)
+    return weight_hh, np.concatenate(h)
+
+
+@lru_cache(maxsize=len(RADII))
+def jacobians(radius: float) -> np.ndarray:
+    """[LONGEST,H,H] dh[t+1]/dh[t] of every step: its backward, given all unit gradients as a minibatch."""
+    weight_hh, h = hidden_states(radius)
+    kept = (cells.Kept((before,), after, None) for before, after in pairwise(h))
+    return np.array([cells.backward("rnn_tanh", (np.eye(HIDDEN),), k, weight_hh)[2][0] for k in kept])
 
 
 @lru_cache(maxsize=256)
 def gains(radius: float, T: int) -> np.ndarray:
     """[T+1] root mean square of what k = 0 … T steps back leave of a gradient at h[T]."""
-    weight_hh, h = hidden_states(radius)
-    back, left = np.eye(HIDDEN), [1.0]
-    for t in reversed(range(T)):
-        back = (back * (1 - h[t + 1] ** 2)) @ weight_hh
-        left.append(np.linalg.norm(back) / np.sqrt(HIDDEN))
-    return np.array(left)
+    products = accumulate(jacobians(radius)[:T][::-1], np.matmul, initial=np.eye(HIDDEN))
+    return np.array([_root_mean_square(product) for product in products])
 
 
 @lru_cache(maxsize=1)
 def gain_map() -> np.ndarray:
     """[LONGEST,radius] what T = 1 … LONGEST steps back leave of a gradient at h[T], for every radius."""
-    return np.array([_gains_to_the_start(radius) for radius in RADII]).T
+    later_first = lambda product, step: step @ product
+    products = [accumulate(jacobians(radius), later_first) for radius in RADII]
+    return np.array([[_root_mean_square(p) for p in of_radius] for of_radius in products]).T
 
 
-def _gains_to_the_start(radius: float) -> list[float]:
-    weight_hh, h = hidden_states(radius)
-    product, left = np.eye(HIDDEN), []
-    for t in range(LONGEST):
-        product = ((1 - h[t + 1] ** 2)[:, None] * weight_hh) @ product
-        left.append(np.linalg.norm(product) / np.sqrt(HIDDEN))
-    return left
+def _root_mean_square(product: np.ndarray) -> float:
+    """How long a gradient of length 1 becomes, over all directions it can have."""
+    return float(np.linalg.norm(product) / np.sqrt(HIDDEN))
 
 
 def finding(radius: float, T: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from rnnlab.widgets.picture import canvas
 
@@ -23,6 +24,9 @@ def figure_powers(
         (points,) = axis.loglog(x, y, marker, label=f"{name}: exponent {p:.2f}")
         c = np.exp(np.mean(np.log(y)) - p * np.mean(np.log(x)))
         axis.loglog(x, c * np.power(x, p), "-", linewidth=1, color=points.get_color())
+    if all(float(value).is_integer() for value in x):  # a handful of sizes: name each, not the powers of ten
+        axis.set_xticks(x, [f"{value:g}" for value in x])
+        axis.xaxis.set_minor_locator(NullLocator())
     axis.set(xlabel=xlabel, ylabel=ylabel)
     axis.legend(frameon=False)
     return figure

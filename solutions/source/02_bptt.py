@@ -145,7 +145,7 @@ def bptt_quadratic(cell_backward, x, h, dy, weight_ih, weight_hh):
 # `h[0]` is given, `h[t+1]` follows `x[t]`.
 #
 # The check brings a `cell_backward` of its own, not tanh's, so call the one you get. It counts: every call after the `T`-th adds
-# 1000 to the bias gradient it returns, so that a call too many cannot hide.
+# 1000 to the bias gradient it returns, so that a call too many shows.
 
 
 # %%

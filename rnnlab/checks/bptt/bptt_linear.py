@@ -64,6 +64,12 @@ MUTANTS = (
     ),
 )
 
+ALSO_KNOWN = (
+    Mutant("leaves out step 0", "range(len(x))", "range(1, len(x))"),
+    Mutant("leaves out the last step", "range(len(x))", "range(len(x) - 1)"),
+    Mutant("returns dx in reverse order", "return dx,", "return dx[::-1],"),
+)
+
 
 def check(submission, rng):
     drawn = int(rng.integers(6, 10))
@@ -81,7 +87,7 @@ def check(submission, rng):
 
 def _wrong(sequence: Sequence) -> dict:
     tanh = "computes tanh's gradient itself instead of calling cell_backward"
-    wrong = wrong_values(bptt_linear, MUTANTS, *sequence)
+    wrong = wrong_values(bptt_linear, (*MUTANTS, *ALSO_KNOWN), *sequence)
     return wrong | {tanh: lambda: call(bptt_linear, with_curvature(sequence, 1))}
 
 

@@ -56,6 +56,16 @@ MUTANTS = (
     Mutant("uses h[t+1] instead of h[t] in the weight gradient", "h[t], h[t + 1]", "h[t + 1], h[t + 1]"),
 )
 
+ALSO_KNOWN = (
+    Mutant(
+        "goes back through the last chunk only",
+        "range(len(x))",
+        "range((len(x) - 1) // chunk * chunk, len(x))",
+    ),
+    Mutant("restarts the chunks at step 1", CUT, "t % chunk == 0 and t > 0"),
+    Mutant("returns dx in reverse order", "return dx,", "return dx[::-1],"),
+)
+
 
 def check(submission, rng):
     T_drawn, chunk_drawn = int(rng.integers(7, 10)), int(rng.integers(2, 5))
@@ -69,7 +79,7 @@ def check(submission, rng):
     for T, B, I, H, chunk in cases:
         arguments = (*draw(rng, T, B, I, H), chunk)
         want = call(bptt_truncated, arguments)
-        known = wrong_values(bptt_truncated, MUTANTS, *arguments)
+        known = wrong_values(bptt_truncated, (*MUTANTS, *ALSO_KNOWN), *arguments)
         case = f"T={T}, B={B}, I={I}, H={H}, chunk={chunk}"
         got = submission(*arguments)
         try:
