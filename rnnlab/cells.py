@@ -38,7 +38,7 @@ def forward(
     reset: str = "after",
 ) -> tuple[State, Kept]:
     """Next state, each [B,H], from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H]"""
-    if cell == "gru" and reset == "before":
+    if resets_before(cell, reset):
         return _gru_before(gates_x, state, weight_hh, bias_hh)
     gates_h = state[0] @ weight_hh.T + bias_hh
     return pointwise(cell, gates_x, gates_h, state)
@@ -55,20 +55,25 @@ def backward(
     """dgates_x [B,G·H], dgates_h [B,G·H] and dstate before the step, from dstate after it.
 
     The weight gradients follow without another look at the step: dW_ih = dgates_xᵀ x, db_ih = Σ dgates_x,
-    dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h, except that reset before the product multiplies r·h (`recurrent_inputs`).
+    dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h; weights that multiply r·h are told by recurrent_inputs.
     """
-    if cell == "gru" and reset == "before":
+    if resets_before(cell, reset):
         return _gru_before_backward(dstate, kept, weight_hh)
     dgates_x, dgates_h, dstate = POINTWISE_BACKWARD[cell](dstate, kept)
     return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:])
 
 
 def recurrent_inputs(cell: str, kept: Kept, reset: str = "after") -> tuple[np.ndarray, ...]:
-    """What each gate's recurrent weights multiply, G arrays [B,H]: h, or r·h for the candidate of reset before."""
+    """What each gate's recurrent weights multiply, G arrays [B,H]: h, or r·h under resets_before."""
     (h, *_), gates = kept.state, GATES[cell]
-    if cell == "gru" and reset == "before":
+    if resets_before(cell, reset):
         return h, h, kept.inner
     return (h,) * len(gates)
+
+
+def resets_before(cell: str, reset: str) -> bool:
+    """Does the candidate wait for r before its product can start?"""
+    return cell == "gru" and reset == "before"
 
 
 def sigmoid(a: np.ndarray) -> np.ndarray:

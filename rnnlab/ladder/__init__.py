@@ -1,0 +1,59 @@
+"""The ladder: every way we know to run the same network, slowest first.
+
+A rung is a module with two functions and no options:
+
+    forward(network, x [T,B,I], state) -> (y [T,B,H], state, saved)
+    backward(network, saved, dy [T,B,H], dstate) -> (dx [T,B,I], dstate, gradients)
+
+with the meaning they have in `rnnlab.reference`, which every rung must agree with; `saved` is the rung's own.
+Its module docstring says what changed against the rung before.  This table alone knows the order.
+"""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+
+from rnnlab.cells import GATES
+from rnnlab.network import Network
+
+CELLS = tuple(GATES)
+
+
+def runs_anything(network: Network, T: int, B: int) -> str | None:
+    """The `why_not` of a rung without limits."""
+    return None
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One line of the ladder."""
+
+    name: str  # the module in this folder, the id of its tests, its bar in every chart
+    idea: str  # the one thing that changes against the rung before
+    lesson: str  # the notebook that teaches it, without its number
+    cells: tuple[str, ...] = CELLS
+    needs: str = "cpu"  # cpu, cuda or sm90
+    why_not: Callable[[Network, int, int], str | None] = runs_anything  # (network, T, B) -> reason, or None
+
+    @property
+    def module(self) -> ModuleType:
+        return importlib.import_module(f"rnnlab.ladder.{self.name}")
+
+
+RUNGS = (
+    Rung(
+        "one_step_at_a_time",
+        "the equations as they are first written: a product per step and gate",
+        "rnn_forward",
+    ),
+    Rung("one_big_gemm", "what does not wait for h leaves the time loop; the gates share a product", "bptt"),
+)
+
+
+def find(name: str) -> Rung:
+    """The rung of that name.  Raises ValueError, listing all names, if there is none."""
+    for rung in RUNGS:
+        if rung.name == name:
+            return rung
+    raise ValueError(f"no rung is called {name!r}; the ladder has {', '.join(rung.name for rung in RUNGS)}")

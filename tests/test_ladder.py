@@ -1,0 +1,146 @@
+"""Every rung computes the reference's numbers, for every cell, over shapes that bite."""
+
+import numpy as np
+import pytest
+
+from rnnlab import reference
+from rnnlab.cells import STATES
+from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.ladder import RUNGS, Rung, find
+from rnnlab.network import Network
+
+CPU_RUNGS = [rung for rung in RUNGS if rung.needs == "cpu"]
+CELLS = [(cell, "after") for cell in STATES] + [("gru", "before")]
+SHAPES = [
+    (1, 1, 1, 1, 1),
+    (1, 3, 4, 5, 2),
+    (7, 3, 2, 5, 1),
+    (5, 1, 6, 3, 3),
+    (12, 5, 3, 8, 2),
+]  # T, B, I, H, L
+
+
+def problem(cell, reset, shape, dtype):
+    """A network of lively units with every bias at work; x, state, dy, dstate rounded to dtype."""
+    T, B, I, H, L = shape
+    network = Network.create(cell, I, H, L, reset=reset, dtype=dtype, gain=2.0, seed=T + H)
+    rng = np.random.default_rng(H)
+    draw = lambda *size: rng.normal(size=size).astype(dtype)
+    states = [tuple(0.5 * draw(L, B, H) for _ in STATES[cell]) for _ in range(2)]
+    return network, 2 * draw(T, B, I), states[0], draw(T, B, H), states[1]
+
+
+def in_float64(arrays):
+    return tuple(array.astype("float64") for array in arrays)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(("cell", "reset"), CELLS)
+@pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
+def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dtype):
+    if cell not in rung.cells:
+        pytest.skip(f"{rung.name} runs {', '.join(rung.cells)}")
+    network, x, state, dy, dstate = problem(cell, reset, shape, dtype)
+    y, final, saved = rung.module.forward(network, x, state)
+    dx, dfirst, gradients = rung.module.backward(network, saved, dy, dstate)
+
+    exact = network.astype("float64")
+    want_y, want_final, kept = reference.forward(exact, x.astype("float64"), in_float64(state))
+    want_dx, want_dfirst, want_gradients = reference.backward(
+        exact, kept, dy.astype("float64"), in_float64(dstate)
+    )
+    tolerance = TOLERANCES[dtype]
+    for got, want in [(y, want_y), *zip(final, want_final, strict=True)]:
+        assert got.dtype == dtype
+        assert relative_error(got, want) <= tolerance.forward(len(x))
+    assert list(gradients) == list(network.parameters)
+    pairs = [(gradients[name], want_gradients[name]) for name in gradients]
+    for got, want in [(dx, want_dx), *zip(dfirst, want_dfirst, strict=True), *pairs]:
+        assert got.dtype == dtype
+        assert relative_error(got, want) <= tolerance.gradient
+
+
+@pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
+def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
+    network, x, state, dy, dstate = problem("gru", "after", (6, 4, 3, 5, 2), "float64")
+    scattered = lambda array: np.repeat(array, 2, axis=-1)[..., ::2]
+    before = [array.copy() for array in (x, *state, dy, *dstate, *network.parameters.values())]
+    y, _, saved = rung.module.forward(network, scattered(x), tuple(map(scattered, state)))
+    dx, _, _ = rung.module.backward(network, saved, scattered(dy), tuple(map(scattered, dstate)))
+    want_y, _, kept = reference.forward(network, x, state)
+    assert relative_error(y, want_y) < 1e-13
+    assert relative_error(dx, reference.backward(network, kept, dy, dstate)[0]) < 1e-13
+    after = (x, *state, dy, *dstate, *network.parameters.values())
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize(("cell", "reset"), CELLS)
+def test_the_suite_works_where_units_are_neither_dead_nor_saturated(cell, reset):
+    network, x, state, _, _ = problem(cell, reset, (12, 5, 3, 8, 2), "float64")
+    y, _, _ = reference.forward(network, x, state)
+    assert 0.1 < np.abs(y).mean() < 0.9
+
+
+class Counted(np.ndarray):
+    """An array that counts the matrix products it takes part in, and makes arrays that count too."""
+
+    products = 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
+        Counted.products += ufunc is np.matmul
+        plain = lambda value: value.view(np.ndarray) if isinstance(value, Counted) else value
+        if out is not None:
+            options["out"] = tuple(map(plain, out))
+        result = getattr(ufunc, method)(*map(plain, inputs), **options)
+        return result.view(Counted) if isinstance(result, np.ndarray) else result
+
+    def __array_function__(self, function, types, inputs, options):
+        result = super().__array_function__(function, types, inputs, options)
+        count = lambda value: value.view(Counted) if isinstance(value, np.ndarray) else value
+        return [count(part) for part in result] if isinstance(result, list | tuple) else count(result)
+
+
+def products(call):
+    Counted.products = 0
+    result = call()
+    return Counted.products, result
+
+
+@pytest.mark.parametrize(
+    ("name", "forward", "backward"),
+    [
+        ("one_step_at_a_time", lambda T, G: T * 2 * G, lambda T, G: T * (3 * G + 1)),
+        ("one_big_gemm", lambda T, G: 1 + T, lambda T, G: T + 3),
+    ],
+)
+@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+def test_the_ledger_counts_the_products_really_done(name, forward, backward, cell):
+    T, L = 5, 2
+    rung = find(name).module
+    network, x, state, dy, dstate = problem(cell, "after", (T, 3, 4, 6, L), "float64")
+    weights = {key: parameter.view(Counted) for key, parameter in network.parameters.items()}
+    counting = network.with_parameters(weights)
+    count, (_, _, saved) = products(lambda: rung.forward(counting, x.view(Counted), state))
+    assert count == L * forward(T, network.gates)
+    count, _ = products(lambda: rung.backward(counting, saved, dy.view(Counted), dstate))
+    assert count == L * backward(T, network.gates)
+
+
+def test_every_rung_says_what_it_is_and_stands_once():
+    names = [rung.name for rung in RUNGS]
+    assert len(set(names)) == len(names)
+    for rung in RUNGS:
+        assert rung.module.__doc__
+        assert rung.idea
+        assert rung.needs in ("cpu", "cuda", "sm90")
+
+
+def test_an_unknown_rung_is_named_with_those_there_are():
+    with pytest.raises(ValueError, match="no rung is called 'two_big_gemms'; the ladder has one_step"):
+        find("two_big_gemms")
+
+
+def test_why_not_gives_no_reason_where_a_rung_has_no_limits():
+    network = Network.create("lstm", 3, 4)
+    assert Rung("any", "an idea", "a_lesson").why_not(network, 5, 2) is None
