@@ -1,0 +1,105 @@
+"""What the README, CONTRIBUTING and CITATION say is so: map, tree, picture, code, links, commands."""
+
+import re
+import runpy
+import subprocess
+
+import pytest
+import yaml
+
+import rnnlab
+from rnnlab import cli, reference
+from rnnlab.course import ROOT, registered
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+ROW = re.compile(r"^\| (\d\d) \| (?:\[(\w+)\]\((\S+)\)|(\w+) \(planned\)) \|.*\| *(\d*) *\|$", re.M)
+NOTEBOOKS = {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
+
+
+def tracked():
+    """Every file that belongs to the project, as its parts below the root."""
+    said = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [tuple(line.split("/")) for line in said.splitlines()]
+
+
+def tree():
+    """Paths of the README's tree: what is indented stands in the folder above it."""
+    block = next(b for b in README.split("```\n") if b.startswith("README.md"))
+    above = ""
+    for line in block.splitlines():
+        name = line.split()[0]
+        if not line.startswith(" "):
+            above = name
+        yield name if name == above else above + name
+
+
+def test_the_map_names_every_lesson_in_order_and_says_which_are_planned():
+    rows = ROW.findall(README)
+    assert [number for number, *_ in rows] == [f"{n:02}" for n in range(18)]
+    here = {f"{number}_{name}": link for number, name, link, _, _ in rows if name}
+    assert here == {stem: f"notebooks/{stem}.ipynb" for stem in NOTEBOOKS}
+
+
+def test_the_map_counts_the_exercises_of_each_unit():
+    counts = {name: int(exercises) for _, name, _, _, exercises in ROW.findall(README) if name}
+    assert counts == {name: len(registered(name)) for name in counts}
+
+
+def test_every_path_of_the_tree_exists():
+    assert not [path for path in tree() if not (ROOT / path).exists()]
+
+
+def test_the_tree_leaves_nothing_out():
+    named = {path.rstrip("/") for path in tree()}
+    tops = {parts[0] for parts in tracked()} | {
+        "/".join(parts[:2]) for parts in tracked() if parts[0] == "rnnlab"
+    }
+    assert not tops - named
+
+
+def test_the_picture_shows_what_the_course_counts_today():
+    pictures = runpy.run_path(str(ROOT / "docs/pictures.py"))
+    assert pictures["TARGET"].read_text(encoding="utf-8") == pictures["backward_work"]()
+    last = [pictures["counted"](sweep)[-1] for sweep in (reference.bptt_quadratic, reference.bptt_linear)]
+    assert f"the quadratic sweep makes {last[0]:,}, the linear sweep {last[1]}" in README
+
+
+def test_the_code_for_engineers_runs_as_it_stands():
+    code = re.search(r"```python\n(.*?)```", README, re.S)[1]
+    names = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert names["y"].shape == (7, 4, 5)
+    assert names["dx"].shape == (7, 4, 3)
+
+
+@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+def test_every_link_leads_to_a_file(path):
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / path).read_text(encoding="utf-8"))
+    assert not [link for link in links if not (ROOT / link).exists()]
+
+
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])
+def test_every_target_that_is_named_is_one_of_the_makefile(text):
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert set(re.findall(r"^make ([a-z]+)|`make ([a-z]+)", text, re.M)) <= {(t, "") for t in targets} | {
+        ("", t) for t in targets
+    }
+
+
+def test_every_command_that_is_named_is_there():
+    named = set(re.findall(r"`rnnlab ([a-z-]+)", README))
+    assert named
+    assert not {command for command in named if f"\n    {command} " not in cli.parser().format_help()}
+
+
+def test_the_citation_has_the_version_of_the_package():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert citation["version"] == rnnlab.__version__
+    assert {"cff-version", "message", "title", "authors"} <= {*citation}
+
+
+def test_the_hooks_run_what_is_there():
+    hooks = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"][0]["hooks"]
+    assert {hook["id"] for hook in hooks} == {"ruff-check", "ruff-format", "course", "style"}
+    assert all(hook["language"] == "system" for hook in hooks)  # nothing is downloaded by a commit
