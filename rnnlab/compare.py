@@ -17,7 +17,7 @@ class Tolerance(NamedTuple):
 
 
 TOLERANCES = {
-    # rounding errors of a contracting recurrence add like a random walk: √T units of 2⁻²⁴, with room for the products
+    # rounding errors of a recurrence add like a random walk: √T units of 2⁻²⁴, with room for the products
     "float32": Tolerance(lambda T: 2e-6 * T**0.5, 1e-5),
     # the same reasoning with 2⁻⁵³; gradients sum over T·B terms
     "float64": Tolerance(lambda T: 1e-14 * T**0.5, 1e-12),
@@ -27,7 +27,7 @@ TOLERANCES = {
 
 
 def relative_error(got: np.ndarray, want: np.ndarray) -> float:
-    """‖got − want‖/‖want‖ in float64; ‖got‖ where want is zero; inf for unequal shapes or non-finite numbers."""
+    """‖got − want‖/‖want‖ in float64; ‖got‖ where want is 0; inf for another shape or non-finite numbers."""
     got, want = np.asarray(got, "float64"), np.asarray(want, "float64")
     if got.shape != want.shape or not np.isfinite(got).all():
         return float("inf")
@@ -59,7 +59,8 @@ def first_difference(
     index = tuple(int(k) for k in np.argwhere(~close)[0])
     names = tuple(axes) if len(axes) == want.ndim else tuple(f"axis {k}" for k in range(want.ndim))
     place = ", ".join(f"{name} {k}" for name, k in zip(names, index, strict=True))
-    return f"first differs at {place}: {got[index]:.6g} instead of {want[index]:.6g}".replace(" at :", ":")
+    start = f"first differs at {place}:" if place else "is"
+    return f"{start} {got[index]:.6g} instead of {want[index]:.6g}"
 
 
 def taylor_slopes(loss: Callable[[float], float], slope: float, steps: Sequence[float]) -> np.ndarray:

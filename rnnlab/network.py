@@ -1,17 +1,12 @@
 """A recurrent network as plain data: its sizes and its parameters, under PyTorch's names and in its layout.
 
-Parameters of layer l: weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; above
-layer 0, I is H.  A state is a tuple with one array [L,B,H] for each of STATES[cell]: (h,), or (h, c) for an LSTM.
+Layer l has weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; above
+layer 0, I is H.  A state is a tuple with one array [L,B,H] for each of STATES[cell]: (h,), an LSTM's (h, c).
 """
 
-import json
-import os
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import NamedTuple
-from zipfile import BadZipFile
 
 import numpy as np
 
@@ -20,7 +15,6 @@ from rnnlab.cells import GATES, STATES, State
 DTYPES = ("float32", "float64")
 RESETS = ("after", "before")
 INITS = ("uniform", "orthogonal")
-FORMAT = 1  # of the files that save writes
 
 
 class Layer(NamedTuple):
@@ -45,12 +39,8 @@ class Network:
     dtype: str = "float32"
 
     def __post_init__(self):
-        _check_choice("cell", self.cell, tuple(GATES))
         _check_choice("reset", self.reset, RESETS)
         _check_choice("dtype", self.dtype, DTYPES)
-        for name in ("input_size", "hidden_size", "layers"):
-            if not isinstance(size := getattr(self, name), int | np.integer) or size < 1:
-                raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
         _check_parameters(self)
 
     @classmethod
@@ -69,12 +59,11 @@ class Network:
     ) -> "Network":
         """A network with fresh parameters.
 
-        init "uniform": every parameter uniform in ±gain/√H, PyTorch's default at gain 1.  "orthogonal": each gate's
-        recurrent weights are gain times a random orthogonal matrix, so |eigenvalues| = gain; input weights uniform
-        in ±√(3/I), which keeps unit variance; biases 0.
+        init "uniform": every parameter uniform in ±gain/√H, PyTorch's default at gain 1.  "orthogonal": each
+        gate's recurrent weights are gain times a random orthogonal matrix, so |eigenvalues| = gain; input
+        weights uniform in ±√(3/I), which keeps unit variance; biases 0.
         """
         _check_choice("init", init, INITS)
-        _check_choice("cell", cell, tuple(GATES))
         rng = np.random.default_rng(seed)
         draw = _uniform if init == "uniform" else _orthogonal
         parameters = {
@@ -104,7 +93,11 @@ class Network:
 
 
 def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) -> dict[str, tuple[int, ...]]:
-    """Shape of every parameter, by PyTorch's name, in PyTorch's order."""
+    """Shape of every parameter, under PyTorch's names.  Raises ValueError for impossible sizes."""
+    _check_choice("cell", cell, tuple(GATES))
+    for name, size in {"input_size": input_size, "hidden_size": hidden_size, "layers": layers}.items():
+        if not isinstance(size, int | np.integer) or size < 1:
+            raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
     rows = len(GATES[cell]) * hidden_size
     shapes = {}
     for layer in range(layers):
@@ -115,12 +108,11 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
 
 
 def check_input(network: Network, x: np.ndarray, state: State | None = None) -> State:
-    """The state to start from (zeros if None).  Raises ValueError for x or a state this network cannot take."""
+    """The state to start from (zeros if None).  Raises ValueError for an x or state that does not fit."""
     _check_array("x", x, network.dtype)
     if x.ndim != 3 or x.shape[2] != network.input_size:
-        raise ValueError(
-            f"x has shape {x.shape}, expected (T, B, {network.input_size}): input_size is {network.input_size}"
-        )
+        I = network.input_size
+        raise ValueError(f"x has shape {x.shape}, expected (T, B, {I}): the network's input_size is {I}")
     T, B, _ = x.shape
     if T == 0 or B == 0:
         raise ValueError(f"x has shape {x.shape}: at least one time step and one sequence are needed")
@@ -140,89 +132,13 @@ def check_input(network: Network, x: np.ndarray, state: State | None = None) -> 
     return state
 
 
-def to_torch(network: Network) -> dict[str, np.ndarray]:
-    """The state dict of torch.nn.RNN, GRU or LSTM with the same sizes, as arrays; PyTorch's GRU resets after the product."""
-    if network.cell == "gru" and network.reset == "before":
-        raise ValueError(
-            "reset is 'before': torch.nn.GRU resets after the product and cannot compute this network"
-        )
-    return {name: parameter.copy() for name, parameter in network.parameters.items()}
-
-
-def from_torch(state_dict: Mapping[str, np.ndarray], cell: str) -> Network:
-    """The network of a torch.nn state dict given as arrays: {k: v.numpy() for k, v in module.state_dict().items()}."""
-    _check_choice("cell", cell, tuple(GATES))
-    for name in state_dict:
-        for feature in ("_reverse", "weight_hr"):
-            if feature in name:
-                raise ValueError(f"{name}: bidirectional networks and projections are not supported")
-    if not {"weight_ih_l0", "weight_hh_l0"} <= state_dict.keys():
-        raise ValueError(
-            f"the state dict holds {', '.join(state_dict) or 'nothing'}: weight_ih_l0 and weight_hh_l0 are missing"
-        )
-    arrays = {name: np.asarray(value) for name, value in state_dict.items()}
-    layers = sum(name.startswith("weight_hh_l") for name in arrays)
-    rows, hidden_size = arrays["weight_hh_l0"].shape
-    if rows != len(GATES[cell]) * hidden_size:
-        raise ValueError(
-            f"weight_hh_l0 has shape {(rows, hidden_size)}: a {cell} has {len(GATES[cell])}·H rows"
-        )
-    if "bias_ih_l0" not in arrays:  # made with bias=False
-        arrays |= {
-            f"bias_{side}_l{k}": np.zeros(rows, arrays["weight_hh_l0"].dtype)
-            for side in ("ih", "hh")
-            for k in range(layers)
-        }
-    input_size, dtype = arrays["weight_ih_l0"].shape[1], str(arrays["weight_hh_l0"].dtype)
-    return Network(cell, input_size, hidden_size, arrays, layers, "after", dtype)
-
-
-def save(network: Network, path: str | Path) -> None:
-    """Write the network to an npz file; the file appears whole or not at all, and an older one is kept until then."""
-    path = Path(path)
-    header = {"format": FORMAT, "cell": network.cell, "reset": network.reset}
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(beside, "wb") as file:
-            np.savez(file, header=json.dumps(header), **network.parameters)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    except OSError as problem:
-        raise OSError(
-            f"cannot write {path}: {problem.strerror or problem}; choose a folder that is writable and has room"
-        ) from problem
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def load(path: str | Path) -> Network:
-    """The network that `save` wrote.  Raises ValueError, naming the file, if it holds anything else."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = dict(file)
-        header = json.loads(str(arrays.pop("header")))
-        network = from_torch(arrays, header["cell"])
-    except FileNotFoundError:
-        raise
-    except (ValueError, KeyError, OSError, EOFError, BadZipFile, zlib.error) as problem:
-        raise ValueError(
-            f"{path} is not a network written by rnnlab.network.save: {problem}; save it again"
-        ) from problem
-    if header.get("format") != FORMAT:
-        raise ValueError(
-            f"{path} has format {header.get('format')}, this rnnlab reads {FORMAT}: save it again with this version"
-        )
-    return replace(network, reset=header["reset"])
-
-
 def parameter_count(network: Network) -> int:
     """How many numbers are learnt."""
     return sum(p.size for p in network.parameters.values())
 
 
 def forward_flops(network: Network, T: int, B: int) -> int:
-    """Floating-point operations of the products in T steps of B sequences, a multiply and an add counted as two.
+    """Floating-point operations of the products in T steps of B sequences; a multiply and an add are two.
 
     Pointwise work, of order T·B·H against T·B·H², is left out, as it is in the field's figures.
     """
@@ -236,8 +152,10 @@ def training_flops(network: Network, T: int, B: int) -> int:
 
 
 def activation_bytes(network: Network, T: int, B: int) -> int:
-    """What `reference.forward` saves for its backward pass: per layer and step the states before it, the gates,
-    and for GRU and LSTM one array more; and the input of every layer."""
+    """What `reference.forward` saves for its backward pass.
+
+    Per layer and step the input, the states before it, the gates, and for GRU and LSTM one array [B,H] more.
+    """
     per_unit = len(STATES[network.cell]) + network.gates + (network.cell in ("gru", "lstm"))
     numbers = T * B * (network.input_size + (network.layers - 1) * network.hidden_size)
     numbers += T * B * network.layers * per_unit * network.hidden_size

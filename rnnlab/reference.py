@@ -1,7 +1,7 @@
-"""The slow truth: a network as its equations, one step after another.  Every rung of the ladder must agree with it.
+"""The slow truth: a network as its equations, one step after another; every rung must agree with it.
 
-x [T,B,I] is time-major; y [T,B,H] is the top layer's h after each step; states and their gradients are tuples of
-arrays [L,B,H] (see network.py); d<name> is dLoss/d<name>.  Give it a float64 network to use it as an oracle.
+x [T,B,I] is time-major; y [T,B,H] is the top layer's h after each step; states and their gradients are tuples
+of arrays [L,B,H] (see network.py); d<name> is dLoss/d<name>.  With a float64 network it is the oracle.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class Bptt(NamedTuple):
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
-    """y [T,B,H], the state after the last step, and what backward needs.  Raises ValueError for unfit input."""
+    """y [T,B,H], the state after the last step, and what backward needs.  Raises ValueError for bad input."""
     state = check_input(network, x, state)
     saved, final = Saved([], []), []
     for index in range(network.layers):
@@ -59,12 +59,12 @@ def bptt_linear(network: Network, x: np.ndarray, state: State | None, dy: np.nda
 
 
 def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
-    """As tutorials write it: every loss term walks back to the start by itself, T(T+1)/2 cell gradients a layer."""
+    """As tutorials write it: every loss term walks back to the start, T(T+1)/2 cell gradients a layer."""
     return bptt_window(network, x, state, dy, window=len(x))
 
 
 def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, window: int) -> Bptt:
-    """Truncation per loss term: the loss at step t is followed back through at most `window` steps (WildML)."""
+    """Truncation per loss term: the loss at step t is followed back `window` steps at most (WildML)."""
     _check_length("window", window)
     _, _, saved = forward(network, x, state)
     total = _nothing(network, x)
@@ -91,7 +91,7 @@ def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.nd
 def numerical_gradient(
     loss: Callable[[np.ndarray], float], array: np.ndarray, eps: float = 1e-6
 ) -> np.ndarray:
-    """Slope of loss(array) along every entry, by central differences; same shape as array, which is not changed."""
+    """Slope of loss(array) along every entry, by central differences; `array` is not changed."""
     slope = np.empty(array.shape)
     for index in np.ndindex(array.shape):
         up, down = array.copy(), array.copy()

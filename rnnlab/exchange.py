@@ -1,0 +1,97 @@
+"""Networks that come from and go to other places: files, and PyTorch.
+
+A file is an npz with the parameters and a header; nothing in it is a pickle, so reading one runs no code.
+"""
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+
+from rnnlab.cells import GATES
+from rnnlab.network import Network
+
+FORMAT = 1  # of the files that save writes
+
+
+def to_torch(network: Network) -> dict[str, np.ndarray]:
+    """The state dict of the torch.nn.RNN, GRU or LSTM that computes the same, as arrays.
+
+    Raises ValueError for a GRU that resets before its product, which PyTorch's cannot.
+    """
+    if network.cell == "gru" and network.reset == "before":
+        raise ValueError(
+            "reset is 'before': torch.nn.GRU resets after the product, which is another function"
+        )
+    return {name: parameter.copy() for name, parameter in network.parameters.items()}
+
+
+def from_torch(state_dict: Mapping[str, np.ndarray], cell: str) -> Network:
+    """The network of a torch.nn state dict as arrays, {k: v.numpy() for k, v in m.state_dict().items()}.
+
+    Raises ValueError for a missing, surplus or misshapen array, and for what this course does not build.
+    """
+    if cell not in GATES:
+        raise ValueError(f"cell is {cell!r}, expected one of {', '.join(GATES)}")
+    arrays = {name: np.asarray(value) for name, value in state_dict.items()}
+    _refuse_what_is_not_built(arrays)
+    layers = sum(name.startswith("weight_hh_l") for name in arrays)
+    rows, hidden_size = arrays["weight_hh_l0"].shape
+    if rows != len(GATES[cell]) * hidden_size:
+        expected = f"a {cell} of {hidden_size} units has {len(GATES[cell]) * hidden_size} rows"
+        raise ValueError(f"weight_hh_l0 has shape {(rows, hidden_size)}: {expected}")
+    if "bias_ih_l0" not in arrays:  # made with bias=False
+        none = np.zeros(rows, arrays["weight_hh_l0"].dtype)
+        arrays |= {f"bias_{side}_l{k}": none for side in ("ih", "hh") for k in range(layers)}
+    input_size, dtype = arrays["weight_ih_l0"].shape[1], str(arrays["weight_hh_l0"].dtype)
+    return Network(cell, input_size, hidden_size, arrays, layers, "after", dtype)
+
+
+def _refuse_what_is_not_built(arrays: dict[str, np.ndarray]) -> None:
+    for name in arrays:
+        if "_reverse" in name or "weight_hr" in name:
+            raise ValueError(f"{name}: bidirectional networks and projections are not built here")
+    for name in ("weight_ih_l0", "weight_hh_l0"):
+        if name not in arrays or arrays[name].ndim != 2:
+            held = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+            raise ValueError(f"a matrix {name} is missing: the state dict holds {held or 'nothing'}")
+
+
+def save(network: Network, path: str | Path) -> None:
+    """Write the network to an npz file, which appears whole or not at all; until then an older one stays."""
+    path = Path(path)
+    header = {"format": FORMAT, "cell": network.cell, "reset": network.reset}
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with open(beside, "wb") as file:
+            np.savez(file, header=json.dumps(header), **network.parameters)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(beside, path)
+    except OSError as problem:
+        remedy = "choose a folder that is writable and has room"
+        raise OSError(f"cannot write {path}: {problem.strerror or problem}; {remedy}") from problem
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def load(path: str | Path) -> Network:
+    """The network that `save` wrote.  Raises ValueError, naming the file, if it holds anything else."""
+    try:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
+            arrays = dict(archive)
+        header = json.loads(str(arrays.pop("header")))
+        if header["format"] != FORMAT:
+            raise ValueError(f"its format is {header['format']}, this rnnlab reads {FORMAT}")
+        return replace(from_torch(arrays, header["cell"]), reset=header["reset"])
+    except FileNotFoundError:
+        raise
+    except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile, zlib.error) as problem:
+        raise ValueError(
+            f"{path} is not a network that rnnlab can load: {problem}; save it again"
+        ) from problem

@@ -1,0 +1,53 @@
+"""Agreement is a number, disagreement a sentence."""
+
+import numpy as np
+import pytest
+
+from rnnlab.compare import TOLERANCES, agrees, first_difference, relative_error, taylor_slopes
+
+
+def test_relative_error_is_a_ratio_of_norms():
+    assert relative_error(np.array([3.0, 4.0]), np.array([3.0, 4.5])) == pytest.approx(0.5 / np.hypot(3, 4.5))
+    assert relative_error(np.array([0.0, 1e-3]), np.zeros(2)) == 1e-3
+
+
+@pytest.mark.parametrize("got", [np.zeros(3), np.array([1.0, np.nan]), np.array([1.0, np.inf])], ids=str)
+def test_another_shape_or_a_non_finite_number_never_agrees(got):
+    assert relative_error(got, np.ones(2)) == np.inf
+    assert not agrees(got, np.ones(2), 1e30)
+
+
+def test_the_first_difference_is_told_by_step_sequence_and_unit():
+    want = np.arange(24.0).reshape(4, 3, 2)
+    got = want.copy()
+    got[3, 0, 1] += 1
+    got[2, 2, 0] = -5
+    sentence = first_difference(got, want)
+    assert sentence == "first differs at step 2, sequence 2, unit 0: -5 instead of 16"
+    assert first_difference(want, want) is None
+
+
+def test_a_nan_is_a_difference():
+    assert "nan instead of 1" in first_difference(np.array([1.0, np.nan]), np.ones(2), axes=("unit",))
+
+
+def test_a_wrong_shape_and_a_number_have_their_own_sentences():
+    assert first_difference(np.zeros((2, 3)), np.zeros((3, 2))) == "has shape (2, 3) instead of (3, 2)"
+    assert first_difference(2.0, 3.0, axes=()) == "is 2 instead of 3"
+
+
+def test_axes_that_do_not_fit_are_numbered():
+    assert "axis 1 1" in first_difference(np.eye(2), np.array([[1.0, 1.0], [0, 1]]))
+
+
+def test_float32_is_accepted_where_its_rounding_ends_and_refused_where_a_mistake_begins():
+    want = np.random.default_rng(0).normal(size=1000)
+    tolerance = TOLERANCES["float32"].forward(1)
+    assert agrees(want.astype("float32"), want, tolerance)
+    assert not agrees(want * (1 + 1e-5), want, tolerance)
+
+
+def test_taylor_slopes_tell_a_true_derivative_from_a_wrong_one():
+    steps = [1e-2, 5e-3, 2.5e-3]
+    assert np.allclose(taylor_slopes(np.exp, 1.0, steps), 2, atol=0.02)
+    assert np.allclose(taylor_slopes(np.exp, 1.1, steps), 1, atol=0.1)
