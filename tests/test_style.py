@@ -19,7 +19,8 @@ FILE_BYTES = 300_000  # of a tracked file
 JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "manager"}
 NO_NAMES = re.compile(r"^(get|do)_|_v\d+$|^(helper|utils?|tmp|ret)$")
 
-PACKAGE, TESTS = sorted(ROOT.glob("rnnlab/**/*.py")), sorted(ROOT.glob("tests/**/*.py"))
+PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *ROOT.glob("docs/*.py")])
+TESTS = sorted(ROOT.glob("tests/**/*.py"))
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
 WORKER = ROOT / "rnnlab/grading/inside"  # also runs where there is no package rnnlab
