@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import accumulate, pairwise
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnnlab import cells
@@ -98,7 +99,7 @@ def explore_gradient_flow() -> View:
 @lru_cache(maxsize=1)
 def _blank():
     """One figure to redraw, with the artists that move."""
-    figure, (left, right) = canvas(1, 2, width=8.6, height=3.6)
+    figure, (left, right) = canvas(1, 2, width=8.0, height=3.6)
     (tanh,) = left.semilogy([], [], label="through tanh")
     (linear,) = left.semilogy([], [], "--", color=PALETTE["black"], label="radius^k, no tanh")
     left.axhline(ROUNDING, color=PALETTE["red"], linestyle=":", label="float32 rounding of 1")
@@ -111,18 +112,19 @@ def _blank():
         ylabel="size of the gradient",
     )
     left.legend(loc="lower left", fontsize=8)
-    return figure, {"tanh": tanh, "linear": linear, "here": _map(figure, right)}
+    return figure, {"tanh": tanh, "linear": linear, "here": _map(right)}
 
 
-def _map(figure: Figure, axis):
+def _map(axis: Axes):
     """Draws the map of what reaches step 0; returns the marker of where the reader stands."""
     size = np.log10(gain_map())
     edges = (RADII[0], RADII[-1], 1, LONGEST)
-    # an image, not a mesh of 3100 polygons: it is drawn again at every move
-    colours = axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
+    # an image, not a mesh of 3100 polygons, and no colour bar: all of it is drawn again at every move
+    axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
     lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors=PALETTE["black"], linewidths=0.8)
     axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8)
-    (here,) = axis.plot([], [], "X", markersize=10, color=PALETTE["black"], markeredgecolor="white")
+    (here,) = axis.plot(
+        [], [], "X", markersize=10, color=PALETTE["black"], markeredgecolor="white", clip_on=False
+    )
     axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
-    figure.colorbar(colours, ax=axis, label="power of ten", extend="both")
     return here

@@ -6,6 +6,7 @@ and carries one sentence with its finding for those who hear the page instead of
 
 import html
 import io
+import struct
 from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -80,11 +81,16 @@ class Picture:
     def __repr__(self) -> str:
         return self.alt
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+    def tag(self) -> str:
+        """The picture as HTML, with its size, so that the page does not jump when it is replaced."""
+        width, height = struct.unpack(">II", self.png[16:24])  # where a PNG file states its size
         source = f"data:image/png;base64,{b64encode(self.png).decode()}"
-        style = f"background:{CARD};padding:6px;border-radius:4px;max-width:100%"
-        tag = f'<img src="{source}" alt="{html.escape(self.alt)}" style="{style}">'
-        return {"text/html": tag, "text/plain": self.alt}
+        style = f"background:{CARD};padding:6px;border-radius:4px;max-width:100%;height:auto"
+        alt = html.escape(self.alt)
+        return f'<img src="{source}" width="{width}" height="{height}" alt="{alt}" style="{style}">'
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {"text/html": self.tag(), "text/plain": self.alt}
 
 
 class Slider(NamedTuple):
@@ -94,7 +100,7 @@ class Slider(NamedTuple):
     values: Sequence
     start: int = 0
     format: str = "{}"
-    play: bool = False  # a button that steps through the values by itself
+    play: bool = False  # a button that steps through the values by itself; they must be a range
 
     def options(self) -> list[tuple[str, Any]]:
         return [(self.format.format(value), value) for value in self.values]
@@ -147,14 +153,13 @@ def _box(draw, describe, sliders: dict[str, Slider], still: Picture):
     import ipywidgets
 
     controls = {name: _control(ipywidgets, slider) for name, slider in sliders.items()}
-    # the image has no alt of its own: a screen reader takes its title, which ipywidgets calls tooltip
-    image = ipywidgets.Image(value=still.png, format="png", tooltip=still.alt, layout={"max_width": "100%"})
-    line = ipywidgets.HTML(_status(still.alt))
+    # not ipywidgets.Image: it has no text alternative, and given a title it breaks in the browser
+    image, line = ipywidgets.HTML(still.tag()), ipywidgets.HTML(_status(still.alt))
 
     def redraw(_change) -> None:
         values = {name: control.value for name, control in controls.items()}
-        image.value, image.tooltip = png(draw(**values)), describe(**values)
-        line.value = _status(image.tooltip)
+        picture = Picture(png(draw(**values)), describe(**values))
+        image.value, line.value = picture.tag(), _status(picture.alt)
 
     for control in controls.values():
         control.observe(redraw, names="value")
@@ -163,24 +168,27 @@ def _box(draw, describe, sliders: dict[str, Slider], still: Picture):
 
 
 def _control(ipywidgets, slider: Slider):
-    return ipywidgets.SelectionSlider(
-        options=slider.options(),
-        index=slider.start,
-        description=slider.label,
-        style={"description_width": "11em"},
-        layout={"width": "min(36em, 100%)"},
-    )
+    look = {
+        "description": slider.label,
+        "tooltip": slider.label,
+        "style": {"description_width": "11em"},
+        "layout": {"width": "min(36em, 100%)"},
+    }
+    values = slider.values
+    if isinstance(values, range):  # a screen reader then hears the value; of a selection it hears the index
+        start = values[slider.start]
+        return ipywidgets.IntSlider(start, min=values[0], max=values[-1], step=values.step, **look)
+    return ipywidgets.SelectionSlider(options=slider.options(), index=slider.start, **look)
 
 
 def _row(ipywidgets, slider: Slider, control):
-    """The slider, with a play button beside it if it has one (the two are tied in the browser, by index)."""
+    """The slider, with a play button beside it if it has one (the two are tied in the browser)."""
     if not slider.play:
         return control
-    play = ipywidgets.Play(min=0, max=len(slider.values) - 1, value=slider.start, interval=400)
-    play.tooltip = f"Play: step through {slider.label}"
-    row = ipywidgets.HBox([control, play])
-    ipywidgets.jslink((play, "value"), (control, "index"))
-    return row
+    values, play = slider.values, ipywidgets.Play(interval=400)
+    play.min, play.max, play.step, play.value = values[0], values[-1], values.step, control.value
+    ipywidgets.jslink((play, "value"), (control, "value"))
+    return ipywidgets.HBox([control, play])
 
 
 def _status(text: str) -> str:
