@@ -1,0 +1,124 @@
+"""The course's cells as graphs: one step, and a whole sequence of steps.
+
+Each gate has wires of its own, W_<gate> [H,I], U_<gate> [H,H], b_<gate> [H], as equations are written;
+stacking them is a transformation (transform.py).  b is PyTorch's bias_ih + bias_hh, except in the candidate
+of a GRU with reset after the product: there bias_hh is the wire c_n [H], inside the reset.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from rnnlab.cells import GATES, STATES
+from rnnlab.graphs.graph import Graph, Sketch, Wire, relu, sigmoid, tanh
+from rnnlab.network import Network
+
+State = dict[str, Wire]
+
+
+def rnn_tanh(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    return {"h": tanh(x @ g.W_h.T + h @ g.U_h.T + g.b_h)}
+
+
+def rnn_relu(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    return {"h": relu(x @ g.W_h.T + h @ g.U_h.T + g.b_h)}
+
+
+def gru_before(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    r = g.name("r" + t, sigmoid(x @ g.W_r.T + h @ g.U_r.T + g.b_r))
+    z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
+    n = g.name("n" + t, tanh(x @ g.W_n.T + (r * h) @ g.U_n.T + g.b_n))
+    return {"h": (1 - z) * n + z * h}
+
+
+def gru_after(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    r = g.name("r" + t, sigmoid(x @ g.W_r.T + h @ g.U_r.T + g.b_r))
+    z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
+    n = g.name("n" + t, tanh(x @ g.W_n.T + g.b_n + r * (h @ g.U_n.T + g.c_n)))
+    return {"h": (1 - z) * n + z * h}
+
+
+def lstm(g: Sketch, x: Wire, h: Wire, t: str, c: Wire) -> State:
+    i = g.name("i" + t, sigmoid(x @ g.W_i.T + h @ g.U_i.T + g.b_i))
+    f = g.name("f" + t, sigmoid(x @ g.W_f.T + h @ g.U_f.T + g.b_f))
+    k = g.name("g" + t, tanh(x @ g.W_g.T + h @ g.U_g.T + g.b_g))
+    o = g.name("o" + t, sigmoid(x @ g.W_o.T + h @ g.U_o.T + g.b_o))
+    c_next = f * c + i * k
+    return {"h": o * tanh(c_next), "c": c_next}
+
+
+CELLS: dict[str, Callable] = {
+    "rnn_tanh": rnn_tanh,
+    "rnn_relu": rnn_relu,
+    "gru_before": gru_before,
+    "gru_after": gru_after,
+    "lstm": lstm,
+}
+
+
+def step_graph(cell: str, B: int, I: int, H: int) -> Graph:
+    """One step of a cell in CELLS: wires x [B,I], h [B,H] (and c [B,H]) in, h_next (and c_next) out."""
+    g, states = _sketch(cell, {"x": (B, I)}, B, I, H, "")
+    made = CELLS[cell](g, g.x, t="", **{name: g[name] for name in states})
+    for name, wire in made.items():
+        g[f"{name}_next"] = wire
+    return g.graph(*(f"{name}_next" for name in made))
+
+
+def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
+    """T steps unrolled: wires x1…xT and h0 (c0) in, h1…hT (and cT) out."""
+    g, states = _sketch(cell, {f"x{t}": (B, I) for t in range(1, T + 1)}, B, I, H, "0")
+    state = {name: g[f"{name}0"] for name in states}
+    for t in range(1, T + 1):
+        made = CELLS[cell](g, g[f"x{t}"], t=str(t), **state)
+        state = {name: g.name(f"{name}{t}", wire) for name, wire in made.items()}
+    return g.graph(*(f"h{t}" for t in range(1, T + 1)), *(f"{name}{T}" for name in states[1:]))
+
+
+def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
+    """Values of a sequence graph's inputs: a one-layer network's, x [T,B,I] and its state, each [1,B,H]."""
+    values = {f"x{t}": x_t for t, x_t in enumerate(x, 1)}
+    values |= {f"{name}0": part[0] for name, part in zip(STATES[network.cell], state, strict=True)}
+    weight_ih, weight_hh, bias_ih, bias_hh = (np.split(p, network.gates) for p in network.layer(0))
+    for k, gate in enumerate(GATES[network.cell]):
+        inside_reset = _has_inner_bias(network, gate)
+        values |= {f"W_{gate}": weight_ih[k], f"U_{gate}": weight_hh[k]}
+        values[f"b_{gate}"] = bias_ih[k] if inside_reset else bias_ih[k] + bias_hh[k]
+        if inside_reset:
+            values[f"c_{gate}"] = bias_hh[k]
+    return values
+
+
+def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Gradients in PyTorch's layout, keyed like network.parameters, from those on the weight wires."""
+    gates = GATES[network.cell]
+    column = lambda letter: np.concatenate([d[f"{letter}_{gate}"] for gate in gates])
+    inner = [d[f"c_{gate}"] if _has_inner_bias(network, gate) else d[f"b_{gate}"] for gate in gates]
+    return {
+        "weight_ih_l0": column("W"),
+        "weight_hh_l0": column("U"),
+        "bias_ih_l0": column("b"),
+        "bias_hh_l0": np.concatenate(inner),
+    }
+
+
+def cell_name(network: Network) -> str:
+    """The key of CELLS that draws this network's cell."""
+    return f"gru_{network.reset}" if network.cell == "gru" else network.cell
+
+
+def _has_inner_bias(network: Network, gate: str) -> bool:
+    return network.cell == "gru" and network.reset == "after" and gate == "n"
+
+
+def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tuple[Sketch, tuple[str, ...]]:
+    if cell not in CELLS:
+        raise ValueError(f"no cell {cell!r} is drawn here; there are {', '.join(CELLS)}")
+    family = cell.removesuffix("_before").removesuffix("_after")
+    weights = {}
+    for gate in GATES[family]:
+        weights |= {f"W_{gate}": (H, I), f"U_{gate}": (H, H), f"b_{gate}": (H,)}
+    if cell == "gru_after":
+        weights["c_n"] = (H,)
+    states = STATES[family]
+    return Sketch(**x_wires, **{f"{name}{step}": (B, H) for name in states}, **weights), states

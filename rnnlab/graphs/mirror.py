@@ -1,0 +1,106 @@
+"""The reverse graph: the forward picture with every wire turned round.
+
+d<wire> is dLoss/d<wire>.  A wire read in k places gets k contributions, which meet in a sum; a sum sends the
+same wire to all its inputs: copying and summing are each other's mirror image.  Whatever forward wires the
+reverse graph reads are its inputs: the red wires, to be saved or recomputed; all others are green.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnnlab.graphs.graph import Graph, Sketch, Wire, run
+from rnnlab.graphs.rules import RULES
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """The reverse graph, and for every forward wire the reverse wire that carries its whole gradient."""
+
+    graph: Graph
+    gradient: dict[str, str]
+
+    def needed(self, forward: Graph) -> tuple[str, ...]:
+        """The red wires: forward wires, inputs among them, that the reverse graph reads."""
+        return tuple(wire for wire in forward.shapes if wire in self.graph.inputs)
+
+
+def mirror(graph: Graph, wanted: tuple[str, ...] | None = None) -> Mirror:
+    """The reverse graph of the wanted inputs' gradients (default: of all), from d<output> and the red wires.
+
+    Raises ValueError if no output depends on a wanted input: its gradient is zero and has no wire.
+    """
+    wanted = tuple(graph.inputs) if wanted is None else wanted
+    useful = _depends_on(wanted, graph)
+    sketch = Sketch(**{_gradient_of(wire): graph.shapes[wire] for wire in graph.outputs})
+    sketch.shapes.update(graph.shapes)  # any forward wire may be read; those that are become inputs below
+    arrived = {wire: [sketch[_gradient_of(wire)]] for wire in graph.outputs}
+    for node in reversed(graph.nodes):
+        if not useful.isdisjoint(node.outputs):
+            _send_back(sketch, node, arrived, useful)
+    for wire in wanted:
+        if wire not in arrived:
+            raise ValueError(f"no output depends on {wire!r}: its gradient is zero and has no wire")
+        _meet(sketch, wire, arrived)
+    gradient = {wire: parts[0].name for wire, parts in arrived.items()}
+    leaving = tuple(dict.fromkeys(gradient[wire] for wire in wanted))
+    return Mirror(_finish(sketch, graph, leaving), gradient)
+
+
+def gradients(
+    graph: Graph, values: dict[str, np.ndarray], d_outputs: dict[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """dLoss/d<input> of every input, from its value and dLoss/d<output>: runs the graph, then its mirror."""
+    reverse = mirror(graph)
+    known = run(graph, values) | {_gradient_of(wire): d for wire, d in d_outputs.items()}
+    wires = run(reverse.graph, {wire: known[wire] for wire in reverse.graph.inputs})
+    return {wire: wires[reverse.gradient[wire]] for wire in graph.inputs}
+
+
+def _gradient_of(wire: str) -> str:
+    return f"d{wire}" if wire.isidentifier() else f"d({wire})"
+
+
+def _depends_on(inputs: tuple[str, ...], graph: Graph) -> set[str]:
+    reached = set(inputs)
+    for node in graph.nodes:
+        if not reached.isdisjoint(node.inputs):
+            reached |= set(node.outputs)
+    return reached
+
+
+def _send_back(sketch: Sketch, node, arrived: dict[str, list[Wire]], useful: set[str]) -> None:
+    d = tuple(_meet(sketch, wire, arrived) for wire in node.outputs)
+    inputs, outputs = ([Wire(sketch, wire) for wire in wires] for wires in (node.inputs, node.outputs))
+    if len(outputs) == 1:
+        d, outputs = d[0], outputs[0]
+    contributions = RULES[node.op].reverse(d, inputs, outputs, node.flags)
+    for wire, contribution in zip(node.inputs, contributions, strict=True):
+        if wire in useful:
+            arrived.setdefault(wire, []).append(contribution)
+
+
+def _meet(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]) -> Wire:
+    """The wire's whole gradient: its contributions, summed if there are several, named d<wire> if unnamed."""
+    parts = arrived[wire]
+    total = parts[0] if len(parts) == 1 else sketch.add("sum", *parts)
+    name = _gradient_of(wire)
+    if total.name not in vars(sketch)["named"] and name not in sketch.shapes:
+        sketch[name] = total
+        total = sketch[name]
+        for others in arrived.values():
+            others[:] = [total if other.name not in sketch.shapes else other for other in others]
+    arrived[wire] = [total]
+    return total
+
+
+def _finish(sketch: Sketch, forward: Graph, leaving: tuple[str, ...]) -> Graph:
+    """The reverse graph with the forward wires it reads as inputs, and without contributions nobody wants."""
+    nodes, read = [], set(leaving)
+    for node in reversed(sketch.nodes):
+        if not read.isdisjoint(node.outputs):
+            nodes.insert(0, node)
+            read |= set(node.inputs)
+    red = {wire: shape for wire, shape in forward.shapes.items() if wire in read}
+    arriving = {wire: shape for wire, shape in sketch.inputs.items() if wire in read}
+    return Graph({**arriving, **red}, leaving, tuple(nodes))

@@ -1,0 +1,94 @@
+"""Save or recompute: every wire the reverse pass reads is kept from the forward pass or made again.
+
+Kept at no extra cost are the graph's inputs and outputs: weights, x, and the states, which the next step and
+the layer above read anyway.  `alive` names further wires that are stored for another reason, such as the
+input product of all steps, when it is computed before the loop and not overwritten.
+"""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+from rnnlab.graphs.graph import Graph, Node, node_flops
+from rnnlab.graphs.mirror import Mirror
+
+GEMMS = ("product", "product_add")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is saved for one step, and what the reverse pass must therefore do again."""
+
+    saved: tuple[str, ...]
+    recomputed: tuple[Node, ...]
+    saved_bytes: int
+    extra_flops: int
+    extra_gemms: int
+
+    def cost(self) -> tuple[int, int, int]:
+        """Fewer GEMM calls before fewer operations before fewer bytes: a small GEMM costs most (Engel)."""
+        return self.extra_gemms, self.extra_flops, self.saved_bytes
+
+
+def make_plan(
+    graph: Graph, reverse: Mirror, saved: tuple[str, ...], alive: tuple[str, ...] = (), itemsize: int = 4
+) -> Plan:
+    """The plan that saves exactly these wires.  Raises ValueError for a wire the graph does not have."""
+    for wire in (*saved, *alive):
+        if wire not in graph.shapes:
+            raise ValueError(f"cannot save wire {wire!r}: the graph has {', '.join(graph.shapes)}")
+    present = {*graph.inputs, *graph.outputs, *saved, *alive}
+    again = _made_again(graph, reverse.needed(graph), present)
+    return Plan(
+        saved=tuple(saved),
+        recomputed=again,
+        saved_bytes=sum(prod(graph.shapes[wire]) * itemsize for wire in saved),
+        extra_flops=sum(node_flops(graph, node) for node in again),
+        extra_gemms=sum(node.op in GEMMS for node in again),
+    )
+
+
+def all_plans(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = (), itemsize: int = 4) -> list[Plan]:
+    """Every plan worth comparing: all subsets of `candidates`; exhaustive, as one step of a cell allows."""
+    wires = candidates(graph, reverse, alive)
+    subsets = (chosen for size in range(len(wires) + 1) for chosen in combinations(wires, size))
+    return [make_plan(graph, reverse, chosen, alive, itemsize) for chosen in subsets]
+
+
+def cheapest(
+    graph: Graph, reverse: Mirror, limit_bytes: int, alive: tuple[str, ...] = (), itemsize: int = 4
+) -> Plan:
+    """The plan within `limit_bytes` a step that recomputes least (see Plan.cost)."""
+    fitting = [plan for plan in all_plans(graph, reverse, alive, itemsize) if plan.saved_bytes <= limit_bytes]
+    if not fitting:
+        raise ValueError(f"no plan saves {limit_bytes} bytes or fewer: the limit must not be negative")
+    return min(fitting, key=Plan.cost)
+
+
+def candidates(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Wires that can be worth saving: all that help the reverse pass, but those their only reader beats.
+
+    If one node alone reads a wire, and what it makes is no larger, then keeping the result instead costs no
+    more bytes and spares that node too.
+    """
+    kept = {*graph.inputs, *graph.outputs, *alive}
+    needed = reverse.needed(graph)
+    helpful = {wire for node in _made_again(graph, needed, kept) for wire in node.outputs}
+
+    def is_beaten(wire: str) -> bool:
+        readers = graph.readers(wire)
+        if wire in needed or len(readers) != 1 or len(readers[0].outputs) != 1:
+            return False
+        return prod(graph.shapes[readers[0].outputs[0]]) <= prod(graph.shapes[wire])
+
+    return tuple(wire for wire in graph.shapes if wire in helpful and not is_beaten(wire))
+
+
+def _made_again(graph: Graph, needed: tuple[str, ...], present: set[str]) -> tuple[Node, ...]:
+    """The nodes that must run again, in running order, so that every needed wire is there."""
+    missing, again = set(needed) - present, []
+    for node in reversed(graph.nodes):
+        if not missing.isdisjoint(node.outputs):
+            again.insert(0, node)
+            missing |= set(node.inputs) - present
+    return tuple(again)
