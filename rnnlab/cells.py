@@ -11,6 +11,7 @@ h and c).  It returns the next state and what its gradient will need.  Gate orde
 Pointwise derivatives are written on the output: tanh' = 1 − h², σ' = s(1 − s), relu' = 1 where h > 0.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ GATES = {"rnn_tanh": ("h",), "rnn_relu": ("h",), "gru": ("r", "z", "n"), "lstm":
 STATES = {"rnn_tanh": ("h",), "rnn_relu": ("h",), "gru": ("h",), "lstm": ("h", "c")}
 
 State = tuple[np.ndarray, ...]
+Recurrent = Callable[[np.ndarray, slice], np.ndarray]  # values [B,H], rows of W_hh -> gates_h of those rows
 
 
 class Kept(NamedTuple):
@@ -39,7 +41,7 @@ def forward(
 ) -> tuple[State, Kept]:
     """Next state, each [B,H], from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H]"""
     if resets_before(cell, reset):
-        return _gru_before(gates_x, state, weight_hh, bias_hh)
+        return gru_before(gates_x, state, lambda h, rows: h @ weight_hh[rows].T + bias_hh[rows])
     gates_h = state[0] @ weight_hh.T + bias_hh
     return pointwise(cell, gates_x, gates_h, state)
 
@@ -76,6 +78,11 @@ def resets_before(cell: str, reset: str) -> bool:
     return cell == "gru" and reset == "before"
 
 
+def gru_candidate(x_n: np.ndarray, r: np.ndarray, h_n: np.ndarray) -> np.ndarray:
+    """n [B,H] of a GRU that resets after its product h_n = h W_nᵀ + b_n."""
+    return np.tanh(x_n + r * h_n)
+
+
 def sigmoid(a: np.ndarray) -> np.ndarray:
     """1/(1+e⁻ᵃ), through tanh: it cannot overflow, and NumPy's tanh is vectorised."""
     return 0.5 * np.tanh(0.5 * a) + 0.5
@@ -105,7 +112,7 @@ def _gru(gates_x, gates_h, state):
     (h,) = state
     (x_r, x_z, x_n), (h_r, h_z, h_n) = np.split(gates_x, 3, -1), np.split(gates_h, 3, -1)
     r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
-    n = np.tanh(x_n + r * h_n)
+    n = gru_candidate(x_n, r, h_n)
     return ((1 - z) * n + z * h,), Kept(state, np.concatenate([r, z, n], -1), h_n)
 
 
@@ -118,12 +125,13 @@ def _gru_backward(dstate, kept):
     return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), (dh * z,)
 
 
-def _gru_before(gates_x, state, weight_hh, bias_hh):
+def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, Kept]:
+    """The step of a GRU that resets before its product; `recurrent` runs twice, the second time after r."""
     (h,), H = state, state[0].shape[-1]
     x_r, x_z, x_n = np.split(gates_x, 3, -1)
-    h_r, h_z = np.split(h @ weight_hh[: 2 * H].T + bias_hh[: 2 * H], 2, -1)
+    h_r, h_z = np.split(recurrent(h, slice(0, 2 * H)), 2, -1)
     r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
-    n = np.tanh(x_n + (r * h) @ weight_hh[2 * H :].T + bias_hh[2 * H :])  # waits for r: a second product
+    n = np.tanh(x_n + recurrent(r * h, slice(2 * H, 3 * H)))
     return ((1 - z) * n + z * h,), Kept(state, np.concatenate([r, z, n], -1), r * h)
 
 

@@ -11,7 +11,7 @@ from rnnlab.course import ROOT
 
 # From the ground up: a part imports those of its own line and of the lines above it here.
 LAYERS = (
-    {"cells", "network", "reference"},
+    {"cells", "network", "exchange", "reference"},
     {"compare", "percent", "picture"},
     {"cuda", "graphs", "ladder", "records", "schedule", "simulator"},
     {"tasks", "training"},

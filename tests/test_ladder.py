@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnnlab import reference
-from rnnlab.cells import STATES
+from rnnlab.cells import STATES, Kept
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.ladder import RUNGS, Rung, find
 from rnnlab.network import Network
@@ -30,17 +30,22 @@ def problem(cell, reset, shape, dtype):
     return network, 2 * draw(T, B, I), states[0], draw(T, B, H), states[1]
 
 
+RUNS = [
+    (rung, cell, reset)
+    for rung in CPU_RUNGS
+    for cell, reset in CELLS
+    if not rung.refuses(Network.create(cell, 2, 2, reset=reset), 1, 1)
+]
+
+
 def in_float64(arrays):
     return tuple(array.astype("float64") for array in arrays)
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize(("cell", "reset"), CELLS)
-@pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
+@pytest.mark.parametrize(("rung", "cell", "reset"), RUNS, ids=lambda value: getattr(value, "name", value))
 def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dtype):
-    if cell not in rung.cells:
-        pytest.skip(f"{rung.name} runs {', '.join(rung.cells)}")
     network, x, state, dy, dstate = problem(cell, reset, shape, dtype)
     y, final, saved = rung.module.forward(network, x, state)
     dx, dfirst, gradients = rung.module.backward(network, saved, dy, dstate)
@@ -63,7 +68,8 @@ def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dty
 
 @pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
 def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
-    network, x, state, dy, dstate = problem("gru", "after", (6, 4, 3, 5, 2), "float64")
+    reset = next(reset for each, cell, reset in RUNS if each is rung and cell == "gru")
+    network, x, state, dy, dstate = problem("gru", reset, (6, 4, 3, 5, 2), "float64")
     scattered = lambda array: np.repeat(array, 2, axis=-1)[..., ::2]
     before = [array.copy() for array in (x, *state, dy, *dstate, *network.parameters.values())]
     y, _, saved = rung.module.forward(network, scattered(x), tuple(map(scattered, state)))
@@ -107,24 +113,81 @@ def products(call):
     return Counted.products, result
 
 
-@pytest.mark.parametrize(
-    ("name", "forward", "backward"),
-    [
-        ("one_step_at_a_time", lambda T, G: T * 2 * G, lambda T, G: T * (3 * G + 1)),
-        ("one_big_gemm", lambda T, G: 1 + T, lambda T, G: T + 3),
-    ],
-)
-@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
-def test_the_ledger_counts_the_products_really_done(name, forward, backward, cell):
+LEDGERS = [  # rung, cell, reset, products forward and backward of T steps and G gates
+    ("one_step_at_a_time", "rnn_tanh", "after", lambda T, G: (T * 2 * G, T * (3 * G + 1))),
+    ("one_step_at_a_time", "gru", "after", lambda T, G: (T * 2 * G, T * (3 * G + 1))),
+    ("one_step_at_a_time", "lstm", "after", lambda T, G: (T * 2 * G, T * (3 * G + 1))),
+    ("one_big_gemm", "rnn_tanh", "after", lambda T, G: (1 + T, T + 3)),
+    ("one_big_gemm", "gru", "after", lambda T, G: (1 + T, T + 3)),
+    ("one_big_gemm", "lstm", "after", lambda T, G: (1 + T, T + 3)),
+    ("gru_textbook", "gru", "before", lambda T, G: (6 * T, 11 * T)),
+    ("gru_stacked", "gru", "before", lambda T, G: (1 + 2 * T, 2 * T + 4)),
+    ("gru_reset_after", "gru", "after", lambda T, G: (1 + T, 2 * T + 3)),
+    ("gru_store_product", "gru", "after", lambda T, G: (1 + T, T + 3)),
+    ("gru_batched_recompute", "gru", "after", lambda T, G: (1 + T, T + 4)),
+]
+
+
+@pytest.mark.parametrize(("name", "cell", "reset", "ledger"), LEDGERS, ids=lambda value: str(value)[:24])
+def test_the_ledger_counts_the_products_really_done(name, cell, reset, ledger):
     T, L = 5, 2
     rung = find(name).module
-    network, x, state, dy, dstate = problem(cell, "after", (T, 3, 4, 6, L), "float64")
+    network, x, state, dy, dstate = problem(cell, reset, (T, 3, 4, 6, L), "float64")
     weights = {key: parameter.view(Counted) for key, parameter in network.parameters.items()}
     counting = network.with_parameters(weights)
+    forward, backward = ledger(T, network.gates)
     count, (_, _, saved) = products(lambda: rung.forward(counting, x.view(Counted), state))
-    assert count == L * forward(T, network.gates)
+    assert count == L * forward
     count, _ = products(lambda: rung.backward(counting, saved, dy.view(Counted), dstate))
-    assert count == L * backward(T, network.gates)
+    assert count == L * backward
+
+
+def test_every_rung_of_the_ladder_has_a_counted_ledger():
+    assert {name for name, *_ in LEDGERS} == {rung.name for rung in CPU_RUNGS}
+
+
+def numbers_kept(saved):
+    """How many numbers hang on to what forward saved, each array counted once, states and inputs left out."""
+    arrays = {}
+
+    def walk(value):
+        if isinstance(value, np.ndarray):
+            base = value if value.base is None else value.base
+            arrays[id(base)] = base.size
+        elif isinstance(value, Kept):
+            walk((value.gates, value.inner))
+        elif isinstance(value, list | tuple):
+            for part in value:
+                walk(part)
+
+    walk([kept for _, kept in saved])
+    return sum(arrays.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "reset", "per_unit"),
+    [
+        ("gru_reset_after", "after", 3),  # r, z, n
+        ("gru_store_product", "after", 3 + 3),  # r, z, U h; and the input product, alive anyway
+        ("gru_batched_recompute", "after", 3),
+        ("one_big_gemm", "after", 4 + 2),  # r, z, n, U h: as a view, which keeps its neighbours alive
+    ],
+)
+def test_a_variant_keeps_as_many_numbers_as_its_docstring_says(name, reset, per_unit):
+    T, B, H = 4, 3, 6
+    network, x, state, _, _ = problem("gru", reset, (T, B, 5, H, 1), "float64")
+    _, _, saved = find(name).module.forward(network, x, state)
+    assert numbers_kept(saved) == T * B * H * per_unit
+
+
+@pytest.mark.parametrize(
+    "rung", [rung for rung in RUNGS if rung.cells == ("gru",)], ids=lambda rung: rung.name
+)
+def test_a_variant_says_which_gru_it_is_not(rung):
+    refusals = {r: rung.refuses(Network.create("gru", 2, 3, reset=r), 1, 1) for r in ("after", "before")}
+    assert sorted(refusals.values(), key=bool)[0] is None
+    assert "the product: Network(reset=" in next(filter(None, refusals.values()))
+    assert rung.refuses(Network.create("lstm", 2, 3), 1, 1) == f"{rung.name} runs gru, not lstm"
 
 
 def test_every_rung_says_what_it_is_and_stands_once():

@@ -18,11 +18,20 @@ from rnnlab.cells import GATES
 from rnnlab.network import Network
 
 CELLS = tuple(GATES)
+GRAPHS = "differentiable_graphs"
 
 
 def runs_anything(network: Network, T: int, B: int) -> str | None:
     """The `why_not` of a rung without limits."""
     return None
+
+
+def only_reset_before(network: Network, T: int, B: int) -> str | None:
+    return None if network.reset == "before" else "it resets before the product: Network(reset='before')"
+
+
+def only_reset_after(network: Network, T: int, B: int) -> str | None:
+    return None if network.reset == "after" else "it resets after the product: Network(reset='after')"
 
 
 @dataclass(frozen=True)
@@ -36,6 +45,12 @@ class Rung:
     needs: str = "cpu"  # cpu, cuda or sm90
     why_not: Callable[[Network, int, int], str | None] = runs_anything  # (network, T, B) -> reason, or None
 
+    def refuses(self, network: Network, T: int, B: int) -> str | None:
+        """Why this rung cannot run that network on T steps of B sequences; None if it can."""
+        if network.cell not in self.cells:
+            return f"{self.name} runs {', '.join(self.cells)}, not {network.cell}"
+        return self.why_not(network, T, B)
+
     @property
     def module(self) -> ModuleType:
         return importlib.import_module(f"rnnlab.ladder.{self.name}")
@@ -48,6 +63,11 @@ RUNGS = (
         "rnn_forward",
     ),
     Rung("one_big_gemm", "what does not wait for h leaves the time loop; the gates share a product", "bptt"),
+    Rung("gru_textbook", "variant 1: a product per gate", GRAPHS, ("gru",), why_not=only_reset_before),
+    Rung("gru_stacked", "variant 2: products stacked", GRAPHS, ("gru",), why_not=only_reset_before),
+    Rung("gru_reset_after", "variant 3: no product waits for r", GRAPHS, ("gru",), why_not=only_reset_after),
+    Rung("gru_store_product", "variant 4: keep U h, not n", GRAPHS, ("gru",), why_not=only_reset_after),
+    Rung("gru_batched_recompute", "variant 5: all U h at once", GRAPHS, ("gru",), why_not=only_reset_after),
 )
 
 

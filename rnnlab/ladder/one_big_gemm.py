@@ -5,52 +5,70 @@ Products per layer, of T steps and G gates:
     forward               T·2G      1 + T      W_ih times all x at once; the recurrent product, gates stacked
     backward              T·(3G+1)  T + 3      the recurrent product; dx, dW_ih and dW_hh once, at the end
 A GRU that resets before its product has one recurrent product more a step, both ways, and one dW_hh more.
+
+`run` and `sweep` are the two loops; a rung that keeps less and makes it again on the way back says only what.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
-from rnnlab.network import Network, check_input
+from rnnlab.network import Layer, Network, check_input
 
-Saved = list[tuple[np.ndarray, list[cells.Kept]]]  # of each layer: its input [T,B,I], and what each step kept
+Steps = list[cells.Kept]
+Saved = list[tuple[np.ndarray, Any]]  # of each layer: its input [T,B,I], and what `save` made of its steps
+Save = Callable[[np.ndarray, Steps], Any]  # gates_x [T,B,G·H], what each step kept -> what the layer keeps
+Restore = Callable[[Layer, Any], Callable[[int], cells.Kept]]  # what it kept -> (step -> what the step kept)
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    return run(network, x, state, save=lambda gates_x, steps: steps)
+
+
+def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    return sweep(network, saved, dy, dstate, restore=lambda layer, steps: steps.__getitem__)
+
+
+def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tuple[np.ndarray, State, Saved]:
+    """Forward through all layers; of each layer's steps, `save` decides what is kept."""
     state = check_input(network, x, state)
     saved, final = [], []
     for index in range(network.layers):
-        layer, now = network.layer(index), tuple(part[index] for part in state)
+        layer, now, steps = network.layer(index), tuple(part[index] for part in state), []
         gates_x = (_rows(x) @ layer.weight_ih.T + layer.bias_ih).reshape(*x.shape[:2], -1)
-        kept, y = [], np.empty((*x.shape[:2], network.hidden_size), x.dtype)
+        y = np.empty((*x.shape[:2], network.hidden_size), x.dtype)
         for t in range(len(x)):
             now, step = cells.forward(
                 network.cell, gates_x[t], now, layer.weight_hh, layer.bias_hh, network.reset
             )
             y[t] = now[0]
-            kept.append(step)
-        saved.append((x, kept))
+            steps.append(step)
+        saved.append((x, save(gates_x, steps)))
         final.append(now)
         x = y
     return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
 
 
-def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, restore: Restore):
+    """Backward through all layers; `restore` gives back, step by step, what the cell's gradient needs."""
     dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
     gradients, initial = {}, []
     for index in reversed(range(network.layers)):
         layer, (x, kept) = network.layer(index), saved[index]
-        carried, steps = tuple(part[index] for part in dstate), []
+        step_of, carried, done = restore(layer, kept), tuple(part[index] for part in dstate), []
         for t in reversed(range(len(x))):
-            arriving = (carried[0] + dy[t], *carried[1:])
-            *dgates, carried = cells.backward(network.cell, arriving, kept[t], layer.weight_hh, network.reset)
-            steps.append(dgates)
-        dgates_x, dgates_h = _stack_steps(steps[::-1])
+            step, arriving = step_of(t), (carried[0] + dy[t], *carried[1:])
+            *dgates, carried = cells.backward(network.cell, arriving, step, layer.weight_hh, network.reset)
+            done.append((*dgates, step))
+        dgates_x, dgates_h, steps = _in_order(done)
         gradients |= {
             f"weight_ih_l{index}": dgates_x.T @ _rows(x),
-            f"weight_hh_l{index}": _recurrent_gradient(network, dgates_h, kept),
+            f"weight_hh_l{index}": _recurrent_gradient(network, dgates_h, steps),
             f"bias_ih_l{index}": dgates_x.sum(0),
             f"bias_hh_l{index}": dgates_h.sum(0),
         }
@@ -65,17 +83,18 @@ def _rows(array: np.ndarray) -> np.ndarray:
     return array.reshape(-1, array.shape[-1])
 
 
-def _stack_steps(steps: list) -> tuple[np.ndarray, np.ndarray]:
-    """dgates_x and dgates_h of all steps, each [T·B,G·H]; one array where they are the same."""
-    dgates_x = np.concatenate([step[0] for step in steps])
-    is_shared = steps[0][0] is steps[0][1]
-    return dgates_x, dgates_x if is_shared else np.concatenate([step[1] for step in steps])
+def _in_order(done: list) -> tuple[np.ndarray, np.ndarray, Steps]:
+    """dgates_x and dgates_h of all steps, each [T·B,G·H], one array where they are the same; and the steps."""
+    dgates_x, dgates_h, steps = zip(*reversed(done), strict=True)
+    stacked_x = np.concatenate(dgates_x)
+    is_shared = dgates_h[0] is dgates_x[0]
+    return stacked_x, stacked_x if is_shared else np.concatenate(dgates_h), list(steps)
 
 
-def _recurrent_gradient(network: Network, dgates_h: np.ndarray, kept: list[cells.Kept]) -> np.ndarray:
+def _recurrent_gradient(network: Network, dgates_h: np.ndarray, steps: Steps) -> np.ndarray:
     """dW_hh [G·H,H]: one product over all steps, against the h each step started from."""
-    h = np.concatenate([step.state[0] for step in kept])
+    h = np.concatenate([step.state[0] for step in steps])
     if not cells.resets_before(network.cell, network.reset):
         return dgates_h.T @ h
-    reset_h, rz = np.concatenate([step.inner for step in kept]), 2 * network.hidden_size
+    reset_h, rz = np.concatenate([step.inner for step in steps]), 2 * network.hidden_size
     return np.concatenate([dgates_h[:, :rz].T @ h, dgates_h[:, rz:].T @ reset_h])

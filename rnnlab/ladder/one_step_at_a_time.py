@@ -3,6 +3,7 @@
 Products per layer, of T steps and G gates:
     forward   T·2G           x_t and h_t times each gate's own weights
     backward  T·(3G+1)       dx and both weight gradients gate by gate; the way back to h, all gates at once
+A GRU that resets before its product has one product more on the way back.
 Each product is H rows high, so small that its overhead and the reading of its weights dominate.
 """
 
@@ -49,7 +50,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.Kept]:
     gates_x = _gate_by_gate(network, x_t, layer.weight_ih) + layer.bias_ih
     if cells.resets_before(network.cell, network.reset):
-        return cells.forward(network.cell, gates_x, state, layer.weight_hh, layer.bias_hh, network.reset)
+        return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))
     gates_h = _gate_by_gate(network, state[0], layer.weight_hh) + layer.bias_hh
     return cells.pointwise(network.cell, gates_x, gates_h, state)
 
@@ -65,6 +66,12 @@ def _step_backward(network, layer, gradients, x_t, kept, arriving):
     gradients.bias_ih[:] += dgates_x.sum(0)
     gradients.bias_hh[:] += dgates_h.sum(0)
     return dx_t, carried
+
+
+def _recurrent(network: Network, layer: Layer, h: np.ndarray, rows: slice) -> np.ndarray:
+    """gates_h of some gates, one product for each."""
+    wanted = [gate for gate in _rows(network) if rows.start <= gate.start < rows.stop]
+    return np.concatenate([h @ layer.weight_hh[gate].T for gate in wanted], axis=1) + layer.bias_hh[rows]
 
 
 def _gate_by_gate(network: Network, values: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -1,0 +1,30 @@
+"""A fifth GRU variant, which the post does not consider: make all U h again at once.
+
+When the way back starts, every h is known, so variant 3's T small products are one large one,
+U·[h₀ … h_{T−1}].  It keeps 3H numbers a step and sequence like variant 3, and H more while it runs.
+Products per layer of T steps:
+                          before   after
+    forward               1 + T    1 + T
+    backward              2T + 3   T + 4     U h of all steps, once, before the sweep
+"""
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.ladder.gru_reset_after import forward
+from rnnlab.ladder.one_big_gemm import Saved, Steps, sweep
+from rnnlab.network import Layer, Network
+
+__all__ = ["backward", "forward"]
+
+
+def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    return sweep(network, saved, dy, dstate, restore=_all_products_again)
+
+
+def _all_products_again(layer: Layer, steps: Steps):
+    h = np.stack([step.state[0] for step in steps])  # [T,B,H]
+    T, B, H = h.shape
+    products = (h.reshape(T * B, H) @ layer.weight_hh[2 * H :].T + layer.bias_hh[2 * H :]).reshape(T, B, H)
+    return lambda t: steps[t]._replace(inner=products[t])

@@ -1,0 +1,39 @@
+"""GRU variant 3 of Engel 2016: the reset gate moves behind the product, h̃ = tanh(W x + r∘(U h)).
+
+It is another function, close to the first in practice, and cuDNN's.  Saved are r, z and n, as before; but dr
+needs U h, which is not among them, so the way back makes it again, one small product a step.
+Products per layer of T steps:
+                          before   after
+    forward               1 + 2T   1 + T     all recurrent products share h, none waits for r
+    backward              2T + 4   2T + 3    the recurrent one; U h again
+"""
+
+import numpy as np
+
+from rnnlab import cells
+from rnnlab.cells import State
+from rnnlab.ladder.one_big_gemm import Saved, Steps, run, sweep
+from rnnlab.network import Layer, Network
+
+
+def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
+    """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    return run(network, x, state, save=without_product)
+
+
+def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    return sweep(network, saved, dy, dstate, restore=_product_again)
+
+
+def without_product(gates_x: np.ndarray, steps: Steps) -> Steps:
+    """What each step keeps: its state and r, z, n; 3H numbers a step and sequence beside the states."""
+    return [step._replace(inner=None) for step in steps]
+
+
+def _product_again(layer: Layer, steps: Steps):
+    def step_of(t: int) -> cells.Kept:
+        (h,), rows = steps[t].state, slice(2 * steps[t].state[0].shape[-1], None)
+        return steps[t]._replace(inner=h @ layer.weight_hh[rows].T + layer.bias_hh[rows])
+
+    return step_of

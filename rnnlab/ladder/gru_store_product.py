@@ -1,0 +1,44 @@
+"""GRU variant 4 of Engel 2016: keep U h in place of n, and make n again from it, pointwise.
+
+n = tanh(x_n + r∘(U h)): with U h kept, only the slice x_n of the input product is missing, and that product
+of all steps is alive anyway as long as nothing overwrites it.  3H numbers a step and sequence beside the
+states, as before, and beside the input product.
+Products per layer of T steps:
+                          before   after
+    forward               1 + T    1 + T
+    backward              2T + 3   T + 3     one tanh a step in place of one product
+"""
+
+import numpy as np
+
+from rnnlab import cells
+from rnnlab.cells import State
+from rnnlab.ladder.one_big_gemm import Saved, Steps, run, sweep
+from rnnlab.network import Layer, Network
+
+
+def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
+    """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    return run(network, x, state, save=_without_candidate)
+
+
+def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    return sweep(network, saved, dy, dstate, restore=_candidate_again)
+
+
+def _without_candidate(gates_x: np.ndarray, steps: Steps) -> tuple[np.ndarray, Steps]:
+    rz = slice(0, 2 * gates_x.shape[-1] // 3)
+    # copies, because a view keeps the whole array behind it alive
+    return gates_x, [s._replace(gates=s.gates[:, rz].copy(), inner=s.inner.copy()) for s in steps]
+
+
+def _candidate_again(layer: Layer, kept: tuple[np.ndarray, Steps]):
+    gates_x, steps = kept
+
+    def step_of(t: int) -> cells.Kept:
+        x_n, (r, z) = np.split(gates_x[t], 3, -1)[2], np.split(steps[t].gates, 2, -1)
+        n = cells.gru_candidate(x_n, r, steps[t].inner)
+        return steps[t]._replace(gates=np.concatenate([r, z, n], -1))
+
+    return step_of
