@@ -1,13 +1,12 @@
 """The roofline view puts the recurrent product where FLOP per byte and the machine's two limits say."""
 
-from types import SimpleNamespace
-
 import pytest
 
+from rnnlab.machine.roofline import Roofline
 from rnnlab.widgets.picture import png
-from rnnlab.widgets.roofline_view import ceiling, explore_roofline, figure_roofline, finding, intensity
+from rnnlab.widgets.roofline_view import explore_roofline, figure_roofline, finding, intensity
 
-ROOF = SimpleNamespace(peak=200.0, bandwidth=20.0)  # GFLOP/s, GB/s
+ROOF = Roofline(peak=200.0, bandwidth=20.0)  # GFLOP/s, GB/s
 
 
 def test_intensity_is_flop_over_bytes_counted_by_hand():
@@ -17,11 +16,6 @@ def test_intensity_is_flop_over_bytes_counted_by_hand():
 
 def test_one_sequence_has_at_most_half_a_flop_per_byte():
     assert all(0.4 < intensity(1, H) < 0.5 for H in (64, 1024, 4096))
-
-
-def test_ceiling_is_the_lower_of_the_two_roofs():
-    assert ceiling(ROOF, 1.0) == 20.0
-    assert ceiling(ROOF, 10.0) == ceiling(ROOF, 1000.0) == 200.0
 
 
 def test_finding_names_the_limit_and_the_size_of_the_weights():
@@ -34,7 +28,7 @@ def test_figure_marks_the_product_on_the_roof_and_each_measurement():
     figure = figure_roofline(ROOF, 4, 1024, {(1, 1024): 30.0, (64, 1024): 150.0})
     assert [text.get_text() for text in figure.axes[0].texts][:2] == ["1", "64"]
     point = figure.axes[0].lines[-1].get_xydata()[0]
-    assert point == pytest.approx([intensity(4, 1024), ceiling(ROOF, intensity(4, 1024))])
+    assert point == pytest.approx([intensity(4, 1024), ROOF.attainable(intensity(4, 1024))])
     assert png(figure).startswith(b"\x89PNG")
 
 

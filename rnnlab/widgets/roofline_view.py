@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from rnnlab.machine.roofline import Roofline
 from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
 
 FLOAT32_BYTES = 4
@@ -17,41 +17,31 @@ Measured = Mapping[tuple[int, int], float]  # {(B, H): GFLOP/s}
 INTENSITIES = 0.25, 1024.0  # FLOP/byte, the ends of the axis
 
 
-class Roof(Protocol):
-    """What a machine can do at most: peak in GFLOP/s, bandwidth in GB/s."""
-
-    peak: float
-    bandwidth: float
-
-
 def intensity(minibatch: int, hidden_size: int) -> float:
     """FLOP per byte of h [B,H] times weight_hh.T [H,H] in float32, each array moved once."""
     B, H = minibatch, hidden_size
     return 2 * B * H * H / (FLOAT32_BYTES * (H * H + 2 * B * H))
 
 
-def ceiling(roof: Roof, flop_per_byte: float) -> float:
-    """The highest rate in GFLOP/s that the roof allows at an intensity."""
-    return min(roof.peak, flop_per_byte * roof.bandwidth)
-
-
-def finding(roof: Roof, minibatch: int, hidden_size: int) -> str:
+def finding(roof: Roofline, minibatch: int, hidden_size: int) -> str:
     """What the picture shows, in one sentence."""
     at = intensity(minibatch, hidden_size)
-    limit = "arithmetic" if at * roof.bandwidth >= roof.peak else "memory"
+    limit = "arithmetic" if at >= roof.balance else "memory"
     weights = FLOAT32_BYTES * hidden_size**2 / 1e6
     return (
         f"Minibatch {minibatch}, {hidden_size} hidden units, {weights:.2g} MB of weights: {at:.2g} FLOP/byte"
-        f", at most {ceiling(roof, at):.0f} of {roof.peak:.0f} GFLOP/s; {limit} is the limit."
+        f", at most {roof.attainable(at):.0f} of {roof.peak:.0f} GFLOP/s; {limit} is the limit."
     )
 
 
-def figure_roofline(roof: Roof, minibatch: int, hidden_size: int, measured: Measured | None = None) -> Figure:
+def figure_roofline(
+    roof: Roofline, minibatch: int, hidden_size: int, measured: Measured | None = None
+) -> Figure:
     """Both roofs, the product of one step on them, and rates in GFLOP/s that were measured at (B, H)."""
     return _moved(_roofs(roof, measured or {}), roof, minibatch, hidden_size)
 
 
-def explore_roofline(roof: Roof, measured: Measured | None = None) -> View:
+def explore_roofline(roof: Roofline, measured: Measured | None = None) -> View:
     """Sliders for minibatch and hidden size; crosses mark what was measured, with their minibatch."""
     return slider_view(
         partial(_moved, _roofs(roof, measured or {}), roof),
@@ -61,11 +51,11 @@ def explore_roofline(roof: Roof, measured: Measured | None = None) -> View:
     )
 
 
-def _roofs(roof: Roof, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
+def _roofs(roof: Roofline, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
     """(figure, stem, point): what stands still, and the two artists that a slider moves."""
     figure, axis = canvas(height=3.6)
-    ends = np.array([INTENSITIES[0], roof.peak / roof.bandwidth, INTENSITIES[1]])
-    axis.plot(ends, [ceiling(roof, end) for end in ends], color=PALETTE["black"])
+    ends = np.array([INTENSITIES[0], roof.balance, INTENSITIES[1]])
+    axis.plot(ends, [roof.attainable(end) for end in ends], color=PALETTE["black"])
     axis.axvline(ends[1], color=PALETTE["black"], linewidth=0.6, linestyle=":")
     for (B, H), rate in measured.items():
         axis.plot(intensity(B, H), rate, "x", color=PALETTE["red"])
@@ -81,9 +71,9 @@ def _roofs(roof: Roof, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
     return figure, stem, point
 
 
-def _moved(parts: tuple[Figure, Line2D, Line2D], roof: Roof, minibatch: int, hidden_size: int) -> Figure:
+def _moved(parts: tuple[Figure, Line2D, Line2D], roof: Roofline, minibatch: int, hidden_size: int) -> Figure:
     figure, stem, point = parts
     at = intensity(minibatch, hidden_size)
-    stem.set_data([at, at], [roof.peak / 1000, ceiling(roof, at)])
-    point.set_data([at], [ceiling(roof, at)])
+    stem.set_data([at, at], [roof.peak / 1000, roof.attainable(at)])
+    point.set_data([at], [roof.attainable(at)])
     return figure
