@@ -1,0 +1,162 @@
+"""A network learns a filter: what it answers to a single bright pixel, recorded while it trains.
+
+A linear filter is known by its answer to one bright pixel in an even row: the numbers of its kernel, one a
+step. A network with tanh has no kernel, but it can be asked the same question at any moment of training.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from rnnlab.tasks import image_filters
+from rnnlab.training.loop import fit
+from rnnlab.training.model import Model, evaluate
+from rnnlab.training.optimisers import SGD, Adam
+from rnnlab.widgets.picture import PALETTE, Picture, Slider, View, canvas, png, slider_view
+
+LAGS = 6  # steps shown: the pixel's own and five more; the filters reach three
+SETTLE = 20  # steps of even grey before the bright pixel comes, for the state to come to rest
+BRIGHT = 0.2  # brighter than the rest by this much, where white is 1 above black
+UPDATES = 300
+LOOKS = 26  # how often the network is asked: more and more rarely, since it changes most at first
+
+
+class Look(NamedTuple):
+    """The network after so many updates: its error on the held-out photograph, its response [LAGS]."""
+
+    updates: int
+    error: float
+    response: np.ndarray
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A training: what it was after, what it had to beat, and the looks that were taken."""
+
+    filter: str
+    baseline: float
+    looks: tuple[Look, ...]
+
+    @property
+    def kernel(self) -> np.ndarray:
+        """The filter's own answer to one bright pixel [LAGS]."""
+        kernel = image_filters.kernel_of(self.filter)[0]
+        return np.pad(kernel, (0, LAGS - len(kernel)))
+
+
+def impulse_response(model: Model) -> np.ndarray:
+    """What one bright pixel adds to the answers at its own step and after it [LAGS], by its brightness."""
+    x = np.zeros((SETTLE + LAGS, 2, 1), dtype=model.network.dtype)
+    x[SETTLE, 1] = BRIGHT
+    answer = model.predict(x)[0][SETTLE:, :, 0]
+    return (answer[:, 1] - answer[:, 0]) / BRIGHT
+
+
+def record(
+    filter: str = "sobel",
+    optimiser: SGD | Adam | None = None,
+    hidden_size: int = 8,
+    seed: int = 0,
+    look: Callable[[Recording], None] | None = None,
+) -> Recording:
+    """Trains a network on one filter and looks at it now and then; look(recording) is called each time."""
+    task = image_filters.task(filter)
+    recording = Recording(filter, task.baseline.value, ())
+    moments = {0, *np.geomspace(1, UPDATES, LOOKS).round().astype(int).tolist()}
+
+    def watch(step: int, model: Model) -> None:
+        nonlocal recording
+        if step in moments:
+            taken = Look(step, evaluate(model, task), impulse_response(model))
+            recording = Recording(filter, recording.baseline, (*recording.looks, taken))
+            if look is not None:
+                look(recording)
+
+    start = Model.create("rnn_tanh", 1, hidden_size, 1, seed=seed)
+    fit(start, task, optimiser or Adam(0.01), UPDATES, seed=seed, watch=watch, progress=False)
+    return recording
+
+
+def figure_learned_filter(recording: Recording, number: int = -1) -> Figure:
+    """Look `number` of a recording: network against filter, and the held-out error up to then."""
+    figure, parts = _blank()
+    now = recording.looks[number]
+    until = [look for look in recording.looks if look.updates <= now.updates]
+    parts["filter"].set_ydata(recording.kernel)
+    parts["network"].set_ydata(now.response)
+    parts["error"].set_data([look.updates for look in until], [look.error for look in until])
+    parts["now"].set_data([now.updates], [now.error])
+    parts["baseline"].set_ydata([recording.baseline] * 2)
+    parts["network"].axes.set_title(f"{recording.filter}, after {now.updates} updates", loc="left")
+    return figure
+
+
+def finding(recording: Recording, number: int = -1) -> str:
+    """What the picture shows, in one sentence."""
+    look, count = recording.looks[number], np.flatnonzero(recording.kernel)[-1] + 1
+    numbers = lambda response: ", ".join(f"{value:+.2f}" for value in response[:count])
+    verdict = "below" if look.error < recording.baseline else "not yet below"
+    return (
+        f"After {look.updates} updates the network answers a bright pixel with {numbers(look.response)}, the "
+        f"{recording.filter} filter with {numbers(recording.kernel)}; the error on the held-out photograph "
+        f"is {look.error:.2g}, {verdict} the baseline's {recording.baseline:.2g}."
+    )
+
+
+def explore_learned_filter(recording: Recording | None = None) -> View:
+    """A slider, and a play button, over the recorded updates."""
+    recording = recording or record()
+    count = len(recording.looks)
+    return slider_view(
+        lambda look: figure_learned_filter(recording, look),
+        lambda look: finding(recording, look),
+        look=Slider("look at the network", range(count), start=count * 3 // 4, play=True),
+    )
+
+
+def watch_learned_filter(
+    filter: str = "sobel", optimiser: SGD | Adam | None = None, seed: int = 0
+) -> Recording:
+    """Trains before your eyes: one picture, drawn again at every look. Returns the recording."""
+    screen = _screen()
+    show = lambda recording: screen.update(Picture(png(figure_learned_filter(recording)), finding(recording)))
+    recording = record(filter, optimiser, seed=seed, look=show if screen else None)
+    if screen is None:
+        print(finding(recording))
+    return recording
+
+
+def _screen():
+    """A place on the page whose picture can be replaced; None outside a notebook."""
+    try:
+        from IPython import get_ipython
+        from IPython.display import display
+    except ImportError:
+        return None
+    return display(display_id=True) if hasattr(get_ipython(), "kernel") else None
+
+
+@lru_cache(maxsize=1)
+def _blank():
+    """One figure to redraw, with the artists that move."""
+    figure, (left, right) = canvas(1, 2, width=8.4, height=3.2)
+    steps, zeros = np.arange(LAGS), np.zeros(LAGS)
+    (true,) = left.plot(steps, zeros, "s", color=PALETTE["black"], ms=13, mfc="none", label="the filter")
+    (network,) = left.plot(steps, zeros, "o-", color=PALETTE["red"], label="the network")
+    left.axhline(0, color=PALETTE["black"], lw=0.6)
+    left.set(xlabel="steps after the bright pixel", ylabel="answer / brightness", ylim=(-2.4, 1.8))
+    left.legend(loc="lower right", frameon=False)
+    (error,) = right.loglog([], [], color=PALETTE["blue"])
+    (now,) = right.plot([], [], "o", color=PALETTE["blue"])
+    baseline = right.axhline(1, color=PALETTE["orange"], ls="--", label="baseline")
+    right.set_xscale("symlog", linthresh=1)
+    right.set(xlim=(0, UPDATES * 1.2), ylim=(1e-6, 1), xlabel="updates", ylabel="error, held-out photograph")
+    right.legend(loc="lower left", frameon=False)
+    right.minorticks_off()
+    for axis in (right.xaxis, right.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:g}")  # typeset powers are slow
+    return figure, {"filter": true, "network": network, "error": error, "now": now, "baseline": baseline}
