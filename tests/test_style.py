@@ -14,6 +14,7 @@ FUNCTION_LINES = 40  # from `def` to the last line, docstring included
 FUNCTION_MEDIAN = 8  # over the package, docstrings not counted
 NESTING = 3  # statements that hold one another inside a function; two is the rule, three the limit
 LESSON_FUNCTION_LINES = 15  # what is longer stands in rnnlab and is shown from there
+PLAIN_LINES = 2  # a body this short may say by itself what it does
 COPY_LINES = 6  # a body this long that stands twice is a copy
 FILE_BYTES = 300_000  # of a tracked file
 JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "manager"}
@@ -25,7 +26,7 @@ LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
 WORKER = ROOT / "rnnlab/grading/inside"  # also runs where there is no package rnnlab
 CONTRACTED = {"ladder", "checks"}  # one contract for all: that of a rung, that of the exercise judged
-HOLDS = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+HOLDS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 name = lambda path: path.relative_to(ROOT).as_posix()
 
 
@@ -72,14 +73,15 @@ def test_a_function_fits_on_a_screen_and_nests_little(path):
 
 @pytest.mark.parametrize("path", [*PACKAGE, *TESTS, *SOURCES], ids=name)
 def test_imports_name_what_they_bring_and_no_error_is_swallowed(path):
+    text = path.read_text(encoding="utf-8").split("\n")
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0 or path.parent == WORKER, f"line {node.lineno}: imports are absolute"
             assert node.names[0].name != "*", f"line {node.lineno}: a star hides where names come from"
         if isinstance(node, ast.ExceptHandler):
             assert node.type, f"line {node.lineno}: name the error; a bare except also stops Ctrl-C"
-            silent = all(isinstance(s, ast.Pass) for s in node.body)
-            assert not silent, f"line {node.lineno}: an error is swallowed; contextlib.suppress can say why"
+            silent = all(isinstance(s, ast.Pass) and "#" not in text[s.lineno - 1] for s in node.body)
+            assert not silent, f"line {node.lineno}: an error is swallowed and nothing says why"
 
 
 def public(path):
@@ -91,7 +93,8 @@ def public(path):
 @pytest.mark.parametrize("path", [p for p in PACKAGE if not CONTRACTED & {*p.parts}], ids=name)
 def test_what_is_public_says_what_it_is_and_takes(path):
     for node in public(path):
-        assert ast.get_docstring(node), f"{node.name} has no docstring"
+        plain = isinstance(node, ast.FunctionDef) and lines(body(node)) <= PLAIN_LINES
+        assert plain or ast.get_docstring(node), f"{node.name} has no docstring"
         methods = (
             [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if n in functions(node)]
         )
