@@ -8,6 +8,7 @@ line `<!-- exercise: NAME -->` stands for that exercise's facts, which rnnlab/ch
 """
 
 import argparse
+import contextlib
 import errno
 import hashlib
 import json
@@ -179,7 +180,8 @@ def _copy(source: Path, target: Path) -> None:
         part.write_bytes(source.read_bytes())
         part.replace(target)  # whole or not at all: a half copy would never be made good
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink()
         remedy = "free some space" if error.errno == errno.ENOSPC else f"make {target.parent} writable"
         message = f"cannot make your copy {target} ({error.strerror}): {remedy}, then start again"
         raise type(error)(error.errno, message) from None
