@@ -25,6 +25,7 @@ def rnn_relu(g: Sketch, x: Wire, h: Wire, t: str) -> State:
 
 
 def gru_before(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    """A GRU whose reset gate acts on h, before the candidate's product."""
     r = g.name("r" + t, sigmoid(x @ g.W_r.T + h @ g.U_r.T + g.b_r))
     z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
     n = g.name("n" + t, tanh(x @ g.W_n.T + (r * h) @ g.U_n.T + g.b_n))
@@ -32,6 +33,7 @@ def gru_before(g: Sketch, x: Wire, h: Wire, t: str) -> State:
 
 
 def gru_after(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    """A GRU whose reset gate acts on the candidate's product with h."""
     r = g.name("r" + t, sigmoid(x @ g.W_r.T + h @ g.U_r.T + g.b_r))
     z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
     n = g.name("n" + t, tanh(x @ g.W_n.T + g.b_n + r * (h @ g.U_n.T + g.c_n)))
@@ -39,6 +41,7 @@ def gru_after(g: Sketch, x: Wire, h: Wire, t: str) -> State:
 
 
 def lstm(g: Sketch, x: Wire, h: Wire, t: str, c: Wire) -> State:
+    """An LSTM; the candidate, gate g, is the wire k here."""
     i = g.name("i" + t, sigmoid(x @ g.W_i.T + h @ g.U_i.T + g.b_i))
     f = g.name("f" + t, sigmoid(x @ g.W_f.T + h @ g.U_f.T + g.b_f))
     k = g.name("g" + t, tanh(x @ g.W_g.T + h @ g.U_g.T + g.b_g))
