@@ -44,6 +44,12 @@ def test_a_state_dict_that_does_not_fit_is_told_why():
         (whole | {"weight_ih_l0_reverse": np.zeros((12, 3))}, "gru", "weight_ih_l0_reverse: bidirectional"),
         ({k: v for k, v in whole.items() if k != "bias_hh_l1"}, "gru", "parameters lack bias_hh_l1"),
         (whole | {"weight_ih_l1": np.zeros((12, 3), "float32")}, "gru", "weight_ih_l1 has shape"),
+        (
+            {k: v for k, v in whole.items() if "bias_ih" not in k},
+            "gru",
+            "parameters lack bias_ih_l0, bias_ih_l1",
+        ),
+        ({f"rnn.{k}": v for k, v in whole.items()}, "gru", r"names begin with 'rnn\.': pass the state dict"),
         ({}, "gru", "weight_ih_l0 is missing: the state dict holds nothing"),
     ]:
         with pytest.raises(ValueError, match=words):
@@ -86,8 +92,64 @@ def test_another_npz_and_another_format_are_refused(tmp_path):
         exchange.load(path)
 
 
+def test_a_damaged_byte_is_told_or_does_no_harm(tmp_path):
+    """Every byte in turn: among them those that hide the biases, which must not come back as zeros."""
+    path, network = tmp_path / "network.npz", Network.create("rnn_tanh", 2, 3)
+    exchange.save(network, path)
+    whole = path.read_bytes()
+    for place in range(len(whole)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xFF]) + whole[place + 1 :])
+        assert outcome(path, network) in ("unharmed", "told")
+
+
+def outcome(path, network):
+    try:
+        return "unharmed" if same(exchange.load(path), network) else "other numbers"
+    except ValueError as problem:
+        return "told" if "network.npz is not a network that rnnlab can load" in str(problem) else str(problem)
+
+
+def test_no_message_advises_to_load_a_pickle(tmp_path):
+    path = tmp_path / "network.npz"
+    path.write_bytes(pickle.dumps({"cell": "gru"}))
+    with pytest.raises(ValueError, match="it is no npz archive; save it again") as told:
+        exchange.load(path)
+    assert "allow_pickle" not in str(told.value)
+
+
+def test_what_is_no_ordinary_file_is_neither_replaced_nor_read_as_one(tmp_path):
+    pipe, network = tmp_path / "pipe", Network.create("gru", 2, 3)
+    os.mkfifo(pipe)
+    for target in (pipe, tmp_path):
+        with pytest.raises(OSError, match=r"cannot write .*: it is no ordinary file; choose another name"):
+            exchange.save(network, target)
+    assert pipe.is_fifo()
+    with pytest.raises(IsADirectoryError, match=r"cannot read .*: Is a directory"):
+        exchange.load(tmp_path)
+
+
+def test_a_link_stays_a_link_to_the_file_that_is_written(tmp_path):
+    file, link, network = tmp_path / "network.npz", tmp_path / "latest.npz", Network.create("gru", 2, 3)
+    link.symlink_to(file)
+    exchange.save(network, link)
+    assert link.is_symlink()
+    assert same(exchange.load(file), network)
+
+
+def test_a_network_from_pytorch_does_not_change_when_pytorch_trains_on():
+    arrays = exchange.to_torch(Network.create("gru", 3, 4))
+    network = exchange.from_torch(arrays, "gru")
+    arrays["bias_ih_l0"] += 1
+    assert not np.array_equal(network.parameters["bias_ih_l0"], arrays["bias_ih_l0"])
+
+
+def test_a_name_too_long_for_the_disk_is_told_with_a_remedy(tmp_path):
+    with pytest.raises(OSError, match=r"cannot write .*File name too long; choose"):
+        exchange.save(Network.create("gru", 2, 3), tmp_path / ("n" * 250))
+
+
 def test_a_missing_file_stays_a_missing_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match=r"cannot read .*nothing\.npz: No such file.*path right"):
         exchange.load(tmp_path / "nothing.npz")
 
 
