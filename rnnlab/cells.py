@@ -88,6 +88,12 @@ def sigmoid(a: np.ndarray) -> np.ndarray:
     return 0.5 * np.tanh(0.5 * a) + 0.5
 
 
+def _each(gates, count):
+    """The gates one by one, `count` views [B,H]; np.split takes longer than a small step's arithmetic."""
+    H = gates.shape[-1] // count
+    return [gates[..., k * H : (k + 1) * H] for k in range(count)]
+
+
 def _rnn_tanh(gates_x, gates_h, state):
     h = np.tanh(gates_x + gates_h)
     return (h,), Kept(state, h, None)
@@ -110,14 +116,18 @@ def _rnn_relu_backward(dstate, kept):
 
 def _gru(gates_x, gates_h, state):
     (h,) = state
-    (x_r, x_z, x_n), (h_r, h_z, h_n) = np.split(gates_x, 3, -1), np.split(gates_h, 3, -1)
-    r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
-    n = gru_candidate(x_n, r, h_n)
-    return ((1 - z) * n + z * h,), Kept(state, np.concatenate([r, z, n], -1), h_n)
+    H = h.shape[-1]
+    rz = slice(2 * H)  # r and z are neighbours: one sigmoid for both
+    x_n, h_n = gates_x[..., 2 * H :], gates_h[..., 2 * H :].copy()  # a view would keep all of gates_h
+    gates = np.empty_like(gates_x)
+    r, z, n = _each(gates, 3)
+    gates[..., rz] = sigmoid(gates_x[..., rz] + gates_h[..., rz])
+    n[...] = gru_candidate(x_n, r, h_n)
+    return ((1 - z) * n + z * h,), Kept(state, gates, h_n)
 
 
 def _gru_backward(dstate, kept):
-    (h,), (r, z, n), h_n = kept.state, np.split(kept.gates, 3, -1), kept.inner
+    (h,), (r, z, n), h_n = kept.state, _each(kept.gates, 3), kept.inner
     (dh,) = dstate
     dn = dh * (1 - z) * (1 - n**2)
     dz = dh * (h - n) * z * (1 - z)
@@ -128,15 +138,15 @@ def _gru_backward(dstate, kept):
 def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, Kept]:
     """The step of a GRU that resets before its product; `recurrent` runs twice, the second time after r."""
     (h,), H = state, state[0].shape[-1]
-    x_r, x_z, x_n = np.split(gates_x, 3, -1)
-    h_r, h_z = np.split(recurrent(h, slice(0, 2 * H)), 2, -1)
+    x_r, x_z, x_n = _each(gates_x, 3)
+    h_r, h_z = _each(recurrent(h, slice(0, 2 * H)), 2)
     r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
     n = np.tanh(x_n + recurrent(r * h, slice(2 * H, 3 * H)))
     return ((1 - z) * n + z * h,), Kept(state, np.concatenate([r, z, n], -1), r * h)
 
 
 def _gru_before_backward(dstate, kept, weight_hh):
-    (h,), (r, z, n) = kept.state, np.split(kept.gates, 3, -1)
+    (h,), (r, z, n) = kept.state, _each(kept.gates, 3)
     (dh,), H = dstate, h.shape[-1]
     dn = dh * (1 - z) * (1 - n**2)
     drh = dn @ weight_hh[2 * H :]  # gradient of r·h
@@ -148,15 +158,17 @@ def _gru_before_backward(dstate, kept, weight_hh):
 
 def _lstm(gates_x, gates_h, state):
     _, c = state
-    i, f, g, o = np.split(gates_x + gates_h, 4, -1)
-    i, f, g, o = sigmoid(i), sigmoid(f), np.tanh(g), sigmoid(o)
+    a = gates_x + gates_h
+    gates = sigmoid(a)  # of all four in one call; g is a tanh and is written over
+    i, f, g, o = _each(gates, 4)
+    g[...] = np.tanh(_each(a, 4)[2])
     c = f * c + i * g
     tanh_c = np.tanh(c)
-    return (o * tanh_c, c), Kept(state, np.concatenate([i, f, g, o], -1), tanh_c)
+    return (o * tanh_c, c), Kept(state, gates, tanh_c)
 
 
 def _lstm_backward(dstate, kept):
-    (_, c), (i, f, g, o), tanh_c = kept.state, np.split(kept.gates, 4, -1), kept.inner
+    (_, c), (i, f, g, o), tanh_c = kept.state, _each(kept.gates, 4), kept.inner
     dh, dc = dstate
     dc = dc + dh * o * (1 - tanh_c**2)
     di, df = dc * g * i * (1 - i), dc * c * f * (1 - f)

@@ -36,6 +36,7 @@ def relative_error(got: np.ndarray, want: np.ndarray) -> float:
 
 
 def agrees(got: np.ndarray, want: np.ndarray, tolerance: float) -> bool:
+    """Is the relative error within the tolerance?"""
     return relative_error(got, want) <= tolerance
 
 

@@ -64,6 +64,8 @@ class Network:
         weights uniform in ±√(3/I), which keeps unit variance; biases 0.
         """
         _check_choice("init", init, INITS)
+        if not np.isfinite(gain):
+            raise ValueError(f"gain is {gain}, expected a finite number; 1 is PyTorch's")
         rng = np.random.default_rng(seed)
         draw = _uniform if init == "uniform" else _orthogonal
         parameters = {
@@ -118,18 +120,24 @@ def check_input(network: Network, x: np.ndarray, state: State | None = None) -> 
         raise ValueError(f"x has shape {x.shape}: at least one time step and one sequence are needed")
     if state is None:
         return network.zero_state(B)
-    names, shape = STATES[network.cell], (network.layers, B, network.hidden_size)
-    if not isinstance(state, tuple) or len(state) != len(names):
-        raise ValueError(
-            f"the state of a {network.cell} is a tuple ({', '.join(names)},), got {_kind(state)}"
-        )
-    for name, part in zip(names, state, strict=True):
-        _check_array(f"state {name}", part, network.dtype)
-        if part.shape != shape:
-            raise ValueError(
-                f"state {name} has shape {part.shape}, expected {shape}: (layers, B, hidden_size)"
-            )
+    for name, part in _checked_state("state", network, B, state):
+        _check_finite(f"state {name}", part)
     return state
+
+
+def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: State | None = None) -> State:
+    """dstate (zeros if None).  Raises ValueError for a dy or dstate of a shape or dtype that does not fit.
+
+    NumPy would broadcast a batch of 1, to a wrong gradient without a word.  Values may overflow: that is for
+    whoever trains to judge.
+    """
+    _check_kind("dy", dy, network.dtype)
+    if dy.shape != (expected := (T, B, network.hidden_size)):
+        raise ValueError(f"dy has shape {dy.shape}, expected {expected}: one gradient for every output y")
+    if dstate is None:
+        return network.zero_state(B)
+    _checked_state("dstate", network, B, dstate)
+    return dstate
 
 
 def parameter_count(network: Network) -> int:
@@ -152,23 +160,50 @@ def training_flops(network: Network, T: int, B: int) -> int:
 
 
 def activation_bytes(network: Network, T: int, B: int) -> int:
-    """What `reference.forward` saves for its backward pass.
+    """What `reference.forward` keeps in memory for its backward pass, arrays that share memory counted once.
 
-    Per layer and step the input, the states before it, the gates, and for GRU and LSTM one array [B,H] more.
+    Per layer and step: the input, the states before the step, the gates, and one array [B,H] more.  The gate
+    of a plain RNN is its next state, so beside its input it keeps T+1 states and no more.
     """
-    per_unit = len(STATES[network.cell]) + network.gates + (network.cell in ("gru", "lstm"))
+    plain = network.gates == 1
+    per_step = 1 if plain else len(STATES[network.cell]) + network.gates + 1  # arrays [B,H]
     numbers = T * B * (network.input_size + (network.layers - 1) * network.hidden_size)
-    numbers += T * B * network.layers * per_unit * network.hidden_size
+    numbers += network.layers * (T * per_step + plain) * B * network.hidden_size
     return numbers * np.dtype(network.dtype).itemsize
 
 
+def _checked_state(what: str, network: Network, B: int, state: State) -> list[tuple[str, np.ndarray]]:
+    """The parts of a state, or of its gradient, by name."""
+    names, shape = STATES[network.cell], (network.layers, B, network.hidden_size)
+    if not isinstance(state, tuple) or len(state) != len(names):
+        raise ValueError(
+            f"the {what} of a {network.cell} is a tuple ({', '.join(names)},), got {_kind(state)}"
+        )
+    named = list(zip(names, state, strict=True))
+    for name, part in named:
+        _check_kind(f"{what} {name}", part, network.dtype)
+        if part.shape != shape:
+            raise ValueError(
+                f"{what} {name} has shape {part.shape}, expected {shape}: (layers, B, hidden_size)"
+            )
+    return named
+
+
 def _check_array(what: str, array: np.ndarray, dtype: str) -> None:
+    _check_kind(what, array, dtype)
+    _check_finite(what, array)
+
+
+def _check_kind(what: str, array: np.ndarray, dtype: str) -> None:
     if not isinstance(array, np.ndarray):
         raise ValueError(f"{what} is {_kind(array)}, expected a NumPy array: np.asarray(...) makes one")
     if array.dtype != dtype:
         raise ValueError(
             f"{what} has dtype {array.dtype}, the network computes in {dtype}: use .astype({dtype!r})"
         )
+
+
+def _check_finite(what: str, array: np.ndarray) -> None:
     if not np.isfinite(array).all():
         where = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
         raise ValueError(f"{what} holds {array[where]} at index {where}: every value must be finite")

@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
-from rnnlab.network import Network, check_input
+from rnnlab.network import Network, check_gradients, check_input
 
 
 class Saved(NamedTuple):
@@ -49,13 +49,13 @@ def backward(
 
     dy [T,B,H] is the loss gradient at every output, dstate (default zeros) at the final state.
     """
+    dstate = check_gradients(network, *saved.inputs[0].shape[:2], dy, dstate)
     return _sweep(network, saved, dy, dstate)[:3]
 
 
 def bptt_linear(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
     """One reverse sweep that picks up each step's own dy on its way: T cell gradients a layer."""
-    _, _, saved = forward(network, x, state)
-    return _sweep(network, saved, dy, None)
+    return _sweep(network, _run(network, x, state, dy), dy, None)
 
 
 def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
@@ -66,7 +66,7 @@ def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.
 def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, window: int) -> Bptt:
     """Truncation per loss term: the loss at step t is followed back `window` steps at most (WildML)."""
     _check_length("window", window)
-    _, _, saved = forward(network, x, state)
+    saved = _run(network, x, state, dy)
     total = _nothing(network, x)
     for t in range(len(x)):
         start = max(0, t + 1 - window)
@@ -80,7 +80,7 @@ def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.nda
 def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, chunk: int) -> Bptt:
     """Chunked truncation: the sequence is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
     _check_length("chunk", chunk)
-    _, _, saved = forward(network, x, state)
+    saved = _run(network, x, state, dy)
     total = _nothing(network, x)
     for start in range(0, len(x), chunk):
         part = _sweep(network, _steps(saved, start, start + chunk), dy[start : start + chunk], None)
@@ -115,7 +115,6 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
 
 def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None) -> Bptt:
     """One reverse sweep through all layers, top layer first."""
-    _check_dy(network, saved, dy)
     dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
     gradients, initial, count = {}, [], 0
     for index in reversed(range(network.layers)):
@@ -174,12 +173,13 @@ def _add(total: Bptt, part: Bptt, start: int, keep_dstate: bool) -> Bptt:
     return Bptt(dx, dstate, gradients, total.cell_backwards + part.cell_backwards)
 
 
-def _check_dy(network: Network, saved: Saved, dy: np.ndarray) -> None:
-    expected = (*saved.inputs[0].shape[:2], network.hidden_size)
-    if dy.shape != expected:
-        raise ValueError(f"dy has shape {dy.shape}, expected {expected}: one gradient for every output y")
+def _run(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Saved:
+    """What a forward pass saves, once dy is known to fit it."""
+    _, _, saved = forward(network, x, state)
+    check_gradients(network, *x.shape[:2], dy)
+    return saved
 
 
 def _check_length(what: str, steps: int) -> None:
-    if steps < 1:
+    if not isinstance(steps, int | np.integer) or steps < 1:
         raise ValueError(f"{what} is {steps}, expected at least 1 step")

@@ -59,15 +59,28 @@ def test_counts_agree_with_a_count_by_hand(cell):
 
 
 @pytest.mark.parametrize("cell", list(GATES))
-def test_activation_bytes_are_the_bytes_that_reference_really_saves(cell):
+@pytest.mark.parametrize("reset", ["after", "before"])
+def test_activation_bytes_are_the_bytes_that_reference_really_keeps_in_memory(cell, reset):
     T, B = 6, 3
-    network = Network.create(cell, 5, 4, 2)
+    network = Network.create(cell, 5, 4, 2, reset=reset)
     _, _, saved = reference.forward(network, np.ones((T, B, 5), "float32"))
     arrays = [*saved.inputs]
     for layer in saved.kept:
         for step in layer:
             arrays += [*step.state, step.gates, *([] if step.inner is None else [step.inner])]
-    assert activation_bytes(network, T, B) == sum(array.nbytes for array in arrays)
+    in_memory = {id(owner(array)): owner(array).nbytes for array in arrays}  # a view keeps the whole alive
+    assert activation_bytes(network, T, B) == sum(in_memory.values())
+
+
+def owner(array):
+    return array if array.base is None else owner(array.base)
+
+
+def test_activation_bytes_agree_with_a_count_by_hand():
+    T, B, I, H = 6, 3, 5, 4
+    x, one = T * B * I, B * H
+    for cell, kept in [("rnn_tanh", T + 1), ("gru", T * (1 + 3 + 1)), ("lstm", T * (2 + 4 + 1))]:
+        assert activation_bytes(Network.create(cell, I, H), T, B) == 4 * (x + kept * one)
 
 
 def test_a_state_of_zeros_has_one_array_for_each_state_of_the_cell():
@@ -91,6 +104,7 @@ def test_a_change_of_dtype_rounds_and_keeps_the_rest():
         ({"layers": 1.5}, "layers is 1.5, expected a whole number"),
         ({"reset": "never"}, "reset is 'never', expected one of after, before"),
         ({"dtype": "float16"}, "dtype is 'float16', expected one of float32, float64"),
+        ({"gain": np.nan}, "gain is nan, expected a finite number"),
         ({"init": "zeros"}, "init is 'zeros', expected one of uniform, orthogonal"),
     ],
 )

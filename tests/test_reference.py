@@ -166,5 +166,14 @@ def test_bad_input_is_named_with_its_value_and_the_remedy():
         reference.forward(network, x, (state[0], state[1][..., :2]))
     with pytest.raises(ValueError, match=r"dy has shape \(4, 3, 3\), expected \(5, 3, 3\)"):
         reference.bptt_linear(network, x, state, dy[:4])
-    with pytest.raises(ValueError, match="window is 0, expected at least 1 step"):
-        reference.bptt_window(network, x, state, dy, 0)
+    for steps in (0, 2.5):
+        with pytest.raises(ValueError, match=f"window is {steps}, expected at least 1 step"):
+            reference.bptt_window(network, x, state, dy, steps)
+
+
+@pytest.mark.parametrize("sweep", ["bptt_linear", "bptt_quadratic", "bptt_window", "bptt_chunked"])
+def test_a_gradient_for_more_steps_than_there_are_is_refused(sweep):
+    network, x, state, dy, _ = problem("gru")
+    length = () if sweep in ("bptt_linear", "bptt_quadratic") else (2,)
+    with pytest.raises(ValueError, match=r"dy has shape \(10, 3, 3\), expected \(5, 3, 3\)"):
+        getattr(reference, sweep)(network, x, state, np.concatenate([dy, dy]), *length)

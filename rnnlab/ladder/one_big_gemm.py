@@ -16,7 +16,7 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
-from rnnlab.network import Layer, Network, check_input
+from rnnlab.network import Layer, Network, check_gradients, check_input
 
 Steps = list[cells.Kept]
 Saved = list[tuple[np.ndarray, Any]]  # of each layer: its input [T,B,I], and what `save` made of its steps
@@ -56,7 +56,7 @@ def run(network: Network, x: np.ndarray, state: State | None, save: Save) -> tup
 
 def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, restore: Restore):
     """Backward through all layers; `restore` gives back, step by step, what the cell's gradient needs."""
-    dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
+    dstate = check_gradients(network, *saved[0][0].shape[:2], dy, dstate)
     gradients, initial = {}, []
     for index in reversed(range(network.layers)):
         layer, (x, kept) = network.layer(index), saved[index]
@@ -84,7 +84,7 @@ def _rows(array: np.ndarray) -> np.ndarray:
 
 
 def _in_order(done: list) -> tuple[np.ndarray, np.ndarray, Steps]:
-    """dgates_x and dgates_h of all steps, each [T·B,G·H], one array where they are the same; and the steps."""
+    """dgates_x and dgates_h of all steps, each [T·B,G·H], one array if they are the same; and the steps."""
     dgates_x, dgates_h, steps = zip(*reversed(done), strict=True)
     stacked_x = np.concatenate(dgates_x)
     is_shared = dgates_h[0] is dgates_x[0]

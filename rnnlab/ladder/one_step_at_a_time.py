@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
-from rnnlab.network import Layer, Network, check_input
+from rnnlab.network import Layer, Network, check_gradients, check_input
 
 Saved = list[tuple[np.ndarray, list[cells.Kept]]]  # of each layer: its input [T,B,I], and what each step kept
 
@@ -33,7 +33,7 @@ def forward(network: Network, x: np.ndarray, state: State | None = None) -> tupl
 
 def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
+    dstate = check_gradients(network, *saved[0][0].shape[:2], dy, dstate)
     gradients, initial = {name: np.zeros_like(p) for name, p in network.parameters.items()}, []
     for index in reversed(range(network.layers)):
         layer, (x, kept) = network.layer(index), saved[index]
