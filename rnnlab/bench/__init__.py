@@ -1,0 +1,1 @@
+"""Fair measurement: results agree before a clock starts, candidates take turns, medians are compared."""

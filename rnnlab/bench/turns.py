@@ -1,0 +1,42 @@
+"""Time several ways of doing the same, in turn: whatever slows the machine down slows all of them."""
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one candidate: every round's, in order."""
+
+    seconds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        return statistics.median(self.seconds)
+
+    @property
+    def spread(self) -> tuple[float, float]:
+        """The quartiles: half of all rounds lie between them."""
+        lower, _, upper = statistics.quantiles(self.seconds, n=4)
+        return lower, upper
+
+
+def take_turns(
+    candidates: Mapping[str, Callable[[], object]],
+    rounds: int = 7,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, Timing]:
+    """Run every candidate once to warm up, then `rounds` times (at least 2) in turn, and time each run."""
+    if rounds < 2:
+        raise ValueError(f"rounds is {rounds}: a median needs at least 2")
+    for run in candidates.values():
+        run()
+    seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    for _ in range(rounds):
+        for name, run in candidates.items():
+            start = clock()
+            run()
+            seconds[name].append(clock() - start)
+    return {name: Timing(tuple(times)) for name, times in seconds.items()}

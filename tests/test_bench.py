@@ -1,0 +1,57 @@
+"""Benchmarks keep their promises; how fast anything is, no test says."""
+
+import numpy as np
+import pytest
+
+from rnnlab.bench import gru_variants
+from rnnlab.bench.gru_variants import Case
+from rnnlab.bench.turns import Timing, take_turns
+
+
+def test_candidates_take_turns_after_one_run_to_warm_up():
+    runs, ticks = [], iter(range(100))
+    timings = take_turns({name: lambda n=name: runs.append(n) for name in "ab"}, 3, clock=lambda: next(ticks))
+    assert "".join(runs) == "ab" + "ab" * 3
+    assert timings["a"].seconds == (1, 1, 1)
+
+
+def test_a_timing_is_told_by_median_and_quartiles():
+    timing = Timing((5.0, 1.0, 2.0, 3.0, 100.0))
+    assert timing.median == 3.0
+    assert timing.spread == (1.5, 52.5)
+
+
+def test_one_round_is_no_measurement():
+    with pytest.raises(ValueError, match="rounds is 1: a median needs at least 2"):
+        take_turns({"a": lambda: None}, rounds=1)
+
+
+def test_speed_is_relative_to_the_first_variant_and_rates_count_the_same_work():
+    timings = {rung.name: Timing((2.0 / k,) * 2) for k, rung in enumerate(gru_variants.VARIANTS, 1)}
+    case = Case(hidden_size=10, minibatch=4, T=5, timings=timings)
+    assert case.relative_speed() == [1, 2, 3, 4, 5]
+    assert case.gflops()[0] == pytest.approx(1e-9 * 3 * 2 * (30 * 20) * 20 / 2)
+
+
+def test_all_five_variants_are_measured_at_every_size():
+    told = []
+    cases = gru_variants.measure([4, 6], [1, 3], T=2, rounds=2, tell=told.append)
+    assert [(case.hidden_size, case.minibatch) for case in cases] == [(4, 1), (4, 3), (6, 1), (6, 3)]
+    assert told == cases
+    assert all(len(case.relative_speed()) == 5 for case in cases)
+    assert all(np.isfinite(case.relative_speed()).all() for case in cases)
+
+
+def test_a_variant_with_wrong_numbers_is_not_timed(monkeypatch):
+    rung = gru_variants.VARIANTS[-1].module
+    right = rung.backward
+    monkeypatch.setattr(rung, "backward", lambda *a: (right(*a)[0] * 1.001, *right(*a)[1:]))
+    with pytest.raises(
+        ValueError, match=r"gru_batched_recompute is wrong by 1\.0e-03: fix it before timing it"
+    ):
+        gru_variants.measure([4], [2])
+
+
+def test_the_published_table_is_the_posts():
+    assert gru_variants.PUBLISHED[1024] == (1, 1.153, 1.274, 1.395)
+    assert max(row[3] for row in gru_variants.PUBLISHED.values()) == 1.395  # "up to 40 %"
