@@ -9,6 +9,7 @@ their output, not their input.
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -172,7 +173,7 @@ RULES = {
 }
 
 
-def split(wire, sizes: list[int], axis: int) -> tuple:
+def split(wire: Any, sizes: list[int], axis: int) -> tuple:
     """Wires of the parts of a stacked wire, in order."""
     names = tuple(wire.sketch._fresh(f"{wire.name}:{k}") for k in range(len(sizes)))
     return wire.sketch.add("split", wire, flags=(axis, tuple(sizes)), made=names)
