@@ -40,7 +40,7 @@ class Case:
         return [medians[0] / median for median in medians]
 
     def gflops(self) -> list[float]:
-        """Rate of each variant, counting the products that all five must do: recomputed ones count nothing."""
+        """Rate of each variant, counting the products all five must do: recomputed ones count nothing."""
         H, steps = self.hidden_size, self.T * self.minibatch
         work = 3 * 2 * GATES * H * (H + H) * steps
         return [1e-9 * work / self.timings[rung.name].median for rung in VARIANTS]
