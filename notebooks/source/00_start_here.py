@@ -100,7 +100,7 @@ for B in (1, 64):
 guess = 64  # times as long as for one sequence: put your own number here
 
 # %% [markdown]
-# The next cell measures. Each product runs 16 times; the first run is thrown away, because it also fills caches and starts threads. From the other 15 we take the **median**: the run in the middle. Half of the runs were faster, half slower, and a single disturbed run changes nothing.
+# The next cell measures. Each product runs 52 times; the first run is thrown away, because it also fills caches and starts threads. From the other 51 we take the **median**: the run in the middle. Half of the runs were faster, half slower, and a few disturbed runs change nothing.
 
 # %%
 import timeit
@@ -113,14 +113,15 @@ minibatches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 runs = {}
 for B in minibatches:
     h = rng.standard_normal((B, H), dtype=np.float32)
-    runs[B] = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1, repeat=16)[1:]
+    runs[B] = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1, repeat=52)[1:]
 seconds = {B: np.median(runs[B]) for B in minibatches}
 for B in minibatches:
-    print(f"B = {B:3}: {1e6 * seconds[B]:7.0f} µs,  {1e6 * seconds[B] / B:6.1f} µs for each sequence")
+    microseconds = 1e6 * seconds[B]
+    print(f"B = {B:3}: {microseconds:7.0f} µs, {microseconds / B:6.1f} µs for each sequence")
 
 # %%
 ratio = seconds[64] / seconds[1]
-print(f"64 sequences took {ratio:.1f} times as long as one. Your guess was {guess}, and the arithmetic is 64 times as much.")
+print(f"64 sequences took {ratio:.1f} times as long as one. Your guess was {guess}.")
 
 # %% [markdown]
 # ## 5 · The same as a rate
@@ -139,7 +140,7 @@ axis.set_xticks(minibatches, minibatches)
 axis.minorticks_off()
 axis.legend(frameon=False)
 best = max(rate, key=rate.get)
-show(figure, f"The rate is {rate[1]:.0f} GFLOP/s for one sequence and {rate[best]:.0f} GFLOP/s for {best}, the best of the nine.")
+show(figure, f"The rate is {rate[1]:.0f} GFLOP/s for one sequence, and best for {best}: {rate[best]:.0f} GFLOP/s.")
 
 # %% [markdown]
 # Look at the left end. On many machines the rate first **falls** from one sequence to two. A product with a single row is a product of a matrix and a vector, which reads the weights as they lie. With two rows or more, the BLAS first copies the weights into an order that suits its inner loop; for few rows that copy costs more than the product itself.
@@ -176,7 +177,8 @@ print(f"balance    {roof.balance:7.1f} FLOP for each byte")
 # %%
 for B in minibatches:
     intensity = 2 * B * H * H / (4 * (H * H + 2 * B * H))
-    print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {roof.attainable(intensity):6.1f} GFLOP/s; measured {rate[B]:6.1f}")
+    most = roof.attainable(intensity)
+    print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {most:4.0f} GFLOP/s; measured {rate[B]:4.0f}")
 
 # %% [markdown]
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?
@@ -205,20 +207,24 @@ for axis, B in zip(axes, (1, 64), strict=True):
     axis.plot(relative, "o", color=PALETTE["blue"])
     axis.axhline(relative.mean(), color=PALETTE["red"], linestyle="--", label="mean")
     axis.axhline(1, color=PALETTE["black"], label="median")
-    axis.set(title=f"B = {B}", xlabel="run", ylim=0)
-    print(f"B = {B:2}: first {1e6 * again[0]:5.0f} µs, mean {1e6 * np.mean(again):5.0f} µs, median {1e6 * np.median(again):5.0f} µs")
-axes[0].set_ylabel("time / median")
+    axis.set(title=f"B = {B}", xlabel="run")
+    first, mean, median = 1e6 * again[0], 1e6 * np.mean(again), 1e6 * np.median(again)
+    print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median {median:5.0f} µs")
+axes[0].set(ylabel="time / median", ylim=(0, None))
 axes[0].legend(frameon=False)
-show(figure, "Fifteen runs each for one sequence and for 64, as multiples of their median; single runs stray from it.")
+show(figure, "Fifteen runs each, for one sequence and for 64, as multiples of their median; some stray.")
 
 # %% [markdown]
 # ## Recap
 
 # %%
-print(f"{'':10}{'FLOP':>12}{'time':>12}{'per sequence':>16}{'rate':>16}")
+print("sequences      MFLOP    time (µs)    µs for each    GFLOP/s")
 for B in (1, 64):
-    print(f"B = {B:<6}{2 * B * H * H / 1e6:8.1f} M  {1e6 * seconds[B]:8.0f} µs{1e6 * seconds[B] / B:13.1f} µs{rate[B]:9.1f} GFLOP/s")
-print("claim:", "holds on this machine" if ratio < 64 else "does NOT hold on this machine", f"({ratio:.1f} times, not 64)")
+    microseconds = 1e6 * seconds[B]
+    print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}{microseconds / B:15.1f}{rate[B]:11.0f}")
+claim = "holds" if ratio < 64 else "does NOT hold"
+disturbed = "  Less than once? Something else was running: measure again, from section 4." if ratio < 1 else ""
+print(f"claim: {claim} on this machine, {ratio:.1f} times as long for 64 times the work.{disturbed}")
 
 # %% [markdown]
 # ## Recall

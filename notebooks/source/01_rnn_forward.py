@@ -33,7 +33,8 @@ above.plot(row, color=PALETTE["black"], linewidth=1)
 above.set(ylabel="brightness")
 below.plot(answer[2:], color=PALETTE["blue"], linewidth=1)
 below.set(ylabel="Sobel's answer", xlabel="step t = column of the photograph")
-show(figure, f"Row {line}: the answer stays near 0 where brightness is level and peaks at {abs(answer[2:]).max():.2f} where it jumps.")
+peak = abs(answer[2:]).max()
+show(figure, f"Row {line}: the answer is near 0 where brightness is level and reaches {peak:.2f} where it jumps.")
 
 # %% [markdown]
 # **Predict.** A network sees one pixel a step and nothing else. To answer with $x_t - x_{t-2}$ it must carry something from step to step. How many numbers at least must it carry?
@@ -94,7 +95,7 @@ for unit in range(3):
 axis.set(xlabel="step t", ylabel="h with minus h without flash")
 axis.legend(frameon=False)
 left = np.abs(with_flash - without).max(axis=1)
-show(figure, f"The trace of one bright pixel fades: {left[0]:.2f} at step 0, {left[4]:.3f} at step 4, {left[-1]:.5f} at step 11.")
+show(figure, f"The trace of the flash fades: {left[0]:.2f} at step 0, {left[4]:.3f} at step 4, {left[-1]:.5f} at the end.")
 
 # %% [markdown]
 # The flash leaves a trace that fades. How long it lasts is a matter of `weight_hh`: at every step the trace is multiplied by it, and shrunk once more by tanh. What a network can remember, and for how long, is decided there. Lesson 03 comes back to this, when gradients fade in the same way.
@@ -125,7 +126,8 @@ by_hand = Network.create("rnn_relu", input_size=1, hidden_size=2).with_parameter
     "bias_ih_l0": np.zeros(2, np.float32),
     "bias_hh_l0": np.zeros(2, np.float32),
 })
-difference = Model(by_hand, weight_out=np.array([[1, -1]], np.float32), bias_out=np.zeros(1, np.float32))
+weight_out = np.array([[1, -1]], np.float32)
+difference = Model(by_hand, weight_out, bias_out=np.zeros(1, np.float32))
 pixels = np.array([0.1, 0.1, 0.7, 0.7, 0.7, 0.2], np.float32)
 print("pixels ", pixels)
 print("answers", difference.predict(pixels[:, None, None])[0][:, 0, 0].round(2))
@@ -165,10 +167,12 @@ from rnnlab.ladder import one_step_at_a_time
 network = Network.create("rnn_tanh", input_size=1, hidden_size=16, seed=1)
 rows = np.ascontiguousarray(photograph.x[:, :64])
 run = lambda x: one_step_at_a_time.forward(network, x, network.zero_state(x.shape[1]))
-one_after_another = min(timeit.repeat(lambda: [run(rows[:, b : b + 1]) for b in range(64)], number=1, repeat=3))
+run_each = lambda: [run(rows[:, b : b + 1]) for b in range(64)]
+one_after_another = min(timeit.repeat(run_each, number=1, repeat=3))
 together = min(timeit.repeat(lambda: run(rows), number=1, repeat=3))
+faster = one_after_another / together
 print(f"one after another {1e3 * one_after_another:7.1f} ms")
-print(f"as a minibatch    {1e3 * together:7.1f} ms,  {one_after_another / together:.0f} times faster; your guess was {guess}")
+print(f"as a minibatch    {1e3 * together:7.1f} ms, {faster:.0f} times faster; your guess was {guess}")
 
 # %% [markdown]
 # The arithmetic is the same. And the weights are tiny, 16 × 16 numbers, so memory cannot be the reason this time. What else is saved?
@@ -192,22 +196,26 @@ minibatches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
 milliseconds = []
 for B in minibatches:
     rows = np.ascontiguousarray(photograph.x[:, :B])
-    milliseconds.append(1e3 * min(timeit.repeat("run(rows)", globals=globals(), number=1, repeat=4)))
+    runs = timeit.repeat("run(rows)", globals=globals(), number=1, repeat=5)
+    milliseconds.append(1e3 * min(runs))
 each = np.array(milliseconds) / minibatches
+only_calls = each[0] / np.array(minibatches)
 figure, axis = canvas()
 axis.plot(minibatches, each, "o-", color=PALETTE["blue"], label="measured")
-axis.plot(minibatches, each[0] / np.array(minibatches), "--", color=PALETTE["red"], label="if only calls cost time")
-axis.set(xscale="log", yscale="log", xlabel="minibatch B (sequences)", ylabel="ms for each sequence")
+axis.plot(minibatches, only_calls, "--", color=PALETTE["red"], label="if only calls cost time")
+axis.set(xscale="log", yscale="log", xlabel="minibatch B (sequences)", ylabel="ms for each")
 axis.set_xticks(minibatches, minibatches)
 axis.minorticks_off()
 axis.yaxis.set_major_formatter("{x:g}")
 axis.legend(frameon=False)
-show(figure, f"Time for each sequence falls from {each[0]:.2f} ms alone to {each.min():.3f} ms in a minibatch of {minibatches[each.argmin()]}.")
+best = minibatches[each.argmin()]
+show(figure, f"Time for each sequence falls from {each[0]:.2f} ms alone to {each.min():.3f} ms among {best}.")
 
 # %%
-calls, share = np.polynomial.Polynomial.fit(minibatches, milliseconds, 1, w=1 / np.array(milliseconds)).convert().coef
 T = len(rows)
-print(f"a step costs about {1e3 * calls / T:.1f} µs for its calls and {1e6 * share / T:.0f} ns for each sequence")
+microseconds = 1e3 * np.array(milliseconds) / T  # a step
+share, calls = np.polyfit(minibatches, microseconds, deg=1, w=1 / microseconds)
+print(f"a step costs about {calls:.1f} µs for its calls, and {1e3 * share:.0f} ns for each sequence")
 print(f"both are equal at a minibatch of {calls / share:.0f}")
 
 # %% [markdown]
@@ -230,7 +238,7 @@ fresh = Model.create("rnn_tanh", input_size=1, hidden_size=8, output_size=1, see
 trained, history = fit(fresh, task, Adam(learning_rate=0.003), steps=600, batch=32, seed=0)
 error = evaluate(trained, task)
 print(f"baseline {task.baseline.value:.2e}  ({task.baseline.what})")
-print(f"trained  {error:.2e}  on flower.jpg, {task.baseline.value / error:.0f} times below the baseline")
+print(f"trained  {error:.2e}  ({task.baseline.value / error:.0f} times lower, on flower.jpg)")
 
 # %%
 batch = task.held_out
@@ -243,17 +251,18 @@ show(task.picture(prediction, batch), task.alt(prediction, batch))
 # %%
 flash = np.zeros((8, 2, 1), np.float32)  # sequence 0 stays dark, sequence 1 has the flash
 flash[0, 1] = 0.1
-kernels = {name: np.diff(model.predict(flash)[0][:, :, 0])[:, 0] / 0.1 for name, model in (("fresh", fresh), ("trained", trained))}
-sobel = np.array([1, 0, -1, 0, 0, 0, 0, 0])
+impulse_response = lambda model: np.diff(model.predict(flash)[0][:, :, 0])[:, 0] / 0.1
+sobel, learned = np.array([1, 0, -1, 0, 0, 0, 0, 0]), impulse_response(trained)
 figure, axis = canvas(height=2.8)
-axis.bar(np.arange(8) - 0.25, sobel, 0.25, color=PALETTE["black"], label="Sobel")
-axis.bar(np.arange(8), kernels["trained"], 0.25, color=PALETTE["blue"], label="trained")
-axis.bar(np.arange(8) + 0.25, kernels["fresh"], 0.25, color=PALETTE["orange"], hatch="//", label="fresh")
+step = np.arange(8)
+axis.bar(step - 0.25, sobel, 0.25, color=PALETTE["black"], label="Sobel")
+axis.bar(step, learned, 0.25, color=PALETTE["blue"], label="trained")
+axis.bar(step + 0.25, impulse_response(fresh), 0.25, color=PALETTE["orange"], hatch="//", label="fresh")
 axis.set(xlabel="steps after the flash", ylabel="answer / flash")
 axis.legend(frameon=False)
-print("trained:", kernels["trained"].round(2))
-worst = np.abs(kernels["trained"] - sobel).max()
-show(figure, f"The trained network answers a flash with Sobel's 1, 0, -1 and then nothing; the largest deviation is {worst:.2f}.")
+print("trained:", learned.round(2))
+worst = np.abs(learned - sobel).max()
+show(figure, f"The trained network answers a flash with 1, 0, -1, then nothing, to within {worst:.2f}.")
 
 # %% [markdown]
 # Nobody told the network about $x_{t-2}$. It found out what to remember, and to forget everything older, from examples alone.
@@ -263,12 +272,14 @@ show(figure, f"The trained network answers a flash with Sobel's 1, 0, -1 and the
 # %%
 drawn = trained.predict(photograph.x)[0][:, :, 0].T  # [rows,columns]
 figure, axes = canvas(1, 2, width=7.4, height=2.9)
-for axis, picture, title in zip(axes, (photograph.target[:, :, 0].T, drawn), ("Sobel's filter", "trained network"), strict=True):
+wanted = photograph.target[:, :, 0].T
+titles = "Sobel's filter", "trained network"
+for axis, picture, title in zip(axes, (wanted, drawn), titles, strict=True):
     axis.imshow(picture[:, 2:], cmap="gray", vmin=-0.3, vmax=0.3)
     axis.set_title(title, loc="left")
     axis.set_axis_off()
-apart = np.sqrt(np.mean((drawn - photograph.target[:, :, 0].T)[:, 2:] ** 2))
-show(figure, f"Side by side the two drawings look alike; on average they are {apart:.4f} apart, where answers reach from -1 to 1.")
+apart = np.sqrt(np.mean((drawn - wanted)[:, 2:] ** 2))
+show(figure, f"The two drawings look alike: {apart:.4f} apart (root mean square), on a scale from -1 to 1.")
 
 # %% [markdown]
 # ## 8 · Break it
@@ -281,7 +292,7 @@ target = photograph.target[2:, ::8]
 for contrast in (0.1, 1, 2, 5, 10):
     wrong_by = trained.predict(rows * np.float32(contrast))[0][2:] - target * contrast
     relative = np.linalg.norm(wrong_by) / np.linalg.norm(target * contrast)
-    print(f"contrast × {contrast:<4}: the answers are wrong by {100 * relative:5.1f} % of the right ones")
+    print(f"contrast × {contrast:<4}: wrong by {100 * relative:5.1f} % of the right answers")
 
 # %% [markdown]
 # At low contrast the constant offset that the network has left over weighs more; at high contrast units reach the flat ends of tanh, and what lies beyond looks all the same to them. A network is only known where it was trained. The linear one, set by hand, is right at every contrast.
@@ -292,12 +303,13 @@ for contrast in (0.1, 1, 2, 5, 10):
 # %%
 from rnnlab.network import parameter_count
 
-print(f"{'network':22}{'cell':12}{'units':>6}{'parameters':>12}   answer to a flash")
-for name, model in (("by hand, difference", difference), ("fresh", fresh), ("trained", trained)):
-    response = np.diff(model.predict(flash)[0][:, :, 0])[:4, 0] / 0.1
-    print(f"{name:22}{model.network.cell:12}{model.network.hidden_size:6}{parameter_count(model.network):12}   {response.round(2)}")
-print(f"minibatch: {one_after_another / together:.0f} times faster than 64 rows one after another")
-print("claim:", "holds" if worst < 0.15 and error < task.baseline.value / 10 else "does NOT hold", "in this run")
+print("network    cell       units   parameters   answer to a flash")
+for name, model in (("by hand", difference), ("fresh", fresh), ("trained", trained)):
+    network, response = model.network, impulse_response(model)[:4].round(2)
+    print(f"{name:11}{network.cell:9}{network.hidden_size:7}{parameter_count(network):13}   {response}")
+print(f"minibatch: {faster:.0f} times faster than 64 rows one after another")
+holds = worst < 0.15 and error < task.baseline.value / 10
+print("claim:", "holds" if holds else "does NOT hold", "in this run")
 
 # %% [markdown]
 # ## Recall
