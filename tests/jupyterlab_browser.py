@@ -1,0 +1,177 @@
+"""A JupyterLab on a copy of the course, and a browser that works in it as a learner does.
+
+Everything waits for what it needs to see; nothing sleeps for a guess.
+"""
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from rnnlab.course import ROOT
+
+WAIT = 60.0  # seconds until something must have appeared: a shared machine is slow
+TOKEN = "for-this-test-only"
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+    "--window-size=1280,1600",
+)  # fmt: skip
+IDLE = '.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator[data-status="idle"]'
+PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+
+
+def copy_of_the_course(folder: Path) -> Path:
+    """The course without what a learner made: nothing of theirs may be touched."""
+    skip = shutil.ignore_patterns(".git", ".venv", "work", "__pycache__", ".*_cache", ".hypothesis", "tests")
+    return shutil.copytree(ROOT, folder / "course", ignore=skip)
+
+
+@contextlib.contextmanager
+def served(course: Path, home: Path):
+    """`rnnlab lab --no-browser --port N` on that copy; gives the address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    own = {
+        "RNNLAB_HOME": "rnnlab", "JUPYTER_CONFIG_DIR": "config", "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime", "IPYTHONDIR": "ipython", "JUPYTERLAB_SETTINGS_DIR": "settings",
+    }  # fmt: skip
+    env = os.environ | {name: str(home / folder) for name, folder in own.items()}
+    env |= {"PYTHONPATH": str(course), "JUPYTER_TOKEN": TOKEN}
+    command = [sys.executable, "-m", "rnnlab.cli", "lab", "--no-browser", "--port", str(port)]
+    with open(home / "lab.log", "wb") as log:
+        server = subprocess.Popen(
+            command,
+            cwd=course,
+            env=env,
+            stdout=log,
+            stderr=log,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    address = f"http://127.0.0.1:{port}"
+    try:
+        until(lambda: _answers(address), f"JupyterLab answers; its log is {home / 'lab.log'}")
+        yield address
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(server.pid, signal.SIGKILL)
+        server.wait()
+
+
+class Learner:
+    """A browser in front of JupyterLab."""
+
+    def __init__(self, address: str, profile: Path, pictures: Path):
+        options = webdriver.ChromeOptions()
+        options.binary_location = shutil.which("chromium")
+        for flag in (*FLAGS, f"--user-data-dir={profile}"):
+            options.add_argument(flag)
+        service = webdriver.ChromeService(shutil.which("chromedriver"))
+        self.browser = webdriver.Chrome(options, service)
+        self.address, self.pictures = address, pictures
+
+    def __enter__(self) -> "Learner":
+        return self
+
+    def __exit__(self, kind, error, traceback) -> None:
+        if kind:
+            picture = self.pictures / "at_the_failure.png"
+            self.browser.save_screenshot(str(picture))
+            error.add_note(f"what the browser showed: {picture}")
+        self.browser.quit()
+
+    def open(self, notebook: str) -> None:
+        self.browser.get(f"{self.address}/lab/tree/{notebook}?reset&token={TOKEN}")
+        self.wait_for(f"{PANEL} .jp-Cell")
+        self.wait_for(IDLE)
+        status = lambda: (bar := self.first("#jp-main-statusbar")) and "| Idle" in bar.text
+        until(status, "the kernel has started: a cell run before it has asks which kernel to take")
+
+    def run_all(self) -> None:
+        """Menu Run, entry Run All Cells; back when the kernel is idle again."""
+        self.click('//div[contains(@class,"lm-MenuBar-itemLabel") and text()="Run"]', By.XPATH)
+        self.click('.lm-Menu-item[data-command="runmenu:run-all"]')
+        time.sleep(1)  # the indicator still says idle until the kernel has the first cell
+        self.wait_for(IDLE, seconds=120)
+
+    def type_into(self, words: str, code: str) -> None:
+        """Replace the code of the first cell that holds `words`, and run it."""
+        editor = self.cell(words).find_element(By.CSS_SELECTOR, ".cm-content")
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", editor)
+        editor.click()
+        webdriver.ActionChains(self.browser).key_down(Keys.CONTROL).send_keys("a").key_up(
+            Keys.CONTROL
+        ).perform()
+        self.browser.execute_cdp_cmd("Input.insertText", {"text": code})
+        self.run_cell()
+
+    def run_cell(self) -> None:
+        """Shift + Enter, in whatever cell has the cursor."""
+        webdriver.ActionChains(self.browser).key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(
+            Keys.SHIFT
+        ).perform()
+        time.sleep(0.5)
+        self.wait_for(IDLE)
+
+    def run(self, words: str) -> str:
+        """Run the cell that holds `words`; the text of its output."""
+        editor = self.cell(words).find_element(By.CSS_SELECTOR, ".cm-content")
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", editor)
+        editor.click()
+        self.run_cell()
+        return self.output(words)
+
+    def output(self, words: str) -> str:
+        return self.cell(words).find_element(By.CSS_SELECTOR, ".jp-OutputArea").text
+
+    def cell(self, words: str):
+        """The code cell whose source holds `words`."""
+
+        def found():
+            for cell in self.browser.find_elements(By.CSS_SELECTOR, f"{PANEL} .jp-CodeCell"):
+                with contextlib.suppress(StaleElementReferenceException):
+                    source = cell.find_element(By.CSS_SELECTOR, ".cm-content")
+                    if words in self.browser.execute_script("return arguments[0].textContent", source):
+                        return cell
+            return None
+
+        return until(found, f"a cell holds {words!r}")
+
+    def wait_for(self, selector: str, seconds: float = WAIT):
+        return until(lambda: self.first(selector), f"{selector} is on the page", seconds)
+
+    def first(self, selector: str):
+        return next(iter(self.browser.find_elements(By.CSS_SELECTOR, selector)), None)
+
+    def click(self, selector: str, by: str = By.CSS_SELECTOR) -> None:
+        until(lambda: self.browser.find_elements(by, selector), f"{selector} is on the page")[0].click()
+
+
+def _answers(address: str) -> bool:
+    with contextlib.suppress(OSError):
+        return urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=5).status == 200
+    return False
+
+
+def until(look, what: str, seconds: float = WAIT):
+    """What `look` returns as soon as it is true."""
+    end = time.monotonic() + seconds
+    while True:
+        if found := look():
+            return found
+        if time.monotonic() > end:
+            raise TimeoutError(f"after {seconds:.0f} s it is still not so that {what}")
+        time.sleep(0.1)

@@ -1,0 +1,58 @@
+"""A learner in a real JupyterLab and browser: runs lesson 00, moves a slider, answers wrongly and rightly."""
+
+import shutil
+
+import pytest
+from jupyterlab_browser import Learner, copy_of_the_course, served, until
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
+)
+WRONG = "def last_step(y):\n    return y[:, -1]"
+RIGHT = "def last_step(y):\n    return y[-1].copy()"
+HANDLE = ".jp-OutputArea .noUi-handle"
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    return copy_of_the_course(tmp_path_factory.mktemp("clone"))
+
+
+@pytest.fixture(scope="module")
+def address(course, tmp_path_factory):
+    with served(course, tmp_path_factory.mktemp("home")) as address:
+        yield address
+
+
+def test_lesson_00_runs_answers_and_moves(address, tmp_path):
+    with Learner(address, tmp_path / "profile", tmp_path) as learner:
+        learner.open("notebooks/00_start_here.ipynb")
+        learner.run_all()
+        assert "✘" in learner.output("rnnlab.check(last_step)")
+
+        learner.type_into("def last_step(y)", RIGHT)
+        assert "✔" in learner.run("rnnlab.check(last_step)")
+
+        cell = learner.cell("explore_roofline")
+        view = lambda: cell.find_element(By.CSS_SELECTOR, ".jp-OutputArea img").get_attribute("src")
+        said = lambda: cell.find_element(By.CSS_SELECTOR, '[role="status"]').text
+        learner.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", cell)
+        before = view(), said()
+        cell.find_element(By.CSS_SELECTOR, HANDLE).send_keys(Keys.ARROW_RIGHT)
+        until(lambda: view() != before[0], "the picture has changed")
+        assert said() != before[1]
+
+
+def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(address, course, tmp_path):
+    with Learner(address, tmp_path / "profile", tmp_path) as learner:
+        learner.open("work/00_start_here.ipynb")
+        learner.run_all()
+        assert "not attempted" in learner.output("check(last_step)")
+        learner.type_into("def last_step(y)", WRONG)
+        assert "✘" in learner.run("check(last_step)")
+        learner.type_into("def last_step(y)", RIGHT)
+        assert "✔" in learner.run("check(last_step)")
+        assert (course / "work/00_start_here.ipynb").exists()
