@@ -45,6 +45,11 @@ def test_medians_are_compared_so_that_one_lucky_run_decides_nothing():
     assert (diagnosis.now.gflops, diagnosis.best.gflops) == (200.0, 200.0)
 
 
+def test_naming_the_core_that_runs_anyway_is_never_the_remedy():
+    same = Trial((("OPENBLAS_CORETYPE", "SkylakeX"),), "SkylakeX", 300.0)
+    assert blas.diagnose([AS_IS, same]).remedy() is None
+
+
 def test_candidates_take_turns_and_one_that_cannot_start_is_left_out():
     tried = []
 

@@ -48,7 +48,7 @@ class Report:
 
     def _repr_html_(self) -> str:
         rows = "".join(_row(finding) for finding in self.findings)
-        return f'<table style="text-align:left">{rows}</table><p>{html.escape(self.summary())}</p>'
+        return f"<table>{rows}</table><p>{html.escape(self.summary())}</p>"
 
     def json(self) -> str:
         return json.dumps([asdict(finding) for finding in self.findings], indent=1, ensure_ascii=False)
@@ -71,7 +71,8 @@ def _row(finding: Finding) -> str:
     mark, remedy = (
         ("⚠ ", f"<br><b>→</b> <code>{html.escape(finding.remedy)}</code>") if finding.remedy else ("", "")
     )
-    cells = f"<th>{mark}{html.escape(finding.name)}</th><td>{html.escape(finding.value)}{remedy}</td>"
+    left = 'style="text-align:left"'
+    cells = f"<th {left}>{mark}{html.escape(finding.name)}</th><td {left}>{html.escape(finding.value)}{remedy}</td>"
     return f"<tr>{cells}</tr>"
 
 
