@@ -68,12 +68,11 @@ def report(measured: bool = True) -> Report:
 
 
 def _row(finding: Finding) -> str:
-    mark, remedy = (
-        ("⚠ ", f"<br><b>→</b> <code>{html.escape(finding.remedy)}</code>") if finding.remedy else ("", "")
-    )
-    left = 'style="text-align:left"'
-    cells = f"<th {left}>{mark}{html.escape(finding.name)}</th><td {left}>{html.escape(finding.value)}{remedy}</td>"
-    return f"<tr>{cells}</tr>"
+    name, value = html.escape(finding.name), html.escape(finding.value)
+    if finding.remedy:
+        name, value = f"⚠ {name}", f"{value}<br><b>→</b> <code>{html.escape(finding.remedy)}</code>"
+    left = 'style="text-align:left"'  # notebooks align tables to the right
+    return f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>"
 
 
 def _machine() -> Iterator[Finding]:
