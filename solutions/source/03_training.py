@@ -118,7 +118,8 @@ print("the weights moved by", weight)
 # <!-- exercise: train_filter -->
 #
 # `x [T,N,1]` holds N stretches of T pixels from rows of a photograph, `target [T,N,1]` the same stretches after a
-# filter that nobody tells you. `parameters` is a dict of arrays: a recurrent network that knows nothing yet. Train it.
+# filter that nobody tells you; pixels before the stretch count as 0. `parameters` is a dict of arrays: a recurrent
+# network that knows nothing yet. Train it.
 #
 # `loss_and_gradients(parameters, x, target)` does the whole sweep for any number of rows; it stands in the next cell,
 # and the check brings its own copy. All else is yours: minibatches, update rule, learning rate, number of updates.

@@ -52,11 +52,11 @@ def _check_case(submission, rng, state):
 
 def _adam(
     weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon, *,
-    square=np.square, root=np.sqrt, correct_m=1, correct_v=1, count=1, counted=1, sign=-1, inside=0, kept=0,
+    mix=lambda beta: (beta, 1 - beta), square=np.square, root=np.sqrt, correct_m=1, correct_v=1, count=1, counted=1, sign=-1, inside=0, kept=0,
 ):  # fmt: skip
     """Adam with one thing changed: what each known wrong answer computes."""
-    m = beta1 * m + (1 - beta1) * gradient
-    v = beta2 * v + (1 - beta2) * square(gradient)
+    (old1, new1), (old2, new2) = mix(beta1), mix(beta2)
+    m, v = old1 * m + new1 * gradient, old2 * v + new2 * square(gradient)
     m_hat = m / (1 - correct_m * beta1 ** (step + count))
     v_hat = v / (1 - correct_v * beta2 ** (step + count))
     size = root(v_hat + inside * epsilon) + (1 - inside) * epsilon
@@ -82,6 +82,8 @@ WRONG = {
     "forgets the square root": _with(root=lambda v_hat: v_hat),
     "adds epsilon inside the root": _with(inside=1),
     "swaps beta1 and beta2": _swapped,
+    "exchanges beta and 1 - beta": _with(mix=lambda beta: (1 - beta, beta)),
+    "forgets the factor 1 - beta": _with(mix=lambda beta: (beta, 1)),
     "moves uphill": _with(sign=1),
     "keeps the corrected means as state": _with(kept=1),
 }

@@ -53,7 +53,7 @@ SEEN = {  # misconception: what was found, and the next step
     ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
-        "Print the loss every 50 updates. Does it still fall? Then make more of them.",
+        "Print the loss every 50 updates. Does it still fall? Make more of them, or take momentum.",
     ),
 }
 
