@@ -47,7 +47,7 @@ check(cross_entropy_gradient)
 # long vector. If it is above `limit`, scale all arrays by one common factor, so that the global norm becomes `limit`.
 # If not, return the same numbers.
 #
-# Return a new dict with the same names, and leave the arrays that you were given as they are.
+# Return a new dict with the same names and dtypes, and leave the arrays that you were given as they are.
 
 # %%
 def clip_by_global_norm(gradients, limit):

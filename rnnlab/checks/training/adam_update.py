@@ -52,7 +52,8 @@ def _check_case(submission, rng, state):
 
 def _adam(
     weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon, *,
-    mix=lambda beta: (beta, 1 - beta), square=np.square, root=np.sqrt, correct_m=1, correct_v=1, count=1, counted=1, sign=-1, inside=0, kept=0,
+    mix=lambda beta: (beta, 1 - beta), square=np.square, root=np.sqrt,
+    correct_m=1, correct_v=1, count=1, counted=1, sign=-1, inside=0, kept=0,
 ):  # fmt: skip
     """Adam with one thing changed: what each known wrong answer computes."""
     (old1, new1), (old2, new2) = mix(beta1), mix(beta2)
