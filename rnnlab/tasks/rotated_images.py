@@ -22,7 +22,7 @@ def task(steps: int = 10, degrees: int = 10) -> Task:
     whole("degrees", degrees, at_least=1, at_most=180)
     return Task(
         name="rotated_images",
-        question=f"The next picture of a handwritten digit, never trained on, that turns by {degrees}° a step.",
+        question=f"The next picture of a digit, never trained on, that turns by {degrees}° a step.",
         steps=steps,
         input_size=SIDE**2,
         output_size=SIDE**2,

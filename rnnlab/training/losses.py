@@ -21,7 +21,7 @@ def mse(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray | None = 
 def cross_entropy(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray | None = None) -> Loss:
     """Mean -log(probability of the right class), in nats, and dprediction [T,B,O].
 
-    prediction [T,B,O] holds logits, the softmax of which are the probabilities; target [T,B] the right classes.
+    prediction [T,B,O] holds logits, whose softmax are the probabilities; target [T,B] the right classes.
     """
     _same_shape(prediction, target, prediction.shape[:-1])
     _check_classes(target, classes=prediction.shape[-1])
@@ -34,7 +34,7 @@ def cross_entropy(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Logarithms of the probabilities [...,O] from logits [...,O]; the largest is taken out, lest exp overflow."""
+    """Logarithms of the probabilities [...,O] from logits [...,O], without overflow."""
     shifted = logits - logits.max(-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 

@@ -34,7 +34,7 @@ class SGD:
 
 @dataclass(frozen=True)
 class Adam:
-    """Kingma and Ba's Adam (2015, algorithm 1): each weight's step is scaled by its gradient's running size."""
+    """Kingma and Ba's Adam (2015, algorithm 1): a weight's step is scaled by its gradient's running size."""
 
     learning_rate: float = 1e-3
     beta1: float = 0.9

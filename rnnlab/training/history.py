@@ -1,0 +1,50 @@
+"""What training left behind: the loss and the gradient's length at every step."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.figure import Figure
+
+WINDOW = 20  # steps: one minibatch's loss jumps about, the mean of twenty shows where it goes
+
+
+@dataclass
+class History:
+    """Losses and gradient norms (before clipping), one a step; `baseline` is what the task wants beaten."""
+
+    baseline: float
+    baseline_is: str
+    losses: list[float] = field(default_factory=list)
+    norms: list[float] = field(default_factory=list)
+
+    def picture(self) -> Figure:
+        """Loss and gradient norm over the steps; its finding in words is `alt()`."""
+        from rnnlab.widgets.picture import PALETTE, canvas
+
+        figure, (loss, norm) = canvas(2, 1, height=4.2, sharex=True, height_ratios=(2, 1))
+        loss.plot(self.losses, color=PALETTE["sky"], lw=0.8, label="one minibatch")
+        loss.plot(*running_mean(self.losses), color=PALETTE["blue"], lw=2, label=f"mean of {WINDOW} steps")
+        loss.axhline(self.baseline, color=PALETTE["orange"], ls="--", label="to beat, on held-out data")
+        loss.set(ylabel="loss", yscale="log")
+        loss.legend(frameon=False)
+        norm.plot(self.norms, color=PALETTE["green"], lw=0.8)
+        norm.set(xlabel="step", ylabel="gradient norm", yscale="log")
+        return figure
+
+    def alt(self) -> str:
+        """The finding of `picture`, in one sentence."""
+        if not self.losses:
+            return "No step was trained."
+        first, last = self.losses[0], float(np.mean(self.losses[-WINDOW:]))
+        return (
+            f"In {len(self.losses)} steps the training loss went from {first:.3g} to {last:.3g}; "
+            f"to beat on held-out data is {self.baseline:.3g}, {self.baseline_is}. "
+            f"The gradient's length lay between {min(self.norms):.2g} and {max(self.norms):.2g}."
+        )
+
+
+def running_mean(losses: list[float]) -> tuple[np.ndarray, np.ndarray]:
+    """(steps, means) over the WINDOW steps that end at each step; nothing where fewer have been made."""
+    if len(losses) < WINDOW:
+        return np.array([]), np.array([])
+    return np.arange(WINDOW - 1, len(losses)), np.convolve(losses, np.full(WINDOW, 1 / WINDOW), "valid")

@@ -1,0 +1,148 @@
+"""The training loop: draw a minibatch, predict, go back through time, step; again.
+
+Minibatch k depends on the seed and on k alone. So a run that was killed and goes on from its last checkpoint
+sees the same sequences, makes the same steps, and ends bit for bit where the run that was never killed ends.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rnnlab.ladder import one_big_gemm
+from rnnlab.tasks.task import Batch, Task, whole
+from rnnlab.training import resume
+from rnnlab.training.history import History
+from rnnlab.training.model import Model
+from rnnlab.training.optimisers import SGD, Adam, Arrays, clip_by_global_norm
+
+
+def fit(
+    model: Model,
+    task: Task,
+    optimiser: SGD | Adam,
+    steps: int,
+    batch: int = 32,
+    seed: int = 0,
+    *,
+    chunk: int | None = None,
+    clip: float | None = None,
+    rung: Any = one_big_gemm,
+    checkpoint: str | None = None,
+    every: int = 50,
+    watch: Callable[[int, Model], None] | None = None,
+    progress: bool = True,
+) -> tuple[Model, History]:
+    """(trained model, history) after `steps` steps of `batch` sequences each; `model` itself stays as it is.
+
+    chunk: go back through time in pieces of so many steps. The state is carried from piece to piece, the
+      gradient is not; one step of the optimiser follows the whole sequence. Saves memory, loses memories.
+    clip: the largest gradient norm a step may use.
+    checkpoint: a file, written at the start, every `every` steps and at the end; if it is there, training
+      goes on from it. It must come from the same call: other settings are refused.
+    watch: called as watch(step, model) before the first step and after each one.
+    """
+    for name, value in (("steps", steps), ("batch", batch), ("every", every), ("chunk", chunk or 1)):
+        whole(name, value, at_least=1)
+    _check_fits(model, task)
+    recipe = Recipe(task, optimiser, batch, seed, chunk, clip, rung)
+    point = resume.Point(0, model, optimiser.start(model.parameters), _history(task))
+    if checkpoint is not None:
+        point = resume.begin(checkpoint, point, recipe, steps)
+    return _train(point, recipe, steps, checkpoint, every, watch, progress)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What decides the course of a run, besides the model it starts from."""
+
+    task: Task
+    optimiser: SGD | Adam
+    batch: int
+    seed: int
+    chunk: int | None
+    clip: float | None
+    rung: Any
+
+    def minibatch(self, step: int) -> Batch:
+        return self.task.batch(np.random.default_rng([self.seed, step]), self.batch)
+
+
+def loss_and_gradients(
+    model: Model, loss: Callable, batch: Batch, chunk: int | None = None, rung: Any = one_big_gemm
+) -> tuple[float, Arrays]:
+    """Loss and gradient of every parameter on a batch; with `chunk`, the gradient stops every chunk steps."""
+    total, gradients, state = 0.0, {}, None
+    T, weight = len(batch.x), batch.weight.sum()
+    for start in range(0, T, chunk or T):
+        x, target, steps = (array[start : start + (chunk or T)] for array in batch)
+        prediction, state, saved = model.predict(x, state, rung)
+        share = float(steps.sum() / weight)  # of the whole loss
+        if share == 0:
+            continue  # nothing is asked in this piece: it only hands on its state
+        piece, dprediction = loss(prediction, target, steps)
+        total += share * piece
+        _add(gradients, model.gradients(saved, share * dprediction, rung))
+    return total, gradients
+
+
+def _train(
+    point: resume.Point, recipe: Recipe, steps: int, checkpoint: str | None, every: int, watch, progress: bool
+) -> tuple[Model, History]:
+    from tqdm.auto import tqdm  # in a notebook a widget, in a terminal a line
+
+    watch = watch or (lambda step, model: None)
+    watch(point.step, point.model)
+    with tqdm(total=steps, initial=point.step, desc=recipe.task.name, disable=not progress) as bar:
+        while point.step < steps:
+            point = _step(point, recipe)
+            watch(point.step, point.model)
+            if checkpoint is not None and (point.step % every == 0 or point.step == steps):
+                resume.save(checkpoint, point, recipe)
+            bar.set_postfix(loss=f"{point.history.losses[-1]:.3g}", refresh=False)
+            bar.update()
+    return point.model, point.history
+
+
+def _step(point: resume.Point, recipe: Recipe) -> resume.Point:
+    """One step of the optimiser, from one point of the run to the next."""
+    batch = recipe.minibatch(point.step)
+    # overflow is no news: what is not finite is refused below, with the step and the remedy
+    with np.errstate(over="ignore", invalid="ignore"):
+        loss, gradients = loss_and_gradients(point.model, recipe.task.loss, batch, recipe.chunk, recipe.rung)
+        if not np.isfinite(loss):
+            raise FloatingPointError(_remedy(point, recipe, f"the loss is {loss}"))
+        try:
+            gradients, norm = clip_by_global_norm(gradients, recipe.clip)
+        except FloatingPointError as error:
+            raise FloatingPointError(_remedy(point, recipe, str(error))) from error
+        moved, state = recipe.optimiser.update(point.model.parameters, gradients, point.optimiser_state)
+    point.history.losses.append(loss)
+    point.history.norms.append(norm)
+    return resume.Point(point.step + 1, point.model.with_parameters(moved), state, point.history)
+
+
+def _remedy(point: resume.Point, recipe: Recipe, finding: str) -> str:
+    clip = "clip the gradient (clip=1.0)" if recipe.clip is None else f"clip it shorter than {recipe.clip}"
+    return (
+        f"step {point.step}: {finding}. Training cannot go on from there: "
+        f"lower the learning rate (now {recipe.optimiser.learning_rate}), or {clip}"
+    )
+
+
+def _add(total: Arrays, gradients: Arrays) -> None:
+    for name, array in gradients.items():
+        total[name] = total[name] + array if name in total else array
+
+
+def _history(task: Task) -> History:
+    return History(task.baseline.value, task.baseline.what)
+
+
+def _check_fits(model: Model, task: Task) -> None:
+    for name, has in (("input_size", model.network.input_size), ("output_size", model.output_size)):
+        if has != getattr(task, name):
+            raise ValueError(
+                f"the model's {name} is {has}, but the task {task.name} has {getattr(task, name)}"
+            )

@@ -1,0 +1,86 @@
+"""A network with a linear readout: every step's top state becomes a prediction.
+
+The network's steps run on a rung of the ladder, through its contract `forward` and `backward`; anything with
+these two functions will do, a learner's own module too.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.ladder import one_big_gemm
+from rnnlab.network import Network
+from rnnlab.tasks.task import Task
+from rnnlab.training.optimisers import Arrays
+
+READOUT = ("weight_out", "bias_out")
+
+
+class Saved(NamedTuple):
+    """What `Model.gradients` needs of a forward pass: the top layer's states y [T,B,H] and the rung's own."""
+
+    y: np.ndarray
+    network: Any
+
+
+@dataclass(frozen=True)
+class Model:
+    """network, weight_out [O,H], bias_out [O]: prediction = weight_out y + bias_out at every step."""
+
+    network: Network
+    weight_out: np.ndarray
+    bias_out: np.ndarray
+
+    def __post_init__(self):
+        H, O = self.network.hidden_size, self.output_size
+        if self.weight_out.shape != (O, H):
+            raise ValueError(f"weight_out has shape {self.weight_out.shape}, expected ({O}, {H})")
+
+    @classmethod
+    def create(
+        cls, cell: str, input_size: int, hidden_size: int, output_size: int, *, seed: int = 0, **options: Any
+    ) -> "Model":
+        """A fresh model; options (layers, reset, dtype, init, gain) go to `Network.create`."""
+        network = Network.create(cell, input_size, hidden_size, seed=seed, **options)
+        bound = hidden_size**-0.5  # as torch.nn.Linear begins
+        rng = np.random.default_rng([seed, 1])
+        weight = rng.uniform(-bound, bound, (output_size, hidden_size)).astype(network.dtype)
+        return cls(network, weight, np.zeros(output_size, dtype=network.dtype))
+
+    @property
+    def output_size(self) -> int:
+        return len(self.bias_out)
+
+    @property
+    def parameters(self) -> Arrays:
+        """All that is trained: the network's parameters, weight_out and bias_out."""
+        return self.network.parameters | {name: getattr(self, name) for name in READOUT}
+
+    def with_parameters(self, parameters: Arrays) -> "Model":
+        """The same model with these parameters in place of its own."""
+        inner = {name: array for name, array in parameters.items() if name not in READOUT}
+        return Model(self.network.with_parameters(inner), *(parameters[name] for name in READOUT))
+
+    def predict(
+        self, x: np.ndarray, state: State | None = None, rung: Any = one_big_gemm
+    ) -> tuple[np.ndarray, State, Saved]:
+        """prediction [T,B,O], the state after the last step, and what `gradients` needs; x [T,B,I]."""
+        if state is None:
+            state = self.network.zero_state(x.shape[1])
+        y, state, saved = rung.forward(self.network, x, state)
+        return y @ self.weight_out.T + self.bias_out, state, Saved(y, saved)
+
+    def gradients(self, saved: Saved, dprediction: np.ndarray, rung: Any = one_big_gemm) -> Arrays:
+        """Gradient of every parameter from dprediction [T,B,O]; nothing flows in from after the last step."""
+        dlast = self.network.zero_state(saved.y.shape[1])
+        _, _, gradients = rung.backward(self.network, saved.network, dprediction @ self.weight_out, dlast)
+        rows = dprediction.reshape(-1, self.output_size)  # [T·B,O]
+        weight_out = rows.T @ saved.y.reshape(len(rows), -1)
+        return gradients | {"weight_out": weight_out, "bias_out": rows.sum(0)}
+
+
+def evaluate(model: Model, task: Task, rung: Any = one_big_gemm) -> float:
+    """The model's loss on the task's held-out sequences, to be compared with `task.baseline.value`."""
+    return task.error(model.predict(task.held_out.x, rung=rung)[0], task.held_out)

@@ -1,0 +1,88 @@
+"""A run that can be taken up again: where it stands, and whether a checkpoint belongs to it."""
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnlab.training import checkpoint
+from rnnlab.training.history import History
+from rnnlab.training.model import Model
+from rnnlab.training.optimisers import Arrays
+
+SIZES = ("cell", "input_size", "hidden_size", "layers", "reset", "dtype")
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """A run after `step` steps: all that the next step depends on, and the history so far."""
+
+    step: int
+    model: Model
+    optimiser_state: Arrays
+    history: History
+
+
+def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
+    """The point at which the checkpoint stands; if there is none, `start`, and a first checkpoint of it.
+
+    Writing one at once tells of a full disk or a missing permission before the work, not after it.
+    """
+    identity = _identity(start.model, recipe)
+    if not Path(path).exists():
+        save(path, start, recipe)
+        return start
+    arrays = checkpoint.load(path)
+    _check_same_run(path, json.loads(str(arrays["identity"])), identity)
+    if arrays["step"] > steps:
+        raise ValueError(
+            f"the checkpoint {path} stands at step {arrays['step']}, beyond the {steps} steps asked for: "
+            "ask for more steps, or delete it to start anew"
+        )
+    return _restored(start, arrays)
+
+
+def save(path: str, point: Point, recipe: Any) -> None:
+    """Write the point as a checkpoint, with all that says which run it belongs to."""
+    arrays = {f"parameter.{name}": array for name, array in point.model.parameters.items()}
+    arrays |= {f"optimiser.{name}": array for name, array in point.optimiser_state.items()}
+    arrays |= {"losses": np.array(point.history.losses), "norms": np.array(point.history.norms)}
+    identity = json.dumps(_identity(point.model, recipe))
+    checkpoint.save(path, arrays | {"step": np.array(point.step), "identity": np.array(identity)})
+
+
+def _identity(model: Model, recipe: Any) -> dict[str, str]:
+    """Everything that decides the course of a run, as text; the first batch stands for the task's data."""
+    sizes = {name: str(getattr(model.network, name)) for name in SIZES}
+    data = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in recipe.minibatch(0)))
+    settings = ("optimiser", "batch", "seed", "chunk", "clip")
+    return (
+        sizes
+        | {name: str(getattr(recipe, name)) for name in settings}
+        | {
+            "output_size": str(model.output_size),
+            "task": recipe.task.name,
+            "data": data.hexdigest()[:16],
+            "rung": getattr(recipe.rung, "__name__", type(recipe.rung).__name__),
+        }
+    )
+
+
+def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -> None:
+    for name, value in wanted.items():
+        if stored.get(name) != value:
+            difference = f"its {name} is {stored.get(name)}, this one's {value}"
+            remedy = "ask for the same run again, or choose another file"
+            raise ValueError(f"the checkpoint {path} is of another run: {difference}; {remedy}")
+
+
+def _restored(start: Point, arrays: Arrays) -> Point:
+    part = lambda prefix: {n.removeprefix(prefix): a for n, a in arrays.items() if n.startswith(prefix)}
+    history = dataclasses.replace(
+        start.history, losses=arrays["losses"].tolist(), norms=arrays["norms"].tolist()
+    )
+    model = start.model.with_parameters(part("parameter."))
+    return Point(int(arrays["step"]), model, part("optimiser."), history)

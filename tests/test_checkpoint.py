@@ -1,0 +1,156 @@
+"""A run that was killed goes on from a whole checkpoint and ends, bit for bit, where it would have ended."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from rnnlab.tasks import TASKS
+from rnnlab.training import SGD, Adam, Model, checkpoint, fit
+
+STEPS = 40
+RUN = """
+import sys
+from rnnlab.tasks import TASKS
+from rnnlab.training import Adam, Model, fit
+model = Model.create("gru", 2, 8, 1, seed=1)
+print("started", flush=True)
+task, path = TASKS["adding"](steps=8), sys.argv[1]
+fit(model, task, Adam(1e-2), {steps}, seed=5, checkpoint=path, every=1, progress=False)
+"""
+
+
+def run(path, steps=STEPS, **changes):
+    settings = {"seed": 5, "every": 7} | changes
+    model = Model.create("gru", 2, 8, 1, seed=1)
+    return fit(
+        model, TASKS["adding"](steps=8), Adam(1e-2), steps, checkpoint=path, progress=False, **settings
+    )
+
+
+def same(a, b):
+    parameters = all(np.array_equal(a[0].parameters[n], b[0].parameters[n]) for n in a[0].parameters)
+    return parameters and a[1].losses == b[1].losses and a[1].norms == b[1].norms
+
+
+def test_a_run_in_two_parts_is_the_run_in_one(tmp_path):
+    whole = run(None)
+    run(tmp_path / "c", steps=17)
+    assert same(run(tmp_path / "c"), whole)
+    assert same(run(tmp_path / "c"), whole)  # finished: nothing is left to do
+    assert os.listdir(tmp_path) == ["c"]
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.01, 0.03, 0.1])
+def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path, delay):
+    path = tmp_path / "c"
+    command = [sys.executable, "-c", RUN.format(steps=100_000), str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "started\n"
+        while not path.exists():  # the first checkpoint comes before the first step
+            time.sleep(0.001)
+        time.sleep(delay)
+        process.send_signal(signal.SIGKILL)
+    reached = int(checkpoint.load(path)["step"])
+    goal = reached + 5
+    assert same(run(path, steps=goal), run(None, steps=goal))
+
+
+@pytest.mark.parametrize(
+    ("moment", "dies"),
+    [
+        ("half written", "c._write_through = lambda path, content: (path.write_bytes(content[:99]), kill())"),
+        ("written, not on the disk", "c.os.fsync = lambda handle: kill()"),
+        ("on the disk, not in its place", "c.os.replace = lambda new, path: kill()"),
+    ],
+)
+def test_a_kill_while_a_checkpoint_is_written_leaves_the_one_before(tmp_path, moment, dies):
+    path = tmp_path / "c"
+    run(path, steps=10)
+    before = path.read_bytes()
+    kill = "import os; kill = lambda: os.kill(os.getpid(), 9)"
+    prepare = f"{kill}; from rnnlab.training import checkpoint as c; {dies}"
+    command = [sys.executable, "-c", prepare + RUN.format(steps=20), str(path)]
+    assert subprocess.run(command, capture_output=True).returncode == -signal.SIGKILL
+    assert path.read_bytes() == before
+    assert same(run(path), run(None))
+
+
+def test_every_damaged_byte_is_noticed(tmp_path):
+    path = tmp_path / "c"
+    checkpoint.save(path, {"a": np.arange(5.0)})
+    whole = path.read_bytes()
+    for k in range(len(whole)):
+        path.write_bytes(whole[:k] + bytes([whole[k] ^ 1]) + whole[k + 1 :])
+        with pytest.raises(ValueError, match=r"is damaged, or cut short|is not a checkpoint"):
+            checkpoint.load(path)
+        path.write_bytes(whole[:k])
+        with pytest.raises(ValueError, match=r"is damaged, or cut short|is not a checkpoint"):
+            checkpoint.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"seed": 6}, "its seed is 5, this one's 6"),
+        ({"chunk": 4}, "its chunk is None, this one's 4"),
+        ({"batch": 8}, "its batch is 32, this one's 8"),
+        ({"clip": 1.0}, "its clip is None, this one's 1.0"),
+    ],
+)
+def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path, change, words):
+    path = tmp_path / "c"
+    run(path, steps=3)
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=words):
+        run(path, **change)
+    assert path.read_bytes() == before
+
+
+def test_another_network_optimiser_or_task_is_refused(tmp_path):
+    path, task = tmp_path / "c", TASKS["adding"](steps=8)
+    run(path, steps=3)
+    model = Model.create("gru", 2, 8, 1, seed=1)
+    for other, optimiser, of_task, words in [
+        (Model.create("lstm", 2, 8, 1), Adam(1e-2), task, "its cell is gru, this one's lstm"),
+        (Model.create("gru", 2, 9, 1), Adam(1e-2), task, "its hidden_size is 8, this one's 9"),
+        (model, SGD(1e-2), task, "its optimiser is Adam"),
+        (model, Adam(1e-2), TASKS["adding"](steps=9), "its data is"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            fit(other, of_task, optimiser, 5, seed=5, checkpoint=path, progress=False)
+
+
+def test_a_checkpoint_beyond_the_steps_asked_for_is_told(tmp_path):
+    run(tmp_path / "c", steps=9)
+    with pytest.raises(ValueError, match="stands at step 9, beyond the 5 steps asked for"):
+        run(tmp_path / "c", steps=5)
+
+
+def test_a_full_disk_is_told_before_the_work_and_leaves_the_old_checkpoint(tmp_path, monkeypatch):
+    path = tmp_path / "c"
+    run(path, steps=7)
+    before = path.read_bytes()
+
+    def full(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint.os, "fsync", full)
+    with pytest.raises(OSError, match=r"the disk is full: free some space.*earlier checkpoint.*unchanged"):
+        run(path, steps=20)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["c"]
+    with pytest.raises(OSError, match="the disk is full"):
+        run(tmp_path / "new", steps=1000)
+
+
+def test_a_place_that_cannot_be_written_is_told_with_a_remedy(tmp_path):
+    with pytest.raises(OSError, match="its directory does not exist: make it first"):
+        run(tmp_path / "missing" / "c")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match="a part of its path is a file, not a directory"):
+        run(tmp_path / "file" / "c")

@@ -1,0 +1,247 @@
+"""Training: losses and optimisers against oracles, and a loop that says what broke."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnnlab import reference
+from rnnlab.compare import relative_error
+from rnnlab.ladder import one_step_at_a_time
+from rnnlab.tasks import TASKS, Batch
+from rnnlab.training import (
+    SGD,
+    Adam,
+    Model,
+    clip_by_global_norm,
+    cross_entropy,
+    evaluate,
+    fit,
+    loss_and_gradients,
+    mse,
+)
+
+TORCH = np.load(Path(__file__).parent / "fixtures/optimisers.npz")
+T, B, O = 4, 3, 2
+RNG = np.random.default_rng(0)
+WEIGHT = np.array([0.0, 1.0, 2.0, 0.5])
+
+
+def adding(cell="rnn_tanh", **options):
+    return Model.create(cell, 2, 6, 1, seed=4, **options), TASKS["adding"](steps=8)
+
+
+def same(a, b):
+    return all(np.array_equal(a.parameters[name], b.parameters[name]) for name in b.parameters)
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT], ids=["all steps", "some steps"])
+@pytest.mark.parametrize(
+    ("loss", "target"),
+    [(mse, RNG.normal(size=(T, B, O))), (cross_entropy, RNG.integers(0, O, (T, B)))],
+    ids=["mse", "cross_entropy"],
+)
+def test_the_gradient_of_a_loss_is_its_slope(loss, target, weight):
+    prediction = np.random.default_rng(1).normal(size=(T, B, O))
+    slope = reference.numerical_gradient(lambda p: loss(p, target, weight)[0], prediction)
+    assert relative_error(loss(prediction, target, weight)[1], slope) < 1e-8
+
+
+def test_losses_are_means_over_what_counts():
+    prediction, target = np.array([[[1.0]], [[5.0]]]), np.array([[[0.0]], [[2.0]]])
+    assert mse(prediction, target)[0] == (1 + 9) / 2
+    assert mse(prediction, target, np.array([0.0, 1.0]))[0] == 9
+    logits = np.log(np.array([[[0.2, 0.8]]]))
+    assert cross_entropy(logits, np.array([[1]]))[0] == pytest.approx(-np.log(0.8))
+
+
+def test_cross_entropy_survives_huge_logits():
+    loss, gradient = cross_entropy(np.array([[[1e4, -1e4]]]), np.array([[1]]))
+    assert loss == pytest.approx(2e4)
+    assert np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: mse(np.zeros((2, 3, 1)), np.zeros((2, 3, 2))), r"target has shape \(2, 3, 2\), expected"),
+        (lambda: cross_entropy(np.zeros((2, 3, 4)), np.zeros((2, 3))), "dtype float64, expected integers"),
+        (
+            lambda: cross_entropy(np.zeros((1, 1, 2)), np.array([[2]])),
+            "holds classes 2 to 2, expected 0 to 1",
+        ),
+        (lambda: mse(np.zeros((2, 1, 1)), np.zeros((2, 1, 1)), np.zeros(2)), "at least one step must count"),
+        (lambda: mse(np.zeros((2, 1)), np.zeros((2, 1))), r"prediction has shape \(2, 1\)"),
+    ],
+)
+def test_what_a_loss_cannot_take_is_named(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("name", "optimiser"),
+    [
+        ("sgd", SGD(0.1)),
+        ("momentum", SGD(0.1, momentum=0.9)),
+        ("adam", Adam(0.05, beta1=0.8, beta2=0.95, epsilon=1e-8)),
+    ],
+)
+def test_an_optimiser_steps_as_pytorchs_does(name, optimiser):
+    parameters = {"w": TORCH["start"]}
+    state = optimiser.start(parameters)
+    for gradient, want in zip(TORCH["gradients"], TORCH[name], strict=True):
+        parameters, state = optimiser.update(parameters, {"w": gradient}, state)
+        assert relative_error(parameters["w"], want) < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: SGD(0), "learning_rate is 0, expected a number above 0"),
+        (lambda: SGD(0.1, momentum=1), "momentum is 1, expected at least 0 and less than 1"),
+        (lambda: Adam(float("nan")), "learning_rate is nan"),
+        (lambda: clip_by_global_norm({}, -1.0), "limit is -1.0"),
+    ],
+)
+def test_a_setting_without_sense_is_named(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+def test_clipping_scales_all_gradients_together_and_tells_the_length_before():
+    gradients = {"a": np.array([3.0, 0.0]), "b": np.array([[4.0]])}
+    clipped, norm = clip_by_global_norm(gradients, 1.0)
+    assert norm == 5.0
+    assert np.allclose(clipped["a"], [0.6, 0])
+    assert np.allclose(clipped["b"], [[0.8]])
+    assert gradients["a"][0] == 3.0
+    for limit in (None, 5.0, 7.0):
+        assert clip_by_global_norm(gradients, limit)[0]["b"] is gradients["b"]
+    assert clip_by_global_norm({"a": np.zeros(2)}, 1.0)[1] == 0
+
+
+def test_a_gradient_that_is_not_finite_is_named():
+    with pytest.raises(FloatingPointError, match="the gradient of b, c is not finite"):
+        clip_by_global_norm({"a": np.ones(1), "b": np.array([np.inf]), "c": np.array([np.nan])}, 1.0)
+
+
+@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+def test_gradients_of_the_whole_model_are_slopes(cell):
+    model = Model.create(cell, 2, 3, 2, layers=2, dtype="float64", seed=1)
+    rng = np.random.default_rng(2)
+    batch = Batch(rng.normal(size=(T, B, 2)), rng.normal(size=(T, B, 2)), WEIGHT)
+    _, gradients = loss_and_gradients(model, mse, batch)
+    assert gradients.keys() == model.parameters.keys()
+    for name, parameter in model.parameters.items():
+        moved = lambda value, name=name: model.with_parameters(model.parameters | {name: value})
+        loss = lambda value, moved=moved: loss_and_gradients(moved(value), mse, batch)[0]
+        slope = reference.numerical_gradient(loss, parameter, eps=1e-5)
+        assert relative_error(gradients[name], slope) < 1e-6  # some are 1e-6 in size, and rounding is not
+
+
+def test_chunks_carry_the_state_and_not_the_gradient():
+    model = Model.create("rnn_tanh", 2, 3, 2, dtype="float64", seed=1)
+    rng = np.random.default_rng(2)
+    batch = Batch(rng.normal(size=(T, B, 2)), rng.normal(size=(T, B, 2)), np.ones(T))
+    loss, whole = loss_and_gradients(model, mse, batch)
+    chunked_loss, chunked = loss_and_gradients(model, mse, batch, chunk=3)
+    assert chunked_loss == pytest.approx(loss, rel=1e-13)
+
+    dy = mse(model.predict(batch.x)[0], batch.target, batch.weight)[1] @ model.weight_out
+    want = reference.bptt_chunked(model.network, batch.x, None, dy, chunk=3).gradients["weight_hh_l0"]
+    assert relative_error(chunked["weight_hh_l0"], want) < 1e-13
+    assert relative_error(whole["weight_hh_l0"], want) > 1e-3
+
+
+def test_training_leaves_the_model_it_was_given_alone_and_depends_on_the_seed_alone():
+    model, task = adding()
+    before = {name: array.copy() for name, array in model.parameters.items()}
+    one, history = fit(model, task, Adam(1e-2), 5, seed=1, progress=False)
+    again, _ = fit(model, task, Adam(1e-2), 5, seed=1, progress=False)
+    other, _ = fit(model, task, Adam(1e-2), 5, seed=2, progress=False)
+    assert all(np.array_equal(before[name], model.parameters[name]) for name in before)
+    assert same(one, again)
+    assert not same(one, other)
+    assert len(history.losses) == len(history.norms) == 5
+
+
+def test_any_rung_trains_to_the_same_place():
+    model, task = adding("gru", dtype="float32")
+    one, _ = fit(model, task, SGD(0.1), 5, progress=False)
+    other, _ = fit(model, task, SGD(0.1), 5, rung=one_step_at_a_time, progress=False)
+    assert max(relative_error(one.parameters[n], other.parameters[n]) for n in one.parameters) < 1e-5
+
+
+def test_one_step_of_fit_is_one_step_written_out():
+    model, task = adding()
+    trained, history = fit(model, task, SGD(0.5), 1, batch=4, seed=9, clip=0.01, progress=False)
+    batch = task.batch(np.random.default_rng([9, 0]), 4)
+    loss, gradients = loss_and_gradients(model, task.loss, batch)
+    norm = np.sqrt(sum((g.astype("float64") ** 2).sum() for g in gradients.values()))
+    assert history.losses == [loss]
+    assert history.norms == [pytest.approx(norm)]
+    for name, parameter in model.parameters.items():
+        assert np.allclose(
+            trained.parameters[name], parameter - 0.5 * gradients[name] * 0.01 / norm, atol=1e-7
+        )
+
+
+def test_watch_sees_every_step_and_the_start():
+    model, task = adding()
+    seen = []
+    trained, _ = fit(model, task, SGD(0.1), 3, watch=lambda step, m: seen.append((step, m)), progress=False)
+    assert [step for step, _ in seen] == [0, 1, 2, 3]
+    assert same(seen[0][1], model)
+    assert same(seen[-1][1], trained)
+
+
+def test_training_that_breaks_down_says_at_which_step_and_what_to_do():
+    model, task = adding("rnn_relu", gain=4.0)
+    with pytest.raises((FloatingPointError, ValueError), match=r"lower the learning rate \(now 1000000.0\)"):
+        fit(model, task, SGD(1e6), 20, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"steps": 0}, "steps is 0, expected a whole number at least 1"),
+        ({"batch": 2.5}, "batch is 2.5"),
+        ({"chunk": -1}, "chunk is -1"),
+    ],
+)
+def test_a_loop_without_sense_is_refused(change, words):
+    model, task = adding()
+    with pytest.raises(ValueError, match=words):
+        fit(**{"model": model, "task": task, "optimiser": SGD(), "steps": 1, "progress": False} | change)
+
+
+def test_a_model_that_does_not_fit_the_task_is_named():
+    with pytest.raises(ValueError, match="the model's input_size is 3, but the task adding has 2"):
+        fit(Model.create("gru", 3, 4, 1), TASKS["adding"](), SGD(), 1)
+    with pytest.raises(ValueError, match=r"weight_out has shape \(2, 3\), expected \(1, 6\)"):
+        Model(adding()[0].network, np.zeros((2, 3)), np.zeros(1))
+
+
+def test_a_history_tells_its_finding_and_draws_it():
+    model, task = adding()
+    _, history = fit(model, task, Adam(1e-2), 25, progress=False)
+    assert history.alt().startswith("In 25 steps the training loss went from ")
+    assert len(history.picture().axes) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "cell", "hidden", "steps", "rate"),
+    [
+        ("image_filters", {}, "rnn_tanh", 16, 300, 1e-2),
+        ("adding", {"steps": 8}, "gru", 24, 500, 2e-2),
+        ("rotated_images", {}, "gru", 64, 150, 5e-3),
+        ("frame_differences", {}, "gru", 64, 200, 5e-3),
+    ],
+)
+def test_a_network_learns_the_task_better_than_its_baseline(name, options, cell, hidden, steps, rate):
+    task = TASKS[name](**options)
+    model = Model.create(cell, task.input_size, hidden, task.output_size)
+    trained, _ = fit(model, task, Adam(rate), steps, clip=1.0, progress=False)
+    assert evaluate(trained, task) < task.baseline.value
+    assert evaluate(trained, task) < evaluate(model, task)
