@@ -124,8 +124,7 @@ def test_a_training_watched_in_a_terminal_ends_with_its_finding(capsys):
 
 def test_a_training_watched_in_a_notebook_redraws_one_picture(monkeypatch, recording):
     shown = []
-    screen = type("Screen", (), {"update": lambda self, picture: shown.append(picture)})()
-    monkeypatch.setattr(learned_filter, "_screen", lambda: screen)
+    monkeypatch.setattr(learned_filter, "_screen", lambda: shown.append)
     watched = watch_learned_filter("sobel", seed=1)
     assert [p.alt for p in shown] == [finding(watched, n) for n in range(len(watched.looks))]
     assert shown[0].png != shown[-1].png

@@ -122,22 +122,31 @@ def watch_learned_filter(
     filter: str = "sobel", optimiser: SGD | Adam | None = None, seed: int = 0
 ) -> Recording:
     """Trains before your eyes: one picture, drawn again at every look. Returns the recording."""
-    screen = _screen()
-    show = lambda recording: screen.update(Picture(png(figure_learned_filter(recording)), finding(recording)))
-    recording = record(filter, optimiser, seed=seed, look=show if screen else None)
-    if screen is None:
+    show = _screen()
+    picture = lambda so_far: Picture(png(figure_learned_filter(so_far)), finding(so_far))
+    recording = record(filter, optimiser, seed=seed, look=show and (lambda so_far: show(picture(so_far))))
+    if show is None:
         print(finding(recording))
     return recording
 
 
-def _screen():
-    """A place on the page whose picture can be replaced; None outside a notebook."""
+def _screen() -> Callable[[Picture], None] | None:
+    """Shows each picture in the place of the one before; None outside a notebook."""
     try:
         from IPython import get_ipython
         from IPython.display import display
     except ImportError:
         return None
-    return display(display_id=True) if hasattr(get_ipython(), "kernel") else None
+    place = None
+
+    def show(picture: Picture) -> None:
+        nonlocal place
+        if place is None:
+            place = display(picture, display_id=True)
+        else:
+            place.update(picture)
+
+    return show if hasattr(get_ipython(), "kernel") else None
 
 
 @lru_cache(maxsize=1)
