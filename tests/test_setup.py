@@ -19,7 +19,11 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines())
 CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
-CONDA_NAMES = {"cupy-cuda12x": "cupy", "cupy-cuda13x": "cupy"}  # where conda-forge's name is another
+CONDA_NAMES = {
+    "cupy-cuda12x": "cupy",
+    "cupy-cuda13x": "cupy",
+    "igraph": "python-igraph",
+}  # where conda-forge's name is another
 # CUDA 12 and CUDA 13 bring these libraries in different versions: CuPy, Numba or PyTorch choose them
 CHOSEN_BY_CUDA = re.compile(r"cuda-bindings|cuda-toolkit|nvidia-.*|triton")
 
