@@ -108,4 +108,5 @@ def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> F
 
 
 def _liveliest(batch: Batch) -> int:
-    return int((batch.target**2).sum((0, 2)).argmax())
+    """The sequence whose target has most to it, among the steps that count."""
+    return int((batch.target[batch.weight > 0] ** 2).sum((0, 2)).argmax())

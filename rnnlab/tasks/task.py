@@ -4,7 +4,7 @@ A task is a value. Its batches depend on the generator that is handed in and on 
 the same seed sees the same sequences on every machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -92,7 +92,7 @@ def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> N
         raise ValueError(f"{name} is {value!r}, expected a whole number {bounds}")
 
 
-def chosen(name: str, value: str, options) -> None:
+def chosen(name: str, value: str, options: Iterable[str]) -> None:
     """Refuses what is not one of the options."""
     if value not in options:
         raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(repr, options))}")

@@ -7,11 +7,15 @@ bigram table.
 
 from functools import cache, partial
 from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rnnlab.tasks.task import Batch, Task, whole
 from rnnlab.training.losses import cross_entropy, log_softmax
+
+if TYPE_CHECKING:
+    from rnnlab.training.model import Model  # which needs tasks
 
 MODULES = {
     "train": (
@@ -59,7 +63,9 @@ def one_hot(classes: np.ndarray) -> np.ndarray:
     return np.eye(CLASSES, dtype=np.float32)[classes]
 
 
-def write(model, prompt: str, length: int, rng: np.random.Generator, temperature: float = 1.0) -> str:
+def write(
+    model: "Model", prompt: str, length: int, rng: np.random.Generator, temperature: float = 1.0
+) -> str:
     """`length` characters that the model writes after the prompt, each drawn by the model's probabilities."""
     if not prompt:
         raise ValueError("prompt is empty: the network needs a character to start from")

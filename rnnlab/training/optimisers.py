@@ -22,6 +22,7 @@ class SGD:
     def __post_init__(self):
         _positive("learning_rate", self.learning_rate)
         _fraction("momentum", self.momentum)
+        _as_python_floats(self)
 
     def start(self, parameters: Arrays) -> Arrays:
         return {f"velocity.{name}": np.zeros_like(array) for name, array in parameters.items()}
@@ -46,6 +47,7 @@ class Adam:
         _positive("epsilon", self.epsilon)
         _fraction("beta1", self.beta1)
         _fraction("beta2", self.beta2)
+        _as_python_floats(self)
 
     def start(self, parameters: Arrays) -> Arrays:
         zeros = lambda key: {f"{key}.{name}": np.zeros_like(array) for name, array in parameters.items()}
@@ -88,6 +90,12 @@ def global_norm(gradients: Arrays) -> float:
     if broken:
         raise FloatingPointError(f"the gradient of {', '.join(broken)} is not finite")
     return float(np.sqrt(sum(squares.values())))
+
+
+def _as_python_floats(optimiser: SGD | Adam) -> None:
+    """A NumPy float64 as a factor would turn float32 parameters into float64; Python's float does not."""
+    for name, value in vars(optimiser).items():
+        object.__setattr__(optimiser, name, float(value))
 
 
 def _positive(name: str, value: float) -> None:
