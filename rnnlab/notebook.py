@@ -1,7 +1,6 @@
 """What a lesson shows of the course itself: the machine it runs on, and source code with its place."""
 
 import inspect
-import os
 import sys
 from importlib import metadata
 from importlib.util import find_spec
@@ -10,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import rnnlab
-from rnnlab.machine import driver
+from rnnlab.machine import driver, resources
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 def banner() -> None:
     """Say in one line what runs live on this machine, what is simulated, and what was recorded elsewhere."""
     version, cuda = metadata.version("numpy"), driver.cuda_version()
-    live = [f"NumPy {version} on {_cores()} CPU cores"]
+    live = [f"NumPy {version} on {resources.usable_cores()} CPU cores"]
     if cuda and find_spec("cupy"):
         live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
     parts = {
@@ -28,10 +27,6 @@ def banner() -> None:
     }
     said = " · ".join(f"{how}: {what}" for how, what in parts.items())
     print(f"rnnlab {rnnlab.__version__} · {said}{_missing(cuda)}")
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _missing(cuda: tuple[int, int] | None) -> str:

@@ -2,11 +2,15 @@
 
 import json
 from importlib.metadata import PackageNotFoundError
+from types import SimpleNamespace
 
 import pytest
 
-from rnnlab.machine import doctor, driver, roofline
+from rnnlab.cli import main
+from rnnlab.machine import blas, doctor, driver, gpu, roofline
 from rnnlab.machine.doctor import Finding, Report
+
+GIB = 2**30
 
 
 def by_name(report):
@@ -16,20 +20,42 @@ def by_name(report):
 def test_a_quick_report_names_the_machine_and_measures_nothing(monkeypatch):
     monkeypatch.setattr(doctor, "_speed", lambda: pytest.fail("measured"))
     found = by_name(doctor.report(measured=False))
-    assert {"processor", "cores", "memory", "disk", "Python", "jupyterlab", "GPU", "sandbox"} <= found.keys()
-    assert "BLAS" not in found
+    told = "processor cores caches memory disk Python BLAS jupyterlab ipywidgets GPU sandbox".split()
+    assert not {*told} - found.keys()
+    assert not {"products", "peak", "bandwidth"} & found.keys()
 
 
 def test_a_full_report_has_measured_rates():
     found = by_name(doctor.report())
-    for name, unit in (("BLAS", "GFLOP/s"), ("products", "GFLOP/s"), ("bandwidth", "GB/s")):
+    for name, unit in (("products", "GFLOP/s"), ("peak", "GFLOP/s"), ("bandwidth", "GB/s")):
         assert unit in found[name].value
 
 
-def test_a_missing_package_is_told_with_what_it_is_for_and_the_command(monkeypatch):
-    def missing(name):
-        raise PackageNotFoundError(name)
+def test_a_slow_choice_of_the_blas_is_told_with_the_command_that_mends_it(monkeypatch):
+    unset = (("OPENBLAS_CORETYPE", None),)
+    slow, fast = blas.Trial((), "Prescott", 2, 50.0), blas.Trial(unset, "SkylakeX", 2, 200.0)
+    monkeypatch.setattr(blas, "examine", lambda: blas.Diagnosis(slow, fast, 4.0))
+    monkeypatch.setattr(roofline, "measure", lambda: roofline.Roofline(60.0, 20.0))
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    products, peak, bandwidth = doctor._speed()
+    assert "because OPENBLAS_CORETYPE=Prescott is set" in products.value
+    assert products.remedy.startswith("unset OPENBLAS_CORETYPE ")
+    assert (peak.value[:2], bandwidth.value[:2]) == ("60", "20")
 
+
+def test_where_a_product_ends_the_process_the_doctor_multiplies_nothing_itself(monkeypatch):
+    fast = blas.Trial((("OPENBLAS_CORETYPE", None),), "Haswell", 2, 200.0)
+    monkeypatch.setattr(blas, "examine", lambda: blas.Diagnosis(blas.Trial(()), fast, float("inf")))
+    monkeypatch.setattr(roofline, "measure", lambda: pytest.fail("multiplied"))
+    (found,) = doctor._speed()
+    assert found.value.startswith("a product ends the process")
+
+
+def missing(name):
+    raise PackageNotFoundError(name)
+
+
+def test_a_missing_package_is_told_with_what_it_is_for_and_the_command(monkeypatch):
     monkeypatch.setattr(doctor, "version", missing)
     found = doctor._package("ipywidgets", "moves the pictures")
     assert found == Finding("ipywidgets", "missing: it moves the pictures", "make lab")
@@ -42,34 +68,68 @@ def test_a_full_disk_and_a_folder_that_cannot_be_written_are_told(monkeypatch, t
     assert doctor._writable(tmp_path).remedy == f"chmod u+w {tmp_path}"
 
 
+def test_a_containers_limit_of_memory_is_told():
+    memory = SimpleNamespace(total=64 * GIB, available=32 * GIB)
+    assert doctor._memory(memory, 4 * GIB).value == "64 GiB, 32 GiB free; at most 4.0 GiB here"
+    assert doctor._memory(memory, float("inf")).value == "64 GiB, 32 GiB free"
+
+
 @pytest.mark.parametrize(
     ("cuda", "words", "remedies"),
     [
         (None, "every lesson works without one", [None]),
-        ((11, 4), "supports CUDA 11.4, too old", ["install a driver for CUDA 12"]),
+        ((11, 4), "supports CUDA 11.4, too old", ["install a driver for CUDA 12 or newer"]),
     ],
 )
 def test_a_gpu_is_told_by_what_its_driver_supports(monkeypatch, cuda, words, remedies):
     monkeypatch.setattr(driver, "cuda_version", lambda: cuda)
-    found = list(doctor._gpu())
+    found = list(doctor._gpu(measured=True))
     assert words in found[0].value
     assert [finding.remedy for finding in found] == remedies
 
 
-def test_a_gpu_without_its_packages_sends_to_make_lab(monkeypatch):
+@pytest.fixture
+def card(monkeypatch):
+    """A machine with a card whose driver supports CUDA 13, and no package for it."""
     monkeypatch.setattr(driver, "cuda_version", lambda: (13, 0))
-    found = {finding.name: finding for finding in doctor._gpu()}
-    assert {"cupy-cuda13x", "numba-cuda"} <= found.keys()
-    assert all(f.remedy in (None, "make lab") for f in found.values())
+    monkeypatch.setattr(gpu, "cards", lambda: ["NVIDIA T4, 15360 MiB, driver 580.1"])
+    monkeypatch.setattr(doctor, "version", lambda name: packages[name])
+    packages = {"cupy-cuda13x": "14.2.0", "numba-cuda": "0.30"}
+    return packages
 
 
-def test_too_few_blas_threads_are_blamed_on_the_variable(monkeypatch):
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    found = doctor._threads(1, 8)
-    assert "1 of 8 usable cores, because" in found.value
-    assert "OMP_NUM_THREADS=1" in found.value
-    assert found.remedy.startswith("unset ")
-    assert doctor._threads(8, 8).remedy is None
+def test_a_gpu_is_told_with_what_runs_on_it(monkeypatch, card):
+    monkeypatch.setattr(gpu, "failure", lambda program: None)
+    found = list(doctor._gpu(measured=True))
+    assert [finding.value for finding in found] == [
+        "NVIDIA T4, 15360 MiB, driver 580.1, supports CUDA 13.0",
+        "14.2.0, runs a kernel",
+        "0.30, runs a kernel",
+    ]
+
+
+def test_a_package_that_is_there_but_runs_no_kernel_is_told_with_the_error(monkeypatch, card):
+    monkeypatch.setattr(
+        gpu, "failure", lambda program: "ImportError: libnvrtc" if "cupy" in program else None
+    )
+    _, cupy, numba_cuda = doctor._gpu(measured=True)
+    assert cupy.value == "14.2.0 runs no kernel: ImportError: libnvrtc"
+    assert "--force-reinstall" in cupy.remedy
+    assert cupy.remedy.endswith("cupy-cuda13x")
+    assert numba_cuda.remedy is None
+
+
+def test_a_quick_look_runs_nothing_on_the_gpu(monkeypatch, card):
+    monkeypatch.setattr(gpu, "failure", lambda program: pytest.fail("ran a kernel"))
+    assert [finding.remedy for finding in doctor._gpu(measured=False)] == [None] * 3
+
+
+def test_a_gpu_without_its_packages_sends_to_make_lab(monkeypatch):
+    monkeypatch.setattr(driver, "cuda_version", lambda: (12, 4))
+    monkeypatch.setattr(gpu, "cards", list)
+    monkeypatch.setattr(doctor, "version", missing)
+    found = {finding.name: finding.remedy for finding in doctor._gpu(measured=True)}
+    assert found == {"GPU": None, "cupy-cuda12x": "make lab", "numba-cuda": "make lab"}
 
 
 def test_a_report_marks_what_to_mend_without_relying_on_colour():
@@ -86,27 +146,9 @@ def test_a_report_marks_what_to_mend_without_relying_on_colour():
     assert Report((Finding("a", "fine"),)).summary() == "Nothing needs mending."
 
 
-def test_the_roofs_meet_at_the_balance():
-    roof = roofline.Roofline(peak=200.0, bandwidth=20.0)
-    assert roof.balance == 10.0
-    assert (roof.attainable(1.0), roof.attainable(10.0), roof.attainable(1000.0)) == (20.0, 200.0, 200.0)
-
-
-def test_rates_are_work_over_the_best_time(monkeypatch):
-    monkeypatch.setattr(roofline, "_best_time", lambda run, seconds: 0.5)
-    assert roofline.gemm_rate(100, 200, 300) == pytest.approx(2 * 100 * 200 * 300 / 0.5 / 1e9)
-    assert roofline.bandwidth(megabytes=8) == pytest.approx(4 * 8e6 / 0.5 / 1e9)
-
-
-def test_the_best_of_several_runs_counts_and_the_first_does_not(monkeypatch):
-    ticks = iter([0.0, 0.0, 1.0, 4.0, 4.0, 5.0, 7.0, 7.5, 99.0])
-    monkeypatch.setattr(roofline.time, "perf_counter", lambda: next(ticks))
-    runs = []
-    best = roofline._best_time(lambda: runs.append(1), seconds=6.0)
-    assert (best, len(runs)) == (2.0, 3)
-
-
-def test_measuring_gives_positive_numbers():
-    roof = roofline.measure(seconds=0.2)
-    assert roof.peak > 0
-    assert roof.bandwidth > 0
+def test_the_command_prints_for_people_and_as_json_for_programs(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "report", lambda measured: Report((Finding("measured", str(measured)),)))
+    assert main(["doctor"]) == 0
+    assert capsys.readouterr().out == "  measured  True\n\nNothing needs mending.\n"
+    assert main(["doctor", "--json", "--quick"]) == 0
+    assert json.loads(capsys.readouterr().out) == [{"name": "measured", "value": "False", "remedy": None}]

@@ -3,10 +3,13 @@
 import os
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from rnnlab.cli import main
 from rnnlab.machine import lab
+from rnnlab.machine.blas import Diagnosis, Trial
 from rnnlab.machine.lab import NotReady
 
 
@@ -28,7 +31,7 @@ def test_the_command_opens_the_lesson_and_serves_the_whole_course():
 
 def test_a_lesson_is_found_by_its_number(tmp_path):
     root = course_of(tmp_path, "00_start_here", "02_bptt")
-    assert lab._notebook(root, "02") == Path("notebooks/02_bptt.ipynb")
+    assert lab._notebook(root, "02") == lab._notebook(root, "2") == Path("notebooks/02_bptt.ipynb")
     with pytest.raises(NotReady, match="there is no lesson '09'; there are 00_start_here, 02_bptt"):
         lab._notebook(root, "09")
 
@@ -55,14 +58,39 @@ def test_a_folder_that_cannot_be_written_is_told_with_a_remedy(tmp_path):
         lab._copy_exercises(root)
 
 
-def test_a_busy_port_is_told_and_without_one_the_next_is_taken():
+def test_a_folder_in_which_answers_cannot_be_saved_is_told_before_anybody_answers(tmp_path, monkeypatch):
+    root = course_of(tmp_path, "00_start_here")
+    lab._copy_exercises(root)
+    monkeypatch.setattr(lab.os, "access", lambda path, mode: False)
+    with pytest.raises(NotReady, match=r"could not be saved: make .*/work writable"):
+        lab._copy_exercises(root)
+
+
+def test_a_busy_port_is_told_and_without_one_the_next_is_taken(monkeypatch):
     with socket.socket() as busy:
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         taken = busy.getsockname()[1]
         with pytest.raises(NotReady, match=f"port {taken} is in use: choose another with --port N"):
             lab._port(taken)
-    assert lab.FIRST_PORT <= lab._port(None) <= lab.LAST_PORT
+    monkeypatch.setattr(lab, "_trouble", lambda port: "is in use" if port < 8890 else None)
+    assert lab._port(None) == 8890
+    monkeypatch.setattr(lab, "_trouble", lambda port: "is in use")
+    with pytest.raises(NotReady, match="is in use: choose another"):
+        lab._port(None)
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65536])
+def test_a_port_that_does_not_exist_is_told(port):
+    with pytest.raises(NotReady, match=f"port {port} does not exist, ports are 1 to 65535"):
+        lab._port(port)
+
+
+def test_trouble_is_a_sentence_on_the_command_line(monkeypatch, capsys):
+    assert main(["lab", "--lesson", "99"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "rnnlab lab: there is no lesson '99'; there are 00_start_here, "
+    )
 
 
 def test_without_jupyterlab_it_says_how_to_get_it(monkeypatch):
@@ -71,24 +99,45 @@ def test_without_jupyterlab_it_says_how_to_get_it(monkeypatch):
         lab.serve()
 
 
-def test_kernels_get_the_better_environment_and_the_learners_shell_keeps_its_own(monkeypatch, tmp_path):
-    from rnnlab.machine.blas import Diagnosis, Trial
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """Command lines and environments that the process was to become, in a small course."""
+    calls = []
+    monkeypatch.setattr(lab.os, "execve", lambda program, line, env: calls.append((line, env)))
+    monkeypatch.setattr(lab.subprocess, "run", lambda line, env: SimpleNamespace(returncode=0))
+    monkeypatch.setattr(lab.course, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path / "home"))
+    return calls
 
-    started = {}
 
-    class Done:
-        returncode = 0
-
-    slow, fast = Trial((), "Prescott", 50.0), Trial((("OPENBLAS_CORETYPE", None),), "SkylakeX", 200.0)
-    better = {"PATH": "/bin", "JUPYTER_CONFIG_PATH": "/theirs"}
-    monkeypatch.setattr(lab.blas, "better_environment", lambda env, cache: (better, Diagnosis(slow, fast)))
-    monkeypatch.setattr(lab.subprocess, "run", lambda line, env, cwd: started.update(env=env) or Done())
-    monkeypatch.setattr(lab.course, "ROOT", course_of(tmp_path, "00_start_here"))
+def test_kernels_get_the_better_environment_and_the_learners_shell_keeps_its_own(
+    monkeypatch, started, capsys
+):
+    slow = Trial((), "Prescott", 2, 50.0)
+    fast = Trial((("OPENBLAS_CORETYPE", None),), "SkylakeX", 2, 200.0)
+    monkeypatch.setattr(lab.blas, "examine", lambda environment, keep_threads: Diagnosis(slow, fast, 4.0))
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/theirs")
     before = dict(os.environ)
-    assert lab.serve(browser=False) == 0
-    assert "OPENBLAS_CORETYPE" not in started["env"]
-    assert started["env"]["JUPYTER_CONFIG_PATH"] == f"{lab.SETTINGS}{os.pathsep}/theirs"
+    lab.serve(browser=False)
+    ((line, env),) = started
+    assert "--no-browser" in line
+    assert "OPENBLAS_CORETYPE" not in env
+    assert env["JUPYTER_CONFIG_PATH"] == f"{lab.SETTINGS}{os.pathsep}/theirs"
     assert dict(os.environ) == before
+    assert "because OPENBLAS_CORETYPE=Prescott is set" in capsys.readouterr().out
+
+
+def test_where_nothing_is_better_nothing_is_changed_and_nothing_said(monkeypatch, started, capsys):
+    good = Trial((), "SkylakeX", 2, 200.0)
+    monkeypatch.setattr(lab.blas, "examine", lambda environment, keep_threads: Diagnosis(good, good, 1.0))
+    lab.serve("02")
+    ((line, env),) = started
+    assert "--LabApp.default_url=/lab/tree/notebooks/02_bptt.ipynb" in line
+    assert {
+        name: env[name] for name in os.environ if name != "JUPYTER_CONFIG_PATH"
+    }.items() <= os.environ.items()
+    assert "NumPy" not in capsys.readouterr().out
 
 
 def test_jupyterlab_is_told_to_ask_nothing_at_its_first_start():

@@ -1,24 +1,30 @@
 """Is NumPy's BLAS as fast as this processor allows?  Measured by trying, each time in a fresh process.
 
 OpenBLAS chooses its kernels when it is loaded, by the processor's core type; OPENBLAS_CORETYPE and
-OPENBLAS_L2_SIZE override the choice, and a wrong or forgotten one can halve the speed without a word.
-A choice can only be made before NumPy is imported, so every candidate is a process of its own; candidates
-take turns, and medians are compared, because other work on the machine comes and goes.
+OPENBLAS_L2_SIZE override the choice, other variables the number of threads, and a wrong or forgotten one can
+halve the speed without a word.  A choice can only be made before NumPy is imported, so every candidate is a
+process of its own; candidates take turns, and it is the median of their ratios to the present state that
+counts, because other work on the machine comes and goes.
 """
 
 import json
+import math
 import os
-import platform
 import statistics
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 
-VARIABLES = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+from rnnlab.machine import resources
+
+KERNELS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
 ROUNDS = 3
 WORTH_SAYING = 1.2  # times faster; below that it may be noise, and is no loss
+AS_GOOD = 0.95  # of the highest gain: the plainest change that reaches it is the one to advise
 CORES = {  # OpenBLAS's core types with the processor flags their kernels need, newest first
     "SapphireRapids": {"avx512f", "avx512_bf16", "amx_bf16"},
     "SkylakeX": {"avx512f", "avx512bw", "avx512vl", "avx512dq"},
@@ -27,156 +33,186 @@ CORES = {  # OpenBLAS's core types with the processor flags their kernels need, 
 PROBE = """
 import json, time
 import numpy, threadpoolctl
-blas = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
 a, b = (numpy.random.default_rng(0).random((768, 768), "float32") for _ in range(2))
 a @ b
 times = []
 for _ in range(9):
     start = time.perf_counter(); a @ b; times.append(time.perf_counter() - start)
-pool = blas[0] if blas else {}
+pool = next((pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"), {})
 print(json.dumps({
-    "core": pool.get("architecture"), "library": pool.get("internal_api"), "version": pool.get("version"),
-    "threads": pool.get("num_threads"), "gflops": 2e-9 * 768**3 / sorted(times)[4],
+    "core": pool.get("architecture") or pool.get("internal_api") or "unknown",
+    "threads": pool.get("num_threads") or 0, "gflops": 2e-9 * 768**3 / sorted(times)[4],
 }))
 """
+Change = tuple[tuple[str, str | None], ...]  # of the environment: (name, value), None removes
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One way to start NumPy: its changes to the environment (None removes), the core chosen, the rate."""
+    """One way to start NumPy, the core type and threads that its BLAS took, the rate; 0 if it cannot run."""
 
-    change: tuple[tuple[str, str | None], ...]
-    core: str
-    gflops: float
+    change: Change
+    core: str = "unknown"
+    threads: int = 0
+    gflops: float = 0.0
 
-    def environment(self, current: Mapping[str, str]) -> dict[str, str]:
-        return _changed(current, self.change)
+    def __str__(self) -> str:
+        threads = f" on {self.threads} thread{'s' * (self.threads != 1)}" if self.threads else ""
+        return f"{self.core} kernels{threads}"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The trial as things are, the best one, and what to say about the two."""
+    """The trial as things are, the best one, and how many times faster that is."""
 
     now: Trial
     best: Trial
+    gain: float
+
+    def sentence(self, environment: Mapping[str, str]) -> str:
+        """What was found; names the variables that the best trial did without."""
+        best = f"{self.best} reach {self.best.gflops:.0f} GFLOP/s"
+        removed = _stated(environment, [name for name, _ in self.best.change])
+        cause = f" because {removed} set" if removed else ""
+        if not self.now.gflops:
+            return f"a product ends the process{cause}; {best}" if self.mends else "NumPy cannot multiply"
+        said = f"{self.now}, {self.now.gflops:.0f} GFLOP/s in float32"
+        if self.mends:
+            return f"{said}{cause}; {best}, {self.gain:.1f} times as many"
+        harmless = _stated(environment, KERNELS)
+        said += f" ({harmless} set, without harm)" if harmless else ""
+        return f"{said}: no other choice tried is {WORTH_SAYING} times faster"
 
     @property
-    def gain(self) -> float:
-        return self.best.gflops / self.now.gflops
-
-    def sentence(self, variables: Mapping[str, str]) -> str:
-        """What was found; names the variable to blame if one is set."""
-        said = f"{self.now.core} kernels, {self.now.gflops:.0f} GFLOP/s in float32"
-        if self.gain < WORTH_SAYING:
-            return f"{said}: no other choice tried is {WORTH_SAYING} times faster"
-        guilty = [f"{name}={variables[name]}" for name in VARIABLES if name in variables]
-        cause = f" because {' and '.join(guilty)} is set" if guilty else ""
-        best = f"{self.best.core} kernels reach {self.best.gflops:.0f}"
-        return f"{said}{cause}; {best}, {self.gain:.1f} times as many"
+    def mends(self) -> bool:
+        """Is the best trial so much faster that the change is worth making?"""
+        return self.gain >= WORTH_SAYING
 
     def remedy(self) -> str | None:
-        """The shell command that makes the better choice; None where there is nothing to mend."""
-        if self.gain < WORTH_SAYING:
-            return None
-        commands = [
-            f"unset {name}" if value is None else f"export {name}={value}" for name, value in self.best.change
-        ]
-        return f"{'; '.join(commands)}   (`rnnlab lab` does so for its kernels by itself)"
+        """The shell commands that make the better choice; None where there is nothing to mend."""
+        commands = [f"unset {n}" if v is None else f"export {n}={v}" for n, v in self.best.change]
+        return "; ".join(commands) if self.mends else None
 
 
-def diagnose(trials: list[Trial]) -> Diagnosis:
-    """Compare the median rates of all trials; the first one is the environment as it is."""
-    changes = list(dict.fromkeys(trial.change for trial in trials))
-    medians = [_median([trial for trial in trials if trial.change == change]) for change in changes]
-    others = [trial for trial in medians if _is_another_choice(trial, medians[0])]
-    return Diagnosis(medians[0], max([medians[0], *others], key=lambda trial: trial.gflops))
+Try = Callable[[Mapping[str, str], Change], Trial]
 
 
-def examine(environment: Mapping[str, str] = os.environ, try_one: Callable | None = None) -> Diagnosis:
-    """Try every candidate in fresh processes, in turn.  A candidate that fails to start is left out."""
-    try_one = try_one or _try
-    changes = candidates(environment, _processor_flags())
-    trials = [try_one(environment, change) for _ in range(ROUNDS) for change in changes]
-    return diagnose([trial for trial in trials if trial])
+def examine(
+    environment: Mapping[str, str] = os.environ, keep_threads: bool = False, run: Try | None = None
+) -> Diagnosis:
+    """The Diagnosis of this environment; with `keep_threads`, thread variables that are set stay."""
+    run = run or _in_a_fresh_process
+    now = run(environment, ())
+    cores = resources.usable_cores()
+    kept = keep_threads and any(name in environment for name in THREADS)
+    threads = thread_change(environment, cores) if now.threads not in (0, cores) and not kept else ()
+    changes = candidates(environment, resources.processor_flags(), threads)
+    return diagnose([[run(environment, change) for change in changes] for _ in range(ROUNDS)])
 
 
-def candidates(environment: Mapping[str, str], flags: set[str]) -> list[tuple]:
-    """Changes worth trying: none, unsetting what is set, each core type whose flags this processor has."""
-    unset = tuple((name, None) for name in VARIABLES if name in environment)
+def candidates(environment: Mapping[str, str], flags: set[str], threads: Change = ()) -> list[Change]:
+    """Changes worth trying, plainest first: none, unsetting what is set, each core type that can run here."""
+    unset = tuple((name, None) for name in KERNELS if name in environment)
     named = [
-        ((("OPENBLAS_CORETYPE", core), *(change for change in unset if change[0] != "OPENBLAS_CORETYPE")))
+        (("OPENBLAS_CORETYPE", core), *((name, None) for name, _ in unset if name != "OPENBLAS_CORETYPE"))
         for core, needed in CORES.items()
         if needed <= flags
     ]
-    return [(), *([unset] if unset else []), *named]
+    changes = [(), unset, *named, threads, (*unset, *threads)]
+    return list(dict.fromkeys(changes))
 
 
-def better_environment(environment: Mapping[str, str], cache: Path) -> tuple[dict[str, str], Diagnosis]:
-    """The environment in which NumPy is fastest, and why; remembered in `cache` until something changes."""
-    key = " ".join([platform.processor() or platform.machine(), sys.version.split()[0], _numpy_version()])
-    key += "".join(f" {name}={environment[name]}" for name in VARIABLES if name in environment)
-    diagnosis = _remembered(cache, key)
-    if diagnosis is None:
-        diagnosis = examine(environment)
-        _remember(cache, key, diagnosis)
-    better = diagnosis.best if diagnosis.gain >= WORTH_SAYING else diagnosis.now
-    return better.environment(environment), diagnosis
+def thread_change(environment: Mapping[str, str], cores: int) -> Change:
+    """One thread for each core, whatever the variables say now."""
+    unset = tuple((name, None) for name in THREADS[1:] if name in environment)
+    return (*unset, ("OPENBLAS_NUM_THREADS", str(cores)))
 
 
-def _try(environment: Mapping[str, str], change: tuple) -> Trial | None:
-    command = [sys.executable, "-c", PROBE]
+def diagnose(rounds: list[list[Trial]]) -> Diagnosis:
+    """Compare candidates over rounds of the same candidates; the first is the environment as it is."""
+    turns = list(zip(*rounds, strict=True))  # [candidate][round]
+    gains = [_gain(turn, turns[0]) for turn in turns]
+    chosen = next(k for k, gain in enumerate(gains) if gain >= AS_GOOD * max(gains))
+    return Diagnosis(_median(turns[0]), _median(turns[chosen]), gains[chosen])
+
+
+def _gain(turn: tuple[Trial, ...], now: tuple[Trial, ...]) -> float:
+    """The median, over the rounds, of how many times as fast as things are now."""
+    if _is_the_same_choice(turn[0], now[0]):
+        return 1.0
+    ratio = lambda rate, rate_now: rate / rate_now if rate_now else math.inf if rate else 1.0
+    ratios = [ratio(a.gflops, b.gflops) for a, b in zip(turn, now, strict=True)]
+    return statistics.median(ratios)
+
+
+def _is_the_same_choice(trial: Trial, now: Trial) -> bool:
+    """Naming the core that is chosen anyway changes nothing: if such a trial was faster, that was noise."""
+    same = (trial.core, trial.threads) == (now.core, now.threads)
+    return trial.change == () or (same and trial.gflops > 0 and "OPENBLAS_L2_SIZE" not in dict(trial.change))
+
+
+def _stated(environment: Mapping[str, str], names: Iterable[str]) -> str:
+    """ "A=1 and B=2 are", of those names that are set; empty if none is."""
+    told = [f"{name}={environment[name]}" for name in names if name in environment]
+    return f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'}" if told else ""
+
+
+def _median(turn: tuple[Trial, ...]) -> Trial:
+    rate = statistics.median(trial.gflops for trial in turn)
+    return Trial(turn[0].change, turn[0].core, turn[0].threads, rate)
+
+
+def _in_a_fresh_process(environment: Mapping[str, str], change: Change) -> Trial:
+    command, env = [sys.executable, "-c", PROBE], changed(environment, change)
     try:
-        done = subprocess.run(
-            command, env=_changed(environment, change), capture_output=True, text=True, timeout=60, check=True
-        )
-        found = json.loads(done.stdout)
+        done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=True)
+        return Trial(change, **json.loads(done.stdout))
     except (OSError, subprocess.SubprocessError, ValueError):
-        return None
-    return Trial(tuple(change), found["core"] or found["library"] or "unknown", found["gflops"])
+        return Trial(change)  # a core type whose instructions this processor lacks ends the process
 
 
-def _changed(environment: Mapping[str, str], change: tuple) -> dict[str, str]:
+def changed(environment: Mapping[str, str], change: Change) -> dict[str, str]:
+    """The environment after that change."""
     kept = {name: value for name, value in environment.items() if name not in dict(change)}
     return kept | {name: value for name, value in change if value is not None}
 
 
-def _is_another_choice(trial: Trial, now: Trial) -> bool:
-    """Naming the core that is chosen anyway changes nothing: if such a trial was faster, that was noise."""
-    return trial.core != now.core or any(value is None for _, value in trial.change)
+def better_environment(environment: Mapping[str, str], cache: Path) -> tuple[dict[str, str], Diagnosis]:
+    """The environment in which NumPy is fastest, and why; remembered in `cache` until something changes.
+
+    Thread variables that are set stay: they may be a decision, on a machine that others use too.
+    """
+    key = _key(environment)
+    diagnosis = _remembered(cache, key)
+    if diagnosis is None:
+        diagnosis = examine(environment, keep_threads=True)
+        _remember(cache, key, diagnosis)
+    return changed(environment, diagnosis.best.change if diagnosis.mends else ()), diagnosis
 
 
-def _median(trials: list[Trial]) -> Trial:
-    return Trial(trials[0].change, trials[0].core, statistics.median(trial.gflops for trial in trials))
+def _key(environment: Mapping[str, str]) -> list:
+    """All that the choice hangs on: a home may be shared by computers with different processors."""
+    variables = {name: environment[name] for name in (*KERNELS, *THREADS) if name in environment}
+    processor = resources.processor_name(), sorted(resources.processor_flags()), resources.usable_cores()
+    return json.loads(json.dumps([processor, sys.version, version("numpy"), variables]))
 
 
-def _processor_flags() -> set[str]:
+def _remembered(cache: Path, key: list) -> Diagnosis | None:
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return set()  # other systems: only the environment as it is, and without its variables
-    return set(next((line.split(":")[1] for line in lines if line.startswith("flags")), "").split())
-
-
-def _numpy_version() -> str:
-    from importlib.metadata import version
-
-    return version("numpy")
-
-
-def _remembered(cache: Path, key: str) -> Diagnosis | None:
-    try:
-        stored = json.loads(cache.read_text())
+        stored = json.loads(cache.read_text(encoding="utf-8"))
         if stored["key"] != key:
             return None
-        trial = lambda t: Trial(tuple(map(tuple, t["change"])), t["core"], t["gflops"])
-        return Diagnosis(trial(stored["now"]), trial(stored["best"]))
+        trial = lambda facts: Trial(**facts | {"change": tuple(map(tuple, facts["change"]))})
+        return Diagnosis(trial(stored["now"]), trial(stored["best"]), stored["gain"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
-def _remember(cache: Path, key: str, diagnosis: Diagnosis) -> None:
+def _remember(cache: Path, key: list, diagnosis: Diagnosis) -> None:
     try:
         cache.parent.mkdir(parents=True, exist_ok=True)
-        cache.write_text(json.dumps({"key": key, "now": vars(diagnosis.now), "best": vars(diagnosis.best)}))
-    except OSError:
-        pass  # it will be measured again: slower, not wrong
+        cache.write_text(json.dumps({"key": key, **asdict(diagnosis)}), encoding="utf-8")
+    except OSError as error:
+        print(
+            f"{cache} could not be written ({error.strerror}): the next start measures again", file=sys.stderr
+        )

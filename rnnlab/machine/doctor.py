@@ -13,7 +13,7 @@ from pathlib import Path
 
 import psutil
 
-from rnnlab.machine import driver
+from rnnlab.machine import driver, gpu, resources
 
 ROOT = Path(__file__).resolve().parents[2]
 GIB = 2**30
@@ -62,8 +62,8 @@ class Report:
 
 
 def report(measured: bool = True) -> Report:
-    """Examine this machine; without `measured`, what can be known at once.  With it, about 8 seconds."""
-    found = [*_machine(), *_python(), *_gpu(), *_tools()]
+    """Examine this machine; without `measured`, what can be known at once.  With it, about 6 seconds."""
+    found = [*_machine(), *_python(), *_gpu(measured), *_tools()]
     return Report((*found, *(_speed() if measured else ())))
 
 
@@ -76,13 +76,23 @@ def _row(finding: Finding) -> str:
 
 
 def _machine() -> Iterator[Finding]:
-    yield Finding("processor", _processor_name())
-    usable, all_cores = _usable_cores(), os.cpu_count() or 1
-    yield Finding("cores", f"{usable}" if usable == all_cores else f"{usable} usable of {all_cores}")
-    memory = psutil.virtual_memory()
-    yield Finding("memory", f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free")
+    yield Finding("processor", resources.processor_name())
+    usable, every = resources.usable_cores(), os.cpu_count() or 1
+    yield Finding("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
+    caches = ", ".join(f"{level} {_size(held)}" for level, held in resources.caches().items())
+    yield Finding("caches", caches or "not told by this system")
+    yield _memory(psutil.virtual_memory(), resources.memory_limit())
     yield _disk(shutil.disk_usage(ROOT).free)
     yield _writable(ROOT / "work" if (ROOT / "work").exists() else ROOT)
+
+
+def _size(held: int) -> str:
+    return f"{held / 2**20:g} MiB" if held >= 2**20 else f"{held / 2**10:g} KiB"
+
+
+def _memory(memory, limit: float) -> Finding:
+    said = f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free"
+    return Finding("memory", f"{said}; at most {limit / GIB:.1f} GiB here" if limit < memory.total else said)
 
 
 def _disk(free_bytes: int) -> Finding:
@@ -99,9 +109,19 @@ def _writable(folder: Path) -> Finding:
 def _python() -> Iterator[Finding]:
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
     yield Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
+    yield Finding("BLAS", _blas_library())
     for name, purpose in (("jupyterlab", "opens the notebooks"), ("ipywidgets", "moves the pictures"),
                           ("numba", "compiles loops, lesson 06 on")):  # fmt: skip
         yield _package(name, purpose)
+
+
+def _blas_library() -> str:
+    import numpy  # noqa: F401  (brings its BLAS into this process)
+    import threadpoolctl
+
+    pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    # one that threadpoolctl does not know, Apple's for instance, is no error
+    return f"{pools[0]['internal_api']} {pools[0]['version']}" if pools else "not told by NumPy's library"
 
 
 def _package(name: str, purpose: str) -> Finding:
@@ -111,20 +131,31 @@ def _package(name: str, purpose: str) -> Finding:
         return Finding(name, f"missing: it {purpose}", "make lab")
 
 
-def _gpu() -> Iterator[Finding]:
+def _gpu(measured: bool) -> Iterator[Finding]:
     cuda, extra = driver.cuda_version(), driver.extra()
     if cuda is None:
         yield Finding("GPU", "no NVIDIA driver: every lesson works without one")
         return
+    supports = f"CUDA {cuda[0]}.{cuda[1]}"
     if extra is None:
         yield Finding(
-            "GPU", f"its driver supports CUDA {cuda[0]}.{cuda[1]}, too old", "install a driver for CUDA 12"
+            "GPU", f"its driver supports {supports}, too old", "install a driver for CUDA 12 or newer"
         )
         return
-    yield Finding("GPU", f"the driver supports CUDA {cuda[0]}.{cuda[1]}")
-    for name in (f"cupy-{extra}x", "numba-cuda"):
+    for card in gpu.cards() or ["nvidia-smi does not answer"]:
+        yield Finding("GPU", f"{card}, supports {supports}")
+    for name, program in ((f"cupy-{extra}x", gpu.TRIALS["cupy"]), ("numba-cuda", gpu.TRIALS["numba-cuda"])):
         found = _package(name, "runs kernels on the GPU")
-        yield found
+        yield _tried(found, program) if measured and not found.remedy else found
+
+
+def _tried(found: Finding, program: str) -> Finding:
+    """The finding of an installed package after it was made to run a kernel."""
+    trouble = gpu.failure(program)
+    if trouble is None:
+        return Finding(found.name, f"{found.value}, runs a kernel")
+    again = f"{sys.executable} -m pip install --force-reinstall --constraint constraints.txt {found.name}"
+    return Finding(found.name, f"{found.value} runs no kernel: {trouble}", again)
 
 
 def _tools() -> Iterator[Finding]:
@@ -141,39 +172,12 @@ def _speed() -> Iterator[Finding]:
     from rnnlab.machine import blas, roofline
 
     diagnosis = blas.examine()
-    yield Finding("BLAS", diagnosis.sentence(os.environ), diagnosis.remedy())
-    yield _threads(_blas_threads(), _usable_cores())
-    roof = roofline.measure()
-    yield Finding("products", f"{roof.peak:.0f} GFLOP/s in float32, in this process")
-    yield Finding("bandwidth", f"{roof.bandwidth:.0f} GB/s from memory")
+    yield Finding("products", diagnosis.sentence(os.environ), _own_shell(diagnosis.remedy()))
+    if diagnosis.now.gflops:  # else it would end this process too
+        roof = roofline.measure()
+        yield Finding("peak", f"{roof.peak:.0f} GFLOP/s in float32, in this process")
+        yield Finding("bandwidth", f"{roof.bandwidth:.0f} GB/s from memory")
 
 
-def _blas_threads() -> int | None:
-    import threadpoolctl
-
-    return next((p["num_threads"] for p in threadpoolctl.threadpool_info() if p["user_api"] == "blas"), None)
-
-
-def _threads(threads: int | None, cores: int) -> Finding:
-    said = "unknown" if threads is None else f"{threads} of {cores} usable cores"
-    if threads is None or threads == cores:
-        return Finding("BLAS threads", said)
-    names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
-    guilty = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
-    if not guilty:
-        return Finding("BLAS threads", said)
-    return Finding(
-        "BLAS threads", f"{said}, because {' and '.join(guilty)} is set", f"unset {guilty[0].split('=')[0]}"
-    )
-
-
-def _usable_cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _processor_name() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+def _own_shell(remedy: str | None) -> str | None:
+    return remedy and f"{remedy}   (`rnnlab lab` sees to its own kernels)"

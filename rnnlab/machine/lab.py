@@ -22,21 +22,19 @@ class NotReady(Exception):
 
 
 def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> int:
-    """Start JupyterLab and wait until it ends; its exit status.  Raises NotReady."""
+    """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
     if find_spec("jupyterlab") is None:
         raise NotReady("JupyterLab is not installed: run `make lab`, or pip install 'rnnlab[lab]'")
     notebook, port = _notebook(course.ROOT, lesson), _port(port)
     _copy_exercises(course.ROOT)
     environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")
-    if diagnosis.gain >= blas.WORTH_SAYING:
-        print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.", flush=True)
-    print(f"Serving {course.ROOT} on port {port}. End with Ctrl-C, twice.", flush=True)
-    try:
-        return subprocess.run(
-            command(notebook, port, browser), env=_with_settings(environment), cwd=course.ROOT
-        ).returncode
-    except KeyboardInterrupt:
-        return 0
+    if diagnosis.mends:
+        print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.")
+    print(f"Serving {course.ROOT} on port {port}; end with Ctrl-C, twice.", flush=True)
+    line, environment = command(notebook, port, browser), _with_settings(environment)
+    if os.name == "posix":
+        os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server
+    return subprocess.run(line, env=environment).returncode
 
 
 def command(notebook: Path, port: int, browser: bool) -> list[str]:
@@ -46,16 +44,14 @@ def command(notebook: Path, port: int, browser: bool) -> list[str]:
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container one is root, and Jupyter refuses that unless told
     return [
-        sys.executable,
-        "-m",
-        "jupyterlab",
+        *(sys.executable, "-m", "jupyterlab"),
         *options,
         f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}",
     ]
 
 
 def _notebook(root: Path, lesson: str) -> Path:
-    found = sorted((root / "notebooks").glob(f"{lesson}*.ipynb"))
+    found = sorted((root / "notebooks").glob(f"{lesson.zfill(2)}*.ipynb"))
     if found:
         return found[0].relative_to(root)
     lessons = [path.stem for path in sorted(root.glob("notebooks/*.ipynb"))]
@@ -69,27 +65,35 @@ def _copy_exercises(root: Path) -> None:
         made = course.copy_exercises(root)
     except OSError as problem:
         raise NotReady(problem.strerror or str(problem)) from problem
+    if not os.access(root / "work", os.W_OK):
+        raise NotReady(f"your answers could not be saved: make {root / 'work'} writable (chmod u+w)")
     for path in made:
         print(f"made {path.relative_to(root)}: your own copy, never overwritten", flush=True)
 
 
 def _port(wanted: int | None) -> int:
-    for port in [wanted] if wanted is not None else range(FIRST_PORT, LAST_PORT + 1):
-        if _is_free(port):
-            return port
     if wanted is None:
-        raise NotReady(f"no port from {FIRST_PORT} to {LAST_PORT} is free: choose one with --port N")
-    raise NotReady(f"port {wanted} is in use: choose another with --port N, or leave --port out")
+        free = (port for port in range(FIRST_PORT, LAST_PORT + 1) if _trouble(port) is None)
+        wanted = next(free, FIRST_PORT)
+    trouble = _trouble(wanted)
+    if trouble:
+        raise NotReady(f"port {wanted} {trouble}: choose another with --port N")
+    return wanted
 
 
-def _is_free(port: int) -> bool:
+def _trouble(port: int) -> str | None:
+    """Why nothing can be served on this port."""
+    if not 0 < port < 2**16:
+        return "does not exist, ports are 1 to 65535"
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            return "needs an administrator's rights"
         except OSError:
-            return False
-    return True
+            return "is in use"
+    return None
 
 
 def _with_settings(environment: dict[str, str]) -> dict[str, str]:
