@@ -5,6 +5,7 @@ Everything waits for what it needs to see; nothing sleeps for a guess.
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import socket
@@ -15,7 +16,6 @@ import urllib.request
 from pathlib import Path
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -30,6 +30,9 @@ FLAGS = (
 )  # fmt: skip
 IDLE = '.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator[data-status="idle"]'
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
+CELL = f"{PANEL} .jp-CodeCell"
+SOURCES = """return [...document.querySelectorAll(arguments[0])].map(
+    cell => (cell.querySelector(".cm-content") || cell).textContent)"""
 
 
 def copy_of_the_course(folder: Path) -> Path:
@@ -63,12 +66,13 @@ def served(course: Path, home: Path):
         )
     address = f"http://127.0.0.1:{port}"
     try:
-        until(lambda: _answers(address), f"JupyterLab answers; its log is {home / 'lab.log'}")
+        until(lambda: _answers(address), "JupyterLab answers")
         yield address
+    except Exception as error:
+        error.add_note(f"what the server said:\n{(home / 'lab.log').read_text()[-3000:]}")
+        raise
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(server.pid, signal.SIGKILL)
-        server.wait()
+        _end(server)
 
 
 class Learner:
@@ -101,54 +105,58 @@ class Learner:
         until(status, "the kernel has started: a cell run before it has asks which kernel to take")
 
     def run_all(self) -> None:
-        """Menu Run, entry Run All Cells; back when the kernel is idle again."""
+        """Menu Run, entry Run All Cells; back when every cell has run."""
+        before = self.prompts()
         self.click('//div[contains(@class,"lm-MenuBar-itemLabel") and text()="Run"]', By.XPATH)
         self.click('.lm-Menu-item[data-command="runmenu:run-all"]')
-        time.sleep(1)  # the indicator still says idle until the kernel has the first cell
-        self.wait_for(IDLE, seconds=120)
+        ran = lambda: all(map(_has_run, self.prompts(), before))
+        until(ran, "every cell has run: one that fails stops the others", seconds=120)
+
+    def prompts(self) -> list[str]:
+        """ "[ ]:", "[*]:" or "[3]:", of each code cell."""
+        found = self.browser.find_elements(By.CSS_SELECTOR, f"{CELL} .jp-InputPrompt")
+        return [prompt.get_attribute("textContent") for prompt in found]
 
     def type_into(self, words: str, code: str) -> None:
-        """Replace the code of the first cell that holds `words`, and run it."""
-        editor = self.cell(words).find_element(By.CSS_SELECTOR, ".cm-content")
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", editor)
-        editor.click()
-        webdriver.ActionChains(self.browser).key_down(Keys.CONTROL).send_keys("a").key_up(
-            Keys.CONTROL
-        ).perform()
+        """Replace the code of the cell that holds `words`, and run it."""
+        self.click_into(words)
+        self.press(Keys.CONTROL, "a")
         self.browser.execute_cdp_cmd("Input.insertText", {"text": code})
-        self.run_cell()
-
-    def run_cell(self) -> None:
-        """Shift + Enter, in whatever cell has the cursor."""
-        webdriver.ActionChains(self.browser).key_down(Keys.SHIFT).send_keys(Keys.ENTER).key_up(
-            Keys.SHIFT
-        ).perform()
-        time.sleep(0.5)
-        self.wait_for(IDLE)
+        self.run(code.splitlines()[0])
 
     def run(self, words: str) -> str:
-        """Run the cell that holds `words`; the text of its output."""
+        """Run the cell that holds `words` by Shift + Enter; the text of its output."""
+        prompt = lambda: self.prompts()[self.place(words)]
+        before = prompt()
+        self.click_into(words)
+        self.press(Keys.SHIFT, Keys.ENTER)
+        until(lambda: _has_run(prompt(), before), f"the cell with {words!r} has run")
+        return self.output(words)
+
+    def click_into(self, words: str) -> None:
         editor = self.cell(words).find_element(By.CSS_SELECTOR, ".cm-content")
         self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", editor)
         editor.click()
-        self.run_cell()
-        return self.output(words)
+
+    def press(self, held: str, key: str) -> None:
+        webdriver.ActionChains(self.browser).key_down(held).send_keys(key).key_up(held).perform()
 
     def output(self, words: str) -> str:
+        """The text below the cell that holds `words`."""
         return self.cell(words).find_element(By.CSS_SELECTOR, ".jp-OutputArea").text
 
     def cell(self, words: str):
-        """The code cell whose source holds `words`."""
+        """The first code cell whose source holds `words`."""
+        return self.browser.find_elements(By.CSS_SELECTOR, CELL)[self.place(words)]
+
+    def place(self, words: str) -> int:
+        """Which of the code cells that is."""
 
         def found():
-            for cell in self.browser.find_elements(By.CSS_SELECTOR, f"{PANEL} .jp-CodeCell"):
-                with contextlib.suppress(StaleElementReferenceException):
-                    source = cell.find_element(By.CSS_SELECTOR, ".cm-content")
-                    if words in self.browser.execute_script("return arguments[0].textContent", source):
-                        return cell
-            return None
+            sources = self.browser.execute_script(SOURCES, CELL)
+            return next((str(k) for k, source in enumerate(sources) if words in source), None)
 
-        return until(found, f"a cell holds {words!r}")
+        return int(until(found, f"a cell holds {words!r}"))
 
     def wait_for(self, selector: str, seconds: float = WAIT):
         return until(lambda: self.first(selector), f"{selector} is on the page", seconds)
@@ -164,6 +172,20 @@ def _answers(address: str) -> bool:
     with contextlib.suppress(OSError):
         return urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=5).status == 200
     return False
+
+
+def _end(server: subprocess.Popen) -> None:
+    """JupyterLab ends its kernels when it is asked to end."""
+    server.terminate()
+    try:
+        server.wait(WAIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(server.pid, signal.SIGKILL)
+        raise
+
+
+def _has_run(prompt: str, before: str) -> bool:
+    return prompt != before and re.fullmatch(r"\[\d+\]:", prompt) is not None
 
 
 def until(look, what: str, seconds: float = WAIT):
