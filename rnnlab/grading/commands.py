@@ -1,4 +1,5 @@
-"""The commands of grading: grade, check, attacks. What they need is imported when they run: --help must answer at once."""
+"""The commands of grading: grade, check, attacks. What they need is imported when they run: --help must
+answer at once."""
 
 import argparse
 import os
@@ -10,20 +11,35 @@ ALL_PASSED, NOT_ALL, UNUSABLE = 0, 1, 2
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add grade, check and attacks to the command line."""
-    grade = subparsers.add_parser("grade", help="grade a notebook; exit 0: all passed, 1: not all, 2: unusable input")
+    grade = subparsers.add_parser(
+        "grade", help="grade a notebook; exit 0: all passed, 1: not all, 2: unusable input"
+    )
     grade.add_argument("notebook", type=Path, nargs="?")
     grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
-    grade.add_argument("--self-check", action="store_true", help="hold the grader against answers with known verdicts")
+    grade.add_argument(
+        "--self-check", action="store_true", help="hold the grader against answers with known verdicts"
+    )
     grade.set_defaults(run=_grade)
-    check = subparsers.add_parser("check", help="check your own notebook and keep the verdicts in your progress")
+    check = subparsers.add_parser(
+        "check", help="check your own notebook and keep the verdicts in your progress"
+    )
     check.add_argument("notebook", type=Path)
     check.set_defaults(run=_check)
     for parser in (grade, check):
-        parser.add_argument("--seed", type=int, help="draw the same numbers as the grade that reported this seed")
-        parser.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
+        parser.add_argument(
+            "--seed", type=int, help="draw the same numbers as the grade that reported this seed"
+        )
+        parser.add_argument(
+            "--plain", action="store_true", help="without bubblewrap, even where it is installed"
+        )
         parser.add_argument("--only", metavar="NAME", help="one exercise")
         parser.add_argument("--unit", help="the unit, where the file's name does not say it")
-    attacks = subparsers.add_parser("attacks", help="attacks and faults that grading withstands, and those it does not")
+    progress = subparsers.add_parser("progress", help="what you have done so far")
+    progress.add_argument("unit", nargs="?", help="one unit, for instance bptt")
+    progress.set_defaults(run=_progress)
+    attacks = subparsers.add_parser(
+        "attacks", help="attacks and faults that grading withstands, and those it does not"
+    )
     attacks.add_argument("--run", action="store_true", help="make every attack now, on this machine")
     attacks.set_defaults(run=_attacks)
 
@@ -32,19 +48,34 @@ def _grade(chosen: argparse.Namespace) -> int:
     if chosen.self_check:
         return _self_check(chosen)
     if chosen.notebook is None:
-        print("rnnlab grade: which notebook? For instance: rnnlab grade work/00_start_here.ipynb", file=sys.stderr)
+        print(
+            "rnnlab grade: which notebook? For instance: rnnlab grade work/00_start_here.ipynb",
+            file=sys.stderr,
+        )
         return UNUSABLE
     return _graded(chosen, lambda report: _save(report, chosen.json) if chosen.json else None)
 
 
 def _check(chosen: argparse.Namespace) -> int:
-    from rnnlab.grading import progress
+    from rnnlab.grading import progress_file
 
     def keep(report) -> None:
         for verdict in report.verdicts:
-            progress.record(report.unit, verdict)
+            progress_file.record(report.unit, verdict)
 
     return _graded(chosen, keep)
+
+
+def _progress(chosen: argparse.Namespace) -> int:
+    from rnnlab import checks
+    from rnnlab.grading.learner import progress
+
+    if chosen.unit and chosen.unit not in checks.UNITS:
+        units = ", ".join(checks.UNITS)
+        print(f"rnnlab progress: no unit {chosen.unit!r}, only {units}", file=sys.stderr)
+        return UNUSABLE
+    print(progress(chosen.unit))
+    return ALL_PASSED
 
 
 def _graded(chosen: argparse.Namespace, then) -> int:
@@ -77,7 +108,9 @@ def _needs_posix() -> None:
     from rnnlab.grading.reading import Unusable
 
     if os.name != "posix":
-        raise Unusable("grading needs Linux, macOS, or the Windows Subsystem for Linux; `check(...)` in a notebook does not.")
+        raise Unusable(
+            "grading needs Linux, macOS, or the Windows Subsystem for Linux; check() in a notebook does not"
+        )
 
 
 def _self_check(chosen: argparse.Namespace) -> int:
@@ -94,9 +127,13 @@ def _self_check(chosen: argparse.Namespace) -> int:
     for unit in units:
         found = list(findings(unit, box, seed))
         surprising = [each for each in found if not each.as_wanted]
-        print(f"{unit}: {len(found)} answers with known verdicts, {len(surprising)} judged otherwise", flush=True)
+        print(
+            f"{unit}: {len(found)} answers with known verdicts, {len(surprising)} judged otherwise",
+            flush=True,
+        )
         for each in surprising:
-            print(f"  {each.exercise}, {each.answer}: wanted {each.wanted[0]} {each.wanted[1] or ''}\n    {each.verdict}")
+            wanted = " ".join(filter(None, each.wanted))
+            print(f"  {each.exercise}, {each.answer}: wanted {wanted}\n    {each.verdict}")
         answers, wrong = answers + len(found), wrong + len(surprising)
     print(f"{answers - wrong} of {answers} as they should be · sandbox: {box.name} · seed: {seed}")
     return NOT_ALL if wrong else ALL_PASSED

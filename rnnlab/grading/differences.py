@@ -1,26 +1,29 @@
 """Two results side by side: are they the same, and if not, where does the first difference stand, in words.
 
-What an answer returns must have the exact type, shape and dtype and be finite; only then do values count. These four
-mistakes have the same names in every exercise.
+What an answer returns must have the exact type, shape and dtype and be finite; only then do values count.
+These four mistakes have the same names in every exercise.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from rnnlab import compare
 from rnnlab.grading.exercise import Wrong
 
 WRONG_TYPE = "returns the wrong type"
 WRONG_SHAPE = "returns the wrong shape"
 WRONG_DTYPE = "returns the wrong dtype"
 NOT_FINITE = "returns NaN or infinity"
-TOLERANCE = {"float64": 1e-9, "float32": 1e-5}
+BOOLS = bool, np.bool
+NUMERIC = bool, int, float, np.generic, np.ndarray
 
 
 def first_difference(
     got: object, want: object, axes: tuple | Mapping, what: object, tolerance: float | None
 ) -> Wrong | None:
-    """The first thing that is not as wanted, None if there is none. Parts of a tuple or dict are gone through in order."""
+    """The first thing that is not as wanted, None if there is none. Parts of a tuple or dict are gone through
+    in order."""
     if isinstance(want, tuple | list):
         return _in_sequence(got, want, axes, what, tolerance)
     if isinstance(want, dict):
@@ -32,26 +35,25 @@ def first_difference(
 
 
 def same(got: object, want: object, tolerance: float | None) -> bool:
-    """Equal in structure, shape and value; dtypes may differ. NaN equals NaN, since a wrong answer may hold it."""
+    """Equal in structure, shape and value; dtypes may differ."""
     if isinstance(want, tuple | list):
-        return (
-            isinstance(got, tuple | list)
-            and len(got) == len(want)
-            and all(same(g, w, tolerance) for g, w in zip(got, want, strict=True))
+        pairs = (
+            zip(got, want, strict=True)
+            if isinstance(got, tuple | list) and len(got) == len(want)
+            else [(0, None)]
         )
+        return all(same(*pair, tolerance) for pair in pairs)
     if isinstance(want, dict):
-        return (
-            isinstance(got, dict)
-            and got.keys() == want.keys()
-            and all(same(got[k], want[k], tolerance) for k in want)
-        )
-    if not (_is_numeric(got) and _is_numeric(want)):
+        alike = isinstance(got, dict) and got.keys() == want.keys()
+        return alike and all(same(got[key], want[key], tolerance) for key in want)
+    if not (isinstance(got, NUMERIC) and isinstance(want, NUMERIC)):
         return type(got) is type(want) and got == want
-    return np.shape(got) == np.shape(want) and _agrees(np.asarray(got), np.asarray(want), tolerance)
+    return np.shape(got) == np.shape(want) and compare.agrees(got, want, _limit(got, want, tolerance))
 
 
 def describe(value: object) -> str:
-    """What a value is, in words that follow 'returns': 'an array of shape (3, 2)', 'a tuple of 2', 'nothing (None)'."""
+    """What a value is, in words that follow 'returns': 'an array of shape (3, 2)', 'a tuple of 2', 'nothing
+    (None)'."""
     if value is None:
         return "nothing (None)"
     if isinstance(value, np.ndarray):
@@ -87,47 +89,45 @@ def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: flo
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
     if not isinstance(got, np.ndarray):
-        return Wrong(
-            f"{what} is {describe(got)} instead of an array of shape {want.shape}.",
-            WRONG_TYPE,
-            _type_advice(got),
-        )
+        said = f"{what} is {describe(got)} instead of an array of shape {want.shape}."
+        return Wrong(said, WRONG_TYPE, _type_advice(got))
     if got.shape != want.shape:
         return Wrong(f"{what} has shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
     if got.dtype != want.dtype:
-        return Wrong(
-            f"{what} has dtype {got.dtype} instead of {want.dtype}.", WRONG_DTYPE, _dtype_advice(got, want)
-        )
+        said = f"{what} has dtype {got.dtype} instead of {want.dtype}."
+        return Wrong(said, WRONG_DTYPE, _dtype_advice(got, want))
     if not np.isfinite(got).all():
-        first = np.argwhere(~np.isfinite(got))[0]
-        return Wrong(f"{what} holds {got[tuple(first)]} at {_place(first, axes)}.", NOT_FINITE)
-    if _agrees(got, want, tolerance):
+        first = tuple(map(int, np.argwhere(~np.isfinite(got))[0]))
+        named = [f"{axis} {n}" for axis, n in zip(axes, first, strict=False)] or [str(first)]
+        return Wrong(f"{what} holds {got[first]}, first at {', '.join(named)}.", NOT_FINITE)
+    limit = _limit(got, want, tolerance)
+    if compare.agrees(got, want, limit):
         return None
-    first = _first_apart(got, want, tolerance)
-    value, wanted = _in_words(got[first], want[first])
-    return Wrong(f"{what} first differs at {_place(first, axes)}: {value} instead of {wanted}.")
+    place = compare.first_difference(got, want, axes, limit)
+    return Wrong(
+        f"{what} {place}."
+        if place
+        else f"{what} is off by {compare.relative_error(got, want):.1g} of its size."
+    )
 
 
 def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
     """Of a number, a text, a bool or None."""
-    kinds = _accepted(want)
-    if not isinstance(got, kinds) or (
-        isinstance(got, bool | np.bool) and not isinstance(want, bool | np.bool)
-    ):
+    if not isinstance(got, _accepted(want)) or isinstance(got, BOOLS) > isinstance(want, BOOLS):
         asked = "nothing (None)" if want is None else f"the {type(want).__name__} that is asked for"
         return Wrong(f"{what} is {describe(got)} instead of {asked}.", WRONG_TYPE, _type_advice(got))
-    if isinstance(got, float | np.floating) and not np.isfinite(got) and np.isfinite(want):
+    if isinstance(got, float | np.floating) and not np.isfinite(got):
         return Wrong(f"{what} is {got}.", NOT_FINITE)
     if same(got, want, tolerance):
         return None
-    value, wanted = _in_words(got, want) if _is_numeric(want) else (repr(got), repr(want))
+    value, wanted = _in_words(got, want) if isinstance(want, float | np.floating) else (repr(got), repr(want))
     return Wrong(f"{what} is {value} instead of {wanted}.")
 
 
 def _accepted(want: object) -> tuple:
-    """Types that may stand for a wanted number: NumPy's own are what its functions return."""
-    if isinstance(want, bool | np.bool):
-        return bool, np.bool
+    """Types that may stand for a wanted value: NumPy's own numbers are what its functions return."""
+    if isinstance(want, BOOLS):
+        return BOOLS
     if isinstance(want, int | np.integer):
         return int, np.integer
     if isinstance(want, float | np.floating):
@@ -140,19 +140,12 @@ def _type_advice(got: object) -> str | None:
 
 
 def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
-    if want.dtype.kind == "f" and got.dtype.kind == "f":
+    if want.dtype.kind == got.dtype.kind == "f":
         return "np.zeros and np.array make float64 unless they are told a dtype, for instance dtype=x.dtype."
     return None
 
 
-def _place(index: tuple, axes: tuple) -> str:
-    """'step 3, sequence 0, unit 2'; an index in brackets where the axes have no names."""
-    if len(axes) != len(index):
-        return f"[{', '.join(map(str, index))}]"
-    return ", ".join(f"{axis} {n}" for axis, n in zip(axes, index, strict=True))
-
-
-def _in_words(got: object, want: object) -> tuple[str, str]:
+def _in_words(got: float, want: float) -> tuple[str, str]:
     """Both numbers with as many digits as it takes to tell them apart."""
     for digits in (4, 6, 9, 12, 17):
         words = f"{got:.{digits}g}", f"{want:.{digits}g}"
@@ -161,34 +154,9 @@ def _in_words(got: object, want: object) -> tuple[str, str]:
     return words
 
 
-def _is_numeric(value: object) -> bool:
-    return isinstance(value, bool | int | float | complex | np.generic | np.ndarray)
-
-
-def _agrees(got: np.ndarray, want: np.ndarray, tolerance: float | None) -> bool:
-    return relative_error(got, want) <= _limit(got, want, tolerance)
-
-
-def _limit(got: np.ndarray, want: np.ndarray, tolerance: float | None) -> float:
+def _limit(got: object, want: object, tolerance: float | None) -> float:
+    """The relative error allowed: that of the coarser dtype, none at all for whole numbers."""
     if tolerance is not None:
         return tolerance
-    return max(TOLERANCE.get(str(array.dtype), 0.0) for array in (got, want))
-
-
-def relative_error(got: np.ndarray, want: np.ndarray) -> float:
-    with np.errstate(all="ignore"):
-        apart = np.where(got == want, 0, got.astype("complex128") - want)
-        scale = np.linalg.norm(np.ravel(want))
-        size = np.linalg.norm(np.ravel(apart))
-    if not np.isfinite(size) and np.array_equal(np.isfinite(got), np.isfinite(want)):
-        keep = np.isfinite(got)
-        return relative_error(got[keep], want[keep])
-    return float(size / scale) if scale else float(size)
-
-
-def _first_apart(got: np.ndarray, want: np.ndarray, tolerance: float | None) -> tuple:
-    """Index of the first element that is further off than the tolerance allows for an element of this array's size."""
-    apart = np.abs(got.astype("complex128") - want)
-    allowed = _limit(got, want, tolerance) * np.maximum(np.abs(want), np.sqrt(np.mean(np.abs(want) ** 2)))
-    first = np.flatnonzero(apart > allowed)
-    return np.unravel_index(first[0] if len(first) else np.argmax(apart), got.shape)
+    names = (np.asarray(array).dtype.name for array in (got, want))
+    return max(compare.TOLERANCES[name].gradient if name in compare.TOLERANCES else 0.0 for name in names)

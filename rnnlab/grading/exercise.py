@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 
 class Wrong(Exception):
-    """Raised by a check: the first difference in the learner's terms, and the misconception if it is known."""
+    """Raised by a check: the first difference in the learner's terms, and the misconception if it is
+    known."""
 
     def __init__(self, message: str, misconception: str | None = None, next_step: str | None = None):
         super().__init__(message)
@@ -23,7 +24,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Code:
-    """A callable argument, as source text: it is executed where the learner's code runs, afresh for each call.
+    """A callable argument, as source text: it is executed where the learner's code runs, afresh for each
+    call.
 
     Codes of one call with the same source share its globals. The source may use `np`, and may raise
     `Wrong(message, misconception, next_step)` itself: the answer then has failed with that misconception.
@@ -35,7 +37,8 @@ class Code:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One function to write. `check(submission, rng)` returns, or raises Wrong; `truth` has the learner's signature."""
+    """One function to write. `check(submission, rng)` returns, or raises Wrong; `truth` has the learner's
+    signature."""
 
     name: str
     points: int

@@ -1,7 +1,7 @@
 """All processes that come from one: found again wherever they went, counted, and ended together.
 
-A process may leave its session, and its parent may die; it then belongs to the nearest ancestor that asks for orphans.
-While a worker runs, the judge is that ancestor (on Linux), so nothing of it can get away.
+A process may leave its session, and its parent may die; it then belongs to the nearest ancestor that asks for
+orphans. While a worker runs, the judge is that ancestor (on Linux), so nothing of it can get away.
 """
 
 import contextlib
@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import time
+from collections import defaultdict
 
 import psutil
 
@@ -34,27 +35,30 @@ class Family:
         self.first: int | None = None  # the worker's pid: whoever started it reaps it
 
     def members(self) -> list[psutil.Process]:
-        """Those alive now."""
-        found: list[psutil.Process] = []
-        for child in psutil.Process().children():
-            if child.pid not in self.earlier:
-                with contextlib.suppress(psutil.Error):
-                    found += [child, *child.children(recursive=True)]
-        return [each for each in found if _alive(each)]
+        """Those alive now. One look at all processes: between two, an orphan changes its parent and is in
+        neither."""
+        children: dict[int, list[psutil.Process]] = defaultdict(list)
+        for each in psutil.process_iter(["ppid", "status"]):
+            children[each.info["ppid"]].append(each)
+        found = [child for child in children[os.getpid()] if child.pid not in self.earlier]
+        for each in found:  # grows while it is gone through
+            found += children[each.pid]
+        return [each for each in found if each.info["status"] != psutil.STATUS_ZOMBIE]
 
     def end(self) -> bool:
-        """Kill every member; False if some are still there after a while. They are stopped first: none may fork on."""
+        """Kill every member; False if some are still there after a while. They are stopped first: none may
+        fork on."""
         until = time.monotonic() + PATIENCE
-        while members := self.members():
-            if time.monotonic() > until:
-                return False
+        looks_without = 0
+        while looks_without < 2 and time.monotonic() < until:
+            members = self.members()
+            looks_without = 0 if members else looks_without + 1
             for action in (signal.SIGSTOP, signal.SIGKILL):
                 for each in members:
-                    with contextlib.suppress(psutil.Error, ProcessLookupError):
+                    with contextlib.suppress(psutil.Error):
                         each.send_signal(action)
             self._reap()
-        self._reap()
-        return True
+        return looks_without == 2
 
     def _reap(self) -> None:
         """Let go of orphans that have ended."""
@@ -62,10 +66,3 @@ class Family:
             if child.pid not in self.earlier and child.pid != self.first:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(child.pid, os.WNOHANG)
-
-
-def _alive(process: psutil.Process) -> bool:
-    try:
-        return process.status() != psutil.STATUS_ZOMBIE
-    except psutil.Error:
-        return False

@@ -93,7 +93,8 @@ def grade(
 
 
 def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
-    """The verdict on one exercise, whatever the notebook holds; a process that does not start is tried again."""
+    """The verdict on one exercise, whatever the notebook holds; a process that does not start is tried
+    again."""
     try:
         answer = answer_in(cells, exercise.name)
     except Stopped as stopped:
@@ -112,24 +113,29 @@ def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> 
 
 
 def unit_of(path: Path, names: set[str], insisted: str | None = None) -> str:
-    """The unit that a notebook belongs to: by its file's name if that says one, else by the functions in it."""
+    """The unit that a notebook belongs to: by its file's name if that says one, else by the functions in
+    it."""
     if insisted and insisted not in checks.UNITS:
         raise Unusable(f"There is no unit {insisted!r}; the units are {', '.join(checks.UNITS)}.")
     held = {unit: [e.name for e in checks.exercises(unit) if e.name in names] for unit in checks.UNITS}
     likely = max(held, key=lambda unit: len(held[unit]))
-    said = insisted or next((unit for unit in checks.UNITS if re.search(rf"(?<![a-z]){unit}(?![a-z])", path.stem)), None)
+    said = insisted or next(
+        (unit for unit in checks.UNITS if re.search(rf"(?<![a-z]){unit}(?![a-z])", path.stem)), None
+    )
     if said and (held[said] or not held[likely]):
         return said
     if said:
         raise Unusable(
-            f"{path} should be of unit {said} but holds none of its exercises. It seems to be of unit {likely}: "
-            f"it defines {', '.join(held[likely])}. Grade the right file, or give it the name {checks.UNITS[likely]}.ipynb."
+            f"{path} should be of unit {said} but holds none of its exercises. It seems to be of {likely}: "
+            f"it defines {', '.join(held[likely])}. Grade that file, or call it {checks.UNITS[likely]}.ipynb."
         )
     if held[likely]:
         return likely
     near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
     found = f" It defines {', '.join(near[:3])}." if near else ""
-    raise Unusable(f"{path} defines no exercise of this course.{found} The units are {', '.join(checks.UNITS)}.")
+    raise Unusable(
+        f"{path} defines no exercise of this course.{found} The units are {', '.join(checks.UNITS)}."
+    )
 
 
 def _near(name: str) -> list[str]:

@@ -1,4 +1,5 @@
-"""A submission in the learner's own process: what `check` uses in a notebook. Quick, and no defence against anything."""
+"""A submission in the learner's own process: what `check` uses in a notebook. Quick, and no defence against
+anything."""
 
 from collections.abc import Callable
 
@@ -7,7 +8,8 @@ from rnnlab.grading.outcomes import answer, question
 
 
 class InProcess:
-    """Calls the learner's function on copies and returns a copy of its result, as the separate process would."""
+    """Calls the learner's function on copies and returns a copy of its result, as the separate process
+    would."""
 
     def __init__(self, function: Callable, name: str | None = None):
         self.function, self.name = function, name or function.__name__

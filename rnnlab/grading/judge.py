@@ -1,7 +1,8 @@
 """One exercise, one submission, one verdict: runs the check and puts whatever happens into words.
 
-A check that breaks is run once more on the course's own answer. If it breaks there too the fault is the course's and
-costs no marks; if not, the answer returned something that the check could not read, and that is a wrong answer.
+A check that breaks is run once more on the course's own answer. If it breaks there too the fault is the
+course's and costs no marks; if not, the answer returned something that the check could not read, and that is
+a wrong answer.
 """
 
 import time

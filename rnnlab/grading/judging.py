@@ -1,12 +1,13 @@
-"""What a check says about one answer: right, or the first difference in the learner's words and the likely mistake.
+"""What a check says about one answer: right, or the first difference in the learner's words and the likely
+mistake.
 
-A check calls `expect(got, want, ...)` once a case, smallest case first. Type, shape, dtype and finiteness are held
-exactly, values within the tolerance of their dtype. A wrong answer is compared with what known misconceptions give.
-Where two misconceptions give the same numbers, the following cases decide between them; the message stays that of
-the first case that differed.
+A check calls `expect(got, want, ...)` once a case, smallest case first. Type, shape, dtype and finiteness are
+held exactly, values within the tolerance of their dtype. A wrong answer is compared with what known
+misconceptions give. Where two misconceptions give the same numbers, the following cases decide between them;
+the message stays that of the first case that differed.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -31,7 +32,8 @@ class Undecided:
             raise self.first
 
     def settled(self, last: Wrong | None = None) -> Wrong | None:
-        """What to tell the learner: the first difference with the name that is left; `last` if there was none."""
+        """What to tell the learner: the first difference with the name that is left; `last` if there was
+        none."""
         if self.first is None:
             return last
         if last is not None and last.misconception in self.names:
@@ -65,9 +67,10 @@ def expect(
 ) -> None:
     """Return if `got` is `want`, else raise Wrong with the first difference.
 
-    `want` is an array, a number, or a tuple or dict of those; then `what` names the parts of a tuple and `axes` may
-    be {part: axes}. `wrong` is {misconception: value, or a function that gives it}; `...` in it stands for the wanted
-    part. `tolerance` is a relative error; without it the dtype decides (compare.TOLERANCES).
+    `want` is an array, a number, or a tuple or dict of those; then `what` names the parts of a tuple and
+    `axes` may be {part: axes}. `wrong` is {misconception: value, or a function that gives it}; `...` in it
+    stands for the wanted part. `tolerance` is a relative error; without it the dtype decides
+    (compare.TOLERANCES).
     """
     difference = first_difference(got, want, axes, what, tolerance)
     if difference is None:

@@ -1,11 +1,12 @@
-"""What a learner calls in a notebook: check an answer, open a hint, use what is there, look at what is done."""
+"""What a learner calls in a notebook: check an answer, open a hint, use what is there, look at what is
+done."""
 
 import secrets
 from collections.abc import Callable
 from types import FunctionType
 
 from rnnlab import checks
-from rnnlab.grading import progress as kept
+from rnnlab.grading import progress_file as kept
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
@@ -28,7 +29,8 @@ def check(function: Callable) -> Verdict:
 
 
 def use(function: Callable) -> Callable:
-    """The learner's own function if it passed its last check in this kernel, else the course's; says which."""
+    """The learner's own function if it passed its last check in this kernel, else the course's; says
+    which."""
     _, exercise = _exercise(function, "use")
     checked = _passed.get(exercise.name)
     if checked is not None and _code(checked) == _code(function):
@@ -39,7 +41,7 @@ def use(function: Callable) -> Callable:
 
 
 class Hint:
-    """One hint, shown as text."""
+    """One hint, as text, and in a notebook as Markdown: there the page breaks lines between words."""
 
     def __init__(self, exercise: Exercise, number: int):
         self.exercise, self.number = exercise, number
@@ -50,6 +52,9 @@ class Hint:
         return f"Hint {self.number} of {count}: {self.exercise.hints[self.number - 1]}{more}"
 
     __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return str(self).replace("\n", "\n\n")
 
 
 def hint(function: Callable) -> Hint:
@@ -71,7 +76,7 @@ def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
         raise TypeError(f"{verb} takes the function itself: {verb}({function}), without quotes.")
     if not callable(function):
         raise TypeError(
-            f"{verb} takes the function, not what it returns: write {verb}(name) without brackets behind the name. "
+            f"{verb} takes the function, not what it returns: write {verb}(name), no brackets behind name. "
             f"It was given a {type(function).__name__}."
         )
     name = getattr(function, "__name__", type(function).__name__)

@@ -4,7 +4,7 @@ import html
 from collections.abc import Iterator, Mapping
 
 from rnnlab import checks
-from rnnlab.grading.progress import Entry
+from rnnlab.grading.progress_file import Entry
 from rnnlab.grading.verdict import OTHERWISE, SIGNS, Status
 
 

@@ -1,7 +1,7 @@
 """A notebook file as a list of parsed cells: only what its author typed, whatever else the file holds.
 
-Outputs and metadata are never looked at. A cell that Python cannot parse keeps its error and disturbs no other cell.
-Magics and shell lines are blanked, so that line numbers stay those of the cell.
+Outputs and metadata are never looked at. A cell that Python cannot parse keeps its error and disturbs no
+other cell. Magics and shell lines are blanked, so that line numbers stay those of the cell.
 """
 
 import ast
@@ -51,7 +51,11 @@ def cells(text: str, path: Path) -> list[Cell]:
         found = _of_old_format(book)
     if not isinstance(found, list):
         raise Unusable(f"{path} is JSON but not a notebook: it has no list of cells.")
-    code = [(n, cell) for n, cell in enumerate(found, 1) if isinstance(cell, dict) and cell.get("cell_type") == "code"]
+    code = [
+        (n, cell)
+        for n, cell in enumerate(found, 1)
+        if isinstance(cell, dict) and cell.get("cell_type") == "code"
+    ]
     return [parse(n, _source(cell)) for n, cell in code]
 
 
@@ -73,7 +77,9 @@ def blanked(text: str) -> str:
     if lines[0].startswith("%%") and not KEEPS_ITS_BODY.match(lines[0]):
         return "\n" * (len(lines) - 1)
     lines = [ASSIGNED_MAGIC.sub(r"\1None", line) for line in lines]
-    return "\n".join("" if MAGIC.search(line) and not line.lstrip().startswith("#") else line for line in lines)
+    return "\n".join(
+        "" if MAGIC.search(line) and not line.lstrip().startswith("#") else line for line in lines
+    )
 
 
 def _statements(text: str) -> list[ast.stmt]:

@@ -1,8 +1,9 @@
-"""What stands around the learner's process: bubblewrap where it works, limits of the operating system everywhere.
+"""What stands around the learner's process: bubblewrap where it works, limits of the operating system
+everywhere.
 
-Under bubblewrap the process has no network, sees no other process, and reads nothing but Python, its packages and
-rnnlab/grading/inside; all it writes goes to a small folder in memory. In plain mode it is a process like any other of
-this user: it can read files and kill processes if it goes around the guard (inside/guard.py).
+Under bubblewrap the process has no network, sees no other process, and reads nothing but Python, its packages
+and rnnlab/grading/inside; all it writes goes to a small folder in memory. In plain mode it is a process like
+any other of this user: it can read files and kill processes if it goes around the guard (inside/guard.py).
 """
 
 import os
@@ -16,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from rnnlab.grading.progress import home
+from rnnlab.grading.progress_file import home
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
@@ -86,7 +87,9 @@ def hidden() -> list[str]:
 def _tasks_of_this_user() -> int:
     """The limit counts what the user runs already. It does not bind root."""
     tasks = (each.info for each in psutil.process_iter(["uids", "num_threads"]))
-    return sum(info["num_threads"] or 0 for info in tasks if info["uids"] and info["uids"].real == os.getuid())
+    return sum(
+        info["num_threads"] or 0 for info in tasks if info["uids"] and info["uids"].real == os.getuid()
+    )
 
 
 @cache

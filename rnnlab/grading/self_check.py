@@ -1,5 +1,6 @@
-"""The grader held against itself, before it grades anyone: untouched exercises get nothing, solutions everything,
-each known wrong answer fails with its mistake named, and right answers written differently pass.
+"""The grader held against itself, before it grades anyone: untouched exercises get nothing, solutions
+everything, each known wrong answer fails with its mistake named, and right answers written differently pass.
+
 """
 
 from collections.abc import Iterator
@@ -8,7 +9,6 @@ from typing import NamedTuple
 
 from rnnlab import checks
 from rnnlab.course import ROOT
-from rnnlab.grading import sandbox
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.grade import grade_one, judge_apart
 from rnnlab.grading.reading import Cell, parse, read
@@ -56,7 +56,9 @@ def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:
     return [parse(cell.number, text) for cell, text in zip(cells, edited, strict=True)]
 
 
-def _of_one(exercise: Exercise, stubs: list[Cell], solved: list[Cell], box: Sandbox, seed: int) -> Iterator[tuple]:
+def _of_one(
+    exercise: Exercise, stubs: list[Cell], solved: list[Cell], box: Sandbox, seed: int
+) -> Iterator[tuple]:
     yield "stub", (Status.not_attempted, None), grade_one(exercise, stubs, seed, box)
     yield "solution", (Status.passed, None), grade_one(exercise, solved, seed, box)
     for n, source in enumerate(exercise.also_right, 1):

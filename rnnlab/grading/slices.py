@@ -1,7 +1,9 @@
-"""From a notebook to one answer: the statements that the exercise's function needs, directly or through others.
+"""From a notebook to one answer: the statements that the exercise's function needs, directly or through
+others.
 
-Only imports, definitions and assignments can be needed; what a notebook prints, plots or trains stays out. Of several
-definitions of one name the untouched stubs are left out if there is another: a copied cell never hides an answer.
+Only imports, definitions and assignments can be needed; what a notebook prints, plots or trains stays out. Of
+several definitions of one name the untouched stubs are left out if there is another: a copied cell never
+hides an answer.
 """
 
 import ast
@@ -38,7 +40,9 @@ class Binding(NamedTuple):
         if not isinstance(self.statement, DEFINITIONS):
             return False
         body = self.statement.body[ast.get_docstring(self.statement) is not None :]
-        return len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
+        return (
+            len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
+        )
 
 
 def answer_in(cells: list[Cell], name: str) -> Answer:
@@ -59,7 +63,9 @@ def answer_in(cells: list[Cell], name: str) -> Answer:
 def defined(cells: list[Cell]) -> set[str]:
     """All names that the cells give at their top level, those of cells with a syntax error too."""
     parsed = {name for cell in cells for binding in _bindings(cell) for name in binding.gives}
-    return parsed | {name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)}
+    return parsed | {
+        name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)
+    }
 
 
 def _attempts(bindings: list[Binding], name: str) -> list[Binding]:
@@ -75,14 +81,17 @@ def _nothing_to_judge(cells: list[Cell], bindings: list[Binding], name: str, stu
             return Stopped(Status.crashed, f"{said}: {line}" if line else said)
     if stub:
         return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
-    made = [each for binding in bindings if isinstance(binding.statement, DEFINITIONS) for each in binding.gives]
+    made = [
+        each for binding in bindings if isinstance(binding.statement, DEFINITIONS) for each in binding.gives
+    ]
     near = get_close_matches(name, made, 1, 0.6)
     said = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
     return Stopped(Status.not_attempted, f"No function is called {name}. {said}")
 
 
 def _needed(bindings: list[Binding], name: str) -> tuple[list[Binding], set[str]]:
-    """(bindings to run for `name`, names they are for), found by following names until no new one turns up."""
+    """(bindings to run for `name`, names they are for), found by following names until no new one turns
+    up."""
     chosen = [binding for binding in bindings if "*" in binding.gives]
     followed: set[str] = set()
     waiting = {name}
@@ -101,14 +110,18 @@ def _needed(bindings: list[Binding], name: str) -> tuple[list[Binding], set[str]
 def _bindings(cell: Cell) -> Iterator[Binding]:
     for index, statement in enumerate(cell.statements):
         if isinstance(statement, (*DEFINITIONS, *ASSIGNMENTS, *IMPORTS, *CHOICES)):
-            with suppress(RecursionError, SyntaxError):  # nested too deeply, or a name used before its `global`
+            with suppress(
+                RecursionError, SyntaxError
+            ):  # nested too deeply, or a name used before its `global`
                 yield Binding(cell, index, statement, *_names(statement))
 
 
 def _names(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
     """(given, needed at once, needed later) by a statement, as Python's own compiler sees its scopes."""
     table = symtable.symtable(ast.unparse(statement), "<cell>", "exec")
-    gives = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    gives = {
+        symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()
+    }
     at_once = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
     if isinstance(statement, ast.AugAssign):
         at_once |= gives

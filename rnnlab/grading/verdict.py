@@ -6,7 +6,8 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """The outcomes of a check. A word and a sign stand for each: a colour alone says nothing to many readers."""
+    """The outcomes of a check. A word and a sign stand for each: a colour alone says nothing to many
+    readers."""
 
     passed = "passed"
     failed = "failed"
@@ -73,7 +74,8 @@ class Verdict:
 
 
 class Stopped(Exception):
-    """The answer did not come back: why, in the learner's terms. Raised by a submission, passed through a check."""
+    """The answer did not come back: why, in the learner's terms. Raised by a submission, passed through a
+    check."""
 
     def __init__(self, status: Status, message: str, next_step: str | None = None):
         super().__init__(message)

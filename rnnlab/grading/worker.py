@@ -1,7 +1,9 @@
-"""A submission in a process of its own: what grading uses. One process an exercise, ended with all it started.
+"""A submission in a process of its own: what grading uses. One process an exercise, ended with all it
+started.
 
-Nothing that decides a verdict ever enters that process. The judge sends inputs and reads bytes that it trusts as little
-as a stranger's: their size is capped before they are read, and they become arrays and numbers, never code.
+Nothing that decides a verdict ever enters that process. The judge sends inputs and reads bytes that it trusts
+as little as a stranger's: their size is capped before they are read, and they become arrays and numbers,
+never code.
 """
 
 import ast
@@ -44,7 +46,8 @@ def of_source(name: str, source: str) -> Answer:
 
 
 class Worker:
-    """A callable that runs the learner's function in its process. To be used in a `with`; the time limit is for all calls."""
+    """A callable that runs the learner's function in its process. To be used in a `with`; the time limit is
+    for all calls."""
 
     def __init__(self, asked: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = asked, asked.name, box
@@ -73,7 +76,12 @@ class Worker:
         for end in (self.asking, self.answering):
             stack.callback(os.close, end)
             os.set_blocking(end, False)
-        said = {"ask": ask, "answer": reply, "limits": sandbox.limits(self.seconds), "hidden": sandbox.hidden()}
+        said = {
+            "ask": ask,
+            "answer": reply,
+            "limits": sandbox.limits(self.seconds),
+            "hidden": sandbox.hidden(),
+        }
         self.family = Family()
         self.process = subprocess.Popen(
             self.box.command(json.dumps(said)),
@@ -97,7 +105,9 @@ class Worker:
         except Stopped as stopped:
             errors.seek(0)
             why = errors.read(500).decode(errors="replace").strip() or stopped.message
-            raise Stopped(Status.grader_error, f"The process for {self.name} did not start: {why}") from stopped
+            raise Stopped(
+                Status.grader_error, f"The process for {self.name} did not start: {why}"
+            ) from stopped
 
     def _load(self) -> None:
         """Hand over the answer's source; Stopped if there is no function after it has run."""
@@ -109,6 +119,7 @@ class Worker:
         """Send a frame and wait for the one that answers it, on the answer's own time."""
         start = time.monotonic()
         left = self.left if patience is None else patience
+        self._receive(bytearray()) if select.select([self.answering], [], [], 0)[0] else None
         sending, got = memoryview(frame), bytearray()
         while not _whole(self.name, got):
             if time.monotonic() - start > left:
@@ -122,7 +133,7 @@ class Worker:
                 self._receive(got)
         if patience is None:
             self.left -= time.monotonic() - start
-        return bytes(got)
+        return bytes(got[: wire.LENGTHS.size + sum(wire.lengths(got))])  # what follows answers nothing
 
     def _receive(self, got: bytearray) -> None:
         part = os.read(self.answering, 1 << 20)
@@ -131,7 +142,8 @@ class Worker:
         got += part
 
     def _watch(self) -> None:
-        """What no limit of the operating system covers: the processes together, and one that went without a word."""
+        """What no limit of the operating system covers: the processes together, and one that went without a
+        word."""
         members = self.family.members()
         if len(members) > sandbox.PROCESSES:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
@@ -152,7 +164,9 @@ class Worker:
         if number == signal.SIGKILL:
             return Stopped(Status.memory, f"{self.name} was killed: the machine has no memory left.")
         if number == signal.SIGSEGV:
-            return Stopped(Status.crashed, f"{self.name} wrote to memory that is not its own (segmentation fault).")
+            return Stopped(
+                Status.crashed, f"{self.name} wrote to memory that is not its own (segmentation fault)."
+            )
         how = f"by {signal.Signals(number).name}" if number in _SIGNALS else f"exit code {code}"
         return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
 
@@ -165,7 +179,9 @@ class Worker:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
         if not gone:
-            warnings.warn(f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2)
+            warnings.warn(
+                f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2
+            )
 
 
 def _whole(name: str, got: bytearray) -> bool:

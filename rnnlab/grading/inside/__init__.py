@@ -1,1 +1,2 @@
-"""What a learner's process may see of the course: how values travel, and the loop that calls the answer. NumPy only."""
+"""What a learner's process may see of the course: how values travel, and the loop that calls the answer.
+NumPy only."""

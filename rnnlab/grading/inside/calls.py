@@ -1,7 +1,8 @@
 """One call of a learner's function, and what became of it.
 
-Used on both sides: in a notebook directly, when grading in the learner's own process. The outcome is a plain dict whose
-`kind` is returned, changed, wrong, not_attempted, raised, memory, forbidden, unsuitable or too_big.
+Used on both sides: in a notebook directly, when grading in the learner's own process. The outcome is a plain
+dict whose `kind` is returned, changed, wrong, not_attempted, raised, memory, forbidden, unsuitable or
+too_big.
 """
 
 import linecache
@@ -25,8 +26,11 @@ class Forbidden(Exception):
     """Something that an answer may not do; the message says what."""
 
 
-def call(function: Callable, frame: bytes) -> bytes:
-    """The frame of the outcome of function(*arguments, **keywords), where `frame` holds both."""
+def call(function: Callable, frame: bytes, failure: dict | None = None) -> bytes:
+    """The frame of the outcome of function(*arguments, **keywords), where `frame` holds both.
+
+    `failure` is the outcome of a statement that did not run; it is why a name is missing.
+    """
     (arguments, keywords), _ = wire.unpack(frame)
     programs: dict[str, dict] = {}
     arguments, keywords = _ready(arguments, programs), _ready(keywords, programs)
@@ -48,7 +52,8 @@ def call(function: Callable, frame: bytes) -> bytes:
             )
         return wire.pack(result, kind="returned")
     except BaseException as error:
-        return wire.pack(None, **outcome(error, function))
+        missing = isinstance(error, NameError) and failure is not None
+        return wire.pack(None, **(failure if missing else outcome(error, function)))
 
 
 def outcome(error: BaseException, function: Callable | None = None) -> dict:
@@ -72,7 +77,8 @@ def outcome(error: BaseException, function: Callable | None = None) -> dict:
 
 
 def _ready(part: object, programs: dict[str, dict]) -> object:
-    """The arguments with each Program turned into its function; programs with the same source share globals."""
+    """The arguments with each Program turned into its function; programs with the same source share
+    globals."""
     if isinstance(part, wire.Program):
         if part.source not in programs:
             programs[part.source] = {"np": np, "Wrong": Wrong, "__name__": "given"}
@@ -115,7 +121,8 @@ def _text(error: BaseException) -> str:
 
 
 def _learners_line(error: BaseException, function: Callable | None) -> tuple[str, str]:
-    """("line 3: h = x @ w", name of the function) for the innermost line that the learner wrote, ("", "") if none."""
+    """("line 3: h = x @ w", name of the function) for the innermost line that the learner wrote, ("", "") if
+    none."""
     home = getattr(getattr(function, "__code__", None), "co_filename", None)
     found = "", ""
     trace = error.__traceback__

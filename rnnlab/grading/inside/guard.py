@@ -1,6 +1,6 @@
-"""What an answer may not do, refused with a sentence: read the course's files, import its modules, open a connection,
-start a program. It exists for the message. An answer that wants past it gets past it, through ctypes for instance;
-what holds then is the sandbox around the process.
+"""What an answer may not do, refused with a sentence: read the course's files, import its modules, open a
+connection, start a program. It exists for the message. An answer that wants past it gets past it, through
+ctypes for instance; what holds then is the sandbox around the process.
 """
 
 import sys
@@ -26,7 +26,8 @@ OFFERED = ("check", "hint", "progress", "banner", "show_source")
 
 
 def install(hidden: list[str]) -> None:
-    """From here on this process refuses what an answer may not do; `hidden` are folders it may not look into."""
+    """From here on this process refuses what an answer may not do; `hidden` are folders it may not look
+    into."""
     sys.modules["rnnlab"] = _inert_course()
     sys.meta_path.insert(0, _Refusal())
     folders = tuple(hidden)

@@ -1,6 +1,7 @@
 """The loop of the learner's process: load the answer, then one call after another until the judge hangs up.
 
-It holds the learner's code and the inputs of one exercise. Wanted values, seed, score and clock never come here.
+It holds the learner's code and the inputs of one exercise. Wanted values, seed, score and clock never come
+here.
 """
 
 import ast
@@ -20,7 +21,8 @@ DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 
 
 def main(settings: str) -> None:
-    """Serve the judge. `settings` is JSON: two file descriptors, limits {name: value}, and the hidden folders."""
+    """Serve the judge. `settings` is JSON: two file descriptors, limits {name: value}, and the hidden
+    folders."""
     chosen = json.loads(settings)
     ask, answer = chosen["ask"], chosen["answer"]
     limit(chosen["limits"])
@@ -31,11 +33,11 @@ def main(settings: str) -> None:
     sys.modules["__main__"] = ModuleType("__main__")
     namespace, failure = load(cells, names)
     function = namespace.get(name)
-    loaded = failure if function is None and failure else {"kind": "returned"}
-    wire.write(answer, wire.pack(callable(function), **loaded))
+    stopped = failure and (function is None or failure["kind"] == "forbidden")
+    wire.write(answer, wire.pack(callable(function), **(failure if stopped else {"kind": "returned"})))
     try:
         while True:
-            wire.write(answer, calls.call(function, wire.read(ask)))
+            wire.write(answer, calls.call(function, wire.read(ask), failure))
     except EOFError:
         return
 
@@ -63,10 +65,11 @@ def silence() -> None:
 
 
 def load(cells: list, names: list[str]) -> tuple[dict, dict | None]:
-    """(namespace, first failure) after the chosen statements of [(label, source, [index, ...]), ...] have run.
+    """(namespace, first failure) after the chosen statements of [(label, source, [index, ...]), ...] have
+    run.
 
-    Each runs by itself: one that fails may have nothing to do with the answer. Imports run first, and what missed
-    a name runs once more at the end, so that cells may stand in any order.
+    Each runs by itself: one that fails may have nothing to do with the answer. Imports run first, and what
+    missed a name runs once more at the end, so that cells may stand in any order.
     """
     namespace = sys.modules["__main__"].__dict__
     parts = [part for label, source, chosen in cells for part in _statements(label, source, chosen, names)]
@@ -89,7 +92,11 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
     body = compile(source, label, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
     statements = [body[index] for index in chosen]
     for statement in statements:
-        if isinstance(statement, IMPORTS) and names != ["*"] and getattr(statement, "module", "") != "__future__":
+        if (
+            isinstance(statement, IMPORTS)
+            and names != ["*"]
+            and getattr(statement, "module", "") != "__future__"
+        ):
             given = lambda alias: alias.asname or alias.name.partition(".")[0]
             statement.names = [alias for alias in statement.names if given(alias) in (*names, "*")]
     return [(label, statement) for statement in statements]

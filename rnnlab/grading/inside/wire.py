@@ -1,9 +1,11 @@
-"""How values cross between the judge and the learner's process: JSON that says what there is, then raw buffers.
+"""How values cross between the judge and the learner's process: JSON that says what there is, then raw
+buffers.
 
-Never pickle: to read a pickle is to run it, and what comes back was made by code that nobody has read. Types are
-exact: a subclass of an array or of a number may answer one thing now and another thing later.
+Never pickle: to read a pickle is to run it, and what comes back was made by code that nobody has read. Types
+are exact: a subclass of an array or of a number may answer one thing now and another thing later.
 
-A frame: two lengths (8 bytes each, little-endian), a header in JSON, the bytes of the header's arrays one after another.
+A frame: two lengths (8 bytes each, little-endian), a header in JSON, the bytes of the header's arrays one
+after another.
 """
 
 import json
@@ -21,7 +23,7 @@ MAX_BUFFERS = 64 << 20  # bytes: 8 million float64, far above any answer asked f
 MAX_PARTS = 10_000
 MAX_DEPTH = 16
 MAX_INT_BITS = 4096
-NUMBERS = "biufc"  # kinds of dtype that are numbers: no objects, no text, no records
+NUMBERS = "biuf"  # kinds of dtype that are numbers: no objects, no text, no records
 
 
 class Unsuitable(Exception):
@@ -53,7 +55,8 @@ def pack(value: object, **header: object) -> bytes:
 
 
 def unpack(frame: bytes) -> tuple[object, dict]:
-    """The value of a frame and its header; Broken if anything about it is not as `pack` would have written it."""
+    """The value of a frame and its header; Broken if anything about it is not as `pack` would have written
+    it."""
     header_bytes, _ = lengths(frame)
     end = LENGTHS.size + header_bytes
     try:

@@ -1,8 +1,8 @@
 """What a learner has done, in one SQLite file on this machine: last and best verdict, tries, hints opened.
 
-Every change is one transaction, so that a crash loses at most the change it hits, and two notebooks may write at once.
-The rollback journal is kept, not a write-ahead log: home directories on a network share cannot hold one.
-A file that cannot be written costs a warning, never a verdict.
+Every change is one transaction, so that a crash loses at most the change it hits, and two notebooks may write
+at once. The rollback journal is kept, not a write-ahead log: home directories on a network share cannot hold
+one. A file that cannot be written costs a warning, never a verdict.
 """
 
 import os
@@ -24,8 +24,8 @@ CREATE TABLE IF NOT EXISTS hints (name TEXT PRIMARY KEY, opened INTEGER);
 """
 RECORD = """
 INSERT INTO verdicts VALUES (:name, :unit, :status, :misconception, :passed, :points, 1)
-ON CONFLICT (name) DO UPDATE SET status = :status, misconception = :misconception, passed = max(passed, :passed),
-    points = max(points, :points), tries = tries + 1
+ON CONFLICT (name) DO UPDATE SET status = :status, misconception = :misconception,
+    passed = max(passed, :passed), points = max(points, :points), tries = tries + 1
 """
 OPEN_HINT = """
 INSERT INTO hints VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET opened = opened + 1 RETURNING opened
@@ -68,7 +68,8 @@ def record(unit: str, verdict: Verdict) -> None:
 
 
 def open_hint(name: str, otherwise: int) -> int:
-    """Count one more hint of an exercise as opened, and say how many are; `otherwise` if that cannot be kept."""
+    """Count one more hint of an exercise as opened, and say how many are; `otherwise` if that cannot be
+    kept."""
     opened = otherwise
     with _kept("how many hints are open"), _database() as database:
         opened = database.execute(OPEN_HINT, (name,)).fetchone()[0]

@@ -1,0 +1,12 @@
+"""Leaves before anything is asked.
+
+deserves: crashed
+"""
+
+import os
+
+ended = os._exit(0)
+
+
+def running_sum(x):
+    return ended

@@ -1,0 +1,10 @@
+"""Returns eighty megabytes where a few numbers are asked for.
+
+deserves: too_big
+"""
+
+import numpy as np
+
+
+def running_sum(x):
+    return np.zeros(10_000_000)

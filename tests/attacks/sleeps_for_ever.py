@@ -1,0 +1,10 @@
+"""Waits without using the processor.
+
+deserves: timeout
+"""
+
+import time
+
+
+def running_sum(x):
+    time.sleep(10_000)

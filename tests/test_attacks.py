@@ -1,0 +1,51 @@
+"""Every attack gets what its file says, in both modes, and the next answer what it deserves."""
+
+import pytest
+
+from rnnlab.grading.attacks import KILLED, MODES, attacks, page, perform, perform_apart, places
+from rnnlab.grading.sandbox import CHECKOUT, choose
+from rnnlab.grading.verdict import Status
+
+ATTACKS = {attack.name: attack for attack in attacks()}
+PAGE = CHECKOUT / "docs" / "attacks.md"
+WANTED = (  # what the course promises to have tried
+    "redefines_check", "patches_numpy_comparisons", "patches_time", "searches_memory", "walks_the_stack",
+    "reads_the_answer", "imports_the_reference", "writes_the_progress_file", "writes_the_report",
+    "prints_a_report", "exits_politely", "exits_at_once", "kills_its_parent", "loops_for_ever",
+    "sleeps_for_ever", "forks_without_end", "takes_all_memory", "prints_a_gigabyte", "opens_a_socket",
+    "returns_a_lazy_array", "returns_a_lying_array", "returns_what_equals_everything", "returns_nan",
+    "returns_infinity", "changes_its_input", "returns_the_last_answer_again", "writes_to_foreign_memory",
+    "leaves_threads_running", "calls_itself_for_ever",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("name", ATTACKS)
+def test_an_attack_gets_what_its_file_says_and_the_next_answer_what_it_deserves(name, mode):
+    box = choose(plain=mode == "plain")
+    if box.name != mode:
+        pytest.skip(f"{box.why}: install bubblewrap (Debian: apt-get install bubblewrap)")
+    assert perform_apart(ATTACKS[name], mode) == ATTACKS[name].outcomes[mode]
+    with places() as known:
+        assert perform(ATTACKS["honest"], box, known) == Status.passed
+
+
+def test_every_attack_that_the_course_promises_is_there():
+    assert set(WANTED) <= ATTACKS.keys()
+
+
+def test_an_outcome_is_a_status_and_one_that_is_not_withstood_says_why():
+    for attack in ATTACKS.values():
+        assert attack.deserves in [status.value for status in Status]
+        assert attack.outcomes["plain"] in [KILLED, *(status.value for status in Status)]
+        assert attack.withstood("bubblewrap"), f"{attack.name} is not withstood where classes are graded"
+        assert attack.withstood("plain") or attack.why
+
+
+def test_no_dishonest_answer_is_worth_points_under_bubblewrap():
+    passed = {attack.name for attack in ATTACKS.values() if attack.outcomes["bubblewrap"] == Status.passed}
+    assert all(attack.deserves == Status.passed for attack in ATTACKS.values() if attack.name in passed)
+
+
+def test_the_published_table_is_this_one():
+    assert PAGE.read_text(encoding="utf-8").rstrip() == page().rstrip()
