@@ -1,0 +1,212 @@
+"""What a learner meets in a notebook: verdicts that teach, hints one at a time, progress that survives."""
+
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import rnnlab
+from rnnlab.grading import progress_file
+from rnnlab.grading.exercise import Code, Exercise, Wrong
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import judge
+from rnnlab.grading.judging import expect
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+def last_step(y):
+    return y[-1].copy()
+
+
+def wrong_last_step(y):
+    return y[:, -1]
+
+
+wrong_last_step.__name__ = "last_step"
+
+
+def made(check, **changes):
+    """A small exercise around one check."""
+    fields = {
+        "name": "doubled",
+        "points": 2,
+        "difficulty": 1,
+        "minutes": 1,
+        "lines": 1,
+        "hints": ("a", "b", "c"),
+    }
+    return Exercise(**fields, check=check, truth=lambda x: 2 * x, mutants=(), also_right=(), **changes)
+
+
+def verdict_on(function, check):
+    return judge(made(check), InProcess(function), 3)
+
+
+def check_doubled(submission, rng):
+    for T, H in ((1, 1), (3, 2)):
+        x = rng.normal(size=(T, H))
+        wrong = {"squares it": x**2, "forgets to double": x.copy()}
+        expect(submission(x), 2 * x, axes=("step", "unit"), what="y", case=f"T={T}, H={H}", wrong=wrong)
+
+
+def test_a_right_answer_passes_with_all_its_points():
+    verdict = verdict_on(lambda x: x + x, check_doubled)
+    assert (verdict.status, verdict.points) == ("passed", 2)
+
+
+@pytest.mark.parametrize(
+    ("function", "misconception", "words"),
+    [
+        (lambda x: x**2, "squares it", "step 0, unit 0"),
+        (lambda x: x.copy(), "forgets to double", "T=1, H=1"),
+        (lambda x: 2 * x + (len(x) > 1), None, "T=3, H=2"),
+        (lambda x: (2 * x).astype("float32"), "returns the wrong dtype", "float32"),
+        (lambda x: (2 * x)[:, :1] if x.shape[1] > 1 else 2 * x, "returns the wrong shape", "(3, 1)"),
+        (lambda x: 2 * x / 0, "returns NaN or infinity", "y"),
+        (lambda x: (2 * x).tolist(), "returns the wrong type", "list"),
+        (lambda x: np.multiply(x, 2, out=x), "changes its input", "x holds other numbers"),
+        (lambda x: np.ma.masked_array(2 * x), "returns the wrong type", "MaskedArray"),
+    ],
+    ids=["squares", "copies", "unknown", "dtype", "shape", "infinity", "type", "in place", "subclass"],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:divide by zero", "ignore:invalid value")
+def test_a_wrong_answer_is_told_by_its_first_difference_and_the_likely_mistake(
+    function, misconception, words
+):
+    verdict = verdict_on(function, check_doubled)
+    assert (verdict.status, verdict.misconception) == ("failed", misconception)
+    assert words in verdict.message
+
+
+def test_rounding_is_no_mistake_and_a_loose_answer_is():
+    assert verdict_on(lambda x: x * (2 + 1e-15), check_doubled).passed
+    assert not verdict_on(lambda x: x * (2 + 1e-6), check_doubled).passed
+
+
+def test_a_check_that_breaks_on_the_courses_own_answer_costs_no_marks():
+    def broken(submission, rng):
+        submission(np.ones(2))
+        raise KeyError("a slip of the course")
+
+    assert verdict_on(lambda x: 2 * x, broken).status == "grader_error"
+
+
+def test_what_an_answer_raises_is_told_by_its_own_line():
+    def raises(x):
+        return x / undefined  # noqa: F821
+
+    verdict = verdict_on(raises, check_doubled)
+    assert verdict.status == "crashed"
+    assert "return x / undefined" in verdict.message
+
+
+def test_code_as_an_argument_is_made_anew_for_every_call():
+    source = "calls = []\ndef clock():\n    calls.append(1)\n    return len(calls)"
+
+    def check(submission, rng):
+        for _ in range(2):
+            expect(submission(Code(source, "clock")), 3, what="the third tick")
+
+    assert verdict_on(lambda clock: (clock(), clock(), clock())[-1], check).passed
+
+
+def test_a_difference_of_parts_is_told_by_the_parts_name():
+    with pytest.raises(Wrong, match="dx"):
+        expect((np.zeros(2), np.ones(2)), (np.ones(2), np.ones(2)), what=("dx", "dh"), axes=("unit",))
+
+
+def test_a_verdict_shows_a_word_and_a_sign_and_never_colour_alone():
+    right, wrong = rnnlab.check(last_step), rnnlab.check(wrong_last_step)
+    assert str(right).startswith("✔ passed")
+    assert str(wrong).startswith("✘ failed")
+    assert "✘ failed" in wrong._repr_html_()
+    assert "takes the last sequence" in str(wrong)
+
+
+def test_hints_open_one_at_a_time_and_are_remembered_by_another_kernel():
+    assert "Hint 1 of 3" in str(rnnlab.hint(last_step))
+    code = "import rnnlab\ndef last_step(y): pass\nprint(rnnlab.hint(last_step))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "Hint 2 of 3" in done.stdout
+    for _ in range(5):
+        last = rnnlab.hint(last_step)
+    assert "Hint 3 of 3" in str(last)
+
+
+def test_use_gives_the_learners_own_once_it_passed_and_the_courses_until_then(capsys):
+    rnnlab.check(wrong_last_step)
+    assert rnnlab.use(wrong_last_step) is not wrong_last_step
+    assert "the course's own" in capsys.readouterr().out
+    rnnlab.check(last_step)
+    assert rnnlab.use(last_step) is last_step
+    assert "yours" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("thing", "words"),
+    [
+        ("last_step", "takes the function itself"),
+        (np.ones(2), "not what it returns"),
+        (lambda y: y, "lambda|name"),
+    ],
+    ids=["a name", "a result", "a lambda"],
+)
+def test_what_is_no_exercise_is_told_with_the_remedy(thing, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        rnnlab.check(thing)
+
+
+def test_a_function_of_another_name_is_told_the_nearest():
+    def last_stop(y):
+        return y
+
+    with pytest.raises(ValueError, match="Did you mean last_step"):
+        rnnlab.check(last_stop)
+
+
+def test_progress_counts_what_passed_and_a_later_failure_takes_nothing_back():
+    for function in (wrong_last_step, last_step, wrong_last_step):
+        rnnlab.check(function)
+    assert "1 of 3 exercises passed, 1 of 6 points." in str(rnnlab.progress("start_here"))
+
+
+def test_an_untouched_exercise_is_no_try():
+    def last_step(y):
+        raise NotImplementedError
+
+    assert rnnlab.check(last_step).status == "not_attempted"
+    assert progress_file.entries() == {}
+
+
+def test_two_notebooks_write_at_once_and_nothing_is_lost(home):
+    code = "import rnnlab\ndef last_step(y): return y[-1].copy()\nfor _ in range(10): rnnlab.check(last_step)"
+    running = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
+    assert [process.wait() for process in running] == [0, 0, 0]
+    assert progress_file.entries()["last_step"].tries == 30
+
+
+@pytest.mark.parametrize("spoilt", ["a file where the folder should be", "no database"])
+def test_a_progress_file_that_cannot_be_used_is_a_warning_and_the_verdict_still_shows(home, spoilt):
+    if spoilt == "no database":
+        home.mkdir()
+        (home / "progress.sqlite").write_bytes(b"not a database, but long enough to be looked at" * 50)
+    else:
+        home.write_text("")
+    with pytest.warns(UserWarning, match="could not keep"):
+        assert rnnlab.check(last_step).passed
+
+
+def test_a_full_disk_is_a_warning_and_the_verdict_still_shows(monkeypatch):
+    def full(*arguments, **options):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(progress_file.sqlite3, "connect", full)
+    with pytest.warns(UserWarning, match="disk is full"):
+        assert rnnlab.check(last_step).passed
