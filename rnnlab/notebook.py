@@ -15,18 +15,15 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def banner() -> None:
-    """Say in one line what runs live on this machine, what is simulated, and what was recorded elsewhere."""
+    """Say what runs live on this machine, what is simulated, and what was recorded elsewhere."""
     version, cuda = metadata.version("numpy"), driver.cuda_version()
     live = [f"NumPy {version} on {resources.usable_cores()} CPU cores"]
     if cuda and find_spec("cupy"):
         live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
-    parts = {
-        "live": " and ".join(live),
-        "simulated": "GPU kernels" if len(live) == 1 and find_spec("rnnlab.simulator") else "nothing",
-        "recorded": f"{len(list(ROOT.glob('rnnlab/records/*.json'))) or 'no'} measurements",
-    }
-    said = " · ".join(f"{how}: {what}" for how, what in parts.items())
-    print(f"rnnlab {rnnlab.__version__} · {said}{_missing(cuda)}")
+    simulated = "GPU kernels" if len(live) == 1 and find_spec("rnnlab.simulator") else "nothing"
+    recorded = f"{len(list(ROOT.glob('rnnlab/records/*.json'))) or 'no'} measurements"
+    print(f"rnnlab {rnnlab.__version__} · live: {' and '.join(live)}")
+    print(f"simulated: {simulated} · recorded: {recorded}{_missing(cuda)}")
 
 
 def _missing(cuda: tuple[int, int] | None) -> str:

@@ -30,6 +30,7 @@ PALETTE = {
 }
 LINES = [PALETTE[name] for name in ("blue", "red", "green", "orange", "purple", "sky")]
 CARD = "#FFFFFF"
+PADDING = 6  # pixels of card around the picture
 DPI = 96  # dots per inch: sharp enough on a laptop, and small enough to redraw many times a second
 
 
@@ -85,7 +86,10 @@ class Picture:
         """The picture as HTML, with its size, so that the page does not jump when it is replaced."""
         width, height = struct.unpack(">II", self.png[16:24])  # where a PNG file states its size
         source = f"data:image/png;base64,{b64encode(self.png).decode()}"
-        style = f"background:{CARD};padding:6px;border-radius:4px;max-width:100%;height:auto"
+        room = (
+            f"max-width:calc(100% - {2 * PADDING}px)"  # the page must not scroll sideways for the card's edge
+        )
+        style = f"background:{CARD};padding:{PADDING}px;border-radius:4px;{room};height:auto"
         alt = html.escape(self.alt)
         return f'<img src="{source}" width="{width}" height="{height}" alt="{alt}" style="{style}">'
 
