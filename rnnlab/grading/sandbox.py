@@ -97,7 +97,8 @@ def _why_not_bubblewrap() -> str:
     """Empty where bubblewrap works; tried, because it may be there and not be allowed."""
     if not shutil.which("bwrap"):
         return "bubblewrap is not installed"
-    trial = subprocess.run([*_bubblewrap(), *_python("pass")], capture_output=True, text=True, timeout=30)
+    see_numpy = f"import sys; sys.path.append({str(_packages())!r}); import numpy"
+    trial = subprocess.run([*_bubblewrap(), *_python(see_numpy)], capture_output=True, text=True, timeout=30)
     return "" if trial.returncode == 0 else f"bubblewrap does not work here: {trial.stderr.strip()[:200]}"
 
 
@@ -114,6 +115,8 @@ def _packages() -> Path:
 def _bubblewrap() -> list[str]:
     """Everything of the machine away, then what Python needs given back to read, without the course."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    # first, so that a course that itself lies below /tmp is given back over it
+    command += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
     for folder in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", os.path.realpath(sys.base_prefix)):
         command += ["--ro-bind-try", folder, folder]
     checkout = CHECKOUT if (CHECKOUT / "pyproject.toml").exists() else PACKAGE
@@ -121,7 +124,7 @@ def _bubblewrap() -> list[str]:
     command += ["--ro-bind", str(_packages()), str(_packages())]
     command += _emptied(PACKAGE, command)
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
-    return [*command, "--size", str(SCRATCH), "--tmpfs", "/tmp", "--chdir", "/tmp"]
+    return [*command, "--remount-ro", "/", "--chdir", "/tmp"]
 
 
 def _emptied(folder: Path, command: list[str]) -> list[str]:
