@@ -1,4 +1,4 @@
-"""What stands around an answer: what it may see and write, and the plain mode where bubblewrap cannot work."""
+"""What stands around an answer: what it may see and write, and plain mode where bubblewrap cannot work."""
 
 import shutil
 import subprocess
