@@ -1,5 +1,6 @@
 """What stands around an answer: what it may see and write, and plain mode where bubblewrap cannot work."""
 
+import os
 import shutil
 import subprocess
 
@@ -40,13 +41,16 @@ def test_an_answer_writes_to_tmp_and_nowhere_else():
 
 
 @needs_bubblewrap
-def test_an_answer_does_not_see_the_course_or_the_home_folder():
-    for path in (
+def test_an_answer_does_not_see_the_course_or_what_is_private(tmp_path):
+    (tmp_path / "marks.txt").write_text("of all the others")
+    hidden = (
         sandbox.PACKAGE / "reference.py",
         sandbox.CHECKOUT / "solutions",
         "/etc/passwd",
-        "/root/.bashrc",
-    ):
+        tmp_path / "marks.txt",
+    )
+    for path in hidden:
+        assert os.path.exists(path)
         assert inside(f"import os; print(os.path.exists({str(path)!r}))") == "False"
 
 
