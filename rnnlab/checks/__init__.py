@@ -12,6 +12,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "rnn_forward": "01_rnn_forward",
     "bptt": "02_bptt",
     "training": "03_training",
+    "differentiable_graphs": "04_differentiable_graphs",
 }
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rnnlab.checks.bptt.edits import call, wrong_values
 from rnnlab.checks.bptt.sequence import AXES, RESULTS, Sequence, calls_beyond, draw, with_curvature
+from rnnlab.checks.edits import call, wrong_values
 from rnnlab.grading.exercise import Exercise, Mutant, Wrong
 from rnnlab.grading.judging import expect
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rnnlab.checks.bptt.edits import call, wrong_values
 from rnnlab.checks.bptt.sequence import AXES, RESULTS, calls_beyond, draw
+from rnnlab.checks.edits import call, wrong_values
 from rnnlab.grading.exercise import Exercise, Mutant, Wrong
 from rnnlab.grading.judging import expect
 

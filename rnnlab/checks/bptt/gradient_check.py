@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rnnlab.checks.bptt.edits import call, wrong_values
+from rnnlab.checks.edits import call, wrong_values
 from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.judging import expect
 

@@ -5,8 +5,8 @@ Part II of SVAIL's notes writes ReLU's derivative as h in its appendix (eq. 24);
 
 import numpy as np
 
-from rnnlab.checks.bptt.edits import wrong_values
 from rnnlab.checks.bptt.sequence import AXES
+from rnnlab.checks.edits import wrong_values
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.judging import expect
 
