@@ -4,6 +4,10 @@ import os
 
 import pytest
 
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # two test processes of two BLAS threads each get in each other's way: a lesson took 3 times as long
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 SLOWEST = (
     "test_browser",
     "test_notebooks",
