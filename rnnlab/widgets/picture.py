@@ -110,17 +110,19 @@ class Slider(NamedTuple):
         return [(self.format.format(value), value) for value in self.values]
 
 
-def slider_view(draw: Callable[..., Figure], describe: Callable[..., str], **sliders: Slider) -> "View":
+def slider_view(draw: Callable[..., Any], describe: Callable[..., str], **sliders: Slider) -> "View":
     """A picture with sliders under it.
 
     `draw(**values) -> Figure` should move the artists of one figure and return it: that is what keeps a
-    move below 150 ms. `describe(**values)` is the finding in one sentence: the text alternative, and the
-    line under the picture.
+    move below 150 ms. It may also return a page of its own, with `alt` and `tag()` like a Picture's.
+    `describe(**values)` is the finding in one sentence: the text alternative, and the line under the picture.
     """
     start = {name: slider.values[slider.start] for name, slider in sliders.items()}
-    figure = draw(**start)
-    still = Picture(png(figure), describe(**start))
-    figure.set_layout_engine("none")  # the layout found once holds: finding it again is a third of a redraw
+    shown = draw(**start)
+    still = _pictured(shown, describe(**start))
+    if isinstance(shown, Figure):
+        # the layout found once holds: finding it again is a third of a redraw
+        shown.set_layout_engine("none")
     return View(still, _box(draw, describe, sliders, still) if widgets_run() else None)
 
 
@@ -153,17 +155,22 @@ def widgets_run() -> bool:
     return hasattr(get_ipython(), "kernel")
 
 
+def _pictured(shown: Any, alt: str):
+    return Picture(png(shown), alt) if isinstance(shown, Figure) else shown
+
+
 def _box(draw, describe, sliders: dict[str, Slider], still: Picture):
     import ipywidgets
 
     controls = {name: _control(ipywidgets, slider) for name, slider in sliders.items()}
     # not ipywidgets.Image: it has no text alternative, and given a title it breaks in the browser
-    image, line = ipywidgets.HTML(still.tag()), ipywidgets.HTML(_status(still.alt))
+    alt = describe(**{name: slider.values[slider.start] for name, slider in sliders.items()})
+    image, line = ipywidgets.HTML(still.tag()), ipywidgets.HTML(_status(alt))
 
     def redraw(_change) -> None:
         values = {name: control.value for name, control in controls.items()}
-        picture = Picture(png(draw(**values)), describe(**values))
-        image.value, line.value = picture.tag(), _status(picture.alt)
+        alt = describe(**values)
+        image.value, line.value = _pictured(draw(**values), alt).tag(), _status(alt)
 
     for control in controls.values():
         control.observe(redraw, names="value")
@@ -179,6 +186,8 @@ def _control(ipywidgets, slider: Slider):
         "layout": {"width": "min(36em, 100%)"},
     }
     values = slider.values
+    if isinstance(values[0], bool):
+        return ipywidgets.Checkbox(values[slider.start], **look)
     if isinstance(values, range):  # a screen reader then hears the value; of a selection it hears the index
         start = values[slider.start]
         return ipywidgets.IntSlider(start, min=values[0], max=values[-1], step=values.step, **look)
