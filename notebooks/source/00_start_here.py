@@ -16,7 +16,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## How to work
 #
-# Run a cell with **Shift + Enter** and go on to the next one. Cells may be changed and run again, as often as you like.
+# Run a cell with **Shift + Enter** and go on to the next one. Cells may be changed and run again, as often as you like. A cell that does not come to an end is stopped by the **■** above the notebook.
 #
 # Each lesson goes the same way: you **predict**, you run, you are surprised, you find out why. Do write your prediction down: a surprise needs something to be surprised against. Exercises stand in a notebook of your own, in the folder `work`; nothing you write there is ever overwritten.
 
@@ -140,7 +140,8 @@ axis.set_xticks(minibatches, minibatches)
 axis.minorticks_off()
 axis.legend(frameon=False)
 best = max(rate, key=rate.get)
-show(figure, f"The rate is {rate[1]:.0f} GFLOP/s for one sequence, and best for {best}: {rate[best]:.0f} GFLOP/s.")
+finding = f"The rate is {rate[1]:.0f} GFLOP/s for one sequence"
+show(figure, f"{finding}, and best for {best}: {rate[best]:.0f} GFLOP/s.")
 
 # %% [markdown]
 # Look at the left end. On many machines the rate first **falls** from one sequence to two. A product with a single row is a product of a matrix and a vector, which reads the weights as they lie. With two rows or more, the BLAS first copies the weights into an order that suits its inner loop; for few rows that copy costs more than the product itself.
@@ -223,7 +224,7 @@ for B in (1, 64):
     microseconds = 1e6 * seconds[B]
     print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}{microseconds / B:15.1f}{rate[B]:11.0f}")
 claim = "holds" if ratio < 64 else "does NOT hold"
-disturbed = "  Less than once? Something else was running: measure again, from section 4." if ratio < 1 else ""
+disturbed = "  Less than once? Measure again, from section 4." if ratio < 1 else ""
 print(f"claim: {claim} on this machine, {ratio:.1f} times as long for 64 times the work.{disturbed}")
 
 # %% [markdown]

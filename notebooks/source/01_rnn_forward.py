@@ -34,7 +34,8 @@ above.set(ylabel="brightness")
 below.plot(answer[2:], color=PALETTE["blue"], linewidth=1)
 below.set(ylabel="Sobel's answer", xlabel="step t = column of the photograph")
 peak = abs(answer[2:]).max()
-show(figure, f"Row {line}: the answer is near 0 where brightness is level and reaches {peak:.2f} where it jumps.")
+finding = "the answer is near 0 where brightness is level"
+show(figure, f"Row {line}: {finding} and reaches {peak:.2f} where it jumps.")
 
 # %% [markdown]
 # **Predict.** A network sees one pixel a step and nothing else. To answer with $x_t - x_{t-2}$ it must carry something from step to step. How many numbers at least must it carry?
@@ -95,7 +96,8 @@ for unit in range(3):
 axis.set(xlabel="step t", ylabel="h with minus h without flash")
 axis.legend(frameon=False)
 left = np.abs(with_flash - without).max(axis=1)
-show(figure, f"The trace of the flash fades: {left[0]:.2f} at step 0, {left[4]:.3f} at step 4, {left[-1]:.5f} at the end.")
+finding = f"The trace of the flash fades: {left[0]:.2f} at step 0"
+show(figure, f"{finding}, {left[4]:.3f} at step 4, {left[-1]:.5f} at the end.")
 
 # %% [markdown]
 # The flash leaves a trace that fades. How long it lasts is a matter of `weight_hh`: at every step the trace is multiplied by it, and shrunk once more by tanh. What a network can remember, and for how long, is decided there. Lesson 03 comes back to this, when gradients fade in the same way.
@@ -209,7 +211,8 @@ axis.minorticks_off()
 axis.yaxis.set_major_formatter("{x:g}")
 axis.legend(frameon=False)
 best = minibatches[each.argmin()]
-show(figure, f"Time for each sequence falls from {each[0]:.2f} ms alone to {each.min():.3f} ms among {best}.")
+finding = f"Time for each sequence falls from {each[0]:.2f} ms alone"
+show(figure, f"{finding} to {each.min():.3f} ms among {best}.")
 
 # %%
 T = len(rows)
@@ -279,7 +282,8 @@ for axis, picture, title in zip(axes, (wanted, drawn), titles, strict=True):
     axis.set_title(title, loc="left")
     axis.set_axis_off()
 apart = np.sqrt(np.mean((drawn - wanted)[:, 2:] ** 2))
-show(figure, f"The two drawings look alike: {apart:.4f} apart (root mean square), on a scale from -1 to 1.")
+finding = f"The two drawings look alike: {apart:.4f} apart"
+show(figure, f"{finding} (root mean square), on a scale from -1 to 1.")
 
 # %% [markdown]
 # ## 8 · Break it

@@ -155,7 +155,8 @@ show(figure_powers(lengths, seconds, **axes), powers_in_words("Time in s over T"
 T, arguments = lengths[-1], problems[-1]
 forward_step = best_of_three(reference.forward, *arguments[:3]) / T
 cell_backward = seconds["linear"][-1] / T - forward_step
-print(f"one step forward {forward_step * 1e6:.0f} us, one cell-backward {cell_backward * 1e6:.0f} us")
+print(f"one step forward {forward_step * 1e6:.0f} µs")
+print(f"one cell-backward {cell_backward * 1e6:.0f} µs")
 for T, measured in zip(lengths, seconds["quadratic"], strict=True):
     predicted = T * forward_step + T * (T + 1) / 2 * cell_backward
     print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured {measured * 1e3:6.1f} ms")
@@ -343,3 +344,5 @@ for name, count, exactly in rows:
 # - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN), report §3.1: carrying the accumulated gradient back, T(T+1)/2 → T, N being the number of time steps.
 # - D. Britz, WildML, *RNN tutorial, part 3* (dennybritz/rnn-tutorial-rnnlm): a walk back from every loss, truncated by a window of 4 steps.
 # - J. Engel, *Optimizing RNNs with Differentiable Graphs*, 2016 (svail/diff_graphs): slopes written with the output. Its eq. 24 prints ReLU's slope as h; it is 1 where h > 0, else 0.
+#
+# Next: [03 · Training](03_training.ipynb)
