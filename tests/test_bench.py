@@ -55,3 +55,19 @@ def test_a_variant_with_wrong_numbers_is_not_timed(monkeypatch):
 def test_the_published_table_is_the_posts():
     assert gru_variants.PUBLISHED[1024] == (1, 1.153, 1.274, 1.395)
     assert max(row[3] for row in gru_variants.PUBLISHED.values()) == 1.395  # "up to 40 %"
+
+
+def test_the_command_measures_every_size_of_the_posts_figures(monkeypatch, capsys):
+    timings = {rung.name: Timing((2.0 / k,) * 2) for k, rung in enumerate(gru_variants.VARIANTS, 1)}
+
+    def measure(hidden_sizes, minibatches, T, tell):
+        for H in hidden_sizes:
+            for B in minibatches:
+                tell(Case(H, B, T, timings))
+
+    monkeypatch.setattr(gru_variants, "measure", measure)
+    gru_variants.main()
+    rows = capsys.readouterr().out.splitlines()[2:]
+    assert [row.split()[:2] for row in rows[:2]] == [["128", "8"], ["128", "16"]]
+    assert len(rows) == 25
+    assert rows[0].split()[2:7] == ["1.00", "2.00", "3.00", "4.00", "5.00"]
