@@ -15,7 +15,7 @@ from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import mirror
 from rnnlab.widgets.picture import PALETTE
 
-LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX = 84, 52, 15, 46
+LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX = 76, 52, 15, 46
 INK, PAPER = "#222222", "#FFFFFF"
 SYMBOLS = {
     "product": "×", "product_add": "×+", "sum": "+", "bias": "+b", "times": "∘", "tanh": "tanh",
@@ -138,7 +138,7 @@ def _wire(places: dict, start, end, needed: bool) -> str:
 def _circle(x: float, y: float, symbol: str, made: str, lit: bool) -> str:
     fill = PALETTE["yellow"] if lit else PAPER
     circle = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS_PX}" fill="{fill}" stroke="{INK}"/>'
-    name = _text(x, y - RADIUS_PX - 4, made, 12, bold=True) if NAMED.fullmatch(made) else ""
+    name = _text(x, y - RADIUS_PX - 4, made, 12, bold=True, on_wires=True) if NAMED.fullmatch(made) else ""
     size = 17 if len(symbol) == 1 else 11
     return f"<g><title>{escape(made)}</title>{circle}{_text(x, y + size / 3, symbol, size)}{name}</g>"
 
@@ -154,13 +154,17 @@ def _box(x: float, y: float, label: str, needed: bool) -> str:
 def _tag(x: float, y: float, wires: tuple[str, ...]) -> str:
     if not wires:
         return ""
-    return _text(x, y + RADIUS_PX + 13, ", ".join(wires), 11, colour=PALETTE["red"])
+    return _text(x, y + RADIUS_PX + 13, ", ".join(wires), 11, colour=PALETTE["red"], on_wires=True)
 
 
-def _text(x: float, y: float, text: str, size: int, colour: str = INK, bold: bool = False) -> str:
+def _text(
+    x: float, y: float, text: str, size: int, colour: str = INK, bold: bool = False, on_wires: bool = False
+) -> str:
     weight = ' font-weight="bold"' if bold else ""
+    # a halo of paper, for a wire that passes behind
+    halo = f' stroke="{PAPER}" stroke-width="3" paint-order="stroke"' if on_wires else ""
     place = f'x="{x:.0f}" y="{y:.0f}" font-size="{size}" text-anchor="middle"'
-    return f'<text {place} fill="{colour}"{weight}>{escape(text)}</text>'
+    return f'<text {place} fill="{colour}"{weight}{halo}>{escape(text)}</text>'
 
 
 def _svg(places: dict, alt: str, parts: list[str]) -> str:
