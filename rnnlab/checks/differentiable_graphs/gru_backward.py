@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rnnlab.checks.differentiable_graphs.gates import told_by_gate
 from rnnlab.checks.edits import wrong_values
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.judging import expect
@@ -47,7 +48,9 @@ def check(submission, rng):
         step = _draw(rng, B, I, H)
         wrong = wrong_values(gru_backward, MUTANTS, *step)
         want = gru_backward(*step)
-        expect(submission(*step), want, axes=AXES, what=WHAT, case=f"B={B}, I={I}, H={H}", wrong=wrong)
+        got = submission(*step)
+        with told_by_gate(got, want, "rzn"):
+            expect(got, want, axes=AXES, what=WHAT, case=f"B={B}, I={I}, H={H}", wrong=wrong)
 
 
 def _draw(rng: np.random.Generator, B: int, I: int, H: int) -> tuple[np.ndarray, ...]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rnnlab.checks.differentiable_graphs.gates import told_by_gate
 from rnnlab.checks.edits import wrong_values
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.judging import expect
@@ -63,7 +64,9 @@ def check(submission, rng):
         step = _draw(rng, B, I, H)
         wrong = wrong_values(lstm_backward, MUTANTS[:-1], *step)
         want = lstm_backward(*step)
-        expect(submission(*step), want, axes=AXES, what=WHAT, case=f"B={B}, I={I}, H={H}", wrong=wrong)
+        got = submission(*step)
+        with told_by_gate(got, want, "ifgo"):
+            expect(got, want, axes=AXES, what=WHAT, case=f"B={B}, I={I}, H={H}", wrong=wrong)
 
 
 def _draw(rng: np.random.Generator, B: int, I: int, H: int) -> tuple[np.ndarray, ...]:
