@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 
 from selenium import webdriver
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -134,16 +135,21 @@ class Learner:
         return self.output(words)
 
     def click_into(self, words: str) -> None:
-        editor = self.cell(words).find_element(By.CSS_SELECTOR, ".cm-content")
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", editor)
-        editor.click()
+        def clicked():
+            editor = self.cell(words).find_element(By.CSS_SELECTOR, ".cm-content")
+            self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", editor)
+            editor.click()
+            return True
+
+        until(clicked, f"the cell with {words!r} can be clicked")
 
     def press(self, held: str, key: str) -> None:
         webdriver.ActionChains(self.browser).key_down(held).send_keys(key).key_up(held).perform()
 
     def output(self, words: str) -> str:
         """The text below the cell that holds `words`."""
-        return self.cell(words).find_element(By.CSS_SELECTOR, ".jp-OutputArea").text
+        text = lambda: (self.cell(words).find_element(By.CSS_SELECTOR, ".jp-OutputArea").text,)
+        return until(text, f"the cell with {words!r} has a place for output")[0]
 
     def cell(self, words: str):
         """The first code cell whose source holds `words`."""
@@ -192,8 +198,9 @@ def until(look, what: str, seconds: float = WAIT):
     """What `look` returns as soon as it is true."""
     end = time.monotonic() + seconds
     while True:
-        if found := look():
-            return found
+        with contextlib.suppress(StaleElementReferenceException):  # replaced while it was looked at
+            if found := look():
+                return found
         if time.monotonic() > end:
             raise TimeoutError(f"after {seconds:.0f} s it is still not so that {what}")
         time.sleep(0.1)

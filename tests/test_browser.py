@@ -40,10 +40,10 @@ def test_lesson_00_runs_answers_and_moves(address, tmp_path):
         view = lambda: cell.find_element(By.CSS_SELECTOR, ".jp-OutputArea img").get_attribute("src")
         said = lambda: cell.find_element(By.CSS_SELECTOR, '[role="status"]').text
         learner.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", cell)
-        before = view(), said()
+        before = until(lambda: (view(), said()), "the view is there")
         cell.find_element(By.CSS_SELECTOR, HANDLE).send_keys(Keys.ARROW_RIGHT)
         until(lambda: view() != before[0], "the picture has changed")
-        assert said() != before[1]
+        until(lambda: said() != before[1], "the line below it has changed")
 
 
 def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(address, course, tmp_path):
