@@ -1,0 +1,5 @@
+"""A pass through a network as a plan of operations, and what can be done with a plan before it runs.
+
+Read: plan (operations on regions), build (the naive plan), hazards (who must wait for whom), passes and
+order (the optimisations), run_numpy (proves them right), timeline (predicts their time on a GPU).
+"""

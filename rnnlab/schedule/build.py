@@ -1,0 +1,214 @@
+"""The naive plan: a launch for every node of the cell's graph, for every layer and step.
+
+Nothing about the cells is written here.  One step is graphs.cells.step_graph, its gradient is the graph's
+mirror; this module only says in which buffer each wire lives:
+
+    x [T·B,I], h_l [(T+1)·B,H] (LSTM: c_l), row block t the state before step t; layer l > 0 reads h_{l-1}
+    gates_l [T·B,G·H]   first the input product, then the gate: the sum reads it before the gate overwrites it
+    kept_l [T·B,H]      what else the mirror reads (GRU); what one function of a kept wire gives is made again
+    dgates_l [T·B,G·H], dinner_l [T·B,H]   gradients before the nonlinearities; dx_l [T·B,I]
+    dh_l, dc_l [2·B,H]  the gradient that travels back: step t reads block (t+1)%2 and writes block t%2
+Wires that nobody keeps have one block of rows, which every step uses again.
+"""
+
+from functools import cache
+from math import prod
+
+from rnnlab.cells import GATES, STATES
+from rnnlab.graphs.cells import step_graph
+from rnnlab.graphs.graph import Graph, Node
+from rnnlab.graphs.mirror import Mirror, mirror
+from rnnlab.schedule.plan import Elementary, Operation, Plan, Region, Sizes
+
+REDUCING = "sum_rows"
+Wires = dict[str, Region]
+
+
+def forward_plan(cell: str, sizes: Sizes) -> Plan:
+    """Forward through all layers, layer by layer, step by step.  cell: a key of graphs.cells.CELLS."""
+    builder = _Builder(cell, sizes)
+    operations = [
+        operation for l in range(sizes.L) for t in range(sizes.T) for operation in builder.forward(l, t)
+    ]
+    return builder.plan("forward", operations)
+
+
+def backward_plan(cell: str, sizes: Sizes) -> Plan:
+    """Backward, from the top layer's last step, on what the forward plan has left in its buffers."""
+    builder = _Builder(cell, sizes)
+    operations = [
+        operation
+        for l in reversed(range(sizes.L))
+        for t in reversed(range(sizes.T))
+        for operation in builder.backward(l, t)
+    ]
+    return builder.plan("backward", operations)
+
+
+def family(cell: str) -> str:
+    """The key of cells.GATES: a GRU is a GRU wherever it resets."""
+    return cell.removesuffix("_before").removesuffix("_after")
+
+
+@cache
+def graphs(cell: str, B: int, I: int, H: int) -> tuple[Graph, Mirror, tuple[Node, ...]]:
+    """One step, its mirror, and the nodes that the mirror runs again instead of keeping their output."""
+    forward = step_graph(cell, B, I, H)
+    reverse = mirror(forward)
+    cheap = lambda node: (
+        node is not None and len(node.inputs) == 1 and _is_kept(node.inputs[0], forward, reverse)
+    )
+    again = tuple(forward.maker(w) for w in reverse.needed(forward) if cheap(forward.maker(w)))
+    return forward, reverse, again
+
+
+def _is_kept(wire: str, forward: Graph, reverse: Mirror) -> bool:
+    return wire in forward.outputs or wire in forward.inputs or wire in reverse.graph.inputs
+
+
+class _Builder:
+    """Binds the wires of one step to regions, and notes every buffer it names."""
+
+    def __init__(self, cell: str, sizes: Sizes):
+        self.cell, self.sizes = cell, sizes
+        self.gates, self.states = GATES[family(cell)], STATES[family(cell)]
+        self.buffers: dict[str, tuple[int, int]] = {}
+
+    def plan(self, direction: str, operations: list[Operation]) -> Plan:
+        temporary = {name for name in self.buffers if name.startswith("~")}
+        kept = frozenset(self.buffers.keys() - temporary)
+        return Plan(self.cell, self.sizes, direction, tuple(operations), dict(self.buffers), kept)
+
+    def forward(self, l: int, t: int) -> list[Operation]:
+        graph, reverse, again = graphs(self.cell, self.sizes.B, self._inputs(l), self.sizes.H)
+        remade = {node.outputs[0] for node in again}
+        red = [w for w in reverse.needed(graph) if w not in graph.inputs and w not in remade]
+        wires = self._known(l, t)
+        for node in graph.nodes:
+            wire = node.outputs[0]
+            if wire in red and wire not in wires:
+                wires[wire] = self._steps(f"kept_l{l}", t, self.sizes.H)
+            if node.op == "product" and node.inputs[1][0] == "W":
+                wires[wire] = wires[self._gate_wire(node.inputs[1])]
+            elif node.op == "product" and node.inputs[1] in graph.inputs:
+                wires[wire] = self._gate(f"~hU_l{l}", 0, node.inputs[1], rows=1)
+            elif wire not in wires:
+                wires[wire] = self._temporary(wire, l, graph.shapes[wire])
+        return [self._operation(node, wires, l, t) for node in graph.nodes]
+
+    def backward(self, l: int, t: int) -> list[Operation]:
+        graph, reverse, again = graphs(self.cell, self.sizes.B, self._inputs(l), self.sizes.H)
+        H, last = self.sizes.H, t == self.sizes.T - 1
+        wires = self._known(l, t) | self._gradients(reverse, l, t)
+        for node in again:
+            wires[node.outputs[0]] = self._temporary(node.outputs[0], l, graph.shapes[node.outputs[0]])
+        kept = [w for w in reverse.needed(graph) if w not in wires]
+        wires |= {wire: self._steps(f"kept_l{l}", t, H) for wire in kept}
+        for node in reverse.graph.nodes:
+            if node.outputs[0] not in wires:
+                shape = reverse.graph.shapes[node.outputs[0]]
+                wires[node.outputs[0]] = self._temporary(node.outputs[0], l, shape)
+        operations = [self._arriving(wires, l, t)]
+        operations += [self._operation(node, wires, l, t) for node in again]
+        for node in reverse.graph.nodes:
+            adds_up = not last and wires[node.outputs[0]].buffer.startswith(
+                ("dweight", "dbias", "dinner_bias")
+            )
+            operations.append(self._operation(node, wires, l, t, adds_up))
+        return operations
+
+    def _operation(self, node: Node, wires: Wires, l: int, t: int, accumulates: bool = False) -> Operation:
+        reads, write = tuple(wires[w] for w in node.inputs), wires[node.outputs[0]]
+        if node.op == "product":
+            return Operation("gemm", reads, (write,), l, (t, t + 1), node.flags, accumulates)
+        if node.op == REDUCING:
+            return Operation("reduce", reads, (write,), l, (t, t + 1), accumulates=accumulates)
+        return Operation(
+            "pointwise", reads, (write,), l, (t, t + 1), body=(Elementary(node.op, reads, write),)
+        )
+
+    def _arriving(self, wires: Wires, l: int, t: int) -> Operation:
+        """dh after the step: what later steps send, plus what the layer above, or the loss, sends."""
+        top = l == self.sizes.L - 1
+        above = self._steps("dy", t, self.sizes.H) if top else self._steps(f"dx_l{l + 1}", t, self.sizes.H)
+        reads, write = (self._carried(f"dh_l{l}", t + 1), above), wires["dh_next"]
+        return Operation("pointwise", reads, (write,), l, (t, t + 1), body=(Elementary("sum", reads, write),))
+
+    def _known(self, l: int, t: int) -> Wires:
+        """Inputs, states, parameters and gates."""
+        I, H = self._inputs(l), self.sizes.H
+        below = self._steps("x", t, I) if l == 0 else self._steps(f"h_l{l - 1}", t + 1, H, extra=1)
+        wires = {"x": below}
+        for name in self.states:
+            wires[name] = self._steps(f"{name}_l{l}", t, H, extra=1)
+            wires[f"{name}_next"] = self._steps(f"{name}_l{l}", t + 1, H, extra=1)
+        for k, gate in enumerate(self.gates):
+            rows = (k * H, (k + 1) * H)
+            wires[f"W_{gate}"] = self._region(f"weight_ih_l{l}", rows, (0, I), len(self.gates) * H, I)
+            wires[f"U_{gate}"] = self._region(f"weight_hh_l{l}", rows, (0, H), len(self.gates) * H, H)
+            wires[f"b_{gate}"] = self._region(f"bias_l{l}", (0, 1), rows, 1, len(self.gates) * H)
+            if gate != "h":
+                wires[gate] = self._gate(f"gates_l{l}", t, gate)
+        if self.cell == "gru_after":
+            wires["c_n"] = self._region(f"inner_bias_l{l}", (0, 1), (0, H), 1, H)
+        return wires
+
+    def _gradients(self, reverse: Mirror, l: int, t: int) -> Wires:
+        """The wires of the mirror that have a place of their own."""
+        I, H, G = self._inputs(l), self.sizes.H, len(self.gates)
+        wires = {"dx": self._steps(f"dx_l{l}", t, I)}
+        wires["dh_next"] = self._temporary("dh_next", l, (self.sizes.B, H))
+        wires["dh"] = self._carried(f"dh_l{l}", t)
+        if "c" in self.states:
+            wires |= {"dc_next": self._carried(f"dc_l{l}", t + 1), "dc": self._carried(f"dc_l{l}", t)}
+        for k, gate in enumerate(self.gates):
+            rows = (k * H, (k + 1) * H)
+            wires[f"dW_{gate}"] = self._region(f"dweight_ih_l{l}", rows, (0, I), G * H, I)
+            wires[f"dU_{gate}"] = self._region(f"dweight_hh_l{l}", rows, (0, H), G * H, H)
+            wires[f"db_{gate}"] = self._region(f"dbias_l{l}", (0, 1), rows, 1, G * H)
+        if self.cell == "gru_after":
+            wires["dc_n"] = self._region(f"dinner_bias_l{l}", (0, 1), (0, H), 1, H)
+        products = [node for node in reverse.graph.nodes if node.op == "product"]
+        for letter, place in (("W", self._dgate), ("U", self._dinner)):
+            for node in products:
+                if node.inputs[1].startswith(f"{letter}_") and node.inputs[0] not in wires:
+                    wires[node.inputs[0]] = place(l, t, node.inputs[1])
+        return wires
+
+    def _dgate(self, l: int, t: int, weights: str) -> Region:
+        return self._gate(f"dgates_l{l}", t, weights)
+
+    def _dinner(self, l: int, t: int, weights: str) -> Region:
+        return self._steps(f"dinner_l{l}", t, self.sizes.H)
+
+    def _gate_wire(self, weights: str) -> str:
+        gate = weights[2:]
+        return "h_next" if gate == "h" else gate
+
+    def _inputs(self, l: int) -> int:
+        return self.sizes.I if l == 0 else self.sizes.H
+
+    def _gate(self, buffer: str, t: int, weights: str, rows: int | None = None) -> Region:
+        """Block t of rows, columns of the gate that a name such as W_i ends with."""
+        H, B, k = self.sizes.H, self.sizes.B, self.gates.index(weights.split("_")[-1])
+        blocks = self.sizes.T if rows is None else rows
+        return self._region(
+            buffer, (t * B, (t + 1) * B), (k * H, (k + 1) * H), blocks * B, len(self.gates) * H
+        )
+
+    def _steps(self, buffer: str, t: int, columns: int, extra: int = 0) -> Region:
+        B = self.sizes.B
+        return self._region(buffer, (t * B, (t + 1) * B), (0, columns), (self.sizes.T + extra) * B, columns)
+
+    def _carried(self, buffer: str, t: int) -> Region:
+        B, slot = self.sizes.B, t % 2
+        return self._region(buffer, (slot * B, (slot + 1) * B), (0, self.sizes.H), 2 * B, self.sizes.H)
+
+    def _temporary(self, wire: str, l: int, shape: tuple[int, ...]) -> Region:
+        columns = shape[-1]
+        rows = prod(shape[:-1])
+        return self._region(f"~{wire}_l{l}", (0, rows), (0, columns), rows, columns)
+
+    def _region(self, buffer, rows, columns, all_rows, all_columns) -> Region:
+        self.buffers[buffer] = (all_rows, all_columns)
+        return Region(buffer, rows, columns)

@@ -1,0 +1,78 @@
+"""A network's parameters, input and state as a plan's buffers; a plan's results as a rung returns them."""
+
+import numpy as np
+
+from rnnlab.cells import STATES, State
+from rnnlab.graphs.cells import cell_name
+from rnnlab.network import Network
+from rnnlab.schedule.plan import Sizes
+
+Arrays = dict[str, np.ndarray]
+
+
+def sizes_of(network: Network, x: np.ndarray) -> Sizes:
+    T, B, I = x.shape
+    return Sizes(T, B, I, network.hidden_size, network.layers)
+
+
+def parameters(network: Network) -> Arrays:
+    """Weights as they are; the two biases of a gate as one, but for a GRU's that stands inside the reset."""
+    H, arrays = network.hidden_size, {}
+    for l in range(network.layers):
+        layer = network.layer(l)
+        arrays |= {f"weight_ih_l{l}": layer.weight_ih, f"weight_hh_l{l}": layer.weight_hh}
+        bias = (layer.bias_ih + layer.bias_hh)[None]
+        if cell_name(network) == "gru_after":
+            bias[:, 2 * H :] = layer.bias_ih[2 * H :]
+            arrays[f"inner_bias_l{l}"] = layer.bias_hh[None, 2 * H :]
+        arrays[f"bias_l{l}"] = bias
+    return arrays
+
+
+def forward_arrays(network: Network, x: np.ndarray, state: State) -> Arrays:
+    """What must stand in the buffers before the forward plan runs; x [T,B,I], state parts [L,B,H]."""
+    T, B, I = x.shape
+    arrays = parameters(network) | {"x": np.ascontiguousarray(x).reshape(T * B, I)}
+    for name, part in zip(STATES[network.cell], state, strict=True):
+        for l in range(network.layers):
+            history = np.full(((T + 1) * B, network.hidden_size), np.nan, x.dtype)
+            history[:B] = part[l]
+            arrays[f"{name}_l{l}"] = history
+    return arrays
+
+
+def forward_results(network: Network, arrays: Arrays, T: int, B: int) -> tuple[np.ndarray, State]:
+    """y [T,B,H] and the state after the last step."""
+    top = arrays[f"h_l{network.layers - 1}"]
+    ends = lambda name: np.stack([arrays[f"{name}_l{l}"][T * B :] for l in range(network.layers)])
+    return top[B:].reshape(T, B, -1), tuple(ends(name) for name in STATES[network.cell])
+
+
+def backward_arrays(network: Network, dy: np.ndarray, dstate: State) -> Arrays:
+    """What must stand in the buffers, beside the forward pass's, before the backward plan runs."""
+    T, B, H = dy.shape
+    arrays = {"dy": np.ascontiguousarray(dy).reshape(T * B, H)}
+    for name, part in zip(STATES[network.cell], dstate, strict=True):
+        for l in range(network.layers):
+            both = np.full((2 * B, H), np.nan, dy.dtype)
+            both[T % 2 * B :][:B] = part[l]
+            arrays[f"d{name}_l{l}"] = both
+    return arrays
+
+
+def backward_results(
+    network: Network, arrays: Arrays, T: int, B: int
+) -> tuple[np.ndarray, State, dict[str, np.ndarray]]:
+    """dx [T,B,I], dstate, gradients under PyTorch's names."""
+    gradients = {}
+    for l in range(network.layers):
+        bias = arrays[f"dbias_l{l}"][0]
+        inner = bias
+        if cell_name(network) == "gru_after":
+            H = network.hidden_size
+            inner = np.concatenate([bias[: 2 * H], arrays[f"dinner_bias_l{l}"][0]])
+        gradients |= {f"weight_{k}_l{l}": arrays[f"dweight_{k}_l{l}"] for k in ("ih", "hh")}
+        gradients |= {f"bias_ih_l{l}": bias, f"bias_hh_l{l}": inner.copy()}
+    dx = arrays["dx_l0"].reshape(T, B, -1)
+    first = lambda name: np.stack([arrays[f"d{name}_l{l}"][:B] for l in range(network.layers)])
+    return dx, tuple(first(n) for n in STATES[network.cell]), gradients

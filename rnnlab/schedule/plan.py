@@ -1,0 +1,158 @@
+"""A pass through a network as a plan: operations in the order in which they are issued, on named buffers.
+
+A buffer is a matrix; steps and sequences share its rows, so step t of B sequences is rows t·B … (t+1)·B, and
+a gate is a range of columns.  An operation says which regions it reads and writes; who must wait for whom
+follows from that and is never stated (hazards.py).  Optimisations are functions from plan to plan (passes.py,
+order.py); executors run a plan (run_numpy.py) or predict its time (timeline.py).
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+Span = tuple[int, int]  # first, and one past the last
+
+
+class Region(NamedTuple):
+    """Rows and columns of a buffer."""
+
+    buffer: str
+    rows: Span
+    columns: Span
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
+
+    @property
+    def size(self) -> int:
+        rows, columns = self.shape
+        return rows * columns
+
+    def __str__(self) -> str:
+        return f"{self.buffer}[{self.rows[0]}:{self.rows[1]}, {self.columns[0]}:{self.columns[1]}]"
+
+
+def overlap(a: Region, b: Region) -> bool:
+    """Do the regions share an element?"""
+    return (
+        a.buffer == b.buffer
+        and a.rows[0] < b.rows[1]
+        and b.rows[0] < a.rows[1]
+        and a.columns[0] < b.columns[1]
+        and b.columns[0] < a.columns[1]
+    )
+
+
+class Elementary(NamedTuple):
+    """One pointwise function, a rule of graphs/rules.py, from regions to a region of the same shape."""
+
+    rule: str
+    reads: tuple[Region, ...]
+    write: Region
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One launch.  kind: gemm, pointwise, reduce (a sum over rows), transpose.
+
+    gemm: write = op(a) op(b) [+ what stands there], reads (a, b); transposed says which factor is.
+    pointwise: `body` in order; a region that the body makes and `writes` does not list lives in registers.
+    """
+
+    kind: str
+    reads: tuple[Region, ...]
+    writes: tuple[Region, ...]
+    layer: int
+    steps: Span
+    transposed: tuple[bool, bool] = (False, False)
+    accumulates: bool = False
+    body: tuple[Elementary, ...] = ()
+    stream: int = 0
+
+    @property
+    def touches(self) -> tuple[Region, ...]:
+        """Regions whose present content matters: what is read, and what is added to."""
+        return self.reads + self.writes * self.accumulates
+
+    @property
+    def gemm_shape(self) -> tuple[int, int, int]:
+        """m, n, k of a gemm."""
+        (m, n), (rows, columns) = self.writes[0].shape, self.reads[0].shape
+        return m, n, rows if self.transposed[0] else columns
+
+    @property
+    def flops(self) -> int:
+        """2mnk of a gemm; elsewhere one per element and elementary function; none of a transpose."""
+        if self.kind == "gemm":
+            m, n, k = self.gemm_shape
+            return 2 * m * n * k
+        if self.kind == "reduce":
+            return self.reads[0].size
+        return sum(each.write.size for each in self.body)
+
+    def bytes(self, itemsize: int = 4) -> int:
+        """What must cross the memory bus if nothing stays in a cache: every operand once."""
+        return itemsize * sum(region.size for region in self.touches + self.writes)
+
+    def __str__(self) -> str:
+        first, last = self.steps[0], self.steps[1] - 1
+        when = f"step {first}" if first == last else f"steps {first}–{last}"
+        return f"{self.name} of layer {self.layer}, {when}"
+
+    @property
+    def name(self) -> str:
+        """What it is, in a few letters: gemm W, gemm U, dW, pointwise tanh, …"""
+        if self.kind == "pointwise":
+            return f"pointwise {self.body[0].rule if len(self.body) == 1 else f'×{len(self.body)}'}"
+        return f"{self.kind} → {self.writes[0].buffer}"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """T steps, B sequences, I inputs, H hidden units, L layers."""
+
+    T: int
+    B: int
+    I: int
+    H: int
+    L: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Operations in issue order. `buffers` [name -> rows, columns]; `kept` outlive the pass."""
+
+    cell: str  # a key of graphs.cells.CELLS
+    sizes: Sizes
+    direction: str  # forward or backward
+    operations: tuple[Operation, ...]
+    buffers: dict[str, tuple[int, int]]
+    kept: frozenset[str]
+    captured: bool = False  # launched as one CUDA graph
+    history: tuple[str, ...] = ()  # the passes it has been through
+
+    def after(self, name: str, operations: list[Operation], **changes) -> "Plan":
+        """The plan with these operations, as made by the pass of that name."""
+        return replace(self, operations=tuple(operations), history=(*self.history, name), **changes)
+
+    def count(self, kind: str | None = None) -> int:
+        """Launches, of one kind or of all."""
+        return sum(kind in (None, each.kind) for each in self.operations)
+
+    @property
+    def flops(self) -> int:
+        return sum(each.flops for each in self.operations)
+
+    def bytes(self, itemsize: int = 4) -> int:
+        return sum(each.bytes(itemsize) for each in self.operations)
+
+    @property
+    def used(self) -> set[str]:
+        """Buffers that some operation touches or that outlive the pass."""
+        touched = {r.buffer for each in self.operations for r in each.reads + each.writes}
+        return touched | set(self.kept)
+
+
+def by_time(region: Region, B: int) -> range:
+    """The steps a region covers, if its buffer has rows for every step."""
+    return range(region.rows[0] // B, -(-region.rows[1] // B))

@@ -1,0 +1,65 @@
+"""A plan, run with NumPy: the proof that a pass over plans changed the order and not the numbers.
+
+Operations run in the plan's order, or in any other that is given; a pointwise operation loads what it reads,
+works through its body in registers, and stores what it writes, as a kernel does.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from rnnlab.graphs.rules import RULES
+from rnnlab.schedule.plan import Operation, Plan, Region
+
+Arrays = dict[str, np.ndarray]
+
+
+def allocate(plan: Plan, dtype: str, arrays: Arrays | None = None) -> Arrays:
+    """An array for every buffer the plan uses, NaN until written, beside those that are already there."""
+    arrays = dict(arrays or {})
+    for name in plan.used - arrays.keys():
+        arrays[name] = np.full(plan.buffers[name], np.nan, dtype)
+    return arrays
+
+
+def execute(plan: Plan, arrays: Arrays, order: Sequence[int] | None = None) -> None:
+    """Run the operations, in place on `arrays`; `order` (default: the plan's) is taken as it is."""
+    for index in range(len(plan.operations)) if order is None else order:
+        operation = plan.operations[index]
+        RUN[operation.kind](operation, arrays)
+
+
+def view(arrays: Arrays, region: Region) -> np.ndarray:
+    return arrays[region.buffer][slice(*region.rows), slice(*region.columns)]
+
+
+def _gemm(operation: Operation, arrays: Arrays) -> None:
+    a, b = (
+        view(arrays, region).T if flipped else view(arrays, region)
+        for region, flipped in zip(operation.reads, operation.transposed, strict=True)
+    )
+    _store(operation, arrays, a @ b)
+
+
+def _reduce(operation: Operation, arrays: Arrays) -> None:
+    _store(operation, arrays, view(arrays, operation.reads[0]).sum(0, keepdims=True))
+
+
+def _transpose(operation: Operation, arrays: Arrays) -> None:
+    _store(operation, arrays, view(arrays, operation.reads[0]).T)
+
+
+def _store(operation: Operation, arrays: Arrays, value: np.ndarray) -> None:
+    target = view(arrays, operation.writes[0])
+    target[...] = target + value if operation.accumulates else value
+
+
+def _pointwise(operation: Operation, arrays: Arrays) -> None:
+    registers = {region: view(arrays, region).copy() for region in operation.reads}
+    for rule, reads, write in operation.body:
+        (registers[write],) = RULES[rule].run([registers[region] for region in reads], ())
+    for region in operation.writes:
+        view(arrays, region)[...] = registers[region]
+
+
+RUN = {"gemm": _gemm, "reduce": _reduce, "transpose": _transpose, "pointwise": _pointwise}
