@@ -22,7 +22,8 @@ LAYERS = (
 )
 FOUNDATION = "widgets.picture"  # palette and text alternative of every picture, wherever it is drawn
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
-SLOW = {"cupy", "IPython", "jupyterlab", "matplotlib", "numba", "numpy", "psutil", "scipy", "sklearn", "tqdm"}
+SLOW = {"cupy", "greenlet", "IPython", "jupyterlab", "matplotlib", "numba", "numpy", "psutil", "scipy"}
+SLOW |= {"sklearn", "tqdm"}
 MODULES = [path for path in sorted(ROOT.glob("rnnlab/**/*.py")) if path != ROOT / "rnnlab/__init__.py"]
 name = lambda path: path.relative_to(ROOT / "rnnlab").as_posix()
 
