@@ -1,0 +1,44 @@
+"""`from rnnlab import cuda`: numba.cuda where a GPU can be used, the simulator where none can.
+
+RNNLAB_CUDA=gpu or RNNLAB_CUDA=simulator takes one whatever the machine has.  Two names come on top:
+is_simulated, and observe, which runs a kernel once and says what happened in either world.
+"""
+
+import importlib
+import os
+
+CHOICES = ("gpu", "simulator")
+
+
+def _has_gpu() -> bool:
+    """Does Numba find a driver and a device?"""
+    from numba import cuda as numba_cuda
+
+    return numba_cuda.is_available()
+
+
+def _choose() -> str:
+    choice = os.environ.get("RNNLAB_CUDA", "")
+    if choice and choice not in CHOICES:
+        raise ValueError(
+            f"RNNLAB_CUDA is {choice!r}, expected gpu, simulator, or nothing to choose by itself"
+        )
+    return choice or ("gpu" if _has_gpu() else "simulator")
+
+
+is_simulated = _choose() == "simulator"
+_words = importlib.import_module("rnnlab.simulator" if is_simulated else "numba.cuda")
+globals().update({name: value for name, value in vars(_words).items() if not name.startswith("__")})
+
+
+def __getattr__(name: str):
+    """What changes from thread to thread, such as laneid, or is made when it is first asked for."""
+    return getattr(_words, name)
+
+
+def observe(kernel, grid, block, *arguments, shared: int = 0):
+    """Run kernel[grid, block] once; what happened: counts and findings in the simulator, seconds on a GPU."""
+    observed = importlib.import_module(
+        "rnnlab.simulator.report" if is_simulated else "rnnlab.machine.gpu_clock"
+    )
+    return observed.observe(kernel, grid, block, arguments, shared)

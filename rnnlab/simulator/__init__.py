@@ -1,0 +1,72 @@
+"""A GPU for everyone: kernels in Numba CUDA's own words, run thread by thread, watched and counted.
+
+`from rnnlab import cuda` is this where there is no GPU.  Read: threads (who runs when), barriers and warps
+(who waits for whom), memory and atomics (what an access does), launch (cuda.jit), device (the limits),
+events (what is written down), and what is made of it: trace, counts, races, report.
+"""
+
+from numba import types
+
+from rnnlab.simulator import host
+from rnnlab.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
+from rnnlab.simulator.atomics import (
+    atomic,
+    ldca,
+    ldcg,
+    ldcs,
+    ldcv,
+    ldlu,
+    nanosleep,
+    stcg,
+    stcs,
+    stwb,
+    stwt,
+)
+from rnnlab.simulator.barriers import (
+    cg,
+    syncthreads,
+    syncthreads_and,
+    syncthreads_count,
+    syncthreads_or,
+    threadfence,
+    threadfence_block,
+    threadfence_system,
+)
+from rnnlab.simulator.device import SHEETS
+from rnnlab.simulator.findings import Finding, Findings
+from rnnlab.simulator.host import VECTOR_TYPES
+from rnnlab.simulator.indices import blockDim, blockIdx, grid, gridDim, gridsize, threadIdx, warpsize
+from rnnlab.simulator.launch import Kernel, jit, settings
+from rnnlab.simulator.memory import Const as const
+from rnnlab.simulator.memory import Local as local
+from rnnlab.simulator.memory import Shared as shared
+from rnnlab.simulator.threads import machine
+from rnnlab.simulator.warps import (
+    activemask,
+    all_sync,
+    any_sync,
+    ballot_sync,
+    eq_sync,
+    lanemask_lt,
+    match_all_sync,
+    match_any_sync,
+    shfl_down_sync,
+    shfl_sync,
+    shfl_up_sync,
+    shfl_xor_sync,
+    syncwarp,
+)
+
+HOST = {name: value for name, value in vars(host).items() if not name.startswith("_")}
+globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})
+
+
+def __getattr__(name: str):
+    if name == "laneid":
+        return machine.now.lane
+    raise AttributeError(f"the simulator has no cuda.{name}")
+
+
+def is_available() -> bool:
+    """Is there a GPU to launch on?  A simulated one."""
+    return True

@@ -1,0 +1,109 @@
+"""The host's side: device memory, streams, events.  What Numba's own simulator does well is taken from it."""
+
+import time
+
+from numba.cuda.simulator.api import (
+    In,
+    InOut,
+    Out,
+    close,
+    declare_device,
+    defer_cleanup,
+    detect,
+    is_float16_supported,
+    list_devices,
+    select_device,
+    synchronize,
+)
+from numba.cuda.simulator.cudadrv.devicearray import (
+    FakeCUDAArray,
+    auto_device,
+    is_cuda_ndarray,
+    managed_array,
+    mapped_array,
+    pinned,
+    pinned_array,
+    pinned_array_like,
+    to_device,
+)
+from numba.cuda.simulator.cudadrv.devicearray import device_array as _device_array
+from numba.cuda.simulator.cudadrv.devicearray import device_array_like as _device_array_like
+from numba.cuda.simulator.cudadrv.devices import get_context as current_context
+from numba.cuda.simulator.cudadrv.devices import gpus, require_context
+from numba.cuda.simulator.cudadrv.runtime import runtime
+from numba.cuda.simulator.reduction import Reduce
+from numba.cuda.simulator.vector_types import vector_types
+
+from rnnlab.simulator.memory import poisoned
+
+reduce = Reduce
+VECTOR_TYPES = {alias: kind for kind in vector_types.values() for alias in (kind.__name__, *kind.aliases)}
+
+
+def device_array(shape, dtype="float64", strides=None, order="C", stream=0) -> FakeCUDAArray:
+    """Memory of the device that nobody has written: reading it is a finding."""
+    return _unwritten(_device_array(shape=shape, dtype=dtype, strides=strides, order=order, stream=stream))
+
+
+def device_array_like(array, stream=0) -> FakeCUDAArray:
+    return _unwritten(_device_array_like(array, stream=stream))
+
+
+def _unwritten(array: FakeCUDAArray) -> FakeCUDAArray:
+    array._ary[...] = poisoned(array._ary.shape, array._ary.dtype)
+    array.unwritten = True
+    return array
+
+
+class stream:
+    """Everything issued runs at once and in order, so there is nothing to wait for."""
+
+    def synchronize(self) -> None:
+        pass
+
+    def auto_synchronize(self):
+        return defer_cleanup()
+
+    def add_callback(self, callback, arg=None) -> None:
+        callback(self, 0, arg)
+
+
+def default_stream() -> stream:
+    return stream()
+
+
+legacy_default_stream = per_thread_default_stream = default_stream
+
+
+class event:
+    """A moment; the time between two is what the simulation took, which says nothing about a GPU."""
+
+    def __init__(self, timing: bool = True):
+        self.seconds = None
+
+    def record(self, stream=0) -> None:
+        self.seconds = time.perf_counter()
+
+    def query(self) -> bool:
+        return True
+
+    def wait(self, stream=0) -> None:
+        pass
+
+    def synchronize(self) -> None:
+        pass
+
+    def elapsed_time(self, end: "event") -> float:
+        """Milliseconds from this event to the other."""
+        return 1e3 * (end.seconds - self.seconds)
+
+
+def event_elapsed_time(start: event, end: event) -> float:
+    return start.elapsed_time(end)
+
+
+def profile_start() -> None:
+    pass
+
+
+profile_stop = profile_start

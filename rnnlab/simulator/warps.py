@@ -1,0 +1,132 @@
+"""What the 32 lanes of a warp do together: shuffles, votes, matches.
+
+The lanes that a mask names meet; when the last of them arrives, each takes its answer from what all brought.
+Lanes that the block does not have, or that have returned, are not waited for.
+"""
+
+import sys
+
+from rnnlab.simulator.events import WARP_SYNC
+from rnnlab.simulator.threads import WARP, Launch, Warp, machine
+
+FULL = 0xFFFFFFFF
+
+
+class Meeting:
+    """Lanes that have come, and what they brought."""
+
+    __slots__ = ("arrived", "brought", "mask")
+
+    def __init__(self, mask: int):
+        self.mask, self.arrived, self.brought = mask, [], {}
+
+
+def syncwarp(mask: int = FULL) -> None:
+    """The lanes of the mask meet; what any wrote before, all can read after."""
+    _meet("syncwarp", mask, None, sys._getframe(1))
+
+
+def shfl_sync(mask: int, value: object, src_lane: int, width: int = WARP) -> object:
+    """The value of lane src_lane, counted within groups of `width` lanes."""
+    brought, lane = _meet("shfl_sync", mask, value, sys._getframe(1))
+    return _from(brought, lane, lane // width * width + int(src_lane) % width)
+
+
+def shfl_up_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
+    brought, lane = _meet("shfl_up_sync", mask, value, sys._getframe(1))
+    source = lane - int(delta)
+    return _from(brought, lane, source if source >= lane // width * width else lane)
+
+
+def shfl_down_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
+    brought, lane = _meet("shfl_down_sync", mask, value, sys._getframe(1))
+    source = lane + int(delta)
+    return _from(brought, lane, source if source < lane // width * width + width else lane)
+
+
+def shfl_xor_sync(mask: int, value: object, lane_mask: int, width: int = WARP) -> object:
+    brought, lane = _meet("shfl_xor_sync", mask, value, sys._getframe(1))
+    source = lane ^ int(lane_mask)
+    return _from(brought, lane, source if source < lane // width * width + width else lane)
+
+
+def all_sync(mask: int, predicate: object) -> bool:
+    return all(_meet("all_sync", mask, bool(predicate), sys._getframe(1))[0].values())
+
+
+def any_sync(mask: int, predicate: object) -> bool:
+    return any(_meet("any_sync", mask, bool(predicate), sys._getframe(1))[0].values())
+
+
+def eq_sync(mask: int, predicate: object) -> bool:
+    """Do all lanes agree?"""
+    return len(set(_meet("eq_sync", mask, bool(predicate), sys._getframe(1))[0].values())) == 1
+
+
+def ballot_sync(mask: int, predicate: object) -> int:
+    """A bit for every lane that says yes."""
+    votes = _meet("ballot_sync", mask, bool(predicate), sys._getframe(1))[0]
+    return sum(1 << lane for lane, yes in votes.items() if yes)
+
+
+def match_any_sync(mask: int, value: object) -> int:
+    """A bit for every lane that brought the same value."""
+    brought, lane = _meet("match_any_sync", mask, value, sys._getframe(1))
+    return sum(1 << other for other, theirs in brought.items() if theirs == brought[lane])
+
+
+def match_all_sync(mask: int, value: object) -> tuple[int, bool]:
+    """(mask, True) if all lanes brought the same value, (0, False) otherwise."""
+    values = list(_meet("match_all_sync", mask, value, sys._getframe(1))[0].values())
+    same = all(each == values[0] for each in values)
+    return (mask, True) if same else (0, False)
+
+
+def activemask() -> int:
+    """A bit for every lane that has come here while nobody else could go on."""
+    thread, frame = machine.now, sys._getframe(1)
+    place = frame.f_code, frame.f_lasti
+    thread.at = (*place, "activemask()")
+    thread.warp.gathering.setdefault(place, []).append(thread)
+    machine.launch.wait()
+    return thread.answer
+
+
+def lanemask_lt() -> int:
+    """A bit for every lane before this one."""
+    return (1 << machine.now.lane) - 1
+
+
+def complete_meetings(launch: Launch, warp: Warp) -> None:
+    """A lane has ended: meetings that waited only for it can end too."""
+    for key, meeting in list(warp.meetings.items()):
+        if len(meeting.arrived) == _expected(meeting.mask, warp):
+            del warp.meetings[key]
+            launch.wake(meeting.arrived)
+
+
+def _meet(name: str, mask: int, value: object, frame) -> tuple[dict, int]:
+    """Everything the lanes of the mask brought, once all are here; and this thread's lane."""
+    thread, mask = machine.now, int(mask) & FULL
+    warp = thread.warp
+    if machine.trace is not None:
+        machine.trace.append((WARP_SYNC, thread.number, frame.f_code, frame.f_lasti, None, mask))
+    thread.at = frame.f_code, frame.f_lasti, f"{name}(mask={mask:#x})"
+    meeting = warp.meetings.setdefault((name, mask), Meeting(mask))
+    meeting.arrived.append(thread)
+    meeting.brought[thread.lane] = value
+    if len(meeting.arrived) == _expected(mask, warp):
+        del warp.meetings[name, mask]
+        machine.launch.wake([each for each in meeting.arrived if each is not thread])
+    else:
+        machine.launch.wait()
+    return meeting.brought, thread.lane
+
+
+def _expected(mask: int, warp: Warp) -> int:
+    return (mask & warp.lanes).bit_count()
+
+
+def _from(brought: dict, lane: int, source: int) -> object:
+    """The value of the source lane; where nobody brought one, a GPU leaves it undefined: here, one's own."""
+    return brought.get(source, brought[lane])
