@@ -21,7 +21,7 @@ def _atomic(change):
         frame, data = sys._getframe(1), array
         if isinstance(array, Watched):
             data = array.data
-            machine.trace.append((ATOMIC, machine.now.number, frame.f_code, frame.f_lasti, array, index))
+            machine.trace.note(array.tag + ATOMIC, index, frame)
         try:
             old = data[index]
         except IndexError:
@@ -70,7 +70,7 @@ def _load(array, index):
     frame, data = sys._getframe(1), array
     if isinstance(array, Watched):
         data = array.data
-        machine.trace.append((VOLATILE_LOAD, machine.now.number, frame.f_code, frame.f_lasti, array, index))
+        machine.trace.note(array.tag + VOLATILE_LOAD, index, frame)
     try:
         value = data[index]
     except IndexError:
@@ -83,7 +83,7 @@ def _store(array, index, value) -> None:
     frame, data = sys._getframe(1), array
     if isinstance(array, Watched):
         data = array.data
-        machine.trace.append((VOLATILE_STORE, machine.now.number, frame.f_code, frame.f_lasti, array, index))
+        machine.trace.note(array.tag + VOLATILE_STORE, index, frame)
     try:
         data[index] = value
     except IndexError:

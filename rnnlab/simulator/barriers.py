@@ -61,7 +61,7 @@ def _meet(frame) -> None:
     thread = machine.now
     block = thread.block
     if machine.trace is not None:
-        machine.trace.append((BARRIER, thread.number, frame.f_code, frame.f_lasti, None, block.opened))
+        machine.trace.note(BARRIER, block.opened, frame)
     thread.at = frame.f_code, frame.f_lasti, "syncthreads()"
     block.waiting.append(thread)
     if len(block.waiting) == block.threads:
@@ -153,7 +153,7 @@ def _fence(scope: str, frame) -> None:
 
 def _note(kind: int, frame, detail: object) -> None:
     if machine.trace is not None:
-        machine.trace.append((kind, machine.now.number, frame.f_code, frame.f_lasti, None, detail))
+        machine.trace.note(kind, detail, frame)
 
 
 def _divergence(waiting: list[Thread]) -> Finding:

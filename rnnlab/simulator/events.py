@@ -1,15 +1,91 @@
-"""What a watched launch writes down: one tuple for everything a thread does to memory or waits for.
+"""What a watched launch writes down while it runs, and the same as columns when it has ended.
 
-    (kind, thread, code, instruction, array, detail)
+A thread's access costs one short tuple, because there are very many: four entries of the list `events`.
 
-thread counts through the grid, block after block.  code and instruction (f_lasti) are the place in the
-program, from which the line follows.  For a load, a store or an atomic, array is the one that was indexed and
-detail the index; for a fence its scope; for a barrier how often it has opened before; for warps the mask.
+    array's tag + kind, detail, instruction, code
+
+The tag leads to the array (`arrays`; 0 is none), code and instruction (f_lasti) to the source line.  The detail
+of a load, a store or an atomic is the index as the kernel wrote it; of a fence its scope; of a barrier how often
+it has opened before; for warps the mask.  Which thread it was is noted only where another takes its turn.
 """
+
+from dataclasses import dataclass
+from types import CodeType
+
+import numpy as np
 
 LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
 FENCE, BARRIER, WARP_SYNC, GRID_SYNC = range(5, 9)
+KINDS = 16  # room for kinds in a tag
 MEMORY = (LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE)
 
 GLOBAL, SHARED, LOCAL, CONSTANT = "global", "shared", "local", "constant"
 BLOCK, DEVICE, SYSTEM = "block", "device", "system"  # how far a fence reaches
+FIELDS = 4  # entries of an event
+
+
+@dataclass(frozen=True)
+class Columns:
+    """n events in the order in which they happened, which keeps the order of every thread's own program."""
+
+    kind: np.ndarray  # [n] one of the kinds above
+    thread: np.ndarray  # [n] counted through the grid, block after block
+    array: np.ndarray  # [n] place in `arrays`, 0 where there is none
+    site: np.ndarray  # [n] place in `sites`
+    detail: list  # n indices, masks, scopes, as the kernel wrote them
+    arrays: list  # None, then every memory.Watched that was touched
+    sites: list[tuple[CodeType, int]]  # where in the program: code, instruction
+
+
+class Trace:
+    """The growing record of one launch."""
+
+    __slots__ = ("arrays", "events", "turns")
+
+    def __init__(self):
+        self.arrays, self.events, self.turns = [None], [], []
+
+    def __len__(self) -> int:
+        return len(self.events) // FIELDS
+
+    def tag(self, array) -> int:
+        """A number for this array, which leaves room for a kind."""
+        self.arrays.append(array)
+        return (len(self.arrays) - 1) * KINDS
+
+    def turn(self, thread: int) -> None:
+        """From here on it is this thread that runs."""
+        self.turns += len(self.events), thread
+
+    def note(self, kind: int, detail: object, frame) -> None:
+        """Something that has no array."""
+        self.events += kind, detail, frame.f_lasti, frame.f_code
+
+    def columns(self) -> Columns:
+        """Everything so far, ready for NumPy."""
+        events = self.events
+        tags = np.array(events[::FIELDS], np.int64)
+        sites, site = _numbered(events[3::FIELDS], np.array(events[2::FIELDS], np.int64))
+        return Columns(
+            tags % KINDS, self._threads(), tags // KINDS, site, events[1::FIELDS], self.arrays, sites
+        )
+
+    def _threads(self) -> np.ndarray:
+        starts = np.array([*self.turns[::2], len(self.events)], np.int64) // FIELDS
+        return np.repeat(np.array(self.turns[1::2], np.int64), np.diff(starts))
+
+
+def _numbered(codes: list[CodeType], instructions: np.ndarray) -> tuple[list, np.ndarray]:
+    """Every place in the program once, and which of them each event has [n]."""
+    known = {id(code): code for code in codes}  # a code object's own hash looks at all of its text
+    order = {key: place for place, key in enumerate(known)}
+    width = int(instructions.max(initial=0)) + 1
+    if len(known) == 1:
+        combined = instructions
+    else:
+        combined = np.array([order[id(code)] for code in codes], np.int64) * width + instructions
+    places = np.flatnonzero(np.bincount(combined, minlength=1))
+    number = np.zeros(places.max(initial=0) + 1, np.int64)
+    number[places] = np.arange(len(places))
+    by_order = list(known.values())
+    return [(by_order[place // width], int(place % width)) for place in places], number[combined]

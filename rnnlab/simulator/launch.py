@@ -15,7 +15,7 @@ from numba.cuda.errors import normalize_kernel_dimensions
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
 from rnnlab.simulator.device import SHEETS, Sheet, limits
-from rnnlab.simulator.events import GLOBAL
+from rnnlab.simulator.events import GLOBAL, Trace
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.host import In, InOut, Out
 from rnnlab.simulator.memory import Watched, as_record_array, is_written, poisoned
@@ -57,7 +57,7 @@ class Watch:
     kernel: Callable
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
-    trace: list[tuple]  # events.py
+    trace: Trace | None  # events.py; None without checks
     stopped: tuple[Finding, ...] = ()  # faults that ended the launch
 
 
@@ -112,7 +112,7 @@ class Kernel:
     def run(self, arguments: tuple, now: Settings) -> Watch:
         """Launch once; faults that end the launch are in the watch's `stopped`."""
         grid, block = normalize_kernel_dimensions(self.grid, self.block)
-        trace, sheet = ([] if now.checks else None), SHEETS[now.device]
+        trace, sheet = (Trace() if now.checks else None), SHEETS[now.device]
         bounds = limits(sheet, block[0] * block[1] * block[2], self.shared)
         write_back = []
         given = [_given(argument, trace, write_back) for argument in arguments]
@@ -120,7 +120,7 @@ class Kernel:
         stopped = _run(launch)
         for target, source in write_back:
             target[...] = source
-        return Watch(self.py_func, grid, block, trace or [], stopped)
+        return Watch(self.py_func, grid, block, trace, stopped)
 
     def report(self):
         """What the last watched launch did: counts, counts by line, findings.  See report.Report."""
@@ -197,7 +197,7 @@ def _beyond(error: IndexError, launch: Launch) -> Finding:
     return Finding("out_of_bounds", message, frame.lineno, *where)
 
 
-def _given(argument: object, trace: list | None, write_back: list) -> object:
+def _given(argument: object, trace: Trace | None, write_back: list) -> object:
     """An argument as the kernel gets it; where that is a copy, `write_back` learns [(original, copy)]."""
     if isinstance(argument, tuple):
         whole = tuple(_given(each, trace, write_back) for each in argument)
@@ -219,7 +219,7 @@ def _given(argument: object, trace: list | None, write_back: list) -> object:
     return argument if trace is None else Watched(argument, GLOBAL, trace, written=written)
 
 
-def _hinted(hint, trace: list | None, write_back: list) -> object:
+def _hinted(hint, trace: Trace | None, write_back: list) -> object:
     """In is not copied back, Out is not copied there."""
     data = np.array(hint.value)
     written = not isinstance(hint, Out)

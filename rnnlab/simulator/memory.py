@@ -11,37 +11,45 @@ import numpy as np
 from numba.core import types
 from numba.np import numpy_support
 
-from rnnlab.simulator.events import CONSTANT, LOAD, LOCAL, SHARED, STORE
+from rnnlab.simulator.events import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace
 from rnnlab.simulator.findings import Finding
 from rnnlab.simulator.threads import Stopped, machine
 
 POISON, POISON_NAN = 0xCD, 0xFF  # what a byte holds that nobody has written; of floats, which makes a NaN
 
 
-VIEWS = (np.ndarray, np.recarray)
-
-
 class Watched:
     """A NumPy array in a kernel, `data`; a slice's `root` is the array it was cut from."""
 
-    __slots__ = ("data", "note", "root", "space", "trace", "written")
+    __slots__ = ("data", "events", "load", "root", "space", "store", "tag", "trace", "written")
 
     def __init__(
-        self, data: np.ndarray, space: str, trace: list, root: "Watched | None" = None, written=True
+        self, data: np.ndarray, space: str, trace: Trace, root: "Watched | None" = None, written=True
     ):
-        self.data, self.space, self.trace, self.root = data, space, trace, self if root is None else root
-        self.note = trace.append
-        self.written = written  # had it a value before the launch?  An array where some elements had
+        assign = object.__setattr__  # ours is for the fields of a record
+        tag = trace.tag(self)
+        for name, value in (
+            ("data", data),
+            ("space", space),
+            ("trace", trace),
+            ("root", self if root is None else root),
+            ("written", written),  # had it a value before the launch?  An array where some elements had
+            ("events", trace.events),
+            ("tag", tag),
+            ("load", tag + LOAD),
+            ("store", tag + STORE),
+        ):
+            assign(self, name, value)
 
     def __getitem__(self, index):
         try:
             value = self.data[index]
         except IndexError:
             raise out_of_bounds(self, index, _getframe(1), "reads") from None
-        if value.__class__ in VIEWS:
-            return Watched(value, self.space, self.trace, self.root)
-        frame = _getframe(1)
-        self.note((LOAD, machine.now.number, frame.f_code, frame.f_lasti, self, index))
+        if isinstance(value, np.ndarray):
+            return self.view(value)
+        frame, events = _getframe(1), self.events
+        events += self.load, index, frame.f_lasti, frame.f_code
         return value
 
     def __setitem__(self, index, value):
@@ -51,18 +59,19 @@ class Watched:
             raise out_of_bounds(self, index, _getframe(1), "writes") from None
         except OverflowError:
             self.data[index] = wrapped(value, self.data.dtype)
-        frame = _getframe(1)
-        self.note((STORE, machine.now.number, frame.f_code, frame.f_lasti, self, index))
+        frame, events = _getframe(1), self.events
+        events += self.store, index, frame.f_lasti, frame.f_code
+
+    def view(self, part: np.ndarray) -> "Watched":
+        """A part of this array, or the same memory in another shape."""
+        return Watched(part, self.space, self.trace, self.root)
 
     def __getattr__(self, name: str):
         value = getattr(self.data, name)
-        return Watched(value, self.space, self.trace, self.root) if isinstance(value, np.ndarray) else value
+        return self.view(value) if isinstance(value, np.ndarray) else value
 
     def __setattr__(self, name: str, value):
-        if name in Watched.__slots__:
-            object.__setattr__(self, name, value)
-        else:
-            self[name] = value  # a record's field
+        self[name] = value  # a record's field
 
     def __len__(self) -> int:
         return len(self.data)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from greenlet import getcurrent, greenlet
 
+from rnnlab.simulator.events import Trace
 from rnnlab.simulator.findings import Finding
 
 WARP = 32
@@ -113,7 +114,7 @@ class Launch:
     """A grid that is running."""
 
     def __init__(
-        self, function, arguments, grid, block, limits: "Limits", seed: int | None, trace: list | None
+        self, function, arguments, grid, block, limits: "Limits", seed: int | None, trace: Trace | None
     ):
         self.function, self.arguments, self.trace = function, arguments, trace
         self.gridDim, self.blockDim = Dim3(*grid), Dim3(*block)
@@ -161,7 +162,7 @@ class Launch:
         if thread is None:
             return False
         worker = self.idle.pop() if self.idle else greenlet(self._work)
-        machine.now = thread
+        self.turn(thread)
         thread.greenlet = worker
         worker.switch(thread)
         return True
@@ -177,7 +178,7 @@ class Launch:
                 self.idle.append(me)
                 thread = self.hub.switch()
             else:
-                machine.now = thread
+                self.turn(thread)
                 thread.greenlet = me
 
     def _ended(self, thread: Thread) -> None:
@@ -194,16 +195,21 @@ class Launch:
         if self.at_grid_barrier:
             self.open_grid_barrier()
 
-    def resume(self, thread: Thread) -> None:
+    def turn(self, thread: Thread) -> None:
+        """This thread is the one that runs now."""
         machine.now = thread
+        if self.trace is not None:
+            self.trace.turn(thread.number)
+
+    def resume(self, thread: Thread) -> None:
+        """Let a thread that waited go on."""
+        self.turn(thread)
         thread.greenlet.switch()
 
     def wait(self) -> None:
         """Give way until somebody puts this thread into `ready`."""
         if self.ready and not self.shuffle:
-            thread = self.ready.popleft()
-            machine.now = thread
-            thread.greenlet.switch()
+            self.resume(self.ready.popleft())
         else:
             self.hub.switch()
 

@@ -110,7 +110,7 @@ def _meet(name: str, mask: int, value: object, frame) -> tuple[dict, int]:
     thread, mask = machine.now, int(mask) & FULL
     warp = thread.warp
     if machine.trace is not None:
-        machine.trace.append((WARP_SYNC, thread.number, frame.f_code, frame.f_lasti, None, mask))
+        machine.trace.note(WARP_SYNC, mask, frame)
     thread.at = frame.f_code, frame.f_lasti, f"{name}(mask={mask:#x})"
     meeting = warp.meetings.setdefault((name, mask), Meeting(mask))
     meeting.arrived.append(thread)
