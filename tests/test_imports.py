@@ -12,7 +12,7 @@ from rnnlab.course import ROOT
 # From the ground up: a part imports those of its own line and of the lines above it here.
 LAYERS = (
     {"cells", "network", "exchange", "reference"},
-    {"compare", "percent", "picture"},
+    {"compare", "devices", "percent", "picture"},
     {"cuda", "graphs", "ladder", "records", "schedule", "simulator"},
     {"tasks", "training"},
     {"checks", "course", "grading"},
@@ -20,7 +20,10 @@ LAYERS = (
     {"notebook"},
     {"cli"},
 )
-FOUNDATION = "widgets.picture"  # palette and text alternative of every picture, wherever it is drawn
+FOUNDATIONS = {  # modules that stand lower than the part they lie in
+    "widgets.picture": "picture",  # palette and text alternative of every picture, wherever it is drawn
+    "machine.devices": "devices",  # data sheets: models and the simulator need them
+}
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}
 SLOW = {"cupy", "greenlet", "IPython", "jupyterlab", "matplotlib", "numba", "numpy", "psutil", "scipy"}
 SLOW |= {"sklearn", "tqdm"}
@@ -30,7 +33,8 @@ name = lambda path: path.relative_to(ROOT / "rnnlab").as_posix()
 
 def part(module):
     """The part of the package that a dotted name below `rnnlab.` belongs to."""
-    return "picture" if module.startswith(FOUNDATION) else module.split(".")[0]
+    lower = (own for start, own in FOUNDATIONS.items() if module.startswith(start))
+    return next(lower, module.split(".")[0])
 
 
 def imported(path):

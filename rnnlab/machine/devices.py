@@ -1,0 +1,108 @@
+"""Data sheets of the GPUs this course talks about: what each can hold, multiply, move and launch.
+
+Sizes, clocks and bandwidths are NVIDIA's data sheets and its table of compute capabilities (CUDA C++
+Programming Guide).  launch and node are microseconds: the host's time to issue a kernel, and what a kernel
+costs beside its work.  On an H200 gpu-benches measured them (te42kyfo/gpu-benches, gpu-small-kernels: tiny
+kernels in a stream, and in a CUDA graph); Maxwell's launch is the 5 µs of SVAIL's and Appleyard's time, its
+node is fitted to their ladder (schedule/timeline.py); `assumed` says where both come from a neighbour.
+"""
+
+from dataclasses import dataclass
+
+KB = 1024
+WARP = 32
+
+
+@dataclass(frozen=True)
+class Device:
+    """One GPU; sizes in bytes, clock in GHz, bandwidth in GB/s, times in microseconds."""
+
+    name: str
+    compute_capability: tuple[int, int]
+    multiprocessors: int
+    lanes: int  # fp32 multiply-adds a multiprocessor starts in a cycle
+    clock: float
+    bandwidth: float
+    l2: int
+    launch: float  # the host's, for each kernel
+    node: float  # the device's, for each kernel
+    assumed: bool = True  # are launch and node carried over from another device?
+    registers_per_multiprocessor: int = 256 * KB
+    shared_per_multiprocessor: int = 96 * KB
+    shared_per_block: int = 48 * KB  # without opting in to more
+    shared_per_block_most: int = 48 * KB  # with
+    threads_per_multiprocessor: int = 2048
+    blocks_per_multiprocessor: int = 32
+    threads_per_block: int = 1024
+
+    @property
+    def peak(self) -> float:
+        """fp32 TFLOP/s; a multiply-add is two."""
+        return 2e-3 * self.multiprocessors * self.lanes * self.clock
+
+    @property
+    def registers(self) -> int:
+        """Bytes of registers on the whole chip."""
+        return self.multiprocessors * self.registers_per_multiprocessor
+
+    @property
+    def shared(self) -> int:
+        """Bytes of shared memory on the whole chip."""
+        return self.multiprocessors * self.shared_per_multiprocessor
+
+    def resident_blocks(self, threads: int, shared: int = 0) -> int:
+        """How many blocks of that many threads and bytes of shared memory the chip holds at once.
+
+        Registers are left out; a kernel that needs many fits fewer.
+        """
+        rounded = -(-threads // WARP) * WARP
+        a_piece = min(self.threads_per_multiprocessor // rounded, self.blocks_per_multiprocessor)
+        if shared:
+            a_piece = min(a_piece, self.shared_per_multiprocessor // shared)
+        return a_piece * self.multiprocessors
+
+
+def _maxwell(name: str, multiprocessors: int, clock: float, bandwidth: float, **more) -> Device:
+    return Device(
+        name, (5, 2), multiprocessors, 128, clock, bandwidth, 3 * KB * KB, launch=5.0, node=8.0, **more
+    )
+
+
+DEVICES = {
+    device.name: device
+    for device in (
+        _maxwell("TitanX", 24, 1.0, 336, assumed=False),  # boost off, as SVAIL measured
+        _maxwell("M40", 24, 0.948, 288, assumed=False),
+        Device("GTX1080", (6, 1), 20, 128, 1.607, 320, 2 * KB * KB, 5.0, 8.0),
+        Device(
+            "P100", (6, 0), 56, 64, 1.328, 732, 4 * KB * KB, 5.0, 8.0, shared_per_multiprocessor=64 * KB
+        ),
+        Device(
+            "V100", (7, 0), 80, 64, 1.53, 900, 6 * KB * KB, 4.0, 2.0, shared_per_block_most=96 * KB
+        ),
+        Device(
+            "T4", (7, 5), 40, 64, 1.59, 320, 4 * KB * KB, 4.0, 2.0,
+            shared_per_multiprocessor=64 * KB, shared_per_block_most=64 * KB,
+            threads_per_multiprocessor=1024, blocks_per_multiprocessor=16,
+        ),
+        Device(
+            "A100", (8, 0), 108, 64, 1.41, 1555, 40 * KB * KB, 2.5, 1.5,
+            shared_per_multiprocessor=164 * KB, shared_per_block_most=163 * KB,
+        ),
+        Device(
+            "H100", (9, 0), 132, 128, 1.755, 3350, 50 * KB * KB, 2.5, 1.3,
+            shared_per_multiprocessor=228 * KB, shared_per_block_most=227 * KB,
+        ),
+        Device(
+            "H200", (9, 0), 132, 128, 1.755, 4800, 50 * KB * KB, 2.5, 1.3, assumed=False,
+            shared_per_multiprocessor=228 * KB, shared_per_block_most=227 * KB,
+        ),
+    )
+}  # fmt: skip
+
+
+def find(name: str) -> Device:
+    """The device of that name.  Raises ValueError, listing all, if there is none."""
+    if name not in DEVICES:
+        raise ValueError(f"no data sheet of {name!r}; there are {', '.join(DEVICES)}")
+    return DEVICES[name]
