@@ -68,6 +68,11 @@ RUNGS = (
     Rung("gru_reset_after", "variant 3: no product waits for r", GRAPHS, ("gru",), why_not=only_reset_after),
     Rung("gru_store_product", "variant 4: keep U h, not n", GRAPHS, ("gru",), why_not=only_reset_after),
     Rung("gru_batched_recompute", "variant 5: all U h at once", GRAPHS, ("gru",), why_not=only_reset_after),
+    Rung("kernel_per_operation", "a kernel for every operation", "naive_gpu_rnn", needs="cuda"),
+    Rung("fused_cell", "stage 1: a step is two products and one kernel", "fused_cell", needs="cuda"),
+    Rung("fused_layer", "stage 2: out of the loop what may leave it", "fused_layer", needs="cuda"),
+    Rung("layer_wavefront", "stage 3: layers and steps on the diagonal", "network_schedule", needs="cuda"),
+    Rung("graph_replay", "all launches in one", "network_schedule", needs="cuda"),
 )
 
 

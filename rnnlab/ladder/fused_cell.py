@@ -1,0 +1,18 @@
+"""Stage 1: a step's products share a launch, and so do its pointwise operations; two streams a layer.
+
+Launches of an LSTM layer over T steps: forward 25·T → 3·T (input product, recurrent product, gates), backward
+36·T → 6·T (gates, dx, dh, dW_ih, dW_hh, db).  What only the gates' kernel touches never leaves its registers.
+The input product runs in a stream beside the recurrence.
+"""
+
+from rnnlab.schedule.stages import FUSED_CELL, run, sweep
+
+
+def forward(network, x, state=None):
+    """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    return run(network, x, state, FUSED_CELL)
+
+
+def backward(network, saved, dy, dstate=None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    return sweep(network, saved, dy, dstate, FUSED_CELL)

@@ -1,0 +1,99 @@
+"""The stages of Appleyard, Kočiský and Blunsom (2016) as lists of passes, and a network run by such a list.
+
+run and sweep are a rung's forward and backward: they build the plan, send it through the passes, and hand it
+to an executor: NumPy's here, the GPU's where there is one.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.graphs.cells import cell_name
+from rnnlab.network import Network, check_gradients, check_input
+from rnnlab.schedule import network_arrays as arrays_of
+from rnnlab.schedule.build import backward_plan, forward_plan
+from rnnlab.schedule.order import assign_streams, capture, wavefront
+from rnnlab.schedule.passes import (
+    batch_inputs,
+    fuse_pointwise,
+    group_gates,
+    transpose_once,
+    weight_gradient_after_loop,
+)
+from rnnlab.schedule.plan import Plan, Sizes
+from rnnlab.schedule.run_numpy import allocate, execute
+
+Pass = Callable[[Plan], Plan]
+
+batch_two_inputs = partial(batch_inputs, steps=2)
+
+KERNEL_PER_OPERATION: tuple[Pass, ...] = ()
+FUSED_CELL = (group_gates, fuse_pointwise, assign_streams)
+FUSED_LAYER = (
+    group_gates,
+    fuse_pointwise,
+    transpose_once,
+    batch_inputs,
+    weight_gradient_after_loop,
+    assign_streams,
+)
+LAYER_WAVEFRONT = (
+    group_gates,
+    fuse_pointwise,
+    transpose_once,
+    batch_two_inputs,
+    weight_gradient_after_loop,
+    wavefront,
+    assign_streams,
+)
+GRAPH_REPLAY = (*LAYER_WAVEFRONT, capture)
+
+
+class Saved(NamedTuple):
+    """What forward keeps for backward: the buffers that outlive it."""
+
+    arrays: dict[str, np.ndarray]
+    T: int
+    B: int
+
+
+def apply(plan: Plan, passes: Sequence[Pass]) -> Plan:
+    """The plan after all passes, in order."""
+    for each in passes:
+        plan = each(plan)
+    return plan
+
+
+@lru_cache(maxsize=64)
+def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) -> Plan:
+    """The plan of a pass through a network, made once for the same sizes and passes."""
+    build = forward_plan if direction == "forward" else backward_plan
+    return apply(build(cell, sizes), passes)
+
+
+def run(network: Network, x: np.ndarray, state: State | None, passes: tuple[Pass, ...]):
+    """y [T,B,H], the final state, what backward needs; a rung's forward."""
+    state = check_input(network, x, state)
+    T, B, _ = x.shape
+    plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
+    arrays = allocate(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
+    execute(plan, arrays)
+    y, final = arrays_of.forward_results(network, arrays, T, B)
+    kept = {name: array for name, array in arrays.items() if name in plan.kept}
+    return y.copy(), final, Saved(kept, T, B)
+
+
+def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, passes: tuple[Pass, ...]):
+    """dx [T,B,I], dstate, gradients; a rung's backward."""
+    T, B = saved.T, saved.B
+    dstate = check_gradients(network, T, B, dy, dstate)
+    sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
+    plan = plan_for("backward", cell_name(network), sizes, passes)
+    given = saved.arrays | arrays_of.backward_arrays(network, dy, dstate)
+    arrays = allocate(plan, network.dtype, given)
+    execute(plan, arrays)
+    dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
+    return dx, dfirst, {name: gradients[name] for name in network.parameters}
