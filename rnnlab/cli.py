@@ -6,7 +6,7 @@ from importlib import import_module
 
 import rnnlab
 
-PARTS = ("rnnlab.machine.commands", "rnnlab.grading.commands")
+PARTS = ("rnnlab.machine.commands", "rnnlab.grading.commands", "rnnlab.bench.commands")
 
 
 def parser() -> argparse.ArgumentParser:

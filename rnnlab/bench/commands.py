@@ -1,0 +1,40 @@
+"""The command bench.  What it needs is imported when it runs: --help must answer at once."""
+
+import argparse
+
+
+def add_commands(subparsers: argparse._SubParsersAction) -> None:
+    """Add bench and its own subcommands to the command line."""
+    bench = subparsers.add_parser("bench", help="measure this machine: every way to run a network, and peers")
+    bench.set_defaults(run=lambda chosen: bench.print_help())
+    kinds = bench.add_subparsers(metavar="WHAT")
+    _add_cpu(kinds.add_parser("cpu", help="every rung and peer on the CPU: one training step, seven sizes"))
+    gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
+    gru.set_defaults(run=_gru)
+
+
+def _add_cpu(cpu: argparse.ArgumentParser) -> None:
+    cpu.add_argument("--quick", action="store_true", help="fewer sizes, contestants, rounds: under a minute")
+    cpu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
+    cpu.add_argument("--fresh", action="store_true", help="begin anew where a record was interrupted")
+    several = {"nargs": "+", "metavar": "NAME"}
+    cpu.add_argument("--cells", **several, help="of rnn_tanh, rnn_relu, gru, lstm (default: all but relu)")
+    cpu.add_argument("--shapes", nargs="+", metavar="T,B,I,H", help="sizes, as 100,32,128,256")
+    cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
+    cpu.add_argument("--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax (default: all)")
+    cpu.add_argument("--threads", type=int, metavar="N", help="of each contestant (default: all cores)")
+    cpu.add_argument("--rounds", type=int, metavar="N", help="how often each takes its turn")
+    cpu.add_argument("--peers-python", metavar="PATH", help="the Python that has the peers' packages")
+    cpu.set_defaults(run=_cpu)
+
+
+def _cpu(chosen: argparse.Namespace) -> int:
+    from rnnlab.bench import cpu_run
+
+    return cpu_run.run(chosen)
+
+
+def _gru(chosen: argparse.Namespace) -> None:
+    from rnnlab.bench import gru_variants
+
+    gru_variants.main()

@@ -1,0 +1,111 @@
+"""`rnnlab bench cpu`: choose what to measure, measure it with progress shown, print it, keep it."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from rnnlab.bench import cpu_record, cpu_report
+from rnnlab.bench.cpu import Arena, Settings
+from rnnlab.bench.peers import LADDER, PEERS, Candidate
+from rnnlab.bench.peers.process import find_peers_python
+from rnnlab.bench.workload import CELLS, SHAPES, Workload
+from rnnlab.cells import GATES
+from rnnlab.machine.resources import usable_cores
+
+QUICK_SHAPES = SHAPES[1:3]
+TOO_SLOW_FOR_QUICK = {
+    "one_step_at_a_time",
+    "pytensor",
+    "gru_reset_after",
+    "gru_store_product",
+    "gru_batched_recompute",
+}
+
+
+class Plan(NamedTuple):
+    """What is to be measured."""
+
+    workloads: list[Workload]
+    candidates: list[Candidate]
+    settings: Settings
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """The command; 0, or 2 where it was asked for what there is not."""
+    try:
+        asked = plan(chosen)
+    except ValueError as error:
+        print(f"rnnlab bench cpu: {error}", file=sys.stderr)
+        return 2
+    with Arena(asked.candidates, asked.settings, chosen.peers_python) as arena:
+        record = cpu_record.begin(arena)
+        print(_opening(record, arena, chosen.peers_python))
+        for workload in asked.workloads:
+            record["cases"].append(cpu_record.case_of(arena.measure(workload, _progress)))
+            _progress("")
+    _conclude(record)
+    return 0
+
+
+def plan(chosen: argparse.Namespace) -> Plan:
+    """From the options.  Raises ValueError for a name or size that there is not."""
+    shapes = [_shape(text) for text in chosen.shapes or ()] or (QUICK_SHAPES if chosen.quick else SHAPES)
+    cells = _known("cell", chosen.cells or CELLS, list(GATES))
+    rungs = _select("rung", LADDER, chosen.rungs, chosen.quick)
+    peers = _select("peer", PEERS, chosen.peers, chosen.quick)
+    rounds = chosen.rounds or (3 if chosen.quick else Settings.rounds)
+    if rounds < 2:
+        raise ValueError(f"--rounds is {rounds}: a median needs at least 2")
+    threads = chosen.threads or usable_cores()
+    if not 1 <= threads <= usable_cores():
+        raise ValueError(f"--threads is {threads}: this machine lets a program use 1 to {usable_cores()}")
+    return Plan([Workload(c, *s) for c in cells for s in shapes], [*rungs, *peers], Settings(threads, rounds))
+
+
+def _shape(text: str) -> tuple[int, int, int, int]:
+    sizes = [int(size) if size.isdigit() else 0 for size in text.split(",")]
+    if len(sizes) != 4 or min(sizes) < 1:
+        raise ValueError(f"--shapes has {text!r}: expected four sizes T,B,I,H, as 100,32,128,256")
+    return tuple(sizes)
+
+
+def _known(kind: str, names: Sequence[str], there: Sequence[str]) -> Sequence[str]:
+    for name in names:
+        if name not in there:
+            raise ValueError(f"no {kind} is called {name!r}; there are {', '.join(there)}")
+    return names
+
+
+def _select(
+    kind: str, there: Sequence[Candidate], names: Sequence[str] | None, quick: bool
+) -> list[Candidate]:
+    by_name = {candidate.name: candidate for candidate in there}
+    if names is None:
+        return [each for each in there if not (quick and each.name in TOO_SLOW_FOR_QUICK)]
+    return [by_name[name] for name in _known(kind, names, list(by_name))]
+
+
+def _opening(record: dict, arena: Arena, peers_python: str | None) -> str:
+    machine, blas = record["machine"], record["contestants"]["gemm_large"]["blas"]
+    library = (
+        f"{blas['internal_api']} {blas['version']}, {blas['architecture']} kernels" if blas else "not told"
+    )
+    lines = [f"{machine['processor']}, {machine['cores']} cores; NumPy's BLAS: {library}"]
+    python = find_peers_python(peers_python)
+    for candidate in arena.missing:
+        command = candidate.installation(python)
+        lines.append(f"{candidate.name} is left out: it needs {candidate.needs}. To install it: {command}")
+    return "\n".join(lines)
+
+
+def _progress(said: str) -> None:
+    """One line that is written over and over, where somebody looks at it."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{said}", end="", file=sys.stderr, flush=True)
+
+
+def _conclude(record: dict) -> None:
+    for cell in cpu_report.cells(record):
+        print(f"\n{cpu_report.text(record, cell)}")
+    print("", *cpu_report.means(record), sep="\n")
