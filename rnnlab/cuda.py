@@ -6,8 +6,10 @@ is_simulated, and observe, which runs a kernel once and says what happened in ei
 
 import importlib
 import os
+from collections.abc import Callable
 
 CHOICES = ("gpu", "simulator")
+Size = int | tuple[int, ...]  # of a grid in blocks, of a block in threads
 
 
 def _has_gpu() -> bool:
@@ -36,7 +38,7 @@ def __getattr__(name: str):
     return getattr(_words, name)
 
 
-def observe(kernel, grid, block, *arguments, shared: int = 0):
+def observe(kernel: Callable, grid: Size, block: Size, *arguments: object, shared: int = 0):
     """Run kernel[grid, block] once; what happened: counts and findings in the simulator, seconds on a GPU."""
     observed = importlib.import_module(
         "rnnlab.simulator.report" if is_simulated else "rnnlab.machine.gpu_clock"

@@ -36,10 +36,11 @@ from rnnlab.simulator.device import SHEETS
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.host import VECTOR_TYPES
 from rnnlab.simulator.indices import blockDim, blockIdx, grid, gridDim, gridsize, threadIdx, warpsize
-from rnnlab.simulator.launch import Kernel, jit, settings
+from rnnlab.simulator.launch import Kernel, jit
 from rnnlab.simulator.memory import Const as const
 from rnnlab.simulator.memory import Local as local
 from rnnlab.simulator.memory import Shared as shared
+from rnnlab.simulator.settings import settings
 from rnnlab.simulator.threads import machine
 from rnnlab.simulator.warps import (
     activemask,

@@ -27,19 +27,19 @@ def brev(value: int) -> int:
     return int(f"{bits:0{width}b}"[::-1], 2)
 
 
-def fma(a, b, c):
-    """a·b + c, rounded once."""
+def fma(a: float, b: float, c: float) -> float:
+    """a·b + c, where the product is not rounded."""
     kind = np.result_type(*(each if isinstance(each, np.generic) else float(each) for each in (a, b, c)))
     if kind == np.float32:  # a product of two float32 is exact in float64
         return np.float32(float(a) * float(b) + float(c))
     return a * b + c
 
 
-def cbrt(value):
+def cbrt(value: float) -> float:
     return np.cbrt(value)
 
 
-def selp(condition, yes, no):
+def selp(condition: object, yes: object, no: object) -> object:
     """yes where the condition holds, no elsewhere; both are evaluated."""
     return yes if condition else no
 
@@ -47,10 +47,12 @@ def selp(condition, yes, no):
 class fp16(FakeCUDAFp16):
     """Arithmetic in half precision."""
 
-    def hfma(self, a, b, c):
+    def hfma(self, a: np.float16, b: np.float16, c: np.float16) -> np.float16:
+        """a·b + c, where the product is not rounded."""
         return np.float16(float(a) * float(b) + float(c))
 
-    def hfloor(self, x):
+    def hfloor(self, x: np.float16) -> np.float16:
+        """Numba's own rounds up."""
         return np.floor(x, dtype=np.float16)
 
 

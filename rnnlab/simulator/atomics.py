@@ -3,36 +3,44 @@
 A thread that polls again and again gives way now and then, so that whoever it waits for can come.
 """
 
-import sys
+from collections.abc import Callable
+from sys import _getframe
+from types import FrameType
 
 import numpy as np
 
-from rnnlab.simulator.events import ATOMIC, VOLATILE_LOAD, VOLATILE_STORE
-from rnnlab.simulator.memory import Watched, out_of_bounds, wrapped
+from rnnlab.simulator.events import ATOMIC, LOAD, STORE, VOLATILE_LOAD, VOLATILE_STORE
 from rnnlab.simulator.threads import machine
+from rnnlab.simulator.watched import Watched, beyond, wrapped
 
-POLLS = 16  # how often a thread may look before it lets others run
+
+def _read(kind: int, array, index, frame: FrameType, verb: str):
+    """array[index], written down as an event of that kind."""
+    if not isinstance(array, Watched):
+        return array[index]
+    array.recorder.note(array.tag + kind, index, frame)
+    try:
+        return array.data[index]
+    except IndexError:
+        raise beyond(array, index, frame, verb) from None
 
 
-def _atomic(change):
+def _write(array, index, value) -> None:
+    data = array.data if isinstance(array, Watched) else array
+    try:
+        data[index] = value
+    except OverflowError:
+        data[index] = wrapped(value, data.dtype)
+
+
+def _atomic(change: Callable):
     """cuda.atomic.<name>(array, index, *values): array[index] becomes change(old, *values); returns old."""
 
     def operation(array, index, *values):
-        frame, data = sys._getframe(1), array
-        if isinstance(array, Watched):
-            data = array.data
-            machine.trace.note(array.tag + ATOMIC, index, frame)
-        try:
-            old = data[index]
-        except IndexError:
-            raise out_of_bounds(array, index, frame, "changes") from None
-        new = change(old, *values)
-        try:
-            data[index] = new
-        except OverflowError:
-            data[index] = wrapped(new, data.dtype)
-        machine.launch.progress += bool(new != old)
-        _polled(frame, "an atomic")
+        frame = _getframe(1)
+        old = _read(ATOMIC, array, index, frame, "changes")
+        _write(array, index, change(old, *values))
+        machine.launch.look(frame, (id(array), index), old, "an atomic")
         return old
 
     return staticmethod(operation)
@@ -60,48 +68,39 @@ class atomic:
     cas = _atomic(lambda old, expected, value: value if old == expected else old)
 
     @staticmethod
-    def compare_and_swap(array, old, value):
+    def compare_and_swap(array: Watched | np.ndarray, old: object, value: object) -> object:
         """cas on the first element."""
         return atomic.cas(array, (0,) * array.ndim, old, value)
 
 
-def _load(array, index):
-    """A load that the compiler must not keep in a register, and that goes past the first-level cache."""
-    frame, data = sys._getframe(1), array
-    if isinstance(array, Watched):
-        data = array.data
-        machine.trace.note(array.tag + VOLATILE_LOAD, index, frame)
-    try:
-        value = data[index]
-    except IndexError:
-        raise out_of_bounds(array, index, frame, "reads") from None
-    _polled(frame, "a load")
-    return value
+def _load(kind: int) -> Callable:
+    """A load with a cache hint: a volatile one does not trust what was loaded before."""
+
+    def load(array, index):
+        frame = _getframe(1)
+        value = _read(kind, array, index, frame, "reads")
+        if kind == VOLATILE_LOAD:
+            machine.launch.look(frame, (id(array), index), value, "a load")
+        return value
+
+    return load
 
 
-def _store(array, index, value) -> None:
-    frame, data = sys._getframe(1), array
-    if isinstance(array, Watched):
-        data = array.data
-        machine.trace.note(array.tag + VOLATILE_STORE, index, frame)
-    try:
-        data[index] = value
-    except IndexError:
-        raise out_of_bounds(array, index, frame, "writes") from None
+def _store(kind: int) -> Callable:
+    def store(array, index, value) -> None:
+        frame = _getframe(1)
+        _read(kind, array, index, frame, "writes")
+        _write(array, index, value)
+
+    return store
 
 
-ldca = ldcg = ldcs = ldlu = ldcv = _load
-stcg = stcs = stwb = stwt = _store
+ldca, ldcs, ldlu = (_load(LOAD) for _ in range(3))
+ldcg, ldcv = (_load(VOLATILE_LOAD) for _ in range(2))  # past the first-level cache, which is not coherent
+stcs, stwb = (_store(STORE) for _ in range(2))
+stcg, stwt = (_store(VOLATILE_STORE) for _ in range(2))
 
 
 def nanosleep(nanoseconds: int) -> None:
     """Let everybody else run first."""
-    frame = sys._getframe(1)
-    machine.launch.spin((frame.f_code, frame.f_lasti, "nanosleep()"))
-
-
-def _polled(frame, what: str) -> None:
-    thread = machine.now
-    thread.polls += 1
-    if thread.polls % POLLS == 0:
-        machine.launch.spin((frame.f_code, frame.f_lasti, what))
+    machine.launch.spin(_getframe(1), "nanosleep()")

@@ -1,8 +1,17 @@
 """The device that the simulator plays: what a block may use, and how many blocks it can hold at once."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from rnnlab.simulator.threads import WARP, Limits
+from rnnlab.simulator.threads import WARP
+
+
+class Limits(NamedTuple):
+    """What the device gives a launch."""
+
+    resident: int  # blocks at once
+    shared: int  # bytes of shared memory a block
+    dynamic_shared: int  # of these, asked for at the launch
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ A thread's access costs one short tuple, because there are very many: four entri
 
     array's tag + kind, detail, instruction, code
 
-The tag leads to the array (`arrays`; 0 is none), code and instruction (f_lasti) to the source line.  The detail
-of a load, a store or an atomic is the index as the kernel wrote it; of a fence its scope; of a barrier how often
-it has opened before; for warps the mask.  Which thread it was is noted only where another takes its turn.
+The tag leads to the array (`arrays`; 0 is none), code and instruction (f_lasti) to the source line.  The
+detail of a load, a store or an atomic is the index as the kernel wrote it; of a fence its scope; of a barrier
+how often it has opened before; for warps the mask.  Which thread it was is noted where it changes.
 """
 
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, FrameType
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class Trace:
     def __len__(self) -> int:
         return len(self.events) // FIELDS
 
-    def tag(self, array) -> int:
+    def tag(self, array: object) -> int:
         """A number for this array, which leaves room for a kind."""
         self.arrays.append(array)
         return (len(self.arrays) - 1) * KINDS
@@ -57,7 +57,7 @@ class Trace:
         """From here on it is this thread that runs."""
         self.turns += len(self.events), thread
 
-    def note(self, kind: int, detail: object, frame) -> None:
+    def note(self, kind: int, detail: object, frame: FrameType) -> None:
         """Something that has no array."""
         self.events += kind, detail, frame.f_lasti, frame.f_code
 

@@ -1,7 +1,9 @@
 """The host's side: device memory, streams, events.  What Numba's own simulator does well is taken from it."""
 
 import time
+from collections.abc import Callable
 
+import numpy as np
 from numba.cuda.simulator.api import (
     In,
     InOut,
@@ -40,12 +42,18 @@ reduce = Reduce
 VECTOR_TYPES = {alias: kind for kind in vector_types.values() for alias in (kind.__name__, *kind.aliases)}
 
 
-def device_array(shape, dtype="float64", strides=None, order="C", stream=0) -> FakeCUDAArray:
+def device_array(
+    shape: int | tuple[int, ...],
+    dtype: object = np.float64,
+    strides: tuple[int, ...] | None = None,
+    order: str = "C",
+    stream: object = 0,
+) -> FakeCUDAArray:
     """Memory of the device that nobody has written: reading it is a finding."""
     return _unwritten(_device_array(shape=shape, dtype=dtype, strides=strides, order=order, stream=stream))
 
 
-def device_array_like(array, stream=0) -> FakeCUDAArray:
+def device_array_like(array: object, stream: object = 0) -> FakeCUDAArray:
     return _unwritten(_device_array_like(array, stream=stream))
 
 
@@ -64,7 +72,8 @@ class stream:
     def auto_synchronize(self):
         return defer_cleanup()
 
-    def add_callback(self, callback, arg=None) -> None:
+    def add_callback(self, callback: Callable, arg: object = None) -> None:
+        """What was issued before has run already."""
         callback(self, 0, arg)
 
 
@@ -81,13 +90,13 @@ class event:
     def __init__(self, timing: bool = True):
         self.seconds = None
 
-    def record(self, stream=0) -> None:
+    def record(self, stream: object = 0) -> None:
         self.seconds = time.perf_counter()
 
     def query(self) -> bool:
         return True
 
-    def wait(self, stream=0) -> None:
+    def wait(self, stream: object = 0) -> None:
         pass
 
     def synchronize(self) -> None:

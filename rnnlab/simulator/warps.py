@@ -4,10 +4,15 @@ The lanes that a mask names meet; when the last of them arrives, each takes its 
 Lanes that the block does not have, or that have returned, are not waited for.
 """
 
-import sys
+from sys import _getframe
+from types import FrameType
+from typing import TYPE_CHECKING
 
 from rnnlab.simulator.events import WARP_SYNC
-from rnnlab.simulator.threads import WARP, Launch, Warp, machine
+from rnnlab.simulator.threads import WARP, Warp, machine
+
+if TYPE_CHECKING:
+    from rnnlab.simulator.scheduler import Launch
 
 FULL = 0xFFFFFFFF
 
@@ -23,71 +28,73 @@ class Meeting:
 
 def syncwarp(mask: int = FULL) -> None:
     """The lanes of the mask meet; what any wrote before, all can read after."""
-    _meet("syncwarp", mask, None, sys._getframe(1))
+    _meet("syncwarp", mask, None, _getframe(1))
 
 
 def shfl_sync(mask: int, value: object, src_lane: int, width: int = WARP) -> object:
     """The value of lane src_lane, counted within groups of `width` lanes."""
-    brought, lane = _meet("shfl_sync", mask, value, sys._getframe(1))
+    brought, lane = _meet("shfl_sync", mask, value, _getframe(1))
     return _from(brought, lane, lane // width * width + int(src_lane) % width)
 
 
 def shfl_up_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
-    brought, lane = _meet("shfl_up_sync", mask, value, sys._getframe(1))
+    """The value of the lane `delta` before this one; its own where the group has none."""
+    brought, lane = _meet("shfl_up_sync", mask, value, _getframe(1))
     source = lane - int(delta)
     return _from(brought, lane, source if source >= lane // width * width else lane)
 
 
 def shfl_down_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
-    brought, lane = _meet("shfl_down_sync", mask, value, sys._getframe(1))
+    """The value of the lane `delta` after this one; its own where the group has none."""
+    brought, lane = _meet("shfl_down_sync", mask, value, _getframe(1))
     source = lane + int(delta)
     return _from(brought, lane, source if source < lane // width * width + width else lane)
 
 
 def shfl_xor_sync(mask: int, value: object, lane_mask: int, width: int = WARP) -> object:
-    brought, lane = _meet("shfl_xor_sync", mask, value, sys._getframe(1))
+    """The value of the lane whose number differs from this one's in the bits of lane_mask."""
+    brought, lane = _meet("shfl_xor_sync", mask, value, _getframe(1))
     source = lane ^ int(lane_mask)
     return _from(brought, lane, source if source < lane // width * width + width else lane)
 
 
 def all_sync(mask: int, predicate: object) -> bool:
-    return all(_meet("all_sync", mask, bool(predicate), sys._getframe(1))[0].values())
+    return all(_meet("all_sync", mask, bool(predicate), _getframe(1))[0].values())
 
 
 def any_sync(mask: int, predicate: object) -> bool:
-    return any(_meet("any_sync", mask, bool(predicate), sys._getframe(1))[0].values())
+    return any(_meet("any_sync", mask, bool(predicate), _getframe(1))[0].values())
 
 
 def eq_sync(mask: int, predicate: object) -> bool:
     """Do all lanes agree?"""
-    return len(set(_meet("eq_sync", mask, bool(predicate), sys._getframe(1))[0].values())) == 1
+    return len(set(_meet("eq_sync", mask, bool(predicate), _getframe(1))[0].values())) == 1
 
 
 def ballot_sync(mask: int, predicate: object) -> int:
     """A bit for every lane that says yes."""
-    votes = _meet("ballot_sync", mask, bool(predicate), sys._getframe(1))[0]
+    votes = _meet("ballot_sync", mask, bool(predicate), _getframe(1))[0]
     return sum(1 << lane for lane, yes in votes.items() if yes)
 
 
 def match_any_sync(mask: int, value: object) -> int:
     """A bit for every lane that brought the same value."""
-    brought, lane = _meet("match_any_sync", mask, value, sys._getframe(1))
+    brought, lane = _meet("match_any_sync", mask, value, _getframe(1))
     return sum(1 << other for other, theirs in brought.items() if theirs == brought[lane])
 
 
 def match_all_sync(mask: int, value: object) -> tuple[int, bool]:
     """(mask, True) if all lanes brought the same value, (0, False) otherwise."""
-    values = list(_meet("match_all_sync", mask, value, sys._getframe(1))[0].values())
+    values = list(_meet("match_all_sync", mask, value, _getframe(1))[0].values())
     same = all(each == values[0] for each in values)
     return (mask, True) if same else (0, False)
 
 
 def activemask() -> int:
     """A bit for every lane that has come here while nobody else could go on."""
-    thread, frame = machine.now, sys._getframe(1)
-    place = frame.f_code, frame.f_lasti
-    thread.at = (*place, "activemask()")
-    thread.warp.gathering.setdefault(place, []).append(thread)
+    thread, frame = machine.now, _getframe(1)
+    thread.stands(frame, "activemask()")
+    thread.warp.gathering.setdefault(thread.at, []).append(thread)
     machine.launch.wait()
     return thread.answer
 
@@ -97,7 +104,20 @@ def lanemask_lt() -> int:
     return (1 << machine.now.lane) - 1
 
 
-def complete_meetings(launch: Launch, warp: Warp) -> None:
+def let_gathered_go(launch: "Launch") -> bool:
+    """Lanes that came to the same activemask() while nobody else could move are together there."""
+    gathered = [warp for block in launch.open.values() for warp in block.warps if warp.gathering]
+    for warp in gathered:
+        for threads in warp.gathering.values():
+            mask = sum(1 << thread.lane for thread in threads)
+            for thread in threads:
+                thread.answer = mask
+            launch.wake(threads)
+        warp.gathering = {}
+    return bool(gathered)
+
+
+def complete_meetings(launch: "Launch", warp: Warp) -> None:
     """A lane has ended: meetings that waited only for it can end too."""
     for key, meeting in list(warp.meetings.items()):
         if len(meeting.arrived) == _expected(meeting.mask, warp):
@@ -105,13 +125,13 @@ def complete_meetings(launch: Launch, warp: Warp) -> None:
             launch.wake(meeting.arrived)
 
 
-def _meet(name: str, mask: int, value: object, frame) -> tuple[dict, int]:
+def _meet(name: str, mask: int, value: object, frame: FrameType) -> tuple[dict, int]:
     """Everything the lanes of the mask brought, once all are here; and this thread's lane."""
     thread, mask = machine.now, int(mask) & FULL
     warp = thread.warp
     if machine.trace is not None:
         machine.trace.note(WARP_SYNC, mask, frame)
-    thread.at = frame.f_code, frame.f_lasti, f"{name}(mask={mask:#x})"
+    thread.stands(frame, name)
     meeting = warp.meetings.setdefault((name, mask), Meeting(mask))
     meeting.arrived.append(thread)
     meeting.brought[thread.lane] = value

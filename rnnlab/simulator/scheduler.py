@@ -1,0 +1,211 @@
+"""Who runs when: a greenlet for each thread that must wait, one for all threads that need not.
+
+A kernel thread runs until it waits or ends.  Who waits hands over to whoever is ready, so a barrier costs one
+switch a thread.  Blocks start when nobody else can go on, as many as the device can hold; threads that spin
+come last.  When nobody is left to run and somebody waits, that is a deadlock, and it is told who waits where.
+"""
+
+import random
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextvars import copy_context
+from types import FrameType
+
+from greenlet import GreenletExit, getcurrent, greenlet
+
+from rnnlab.simulator.barriers import check_left_early
+from rnnlab.simulator.device import Limits
+from rnnlab.simulator.events import Trace
+from rnnlab.simulator.faults import deadlock
+from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, machine
+from rnnlab.simulator.warps import complete_meetings, let_gathered_go
+
+PATIENCE = 100_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
+ROUNDS = 100  # but every spinning thread may look this often
+NEVER = object()
+
+
+class Launch:
+    """A grid that is running."""
+
+    def __init__(
+        self,
+        function: Callable,
+        arguments: Sequence,
+        grid: tuple[int, int, int],
+        block: tuple[int, int, int],
+        limits: Limits,
+        shuffle: random.Random | None = None,
+        trace: Trace | None = None,
+    ):
+        self.function, self.arguments, self.limits = function, arguments, limits
+        self.gridDim, self.blockDim = Dim3(*grid), Dim3(*block)
+        self.blocks = grid[0] * grid[1] * grid[2]
+        self.shuffle, self.trace = shuffle, trace
+        self.ready, self.spinning = deque(), deque()
+        self.open, self.next_block, self.fresh = {}, 0, iter(())
+        self.in_vain = 0  # looks of spinning threads since anybody saw something new
+        self.at_grid_barrier, self.grid_opened = [], 0
+        self.constants = {}
+        self.workers, self.idle = [], []
+        self.hub = self.fault = None
+
+    def run(self) -> None:
+        """Run every thread to its end.  Raises Stopped on deadlock, and whatever a thread raises."""
+        self.hub = getcurrent()
+        before = machine.launch, machine.now, machine.trace
+        machine.launch, machine.trace = self, self.trace
+        try:
+            while self.open or self.next_block < self.blocks:
+                self._go_on()
+        except BaseException:
+            self.fault = machine.now  # who was running
+            raise
+        finally:
+            self._end_greenlets()
+            machine.launch, machine.now, machine.trace = before
+
+    def _go_on(self) -> None:
+        """Let somebody run."""
+        if self.ready:
+            self._resume(self.ready.popleft())
+        elif not (self._start() or let_gathered_go(self) or self._let_spinners_go()):
+            raise self._deadlock()
+
+    def _start(self) -> bool:
+        """Start the next thread that has not run; the next block's if this one has none left."""
+        thread = next(self.fresh, None)
+        if thread is None and self._has_room():
+            thread = next(self._open_block())
+        if thread is None:
+            return False
+        worker = self.idle.pop() if self.idle else self._worker()
+        self._turn(thread)
+        thread.greenlet = worker
+        worker.switch(thread)
+        return True
+
+    def _has_room(self) -> bool:
+        return self.next_block < self.blocks and len(self.open) < self.limits.resident
+
+    def _open_block(self):
+        """Its threads, one after the other."""
+        number, grid = self.next_block, self.gridDim
+        index = Dim3(number % grid.x, number // grid.x % grid.y, number // (grid.x * grid.y))
+        block = self.open[number] = Block(number, index, self.blockDim)
+        self.next_block += 1
+        self.fresh = block.fresh(self.shuffle)
+        return self.fresh
+
+    def _worker(self) -> greenlet:
+        worker = greenlet(self._work)
+        worker.gr_context = copy_context()  # NumPy keeps there that overflow is no error
+        self.workers.append(worker)
+        return worker
+
+    def _work(self, thread: Thread) -> None:
+        """One greenlet: thread after thread, until one waits; then it belongs to that one until it ends."""
+        function, arguments, me = self.function, self.arguments, getcurrent()
+        while True:
+            function(*arguments)
+            self._ended(thread)
+            thread = None if self.ready else next(self.fresh, None)
+            if thread is None:
+                self.idle.append(me)
+                thread = self.hub.switch()
+            else:
+                self._turn(thread)
+                thread.greenlet = me
+
+    def _ended(self, thread: Thread) -> None:
+        block = thread.block
+        self.in_vain = 0
+        block.alive -= 1
+        thread.warp.lanes &= ~(1 << thread.lane)
+        if block.alive == 0:
+            del self.open[block.number]
+        if block.waiting:
+            check_left_early(block)
+        if thread.warp.meetings:
+            complete_meetings(self, thread.warp)
+        if self.at_grid_barrier:
+            self.open_grid_barrier()
+
+    def _turn(self, thread: Thread) -> None:
+        """This thread is the one that runs now."""
+        machine.now = thread
+        if self.trace is not None:
+            self.trace.turn(thread.number)
+
+    def _resume(self, thread: Thread) -> None:
+        self._turn(thread)
+        thread.greenlet.switch()
+
+    def wait(self) -> None:
+        """Give way until somebody puts this thread into `ready`."""
+        if self.ready:
+            self._resume(self.ready.popleft())
+        else:
+            self.hub.switch()
+
+    def wake(self, threads: list[Thread]) -> None:
+        """These threads may go on."""
+        if self.shuffle:
+            self.shuffle.shuffle(threads)
+        self.ready.extend(threads)
+
+    def open_grid_barrier(self, last: Thread | None = None) -> bool:
+        """Open the grid's barrier if every thread of every block stands at it; the last one need not wait."""
+        alive = sum(block.alive for block in self.open.values())
+        if self.next_block < self.blocks or len(self.at_grid_barrier) < alive:
+            return False
+        waiting, self.at_grid_barrier = self.at_grid_barrier, []
+        self.grid_opened += 1
+        self.wake([thread for thread in waiting if thread is not last])
+        return True
+
+    def look(self, frame: FrameType, where: object, found: object, what: str) -> None:
+        """The thread has looked for news; where it found what it had found there before, it spins."""
+        seen, key = machine.now.seen, (frame.f_lasti, where)
+        if seen.get(key, NEVER) == found:
+            self.spin(frame, what)
+        else:
+            seen[key] = found
+            self.in_vain = 0
+
+    def spin(self, frame: FrameType, what: str) -> None:
+        """Let all others run before this thread looks again."""
+        thread = machine.now
+        thread.stands(frame, what)
+        self.spinning.append(thread)
+        self.hub.switch()
+
+    def _let_spinners_go(self) -> bool:
+        """Let those who spin look once more; False when they have looked in vain too often."""
+        patience = max(ROUNDS * len(self.spinning), PATIENCE)
+        if not self.spinning or self.in_vain > patience:
+            return False
+        self.in_vain += 1
+        self._resume(self.spinning.popleft())
+        return True
+
+    def _deadlock(self) -> Stopped:
+        """Who waits where."""
+        waiting = [thread for block in self.open.values() for thread in block.waiting] + self.at_grid_barrier
+        for block in self.open.values():
+            waiting += [t for warp in block.warps for m in warp.meetings.values() for t in m.arrived]
+        waiting += self.spinning
+        held = self.limits.resident
+        if self.next_block == self.blocks:
+            return deadlock(waiting)
+        return deadlock(
+            waiting,
+            f"; block {self.next_block} has not started: the device holds {held} of the {self.blocks} blocks "
+            "at once, so launch no more than that if blocks wait for one another",
+        )
+
+    def _end_greenlets(self) -> None:
+        """None may live on: it would keep the kernel's arguments, and end at a time of its own choosing."""
+        for worker in self.workers:
+            if worker:
+                worker.throw(GreenletExit)

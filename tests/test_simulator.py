@@ -1,0 +1,319 @@
+"""Kernels launched on the simulated GPU: who is where, what is passed, and what a device refuses."""
+
+import math
+
+import numpy as np
+import pytest
+from numba import float32, int32, void
+
+from rnnlab import simulator as cuda
+from rnnlab.simulator.findings import Findings
+from rnnlab.simulator.settings import Settings
+
+BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+
+
+def run(kernel, grid, block, *arguments, shared=0, **settings):
+    """Launch without analysis; the faults that ended the launch."""
+    return kernel[grid, block, 0, shared].run(arguments, Settings(**settings)).stopped
+
+
+@BOTH
+def test_every_thread_of_three_dimensions_finds_its_own_place(checks):
+    @cuda.jit
+    def place(out):
+        x, y, z = cuda.grid(3)
+        i, j, k = cuda.threadIdx, cuda.blockIdx, cuda.blockDim
+        assert (x, y, z) == (j.x * k.x + i.x, j.y * k.y + i.y, j.z * k.z + i.z)
+        assert (x, y) == cuda.grid(2)
+        assert x == cuda.grid(1)
+        out[z, y, x] += 1 + cuda.laneid
+
+    out = np.zeros((6, 4, 10), np.int64)
+    assert not run(place, (5, 2, 3), (2, 2, 2), out, checks=checks)
+    lanes = np.arange(8).reshape(2, 2, 2)
+    np.testing.assert_array_equal(out, 1 + np.tile(lanes, (3, 2, 5)))
+
+
+def test_sizes_of_grid_and_block_are_those_of_the_launch():
+    @cuda.jit
+    def sizes(out):
+        out[:3] = cuda.gridsize(3)
+        out[3], out[4:6] = cuda.gridsize(1), cuda.gridsize(2)
+        out[6], out[7] = cuda.gridDim.z, cuda.warpsize
+
+    out = np.zeros(8, np.int64)
+    run(sizes, (2, 3, 4), (5, 1, 2), out, checks=False)
+    assert out.tolist() == [10, 3, 8, 10, 10, 3, 4, 32]
+
+
+@BOTH
+def test_threads_beyond_the_first_dimension_have_no_fourth(checks):
+    @cuda.jit
+    def four():
+        cuda.grid(4)
+
+    with pytest.raises(ValueError, match="1, 2 or 3 dimensions"):
+        run(four, 1, 1, checks=checks)
+
+
+@pytest.mark.parametrize(
+    "decorate",
+    [
+        cuda.jit,
+        cuda.jit(),
+        cuda.jit("void(float32[:])"),
+        cuda.jit(void(float32[:])),
+        cuda.jit((float32[:],)),
+        cuda.jit([(float32[:],), (int32[:],)]),
+        cuda.jit(debug=True, opt=False, fastmath=True, lineinfo=True),
+    ],
+    ids=["bare", "empty", "string", "signature", "tuple", "list", "options"],
+)
+def test_jit_takes_what_numbas_takes(decorate):
+    def one(a):
+        a[cuda.grid(1)] = 1
+
+    a = np.zeros(4, np.float32)
+    kernel = decorate(one)
+    run(kernel, 2, 2, a)
+    assert a.all()
+    assert kernel.py_func is one
+
+
+@BOTH
+def test_device_functions_run_inside_kernels_and_may_use_every_word(checks):
+    @cuda.jit(device=True, inline=True)
+    def mine():
+        return cuda.grid(1)
+
+    @cuda.jit("float32(float32)", device=True)
+    def twice(x):
+        return 2 * x + mine()
+
+    @cuda.jit
+    def kernel(a):
+        a[mine()] = twice(a[mine()])
+
+    a = np.ones(6, np.float32)
+    run(kernel, 3, 2, a, checks=checks)
+    np.testing.assert_array_equal(a, 2 + np.arange(6))
+
+
+def test_a_kernel_from_executed_source_sees_the_name_it_was_given():
+    space = {"gpu": cuda, "np": np}
+    exec("@gpu.jit\ndef kernel(a):\n    i = gpu.grid(1)\n    a[i] = np.float32(i) / 2", space)
+    a = np.zeros(3, np.float32)
+    run(space["kernel"], 1, 3, a)
+    assert a.tolist() == [0, 0.5, 1]
+
+
+def test_forall_starts_at_least_as_many_threads_as_asked_for():
+    @cuda.jit
+    def count(a):
+        i = cuda.grid(1)
+        if i < a.size:
+            a[i] += 1
+
+    a = np.zeros(1000, np.int32)
+    with cuda.settings(checks=False):
+        count.forall(a.size)(a)
+        count.forall(a.size, tpb=7)(a)
+        count.forall(0)(a)
+    assert (a == 2).all()
+    with pytest.raises(ValueError, match="negative task count"):
+        count.forall(-1)
+
+
+@BOTH
+def test_host_arrays_are_written_back_and_device_arrays_stay(checks):
+    @cuda.jit
+    def add_one(a):
+        a[cuda.grid(1)] += 1
+
+    host = np.arange(4.0)
+    on_device = cuda.to_device(host)
+    run(add_one, 2, 2, on_device, checks=checks)
+    assert host.tolist() == [0, 1, 2, 3]
+    assert on_device.copy_to_host().tolist() == [1, 2, 3, 4]
+    run(add_one, 2, 2, host, checks=checks)
+    assert host.tolist() == [1, 2, 3, 4]
+    run(add_one, 2, 2, cuda.In(host), checks=checks)
+    assert host.tolist() == [1, 2, 3, 4]
+    run(add_one, 2, 2, cuda.InOut(host), checks=checks)
+    assert host.tolist() == [2, 3, 4, 5]
+
+
+@BOTH
+def test_an_out_argument_brings_nothing_to_the_device(checks):
+    @cuda.jit
+    def fill(a, seen):
+        i = cuda.grid(1)
+        seen[i] = a[i]
+        a[i] = 7
+
+    host, seen = np.ones(2), np.zeros(2)
+    run(fill, 1, 2, cuda.Out(host), seen, checks=checks)
+    assert host.tolist() == [7, 7]
+    assert np.isnan(seen).all()
+
+
+def test_memory_of_every_kind_can_be_passed():
+    @cuda.jit
+    def add_one(a):
+        a[cuda.grid(1)] += 1
+
+    arrays = [
+        cuda.device_array_like(np.zeros(3)),
+        cuda.device_array(3, np.float32),
+        cuda.pinned_array(3),
+        cuda.mapped_array(3),
+        cuda.managed_array(3),
+    ]
+    with cuda.pinned(np.zeros(3)):
+        for array in arrays:
+            array[:] = 1
+            run(add_one, 1, 3, array)
+            assert np.asarray(getattr(array, "_ary", array)).tolist() == [2, 2, 2]
+
+
+def test_a_tuple_of_arrays_arrives_as_a_tuple():
+    @cuda.jit
+    def swap(pair, scale):
+        i = cuda.grid(1)
+        pair[0][i], pair[1][i] = scale * pair[1][i], pair[0][i]
+
+    a, b = np.arange(3.0), 10 * np.arange(3.0)
+    run(swap, 1, 3, (a, b), 2)
+    assert a.tolist() == [0, 20, 40]
+    assert b.tolist() == [0, 1, 2]
+
+
+def test_streams_and_events_are_accepted_and_in_order():
+    @cuda.jit
+    def add_one(a):
+        a[cuda.grid(1)] += 1
+
+    stream, start, end = cuda.stream(), cuda.event(), cuda.event()
+    a = cuda.to_device(np.zeros(4), stream=stream)
+    start.record(stream)
+    with stream.auto_synchronize(), cuda.settings(checks=False):
+        add_one[2, 2, stream](a)
+    end.record(stream)
+    end.synchronize()
+    assert a.copy_to_host(stream=stream).all()
+    assert cuda.event_elapsed_time(start, end) > 0
+
+
+def test_a_launch_without_a_grid_says_what_is_missing():
+    with pytest.raises(ValueError, match="configuration was not specified"):
+        cuda.jit(lambda: None)()
+
+
+def test_a_block_that_is_too_large_is_refused():
+    with pytest.raises(ValueError, match="at most 1024"):
+        run(cuda.jit(lambda: None), 1, (33, 32))
+
+
+def test_shared_memory_beyond_what_the_device_gives_is_refused():
+    @cuda.jit
+    def greedy():
+        cuda.shared.array((64, 100), float32)
+        cuda.shared.array((64, 100), float32)
+
+    (finding,) = run(greedy, 1, 1, checks=False)
+    assert "51200 bytes of shared memory" in finding.message
+    with pytest.raises(ValueError, match="shared memory"):
+        run(greedy, 1, 1, shared=50_000)
+
+
+@pytest.mark.parametrize(("device", "threads", "blocks"), [("T4", 256, 160), ("H200", 256, 1056)])
+def test_the_device_sheet_says_how_many_blocks_live_together(device, threads, blocks):
+    kernel = cuda.jit(lambda: None)
+    with cuda.settings(device=device):
+        overload = kernel.overloads[void()]
+        assert overload.max_cooperative_grid_blocks(threads) == blocks
+
+
+def test_an_unknown_device_is_named_with_those_that_are_known():
+    with pytest.raises(ValueError, match=r"'B300', expected one of .*V100"), cuda.settings(device="B300"):
+        pass
+
+
+@BOTH
+def test_an_access_beyond_the_end_is_told_with_thread_block_and_line(checks):
+    @cuda.jit
+    def forgot_the_bound(a):
+        i = cuda.grid(1)
+        a[i] = 1
+
+    a = np.zeros(5)
+    (finding,) = run(forgot_the_bound, 2, 4, a, checks=checks)
+    assert finding.kind == "out_of_bounds"
+    assert finding.line == forgot_the_bound.py_func.__code__.co_firstlineno + 3
+    assert finding.block == (1, 0, 0)
+    assert finding.thread == (1, 0, 0)
+    assert a.all(), "what was written before the fault is there"
+
+
+def test_a_fault_is_raised_even_without_checks():
+    @cuda.jit
+    def beyond(a):
+        a[7] = 1
+
+    with pytest.raises(Findings, match="out of bounds"), cuda.settings(checks=False):
+        beyond[1, 1](np.zeros(1))
+
+
+def test_an_error_of_the_kernel_itself_says_in_which_thread_it_happened():
+    @cuda.jit
+    def wrong():
+        if cuda.grid(1) == 5:
+            raise KeyError("no such thing")
+
+    with pytest.raises(KeyError) as caught:
+        run(wrong, 2, 4)
+    assert caught.value.__notes__ == ["raised in thread 1 of block 1"]
+
+
+def test_overflow_is_as_quiet_as_on_a_gpu_even_after_waiting():
+    @cuda.jit
+    def overflow(a):
+        cuda.syncthreads()
+        a[cuda.grid(1)] *= np.float32(1e30)
+
+    a = np.full(4, 1e30, np.float32)
+    run(overflow, 1, 4, a)
+    assert np.isinf(a).all()
+
+
+def test_math_keeps_float32_and_does_not_raise():
+    @cuda.jit
+    def kernel(x, out):
+        i = cuda.grid(1)
+        out[0, i] = math.exp(x[i])
+        out[1, i] = math.log(x[i])
+        out[2, i] = math.sqrt(x[i])
+        single[i] = type(math.tanh(x[i])) is np.float32
+
+    single = np.zeros(3, bool)
+    x = np.array([0, -1, 200], np.float32)
+    out = np.zeros((3, 3), np.float32)
+    run(kernel, 1, 3, x, out)
+    assert single.all()
+    with np.errstate(all="ignore"):
+        np.testing.assert_allclose(out, [np.exp(x), np.log(x), np.sqrt(x)], rtol=1e-6)
+    assert type(math.exp(1)) is float
+
+
+def test_a_launch_leaves_nothing_running_behind():
+    @cuda.jit
+    def stuck(witness):
+        if cuda.threadIdx.x == 0:
+            raise KeyError(len(witness))
+        cuda.syncthreads()
+
+    with pytest.raises(KeyError):
+        run(stuck, 4, 8, np.zeros(3))
+    assert cuda.machine.launch is None
+    assert cuda.machine.now is None
