@@ -44,7 +44,7 @@ def selp(condition: object, yes: object, no: object) -> object:
     return yes if condition else no
 
 
-class fp16(FakeCUDAFp16):
+class _Fp16(FakeCUDAFp16):
     """Arithmetic in half precision."""
 
     def hfma(self, a: np.float16, b: np.float16, c: np.float16) -> np.float16:
@@ -54,6 +54,9 @@ class fp16(FakeCUDAFp16):
     def hfloor(self, x: np.float16) -> np.float16:
         """Numba's own rounds up."""
         return np.floor(x, dtype=np.float16)
+
+
+fp16 = _Fp16()
 
 
 def _bits(value: int) -> tuple[int, int]:

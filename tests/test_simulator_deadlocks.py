@@ -1,0 +1,104 @@
+"""What is said when threads cannot go on: diverging barriers and deadlocks, each with who waits where."""
+
+import numpy as np
+from numba import int32
+
+from rnnlab import simulator as cuda
+from rnnlab.simulator.settings import Settings
+
+
+def run(kernel, grid, block, *arguments, **settings):
+    """Launch without analysis; the faults that ended the launch."""
+    return kernel[grid, block].run(arguments, Settings(**settings)).stopped
+
+
+def line(kernel, text):
+    """The number of the first line of a kernel that holds the text."""
+    code = kernel.py_func.__code__
+    with open(code.co_filename) as source:
+        lines = source.readlines()[code.co_firstlineno - 1 :]
+    return code.co_firstlineno + next(i for i, each in enumerate(lines) if text in each)
+
+
+def test_a_barrier_that_part_of_a_block_never_reaches_is_told():
+    @cuda.jit
+    def returns_early(a):
+        i = cuda.grid(1)
+        if i >= a.size:
+            return
+        a[i] = 1
+        cuda.syncthreads()
+
+    (finding,) = run(returns_early, 2, 8, np.zeros(13))
+    assert finding.kind == "barrier_divergence"
+    assert finding.line == line(returns_early, "cuda.syncthreads()")
+    assert finding.block == (1, 0, 0)
+    assert "3 of the block's 8 threads have returned" in finding.message
+    assert not run(returns_early, 2, 8, np.zeros(16))
+
+
+def test_two_barriers_in_two_branches_are_told_with_both_lines():
+    @cuda.jit
+    def branches():
+        if cuda.threadIdx.x < 5:
+            cuda.syncthreads()  # few
+        else:
+            cuda.syncthreads()  # many
+
+    (finding,) = run(branches, 1, 16)
+    assert finding.kind == "barrier_divergence"
+    assert (finding.line, finding.other_line) == (line(branches, "# few"), line(branches, "# many"))
+    assert (finding.thread, finding.other_thread) == ((0, 0, 0), (5, 0, 0))
+
+
+def test_a_flag_that_nobody_sets_is_a_deadlock_that_names_who_waits():
+    @cuda.jit
+    def forgotten(flag):
+        if cuda.blockIdx.x == 1 and cuda.threadIdx.x == 0:
+            while cuda.ldcv(flag, 0) == 0:
+                pass
+        cuda.syncthreads()
+
+    (finding,) = run(forgotten, 2, 4, np.zeros(1, np.int32))
+    assert finding.kind == "deadlock"
+    assert "thread 1 of block 1 and 2 more at syncthreads()" in finding.message
+    assert f"thread 0 of block 1 at a load on line {line(forgotten, 'ldcv')}" in finding.message
+
+
+def test_a_whole_block_that_looks_between_barriers_is_a_deadlock_too():
+    @cuda.jit
+    def forgotten(flag):
+        seen = cuda.shared.array(1, int32)
+        while True:
+            if cuda.threadIdx.x == 0:
+                seen[0] = cuda.ldcv(flag, 0)
+            cuda.syncthreads()
+            if seen[0]:
+                return
+            cuda.syncthreads()
+
+    (finding,) = run(forgotten, 1, 4, np.zeros(1, np.int32), checks=False)
+    assert finding.kind == "deadlock"
+
+
+def test_more_blocks_than_the_device_holds_cannot_wait_for_one_another():
+    @cuda.jit
+    def meet():
+        cuda.cg.this_grid().sync()
+
+    assert not run(meet, 40, 1024, device="T4", checks=False)
+    (finding,) = run(meet, 41, 1024, device="T4", checks=False)
+    assert finding.kind == "deadlock"
+    assert "block 40 has not started: the device holds 40 of the 41 blocks" in finding.message
+
+
+def test_a_lane_that_misses_a_shuffle_is_a_deadlock():
+    @cuda.jit
+    def some(out):
+        if cuda.laneid < 8:
+            out[cuda.laneid] = cuda.shfl_sync(0xFFFFFFFF, cuda.laneid, 0)
+        cuda.syncthreads()
+
+    (finding,) = run(some, 1, 32, np.zeros(8, np.int32))
+    assert finding.kind == "deadlock"
+    assert "thread 0 of block 0 and 7 more at shfl_sync" in finding.message

@@ -1,0 +1,131 @@
+"""Memory that a simulated kernel asks for or indexes: shared, local, constant, records and slices."""
+
+import numpy as np
+import pytest
+from numba import float32, from_dtype, int32
+
+from rnnlab import simulator as cuda
+from rnnlab.simulator.settings import Settings
+
+BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+POINT = np.dtype([("x", np.float32), ("n", np.int32), ("v", np.float64, 2)])
+
+
+def run(kernel, grid, block, *arguments, shared=0, **settings):
+    """Launch without analysis; the faults that ended the launch."""
+    return kernel[grid, block, 0, shared].run(arguments, Settings(**settings)).stopped
+
+
+@BOTH
+def test_shared_arrays_are_one_for_each_place_and_block(checks):
+    @cuda.jit
+    def kernel(out):
+        first, second = cuda.shared.array(4, int32), cuda.shared.array(4, int32)
+        t = cuda.threadIdx.x
+        first[t], second[t] = cuda.blockIdx.x, 10 * t
+        cuda.syncthreads()
+        out[cuda.grid(1)] = first[3 - t] + second[3 - t]
+
+    out = np.zeros(8, np.int32)
+    assert not run(kernel, 2, 4, out, checks=checks)
+    assert out.tolist() == [30, 20, 10, 0, 31, 21, 11, 1]
+
+
+@BOTH
+def test_dynamic_shared_arrays_are_all_the_same_memory(checks):
+    @cuda.jit
+    def kernel(out):
+        words, halves = cuda.shared.array(0, np.uint32), cuda.shared.array(0, np.uint16)
+        words[cuda.threadIdx.x] = 0x20001
+        out[cuda.threadIdx.x] = 10 * halves.size + halves[2 * cuda.threadIdx.x + 1]
+
+    out = np.zeros(2, np.int32)
+    assert not run(kernel, 1, 2, out, shared=8, checks=checks)
+    assert out.tolist() == [42, 42]
+
+
+@BOTH
+def test_memory_that_nobody_wrote_is_poisoned(checks):
+    @cuda.jit
+    def kernel(floats, integers):
+        floats[0], integers[0] = cuda.local.array(3, float32)[1], cuda.shared.array(3, int32)[1]
+
+    floats, integers = np.zeros(1, np.float32), np.zeros(1, np.int32)
+    assert not run(kernel, 1, 1, floats, integers, checks=checks)
+    assert np.isnan(floats[0])
+    assert integers.view(np.uint32)[0] == 0xCDCDCDCD
+
+
+@BOTH
+def test_local_arrays_belong_to_one_thread_and_constants_to_all(checks):
+    table = np.array([3.0, 1.0, 4.0])
+
+    @cuda.jit
+    def kernel(out):
+        mine, constant = cuda.local.array((2, 2), float32), cuda.const.array_like(table)
+        mine[1, 0] = cuda.grid(1)
+        cuda.syncthreads()
+        out[cuda.grid(1)] = mine[1, 0] + constant[cuda.grid(1)]
+
+    out = np.zeros(3, np.float32)
+    assert not run(kernel, 1, 3, out, checks=checks)
+    assert out.tolist() == [3, 2, 6]
+
+
+@BOTH
+def test_records_are_read_and_written_by_field(checks):
+    @cuda.jit
+    def kernel(points, one):
+        i = cuda.grid(1)
+        points[i].x = 2 * points[i]["x"] + one.x
+        points["n"][i] = points.n[i] + 1
+        points[i].v[1] = i
+
+    points = np.zeros(3, POINT)
+    points["x"] = 1, 2, 3
+    one = np.zeros(1, POINT)
+    one["x"] = 0.5
+    assert not run(kernel, 1, 3, points, one[0], checks=checks)
+    assert points["x"].tolist() == [2.5, 4.5, 6.5]
+    assert points["n"].tolist() == [1, 1, 1]
+    assert points["v"].tolist() == [[0, 0], [0, 1], [0, 2]]
+
+
+@BOTH
+def test_slices_and_other_shapes_are_the_same_memory(checks):
+    @cuda.jit
+    def kernel(a):
+        row = a[cuda.grid(1)]
+        row[0] = a.shape[1] + a.ndim
+        row[1:][0] = a.T[0, 0] if False else len(row)
+        a.reshape(8)[3] = a.ravel()[0]
+
+    a = np.zeros((2, 4))
+    assert not run(kernel, 1, 2, a, checks=checks)
+    assert a.tolist() == [[6, 4, 0, 6], [6, 4, 0, 0]]
+
+
+def test_integers_too_large_for_an_element_keep_their_low_bits():
+    @cuda.jit
+    def kernel(a):
+        a[0] = np.int64(2**32 + 5)
+        a[1] = a[0] * 2
+
+    a = np.zeros(2, np.int32)
+    assert not run(kernel, 1, 1, a)
+    assert a.tolist() == [5, 10]
+
+
+def test_a_record_type_may_be_shared():
+    record = from_dtype(POINT)
+
+    @cuda.jit
+    def kernel(out):
+        points = cuda.shared.array(2, record)
+        points[cuda.threadIdx.x].x = cuda.threadIdx.x + 1
+        cuda.syncthreads()
+        out[cuda.threadIdx.x] = points[1 - cuda.threadIdx.x].x
+
+    out = np.zeros(2, np.float32)
+    assert not run(kernel, 1, 2, out)
+    assert out.tolist() == [2, 1]
