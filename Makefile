@@ -1,7 +1,7 @@
 # Everything here does its own set-up: Python 3.11 or newer is all that must be there. `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab test check course
+.PHONY: help lab test check course peers
 
 SUPPORTED := import sys; sys.exit(sys.version_info < (3, 11))
 ifeq ($(origin PYTHON), undefined)
@@ -25,11 +25,21 @@ check: $(STAMP)  ## what a commit must pass: lint, format, derived files, style
 	@.venv/bin/python -m rnnlab.course --check
 	@.venv/bin/python -m pytest tests/test_style.py
 
+peers: $(STAMP) .venv-peers/installed  ## install PyTorch, PyTensor, JAX and Halide, for `rnnlab bench` to measure against
+
 course: $(STAMP)  ## build notebooks/, exercises/ and solutions/ from their sources
 	@.venv/bin/python -m rnnlab.course
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*##/  make \1\t/p' Makefile
+
+# apart from .venv: the course needs none of them, and they may come to need other versions of what it needs
+.venv-peers/installed: pyproject.toml constraints.txt
+	@echo "Setting up .venv-peers: once, a few minutes."
+	@$(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
+		--editable '.[peers]' $(OPTIONS)
+	@touch $@
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(or $(PYTHON),false) -c '$(SUPPORTED)' || { echo "There is no Python 3.11 or newer on the PATH. \

@@ -131,7 +131,7 @@ def make(*arguments, **environment):
 
 def test_make_names_its_targets():
     said = make("help", PATH="/usr/bin:/bin").stdout
-    assert all(f"make {target}" in said for target in ("lab", "test", "check", "course"))
+    assert all(f"make {target}" in said for target in ("lab", "test", "check", "peers", "course"))
 
 
 def test_make_says_so_where_there_is_no_python(tmp_path):

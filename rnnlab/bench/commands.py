@@ -1,16 +1,24 @@
-"""The command bench.  What it needs is imported when it runs: --help must answer at once."""
+"""The commands bench and record.  What they need is imported when they run: --help must answer at once."""
 
 import argparse
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add bench and its own subcommands to the command line."""
+    """Add bench and record, with their own subcommands, to the command line."""
     bench = subparsers.add_parser("bench", help="measure this machine: every way to run a network, and peers")
     bench.set_defaults(run=lambda chosen: bench.print_help())
     kinds = bench.add_subparsers(metavar="WHAT")
     _add_cpu(kinds.add_parser("cpu", help="every rung and peer on the CPU: one training step, seven sizes"))
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
     gru.set_defaults(run=_gru)
+    record = subparsers.add_parser("record", help="measurements that were made: list them, show one")
+    record.set_defaults(run=lambda chosen: record.print_help())
+    verbs = record.add_subparsers(metavar="WHAT")
+    verbs.add_parser("list", help="every record that is kept").set_defaults(run=_list)
+    show = verbs.add_parser("show", help="what one record says")
+    show.add_argument("name", help="its name, or a part of it")
+    show.add_argument("--json", action="store_true", help="the record itself")
+    show.set_defaults(run=_show)
 
 
 def _add_cpu(cpu: argparse.ArgumentParser) -> None:
@@ -38,3 +46,15 @@ def _gru(chosen: argparse.Namespace) -> None:
     from rnnlab.bench import gru_variants
 
     gru_variants.main()
+
+
+def _list(chosen: argparse.Namespace) -> int:
+    from rnnlab.bench import record_pages
+
+    return record_pages.list_all()
+
+
+def _show(chosen: argparse.Namespace) -> int:
+    from rnnlab.bench import record_pages
+
+    return record_pages.show(chosen.name, chosen.json)

@@ -82,6 +82,8 @@ class Arena:
         """All contestants on one workload."""
         case, asked = Case(workload), problem(workload)
         ready = [c for c in self.pythons if self._is_ready(c, asked, case, tell)]
+        if not ready:
+            return case
         with Watch(peer.process.pid for peer in self.peers.values()) as watch:
             for number in range(self.settings.rounds):
                 tell(f"{workload}: round {number + 1} of {self.settings.rounds}")

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 PYTORCH = "pytorch"
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
+LOUD = 0.05  # part of the cores' time: more than that for other programs, and a median may lie
 Rows = list[list[str]]
 
 
@@ -114,6 +115,30 @@ def markdown(record: dict, cell: str) -> str:
     head = ["T×B, I×H", *(f"{a}, {b}" for a, b in zip(first[1:], second[1:], strict=True))]
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rest])
+
+
+def page(record: dict) -> str:
+    """Everything a record says, for a terminal."""
+    tables = [text(record, cell) for cell in cells(record)]
+    return "\n\n".join([heading(record), *tables, "\n".join(means(record))])
+
+
+def heading(record: dict) -> str:
+    """Where and when it was measured, and how quiet the machine was."""
+    machine, blas = record["machine"], record["contestants"]["gemm_large"]["blas"]
+    commit = (record["commit"][:12] or "unknown") + " with changes" * bool(record["changed"])
+    library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "not told"
+    loads = [case["other_load"] for case in record["cases"]]
+    lines = [
+        f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
+        f"{record['date']}, commit {commit}",
+        f"NumPy's BLAS: {library}; {record['settings']['rounds']} rounds in turns; * is the fastest rung",
+    ]
+    if loads and max(loads) > LOUD:
+        lines.append(
+            f"other programs used up to {100 * max(loads):.0f} % of the cores: measure again when it is quiet"
+        )
+    return "\n".join(lines)
 
 
 def means(record: dict) -> list[str]:

@@ -2,9 +2,11 @@
 
 import argparse
 import sys
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from rnnlab import records
 from rnnlab.bench import cpu_record, cpu_report
 from rnnlab.bench.cpu import Arena, Settings
 from rnnlab.bench.peers import LADDER, PEERS, Candidate
@@ -39,13 +41,37 @@ def run(chosen: argparse.Namespace) -> int:
         print(f"rnnlab bench cpu: {error}", file=sys.stderr)
         return 2
     with Arena(asked.candidates, asked.settings, chosen.peers_python) as arena:
+        _say_what_is_missing(arena, chosen.peers_python)
         record = cpu_record.begin(arena)
-        print(_opening(record, arena, chosen.peers_python))
-        for workload in asked.workloads:
-            record["cases"].append(cpu_record.case_of(arena.measure(workload, _progress)))
-            _progress("")
-    _conclude(record)
+        if chosen.record and not chosen.fresh:
+            record = cpu_record.resumed(record)
+        _measure(arena, asked.workloads, record, chosen.record)
+    print(cpu_report.page(record))
+    if chosen.record:
+        _keep(record)
     return 0
+
+
+def _measure(arena: Arena, workloads: list[Workload], record: dict, keep: bool) -> None:
+    """Every workload that the record has not; where it is to be kept, it is, after each."""
+    for number, workload in enumerate(workloads, 1):
+        if cpu_record.has(record, workload):
+            continue
+        start = time.monotonic()
+        say = lambda said, number=number: _progress(f"{number}/{len(workloads)} {said}")
+        cpu_record.add(record, arena.measure(workload, say))
+        _progress("")
+        print(f"{workload}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+        if keep:
+            records.write(records.place(record), record)
+
+
+def _keep(record: dict) -> None:
+    """The complete record under its lasting name; what was kept on the way goes."""
+    partial, complete = records.place(record), record | {"complete": True}
+    records.write(records.place(complete), complete)
+    partial.unlink(missing_ok=True)
+    print(f"\nkept as {records.place(complete)}")
 
 
 def plan(chosen: argparse.Namespace) -> Plan:
@@ -86,26 +112,14 @@ def _select(
     return [by_name[name] for name in _known(kind, names, list(by_name))]
 
 
-def _opening(record: dict, arena: Arena, peers_python: str | None) -> str:
-    machine, blas = record["machine"], record["contestants"]["gemm_large"]["blas"]
-    library = (
-        f"{blas['internal_api']} {blas['version']}, {blas['architecture']} kernels" if blas else "not told"
-    )
-    lines = [f"{machine['processor']}, {machine['cores']} cores; NumPy's BLAS: {library}"]
+def _say_what_is_missing(arena: Arena, peers_python: str | None) -> None:
     python = find_peers_python(peers_python)
     for candidate in arena.missing:
-        command = candidate.installation(python)
-        lines.append(f"{candidate.name} is left out: it needs {candidate.needs}. To install it: {command}")
-    return "\n".join(lines)
+        command = f"make peers, or {candidate.installation(python)}"
+        print(f"{candidate.name} is left out: it needs {candidate.needs}. To install it: {command}")
 
 
 def _progress(said: str) -> None:
     """One line that is written over and over, where somebody looks at it."""
     if sys.stderr.isatty():
         print(f"\r\033[K{said}", end="", file=sys.stderr, flush=True)
-
-
-def _conclude(record: dict) -> None:
-    for cell in cpu_report.cells(record):
-        print(f"\n{cpu_report.text(record, cell)}")
-    print("", *cpu_report.means(record), sep="\n")

@@ -10,7 +10,6 @@ import numpy as np
 
 from rnnlab.network import Network
 
-MODULE = "numpy"
 LARGE = 1024  # rows and columns
 LARGE_FLOPS = 2 * LARGE**3
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from rnnlab.network import Network
 
-MODULE = "jax"
 sigmoid = jax.nn.sigmoid
 
 

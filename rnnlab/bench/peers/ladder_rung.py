@@ -7,8 +7,6 @@ import numpy as np
 from rnnlab.ladder import find
 from rnnlab.network import Network
 
-MODULE = "numpy"
-
 
 def refuses(name: str, network: Network, T: int, B: int) -> str | None:
     """Why this rung cannot run that; None if it can."""

@@ -67,10 +67,16 @@ class Peer:
             answer, results = wire.receive(self.process.stdout)
         except (OSError, EOFError, ValueError, KeyError) as error:
             raise Failed(self._last_words()) from error
-        self._signal(signal.SIGSTOP)
+        self._stand_still()
         if "failed" in answer:
             raise Failed(answer["failed"])
         return answer, results
+
+    def _stand_still(self) -> None:
+        """Stop it, and wait until it has: a signal takes its time where all cores are busy."""
+        self._signal(signal.SIGSTOP)
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
     def _signal(self, number: int) -> None:
         with suppress(ProcessLookupError):  # gone: the question that follows will say so

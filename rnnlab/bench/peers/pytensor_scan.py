@@ -13,7 +13,6 @@ import pytensor.tensor as pt
 
 from rnnlab.network import Network
 
-MODULE = "pytensor"
 PARAMETERS = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 
 

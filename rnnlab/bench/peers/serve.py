@@ -31,7 +31,7 @@ class Peer:
     """One contestant, and the problem it was last given."""
 
     def __init__(self, module: str, name: str, clock: Callable[[], float] = time.perf_counter):
-        self.peer, self.name, self.clock = import_module(f"rnnlab.bench.peers.{module}"), name, clock
+        self.peer, self.name, self.clock = import_module(module), name, clock
         self.step = self.arrays = self.outcome = None
 
     def hello(self, fields: dict, arrays: dict) -> tuple[dict, dict]:

@@ -8,7 +8,6 @@ import torch
 
 from rnnlab.network import Network
 
-MODULE = "torch"
 LAYERS = {
     "rnn_tanh": lambda I, H: torch.nn.RNN(I, H, nonlinearity="tanh"),
     "rnn_relu": lambda I, H: torch.nn.RNN(I, H, nonlinearity="relu"),

@@ -1,0 +1,107 @@
+"""Measurements that were really made, each with where, when and by what: JSON files in `measured/`.
+
+Only `rnnlab bench … --record` writes them; pages, lessons and pictures read them.  Every record has
+
+    schema      1
+    kind        which benchmark: "bench cpu", …; the module that measures it documents its further fields
+    complete    false while it is being measured
+    date        when it was begun, ISO 8601, UTC
+    commit      of the checkout; `changed` names measured files that differ from it
+    code        sha256 over all measured files
+    machine     processor, cores, caches, memory, operating system
+    settings    what the benchmark was told
+    digest      sha256 over everything else: an edited record is no measurement
+"""
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+MEASURED = Path(__file__).with_name("measured")
+SCHEMA = 1
+NEEDED = {"kind", "complete", "date", "commit", "changed", "code", "machine", "settings"}
+
+
+def write(path: Path, record: dict) -> None:
+    """Put the record there, whole or not at all, also where the machine stops in the middle."""
+    if lacking := NEEDED - record.keys():
+        raise ValueError(f"the record lacks {', '.join(sorted(lacking))}")
+    record = {"schema": SCHEMA} | record
+    text = json.dumps(record | {"digest": digest(record)}, indent=1, ensure_ascii=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(file, "w", encoding="utf-8") as out:
+            out.write(_on_one_line(text) + "\n")
+            out.flush()
+            os.fsync(out.fileno())
+        os.chmod(name, 0o644)  # mkstemp's files are for their owner only
+        os.replace(name, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+
+
+def read(path: Path) -> dict:
+    """The record in that file.  Raises ValueError, in a sentence, for one that is damaged or was edited."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path.name} is damaged: {error}") from error
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise ValueError(f"{path.name} is no record of schema {SCHEMA}")
+    if lacking := (NEEDED | {"digest"}) - record.keys():
+        raise ValueError(f"{path.name} is damaged: it lacks {', '.join(sorted(lacking))}")
+    if record["digest"] != digest(record):
+        raise ValueError(f"{path.name} was changed after it was measured: its digest is another")
+    return record
+
+
+def digest(record: dict) -> str:
+    """sha256 over a record without its digest."""
+    rest = {key: value for key, value in record.items() if key != "digest"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def place(record: dict, folder: Path | None = None) -> Path:
+    """Where a record belongs: named by its kind, day and processor; one not complete by its kind only."""
+    kind, folder = _slug(record["kind"]), folder or MEASURED
+    if not record["complete"]:
+        return folder / f"{kind}.partial.json"  # git ignores it
+    return folder / f"{kind}_{record['date'][:10]}_{_slug(record['machine']['processor'])}.json"
+
+
+def kept(kind: str | None = None, folder: Path | None = None) -> list[Path]:
+    """Files of complete records, of one kind or of all, oldest first."""
+    start = f"{_slug(kind)}_" if kind else ""
+    files = [path for path in (folder or MEASURED).glob("*.json") if not path.name.endswith(".partial.json")]
+    return sorted((path for path in files if path.name.startswith(start)), key=_day)
+
+
+def find(name: str, folder: Path | None = None) -> Path:
+    """The one record whose file's name contains `name`.  Raises ValueError where none does, or several do."""
+    found = [path for path in kept(folder=folder) if name in path.name]
+    exact = [path for path in found if path.stem == name]
+    if len(exact or found) != 1:
+        there = ", ".join(path.stem for path in found or kept(folder=folder)) or "none at all"
+        raise ValueError(f"{'several' if found else 'no'} records are called {name!r}; there are {there}")
+    return (exact or found)[0]
+
+
+def _day(path: Path) -> tuple[str, str]:
+    found = re.search(r"\d{4}-\d\d-\d\d", path.name)
+    return (found[0] if found else "", path.name)
+
+
+def _slug(text: str) -> str:
+    return "_".join(re.findall(r"[a-z0-9]+", re.sub(r"\((r|tm)\)", "", text.lower())))
+
+
+def _on_one_line(text: str) -> str:
+    """Lists of plain numbers or words take one line, however long: a record is for people too."""
+    return re.sub(r"\[[^][{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text)

@@ -1,0 +1,159 @@
+"""A contestant is timed only while its numbers are right; how fast it is, no test says."""
+
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from rnnlab.bench import peers
+from rnnlab.bench.cpu import Arena, Settings
+from rnnlab.bench.peers import LADDER, LIMITS, PEERS, Candidate
+from rnnlab.bench.peers.process import environment, find_peers_python, interpreter
+from rnnlab.bench.watch import Watch
+from rnnlab.bench.workload import SHAPES, Workload, problem
+from rnnlab.compare import TOLERANCES
+from rnnlab.ladder import RUNGS
+from rnnlab.network import Network, training_flops
+
+SMALL = Workload("gru", 5, 3, 4, 6)
+QUICK = Settings(threads=1, rounds=3, turn=0.0001)
+RIGHT = next(candidate for candidate in LADDER if candidate.name == "one_big_gemm")
+CHEATS = (
+    "is_a_little_wrong",
+    "forgets_a_gradient",
+    "skips_work_when_timed",
+    "works_in_float64",
+    "returns_nothing_finite",
+    "dies_when_timed",
+    "raises_when_timed",
+)
+cheat = lambda name: Candidate(name, "tests.cheating_peers.of_several_kinds")
+
+
+@pytest.fixture(scope="module")
+def case():
+    """One small workload with a right contestant among those that are not."""
+    refusing = next(candidate for candidate in LADDER if candidate.name == "gru_textbook")
+    with Arena([RIGHT, *map(cheat, CHEATS), refusing], QUICK) as arena:
+        return arena.measure(SMALL)
+
+
+@pytest.mark.parametrize("name", CHEATS)
+def test_a_peer_that_cheats_is_left_out_and_leaves_no_times(case, name):
+    assert name in case.left_out
+    assert name not in case.seconds
+    assert name not in case.memory
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("is_a_little_wrong", "wrong numbers: 1.0e+01 times the error that is tolerated"),
+        ("forgets_a_gradient", "wrong numbers: inf times"),
+        ("skips_work_when_timed", "wrong numbers: 2.2e+05 times"),
+        ("dies_when_timed", "its process ended (status 3): it cannot go on"),
+        ("raises_when_timed", "ArithmeticError: no more"),
+        ("gru_textbook", "it resets before the product: Network(reset='before')"),
+    ],
+)
+def test_who_is_left_out_is_told_with_the_reason(case, name, why):
+    assert case.left_out[name].startswith(why)
+
+
+def test_who_is_right_has_a_time_for_each_round_and_the_limits_too(case):
+    assert [*case.seconds] == [*(limit.name for limit in LIMITS), RIGHT.name]
+    assert all(len(rounds) == QUICK.rounds and min(rounds) > 0 for rounds in case.seconds.values())
+    assert 0 < case.error[RIGHT.name] < 1
+    assert case.first_step[RIGHT.name] > 0
+    assert case.repeats[RIGHT.name] >= 1
+
+
+def test_memory_of_a_step_counts_what_it_must_at_least_return():
+    wide = Workload("lstm", 8, 4, 64, 512)
+    with Arena([RIGHT], QUICK) as arena:
+        used = arena.measure(wide).memory[RIGHT.name]
+    weights = Network.create("lstm", 64, 512).parameters
+    gradients = sum(parameter.nbytes for parameter in weights.values())
+    assert used is None or 0.9 * gradients <= used < 10 * gradients
+
+
+@pytest.mark.parametrize("candidate", [c for c in PEERS if interpreter(c)], ids=lambda c: c.name)
+def test_every_peer_that_is_installed_computes_the_references_numbers(candidate):
+    with Arena([candidate], QUICK) as arena:
+        for cell in ("rnn_tanh", "rnn_relu", "gru", "lstm"):
+            measured = arena.measure(Workload(cell, 6, 2, 3, 5))
+            assert not measured.left_out
+            assert measured.error[candidate.name] < 1
+
+
+def test_a_peer_that_is_not_installed_is_missing_and_told_how_to_be_installed():
+    absent = Candidate("absent", "no.module", needs="no_such_package_at_all")
+    with Arena([absent], QUICK, sys.executable) as arena:
+        assert arena.missing == [absent]
+        assert arena.measure(SMALL).seconds.keys() == {limit.name for limit in LIMITS}
+    assert (
+        absent.installation("py") == "py -m pip install --constraint constraints.txt no_such_package_at_all"
+    )
+
+
+def test_the_peers_python_is_the_one_asked_for_before_any_other(monkeypatch):
+    monkeypatch.setenv("RNNLAB_PEERS_PYTHON", "/from/the/environment")
+    assert find_peers_python("/as/asked") == "/as/asked"
+    assert find_peers_python() == "/from/the/environment"
+
+
+def test_a_peers_python_that_is_not_there_is_reported_in_a_sentence():
+    with pytest.raises(OSError, match="/no/python, the peers' Python, cannot be run: No such file"):
+        interpreter(Candidate("absent", "no.module", needs="no_such_package_at_all"), "/no/python")
+
+
+def test_contestants_start_with_equal_threads_and_the_blas_kernels_of_its_own_choice():
+    started = environment(
+        {"OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_L2_SIZE": "1", "OMP_NUM_THREADS": "7"}, 2
+    )
+    assert "OPENBLAS_CORETYPE" not in started
+    assert "OPENBLAS_L2_SIZE" not in started
+    assert {started[f"{pool}_NUM_THREADS"] for pool in ("OMP", "OPENBLAS", "MKL", "NUMBA", "HL")} == {"2"}
+
+
+def test_every_rung_that_runs_on_a_cpu_takes_part():
+    assert [candidate.name for candidate in LADDER] == [rung.name for rung in RUNGS if rung.needs == "cpu"]
+    assert {*peers.NEEDED_BY_RUNG} <= {"numba_fused", "numba_parallel", "halide_scheduled"}
+
+
+def test_a_contestant_that_is_not_asked_stands_still():
+    import psutil
+
+    with Arena([RIGHT], QUICK) as arena:
+        arena.introductions()
+        process = psutil.Process(arena.peer(RIGHT).process.pid)
+        assert process.status() == psutil.STATUS_STOPPED
+    assert not process.is_running()
+
+
+def test_the_error_is_told_in_units_of_what_is_tolerated():
+    asked = problem(SMALL)
+    results = {name: array.astype("float32") for name, array in asked.wanted.items()}
+    assert asked.error(results) < 0.1
+    results["y"] *= np.float32(1 + 3 * TOLERANCES["float32"].forward(SMALL.T))
+    assert asked.error(results) == pytest.approx(3, rel=0.1)
+
+
+def test_flops_are_those_of_the_products_of_a_whole_step():
+    T, B, I, H = SHAPES[2]
+    assert Workload("lstm", T, B, I, H).flops == 3 * 2 * 4 * H * (I + H) * T * B
+    assert Workload("gru", T, B, I, H).flops == training_flops(Network.create("gru", I, H), T, B)
+
+
+def test_other_work_on_the_machine_is_noticed_and_our_own_is_not(monkeypatch):
+    now, busy = [10.0], {"user": 100.0, "idle": 0.0}
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    monkeypatch.setattr("psutil.cpu_times", lambda: type("Times", (), {"_asdict": lambda self: dict(busy)})())
+    watch = Watch([])
+    own = [1.0]
+    monkeypatch.setattr(watch, "ours", [type("P", (), {"cpu_times": lambda self: (own[0], 0.0)})()])
+    cores = os.cpu_count()
+    with watch:
+        now[0], busy["user"], own[0] = 12.0, 100.0 + 1.5 * cores, 1.0 + cores
+    assert watch.others == pytest.approx(0.5 / 2)

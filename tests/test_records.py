@@ -1,0 +1,140 @@
+"""A record is kept whole, says where it comes from, and is not believed once somebody has edited it."""
+
+import json
+import os
+
+import pytest
+
+from rnnlab import cli, records
+from rnnlab.bench import provenance
+from rnnlab.course import ROOT
+
+RECORD = {
+    "kind": "bench cpu",
+    "complete": True,
+    "date": "2026-01-02T03:04:05+00:00",
+    "commit": "0" * 40,
+    "changed": [],
+    "code": "f" * 64,
+    "machine": {"processor": "Intel(R) Xeon(R) 6", "cores": 2},
+    "settings": {"threads": 2},
+    "cases": [{"seconds": {"a": [0.1, 0.25, 1e-7]}, "words": ["é", "b c"]}],
+}
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "MEASURED", tmp_path)
+    path = records.place(RECORD)
+    records.write(path, RECORD)
+    return path
+
+
+def test_what_is_read_is_what_was_written(kept):
+    got = records.read(kept)
+    assert {key: got[key] for key in RECORD} == RECORD
+    assert got["schema"] == 1
+
+
+def test_a_record_is_named_by_its_kind_its_day_and_its_processor(kept):
+    assert kept.name == "bench_cpu_2026-01-02_intel_xeon_6.json"
+    assert records.place(RECORD | {"complete": False}).name == "bench_cpu.partial.json"
+
+
+def test_writing_leaves_one_file_that_all_may_read(kept):
+    assert [*kept.parent.iterdir()] == [kept]
+    assert kept.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_record_that_could_not_be_written_whole_leaves_the_one_before(kept, monkeypatch):
+    before = kept.read_bytes()
+
+    def full(source, target):
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="no space left"):
+        records.write(kept, RECORD | {"cases": []})
+    assert kept.read_bytes() == before
+    assert [*kept.parent.iterdir()] == [kept]
+
+
+@pytest.mark.parametrize("left", [0, 1, 40, -3])
+def test_a_record_that_breaks_off_is_damaged(kept, left):
+    kept.write_bytes(kept.read_bytes()[:left])
+    with pytest.raises(ValueError, match=r"bench_cpu_2026-01-02_intel_xeon_6\.json is damaged"):
+        records.read(kept)
+
+
+def test_a_record_in_which_one_digit_was_changed_is_refused(kept):
+    kept.write_text(kept.read_text().replace("0.25", "0.24"))
+    with pytest.raises(ValueError, match="was changed after it was measured"):
+        records.read(kept)
+
+
+def test_a_record_of_another_schema_or_without_provenance_is_refused(kept):
+    record = json.loads(kept.read_text())
+    for wrong, words in [
+        (record | {"schema": 2}, "no record of schema 1"),
+        ([], "no record of schema 1"),
+        ({k: v for k, v in record.items() if k != "machine"}, "lacks machine"),
+    ]:
+        kept.write_text(json.dumps(wrong))
+        with pytest.raises(ValueError, match=words):
+            records.read(kept)
+    with pytest.raises(ValueError, match="the record lacks code, date"):
+        records.write(kept, {k: v for k, v in RECORD.items() if k not in ("code", "date")})
+
+
+def test_records_are_found_by_a_part_of_their_name(kept):
+    later = RECORD | {"date": "2026-02-01T00:00:00+00:00", "kind": "bench cmu"}
+    records.write(records.place(later), later)
+    assert records.kept() == [kept, records.place(later)]
+    assert records.kept("bench cmu") == [records.place(later)]
+    assert records.find("2026-01") == kept
+    with pytest.raises(ValueError, match="several records are called 'intel'; there are bench_cpu_2026"):
+        records.find("intel")
+    with pytest.raises(ValueError, match="no records are called 'amd'; there are bench_cpu_2026"):
+        records.find("amd")
+
+
+def test_the_command_lists_records_and_names_what_it_cannot_read(kept, capsys):
+    assert cli.main(["record", "list"]) == 0
+    assert capsys.readouterr().out.startswith("bench_cpu_2026-01-02_intel_xeon_6  bench cpu, 2026-01-02T")
+    kept.write_text("{}")
+    assert cli.main(["record", "list"]) == 1
+    assert "no record of schema 1" in capsys.readouterr().err
+
+
+def test_the_command_shows_a_record_as_it_stands(kept, capsys):
+    assert cli.main(["record", "show", "xeon", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["code"] == "f" * 64
+    assert cli.main(["record", "show", "nowhere"]) == 2
+    assert "no records are called 'nowhere'" in capsys.readouterr().err
+
+
+def test_every_record_of_this_project_is_whole_and_unchanged():
+    for path in records.kept():
+        record = records.read(path)
+        assert record["complete"]
+        assert records.place(record) == path
+        assert not record["changed"], "a record is made of committed code"
+
+
+def test_where_a_measurement_comes_from_is_told_by_machine_commit_and_code():
+    said = provenance.provenance("bench any", ["rnnlab/cells.py", "rnnlab/ladder"], {"threads": 1})
+    assert said.keys() == records.NEEDED
+    assert len(said["commit"]) == 40
+    assert said["machine"]["cores"] >= 1
+    assert said["date"].endswith("+00:00")
+
+
+def test_the_code_is_another_when_a_measured_file_is(monkeypatch, tmp_path):
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    (tmp_path / "part").mkdir()
+    (tmp_path / "part" / "a.py").write_text("1")
+    before = provenance.code(["part"])
+    (tmp_path / "part" / "a.py").write_text("2")
+    assert provenance.code(["part"]) != before
+    assert provenance.ROOT != ROOT
+    assert provenance.provenance("k", ["part"], {})["commit"] == ""  # no checkout there
