@@ -41,6 +41,7 @@ class Launch:
         self.function, self.arguments, self.limits = function, arguments, limits
         self.gridDim, self.blockDim = Dim3(*grid), Dim3(*block)
         self.blocks = grid[0] * grid[1] * grid[2]
+        self.alive = self.blocks * block[0] * block[1] * block[2]  # threads that have not ended
         self.shuffle, self.trace = shuffle, trace
         self.ready, self.spinning = deque(), deque()
         self.open, self.next_block, self.fresh = {}, 0, iter(())
@@ -121,6 +122,7 @@ class Launch:
         block = thread.block
         self.in_vain = 0
         block.alive -= 1
+        self.alive -= 1
         thread.warp.lanes &= ~(1 << thread.lane)
         if block.alive == 0:
             del self.open[block.number]
@@ -156,8 +158,7 @@ class Launch:
 
     def open_grid_barrier(self, last: Thread | None = None) -> bool:
         """Open the grid's barrier if every thread of every block stands at it; the last one need not wait."""
-        alive = sum(block.alive for block in self.open.values())
-        if self.next_block < self.blocks or len(self.at_grid_barrier) < alive:
+        if len(self.at_grid_barrier) < self.alive:
             return False
         waiting, self.at_grid_barrier = self.at_grid_barrier, []
         self.grid_opened += 1
