@@ -76,12 +76,14 @@ def _meet(frame: FrameType) -> None:
     block = thread.block
     if machine.trace is not None:
         machine.trace.note(BARRIER, block.opened, frame)
-    thread.stands(frame, "syncthreads()")
-    block.waiting.append(thread)
-    if len(block.waiting) == block.threads:
+    thread.at = frame.f_code, frame.f_lasti, "syncthreads()"
+    waiting = block.waiting
+    waiting.append(thread)
+    if len(waiting) == block.threads:
         _open(block)
     else:
-        check_left_early(block)
+        if len(waiting) == block.alive:
+            raise ended_before_barrier(waiting)
         machine.launch.wait()
 
 

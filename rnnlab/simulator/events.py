@@ -40,7 +40,7 @@ class Columns:
 class Trace:
     """The growing record of one launch."""
 
-    __slots__ = ("arrays", "events", "turns")
+    __slots__ = ("arrays", "events", "turns")  # turns: how many entries there were, and whose turn began
 
     def __init__(self):
         self.arrays, self.events, self.turns = [None], [], []
@@ -53,10 +53,6 @@ class Trace:
         self.arrays.append(array)
         return (len(self.arrays) - 1) * KINDS
 
-    def turn(self, thread: int) -> None:
-        """From here on it is this thread that runs."""
-        self.turns += len(self.events), thread
-
     def note(self, kind: int, detail: object, frame: FrameType) -> None:
         """Something that has no array."""
         self.events += kind, detail, frame.f_lasti, frame.f_code
@@ -64,28 +60,30 @@ class Trace:
     def columns(self) -> Columns:
         """Everything so far, ready for NumPy."""
         events = self.events
-        tags = np.array(events[::FIELDS], np.int64)
-        sites, site = _numbered(events[3::FIELDS], np.array(events[2::FIELDS], np.int64))
+        tags = _integers(events[::FIELDS])
+        sites, site = _numbered(events[3::FIELDS], _integers(events[2::FIELDS]))
         return Columns(
             tags % KINDS, self._threads(), tags // KINDS, site, events[1::FIELDS], self.arrays, sites
         )
 
     def _threads(self) -> np.ndarray:
-        starts = np.array([*self.turns[::2], len(self.events)], np.int64) // FIELDS
-        return np.repeat(np.array(self.turns[1::2], np.int64), np.diff(starts))
+        starts = _integers([*self.turns[::2], len(self.events)]) // FIELDS
+        return np.repeat(_integers(self.turns[1::2]), np.diff(starts))
+
+
+def _integers(values: list[int]) -> np.ndarray:
+    return np.fromiter(values, np.int64, len(values))
 
 
 def _numbered(codes: list[CodeType], instructions: np.ndarray) -> tuple[list, np.ndarray]:
     """Every place in the program once, and which of them each event has [n]."""
-    known = {id(code): code for code in codes}  # a code object's own hash looks at all of its text
-    order = {key: place for place, key in enumerate(known)}
+    known, combined = codes[:1], instructions
     width = int(instructions.max(initial=0)) + 1
-    if len(known) == 1:
-        combined = instructions
-    else:
-        combined = np.array([order[id(code)] for code in codes], np.int64) * width + instructions
+    if codes.count(codes[0] if codes else None) < len(codes):
+        by_id = {id(code): code for code in codes}  # a code object's own hash looks at all of its text
+        known, order = [*by_id.values()], {key: place for place, key in enumerate(by_id)}
+        combined = _integers([order[id(code)] for code in codes]) * width + instructions
     places = np.flatnonzero(np.bincount(combined, minlength=1))
     number = np.zeros(places.max(initial=0) + 1, np.int64)
     number[places] = np.arange(len(places))
-    by_order = list(known.values())
-    return [(by_order[place // width], int(place % width)) for place in places], number[combined]
+    return [(known[place // width], int(place % width)) for place in places], number[combined]
