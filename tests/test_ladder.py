@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from test_compiled import LEDGERS as COMPILED  # products, counted uncompiled
 from test_stages import LEDGERS as STAGES  # launches, counted in their plans
 
 from rnnlab import reference
@@ -160,7 +161,7 @@ def test_the_ledger_counts_the_products_really_done(name, cell, reset, ledger):
 
 
 def test_every_rung_of_the_ladder_has_a_counted_ledger():
-    counted = {name for name, *_ in LEDGERS} | STAGES.keys()
+    counted = {name for name, *_ in LEDGERS} | STAGES.keys() | COMPILED.keys()
     assert counted == {rung.name for rung in CPU_RUNGS}
 
 

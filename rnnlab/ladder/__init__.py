@@ -10,6 +10,7 @@ Its module docstring says what changed against the rung before.  This table alon
 """
 
 import importlib
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
@@ -32,6 +33,13 @@ def only_reset_before(network: Network, T: int, B: int) -> str | None:
 
 def only_reset_after(network: Network, T: int, B: int) -> str | None:
     return None if network.reset == "after" else "it resets after the product: Network(reset='after')"
+
+
+def needs_numba(network: Network, T: int, B: int) -> str | None:
+    """The `why_not` of compiled rungs; their GRU resets after its product."""
+    if not importlib.util.find_spec("numba"):
+        return "Numba is not installed: pip install --constraint constraints.txt numba"
+    return only_reset_after(network, T, B) if network.cell == "gru" else None
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,8 @@ RUNGS = (
     Rung("gru_reset_after", "variant 3: no product waits for r", GRAPHS, ("gru",), why_not=only_reset_after),
     Rung("gru_store_product", "variant 4: keep U h, not n", GRAPHS, ("gru",), why_not=only_reset_after),
     Rung("gru_batched_recompute", "variant 5: all U h at once", GRAPHS, ("gru",), why_not=only_reset_after),
+    Rung("numba_fused", "a step's pointwise work in one compiled loop", "numba_cpu", why_not=needs_numba),
+    Rung("numba_parallel", "the minibatch split over threads", "parallel_cpu", why_not=needs_numba),
     Rung("kernel_per_operation", "a kernel for every operation", "naive_gpu_rnn", needs="cuda"),
     Rung("fused_cell", "stage 1: a step is two products and one kernel", "fused_cell", needs="cuda"),
     Rung("fused_layer", "stage 2: out of the loop what may leave it", "fused_layer", needs="cuda"),

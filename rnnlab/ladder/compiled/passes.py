@@ -1,0 +1,141 @@
+"""A network, layer by layer, with compiled recurrences: forward and backward of both compiled rungs.
+
+Products that do not wait for a step are BLAS's, over all steps at once, split into as many shares as there
+are threads; so is the minibatch, each share with a loop over time of its own.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.ladder.compiled import recurrence
+from rnnlab.ladder.compiled.threads import shares, together
+from rnnlab.network import Network, check_gradients, check_input
+
+LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
+
+
+class Kept(NamedTuple):
+    """What a layer keeps for its gradient."""
+
+    x: np.ndarray  # [T,B,I]
+    h: np.ndarray  # [T+1,B,H]
+    gates: np.ndarray  # [T,B,G·H]; of a plain RNN nothing, its gate is h
+    extra: np.ndarray  # lstm: c [T+1,B,H]; gru: the candidate's h U_nᵀ + b_n [T,B,H]; else nothing
+
+
+def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
+    """y [T,B,H], the final state, what backward needs."""
+    state = check_input(network, x, state)
+    saved, final = [], []
+    for index in range(network.layers):
+        kept = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
+        saved.append(kept)
+        x = kept.h[1:]
+        final.append((kept.h[-1], kept.extra[-1]) if network.cell == "lstm" else (kept.h[-1],))
+    x.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
+    return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+
+
+def backward(network: Network, saved: list[Kept], dy: np.ndarray, dstate: State | None, threads: int):
+    """dx [T,B,I], dstate, gradients."""
+    dstate = check_gradients(network, *saved[0].x.shape[:2], dy, dstate)
+    gradients, first = {}, []
+    for index in reversed(range(network.layers)):
+        parts = tuple(np.array(part[index]) for part in dstate)  # left holding the initial state's gradient
+        dy, found = _layer_backward(network, index, saved[index], np.ascontiguousarray(dy), parts, threads)
+        gradients |= found
+        first.insert(0, parts)
+    ordered = {name: gradients[name] for name in network.parameters}
+    return dy, tuple(np.stack(parts) for parts in zip(*first, strict=True)), ordered
+
+
+def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Kept:
+    layer, (T, B, I), H = network.layer(index), x.shape, network.hidden_size
+    h, gates = _history(T, state[0][index]), np.empty((T, B, network.gates * H), x.dtype)
+    _products(x.reshape(T * B, I), np.ascontiguousarray(layer.weight_ih.T), gates.reshape(T * B, -1), threads)
+    weights, bias = np.ascontiguousarray(layer.weight_hh.T), layer.bias_ih + layer.bias_hh
+    nothing = np.empty((0, 0, 0), x.dtype)
+    if network.cell == "lstm":
+        extra = _history(T, state[1][index])
+        loop = partial(recurrence.lstm_forward, gates, weights, bias, h, extra)
+    elif network.cell == "gru":
+        bias[2 * H :] = layer.bias_ih[2 * H :]
+        extra = np.empty((T, B, H), x.dtype)
+        loop = partial(recurrence.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, extra)
+    else:
+        extra = nothing
+        loop = partial(recurrence.rnn_forward, network.cell == "rnn_relu", gates, weights, bias, h)
+    together([partial(loop, *share) for share in _batch_shares(T, B, layer.weight_hh.size, threads)])
+    return Kept(x, h, nothing if network.gates == 1 else gates, extra)
+
+
+def _layer_backward(network: Network, index: int, kept: Kept, dy: np.ndarray, state: State, threads: int):
+    """dx [T,B,I] and the layer's gradients; `state` is dstate [B,H], changed in place."""
+    layer, (T, B, I), H = network.layer(index), kept.x.shape, network.hidden_size
+    rows = network.gates * H
+    dgates, parts = np.empty((T, B, rows), dy.dtype), _batch_shares(T, B, layer.weight_hh.size, threads)
+    du, db = dgates, np.zeros((len(parts), rows), dy.dtype)
+    db_u = db
+    if network.cell == "lstm":
+        loop = partial(recurrence.lstm_backward, layer.weight_hh, kept.gates, kept.extra, dy, *state, dgates)
+    elif network.cell == "gru":
+        du, db_u = np.empty_like(dgates), np.zeros_like(db)
+        loop = partial(
+            recurrence.gru_backward, layer.weight_hh, kept.gates, kept.extra, kept.h, dy, *state, dgates, du
+        )
+    else:
+        loop = partial(
+            recurrence.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, kept.h, dy, *state, dgates
+        )
+    sums = lambda part: (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
+    together([partial(loop, *sums(part), *share) for part, share in enumerate(parts)])
+
+    flat, flat_u = dgates.reshape(T * B, rows), du.reshape(T * B, rows)
+    dx = np.empty((T * B, I), dy.dtype)
+    _products(flat, layer.weight_ih, dx, threads)
+    dw_ih = _product_over_steps(flat, kept.x.reshape(T * B, I), threads)
+    dw_hh = _product_over_steps(flat_u, kept.h[:-1].reshape(T * B, H), threads)
+    gradients = (dw_ih, dw_hh, db.sum(0), db_u.sum(0))
+    names = (f"{name}_l{index}" for name in layer._fields)
+    return dx.reshape(T, B, I), dict(zip(names, gradients, strict=True))
+
+
+def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
+    """out [M,N] = a [M,K] b [K,N], its rows shared out among the threads."""
+    cuts = shares(len(a), _worth(2 * a.size * b.shape[1], threads))
+    together([partial(np.dot, a[lo:hi], b, out=out[lo:hi]) for lo, hi in cuts])
+
+
+def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarray:
+    """aᵀ b [M,N] from a [K,M] and b [K,N]: each thread sums over its share of the K rows.
+
+    Sharing out the rows of the result instead makes NumPy copy a slice of aᵀ, which takes twice the product.
+    """
+    cuts = shares(len(a), _worth(2 * a.size * b.shape[1], threads))
+    parts = np.empty((len(cuts), a.shape[1], b.shape[1]), a.dtype)
+    together(
+        [partial(np.dot, a[lo:hi].T, b[lo:hi], out=part) for (lo, hi), part in zip(cuts, parts, strict=True)]
+    )
+    for part in parts[1:]:
+        parts[0] += part
+    return parts[0]
+
+
+def _worth(flops: float, threads: int) -> int:
+    """Threads that so much work is worth."""
+    return min(threads, max(1, int(flops / LEAST_WORK)))
+
+
+def _batch_shares(T: int, B: int, weights: int, threads: int) -> list[tuple[int, int]]:
+    """The minibatch in one share a thread, as far as a share is worth it."""
+    return shares(B, _worth(2 * T * B * weights, threads))
+
+
+def _history(T: int, first: np.ndarray) -> np.ndarray:
+    """Room for T+1 states [T+1,B,H], the first of them given."""
+    history = np.empty((T + 1, *first.shape), first.dtype)
+    history[0] = first
+    return history

@@ -1,0 +1,130 @@
+"""The loop over time, compiled, for sequences lo … hi of the minibatch: nothing in it returns to Python.
+
+gates [T,B,G·H] holds the input products and is left holding the gates; h [T+1,B,H] (and c) has its first
+block given.  The recurrent product is BLAS's, on weights laid out as it likes them best, [H,G·H]; of a single
+sequence it is a vector times a matrix, where calling BLAS costs more than the work.  Backward writes the
+gradients before the nonlinearities, dgates [T,B,G·H], adds their sum to db [G·H], and leaves dh [B,H] and
+dc [B,H] as the gradients of the initial state.
+"""
+
+import numpy as np
+from numba import njit
+
+from rnnlab.ladder.compiled import gates as step
+from rnnlab.ladder.compiled.nonlinear import FAST
+
+OPTIONS = {**FAST, "nogil": True, "cache": True}
+
+
+@njit(**OPTIONS)
+def product(rows, weights, out):
+    """out [n,N] = rows [n,K] weights [K,N]."""
+    if len(rows) == 1:
+        vector_product(rows[0], weights, out[0])
+    else:
+        np.dot(rows, weights, out)
+
+
+@njit(**OPTIONS)
+def vector_product(vector, weights, out):
+    """out [N] = vector [K] weights [K,N]: four rows of weights in one pass over `out`."""
+    K, N = weights.shape
+    out[:] = 0
+    for k in range(0, K - K % 4, 4):
+        a, b, c, d = vector[k], vector[k + 1], vector[k + 2], vector[k + 3]
+        wa, wb, wc, wd = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for j in range(N):
+            out[j] += a * wa[j] + b * wb[j] + c * wc[j] + d * wd[j]
+    for k in range(K - K % 4, K):
+        a, wa = vector[k], weights[k]
+        for j in range(N):
+            out[j] += a * wa[j]
+
+
+@njit(**OPTIONS)
+def arrive(dh, sent, dy):
+    """dh [n,H] = what later steps sent + what the loss sends at this step."""
+    for r in range(len(dh)):
+        for j in range(dh.shape[1]):
+            dh[r, j] = sent[r, j] + dy[r, j]
+
+
+@njit(**OPTIONS)
+def add_up(db, dg):
+    for j in range(db.size):
+        db[j] += dg[j]
+
+
+@njit(**OPTIONS)
+def rnn_forward(is_relu, gates, weights, b, h, lo, hi):
+    u = np.empty((hi - lo, h.shape[2]), gates.dtype)
+    for t in range(len(gates)):
+        product(h[t, lo:hi], weights, u)
+        for r in range(lo, hi):
+            if is_relu:
+                step.rnn_relu(gates[t, r], u[r - lo], b, h[t + 1, r])
+            else:
+                step.rnn_tanh(gates[t, r], u[r - lo], b, h[t + 1, r])
+
+
+@njit(**OPTIONS)
+def rnn_backward(is_relu, weights, h, dy, dh, dgates, db, lo, hi):
+    sent = dh[lo:hi].copy()
+    arriving = np.empty_like(sent)
+    for t in range(len(dy) - 1, -1, -1):
+        arrive(arriving, sent, dy[t, lo:hi])
+        for r in range(lo, hi):
+            if is_relu:
+                step.rnn_relu_backward(h[t + 1, r], arriving[r - lo], dgates[t, r])
+            else:
+                step.rnn_tanh_backward(h[t + 1, r], arriving[r - lo], dgates[t, r])
+            add_up(db, dgates[t, r])
+        product(dgates[t, lo:hi], weights, sent)
+    dh[lo:hi] = sent
+
+
+@njit(**OPTIONS)
+def lstm_forward(gates, weights, b, h, c, lo, hi):
+    u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
+    for t in range(len(gates)):
+        product(h[t, lo:hi], weights, u)
+        for r in range(lo, hi):
+            step.lstm(gates[t, r], u[r - lo], b, c[t, r], c[t + 1, r], h[t + 1, r])
+
+
+@njit(**OPTIONS)
+def lstm_backward(weights, gates, c, dy, dh, dc, dgates, db, lo, hi):
+    sent = dh[lo:hi].copy()
+    arriving = np.empty_like(sent)
+    for t in range(len(dy) - 1, -1, -1):
+        arrive(arriving, sent, dy[t, lo:hi])
+        for r in range(lo, hi):
+            step.lstm_backward(gates[t, r], c[t, r], c[t + 1, r], arriving[r - lo], dc[r], dgates[t, r])
+            add_up(db, dgates[t, r])
+        product(dgates[t, lo:hi], weights, sent)
+    dh[lo:hi] = sent
+
+
+@njit(**OPTIONS)
+def gru_forward(gates, weights, b, b_n, h, keep, lo, hi):
+    u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
+    for t in range(len(gates)):
+        product(h[t, lo:hi], weights, u)
+        for r in range(lo, hi):
+            step.gru(gates[t, r], u[r - lo], b, b_n, h[t, r], keep[t, r], h[t + 1, r])
+
+
+@njit(**OPTIONS)
+def gru_backward(weights, gates, keep, h, dy, dh, dgates, du, db, dub, lo, hi):
+    sent = dh[lo:hi].copy()
+    arriving = np.empty_like(sent)
+    for t in range(len(dy) - 1, -1, -1):
+        arrive(arriving, sent, dy[t, lo:hi])
+        for r in range(lo, hi):
+            step.gru_backward(gates[t, r], keep[t, r], h[t, r], arriving[r - lo], dgates[t, r], du[t, r])
+            add_up(db, dgates[t, r])
+            add_up(dub, du[t, r])
+        product(du[t, lo:hi], weights, sent)
+        for r in range(hi - lo):
+            add_up(sent[r], arriving[r])
+    dh[lo:hi] = sent

@@ -1,0 +1,64 @@
+"""Who does which share: our own threads, each with a BLAS of one thread.
+
+A library's threads and ours, both as many as cores, would fight for the cores: BLAS's workers spin for work
+for milliseconds after a product.  So while ours run, every BLAS in the process is held to one thread, and what
+BLAS would have split we split.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from itertools import pairwise
+
+import scipy.linalg.cython_blas  # noqa: F401  what compiled loops multiply with: it must be there to be held
+from threadpoolctl import ThreadpoolController
+
+Task = Callable[[], object]
+Share = tuple[int, int]  # first, and one past the last
+
+
+@cache
+def _libraries() -> tuple:
+    """Handles of every BLAS that is loaded."""
+    return tuple(lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas")
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=64, thread_name_prefix="rnnlab")
+
+
+def count() -> int:
+    """As many threads as BLAS may use: OPENBLAS_NUM_THREADS, threadpoolctl, or the number of cores."""
+    return max((lib.num_threads for lib in _libraries()), default=1)
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Hold every BLAS to one thread."""
+    before = [lib.num_threads for lib in _libraries()]
+    try:
+        for lib in _libraries():
+            lib.set_num_threads(1)
+        yield
+    finally:
+        for lib, threads in zip(_libraries(), before, strict=True):
+            lib.set_num_threads(threads)
+
+
+def together(tasks: Sequence[Task]) -> None:
+    """Run all tasks at once, the first in this thread; returns when the last has ended."""
+    others = [_pool().submit(task) for task in tasks[1:]]
+    try:
+        tasks[0]()
+    finally:
+        for other in others:
+            other.result()
+
+
+def shares(total: int, parts: int, least: int = 1) -> list[Share]:
+    """`total` things in at most `parts` equal shares, none with fewer than `least`."""
+    parts = max(1, min(parts, total // least))
+    edges = [round(total * k / parts) for k in range(parts + 1)]
+    return list(pairwise(edges))
