@@ -42,6 +42,13 @@ def needs_numba(network: Network, T: int, B: int) -> str | None:
     return only_reset_after(network, T, B) if network.cell == "gru" else None
 
 
+def needs_halide(network: Network, T: int, B: int) -> str | None:
+    """The `why_not` of the rung in Halide; its GRU resets after its product."""
+    if not importlib.util.find_spec("halide"):
+        return "Halide is not installed: pip install --constraint constraints.txt halide"
+    return only_reset_after(network, T, B) if network.cell == "gru" else None
+
+
 @dataclass(frozen=True)
 class Rung:
     """One line of the ladder."""
@@ -78,6 +85,7 @@ RUNGS = (
     Rung("gru_batched_recompute", "variant 5: all U h at once", GRAPHS, ("gru",), why_not=only_reset_after),
     Rung("numba_fused", "a step's pointwise work in one compiled loop", "numba_cpu", why_not=needs_numba),
     Rung("numba_parallel", "the minibatch split over threads", "parallel_cpu", why_not=needs_numba),
+    Rung("halide_scheduled", "the order of work apart from the work", "parallel_cpu", why_not=needs_halide),
     Rung("kernel_per_operation", "a kernel for every operation", "naive_gpu_rnn", needs="cuda"),
     Rung("fused_cell", "stage 1: a step is two products and one kernel", "fused_cell", needs="cuda"),
     Rung("fused_layer", "stage 2: out of the loop what may leave it", "fused_layer", needs="cuda"),

@@ -53,7 +53,9 @@ def _sums_in_memory(hl, nest, sums, out, loops):
     update.reorder(inner["n"], inner["m"], inner["k"], *reversed(ordered))
     update.unroll(inner["k"])
     _in_vectors(hl, nest, update, inner["n"], inner["m"])
-    sums.vectorize(loops["n"], hl.get_host_target().natural_vector_size(hl.Float(32)))
+    sums.vectorize(
+        loops["n"], hl.get_host_target().natural_vector_size(hl.Float(32)), hl.TailStrategy.GuardWithIf
+    )
     if nest.parallel:
         update.parallel(ordered[0])
 

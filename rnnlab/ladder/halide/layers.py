@@ -1,0 +1,155 @@
+"""One layer, forward and backward, as calls of kernels: which product when, and what is kept in between.
+
+What is kept has the steps side by side: h [T+1,B,H], gates [T,B,G,H].  Gradients of gates lie as the product
+that follows reads them, [B,G·H] for each step.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.ladder.halide.kernels import Kernels
+from rnnlab.network import Layer
+
+BLOCK = 1024  # rows of a weight gradient's block: a panel of 48 columns is 0.2 MB, a tenth of a cache of 2 MB
+
+
+class Rnn:
+    """An rnn_tanh or rnn_relu."""
+
+    gates = 1
+
+    @staticmethod
+    def step(kernels: Kernels, w, gates_x, bias_n, kept, t) -> None:
+        kernels.multiply("step", kept["h"][t], w, gates_x[t, :, 0], kept["h"][t + 1])
+
+    @staticmethod
+    def empty(T: int, B: int, H: int, dtype) -> dict[str, np.ndarray]:
+        return {"h": np.empty((T + 1, B, H), dtype)}
+
+    @staticmethod
+    def back(kernels: Kernels, w, later, dy, kept, t, carried, dgates) -> None:
+        kernels.multiply("back", later, w, dy, kept["h"][t + 1], dgates.x[t, :, 0])
+
+
+class Lstm:
+    gates = 4
+
+    @staticmethod
+    def empty(T: int, B: int, H: int, dtype) -> dict[str, np.ndarray]:
+        states = {name: np.empty((T + 1, B, H), dtype) for name in "hc"}
+        return states | {"gates": np.empty((T, B, 4, H), dtype), "tanh_c": np.empty((T, B, H), dtype)}
+
+    @staticmethod
+    def step(kernels: Kernels, w, gates_x, bias_n, kept, t) -> None:
+        h, c, gates = kept["h"], kept["c"], kept["gates"]
+        written = h[t + 1], c[t + 1], *_each(gates[t]), kept["tanh_c"][t]
+        kernels.multiply("step", h[t], w, *_each(gates_x[t]), c[t], *written)
+
+    @staticmethod
+    def back(kernels: Kernels, w, later, dy, kept, t, carried, dgates) -> None:
+        read = dy, *_each(kept["gates"][t]), kept["c"][t], kept["tanh_c"][t], carried[0]
+        kernels.multiply("back", later, w, *read, *_each(dgates.x[t]), carried[1])
+
+
+class Gru:
+    gates = 3
+
+    @staticmethod
+    def empty(T: int, B: int, H: int, dtype) -> dict[str, np.ndarray]:
+        kept = {"h": np.empty((T + 1, B, H), dtype), "h_n": np.empty((T, B, H), dtype)}
+        return kept | {"gates": np.empty((T, B, 3, H), dtype)}
+
+    @staticmethod
+    def step(kernels: Kernels, w, gates_x, bias_n, kept, t) -> None:
+        h = kept["h"]
+        written = h[t + 1], *_each(kept["gates"][t]), kept["h_n"][t]
+        kernels.multiply("step", h[t], w, *_each(gates_x[t]), bias_n, h[t], *written)
+
+    @staticmethod
+    def back(kernels: Kernels, w, later, dy, kept, t, carried, dgates) -> None:
+        read = dy, carried[0], kept["h"][t], *_each(kept["gates"][t]), kept["h_n"][t]
+        dn_h = dgates.h[t, :, 2]
+        kernels.multiply("back", later, w, *read, *_each(dgates.x[t]), dn_h, carried[1])
+        dgates.h[t, :, :2] = dgates.x[t, :, :2]
+
+
+CELLS = {"rnn_tanh": Rnn, "rnn_relu": Rnn, "lstm": Lstm, "gru": Gru}
+
+
+class Gradients(NamedTuple):
+    """Of the gates before their nonlinearity [T,B,G,H]: as x's weights and as h's weights see them."""
+
+    x: np.ndarray
+    h: np.ndarray
+
+
+def forward(kernels: Kernels, cell: str, layer: Layer, x: np.ndarray, state: State):
+    """y [T,B,H], the last state, and what is kept, of one layer."""
+    (T, B, I), (GH, H), steps = x.shape, layer.weight_hh.shape, CELLS[cell]
+    bias, bias_n = _biases(cell, layer)
+    gates_x = np.empty((T * B, GH), x.dtype)
+    kernels.multiply("input", x.reshape(T * B, I), kernels.operand(layer.weight_ih.T), bias, gates_x)
+    gates_x, kept = gates_x.reshape(T, B, steps.gates, H), steps.empty(T, B, H, x.dtype)
+    kept["h"][0] = state[0]
+    if cell == "lstm":
+        kept["c"][0] = state[1]
+    w = kernels.operand(layer.weight_hh.T, steps.gates)
+    for t in range(T):
+        steps.step(kernels, w, gates_x, bias_n, kept, t)
+    return kept["h"][1:], tuple(kept[name][T] for name in ("h", "c") if name in kept), kept
+
+
+def backward(kernels: Kernels, cell: str, layer: Layer, x: np.ndarray, kept: dict, dy, dstate: State):
+    """dx [T,B,I], the gradient of the first state, and of the layer's parameters, by their short names."""
+    (T, B, _), (GH, H), steps = x.shape, layer.weight_hh.shape, CELLS[cell]
+    dgates_x = np.empty((T, B, steps.gates, H), x.dtype)
+    dgates = Gradients(dgates_x, np.empty_like(dgates_x) if cell == "gru" else dgates_x)
+    w, later = (
+        kernels.operand(layer.weight_hh),
+        np.empty((B, 0), x.dtype),
+    )  # nothing comes after the last step
+    arriving = dy[T - 1] + dstate[0]
+    carried = [dstate[1].copy() if cell == "lstm" else np.zeros((B, H), x.dtype), np.empty((B, H), x.dtype)]
+    for t in reversed(range(T)):
+        steps.back(kernels, w, later, arriving, kept, t, carried, dgates)
+        later, arriving, carried = dgates.h[t].reshape(B, GH), dy[t - 1], carried[::-1]
+    dh = np.empty((B, H), x.dtype)
+    kernels.multiply("plain", later, w, dh)
+    if cell == "gru":
+        dh += carried[0]
+    first = (dh, carried[0]) if cell == "lstm" else (dh,)
+    dx = np.empty(x.shape, x.dtype)
+    of_x, of_h = (part.reshape(T * B, GH) for part in dgates)
+    kernels.multiply("plain", of_x, kernels.operand(layer.weight_ih), dx.reshape(T * B, -1))
+    return dx, first, _parameter_gradients(kernels, of_x, of_h, x.reshape(T * B, -1), kept["h"])
+
+
+def _parameter_gradients(kernels: Kernels, of_x, of_h, x, h) -> dict[str, np.ndarray]:
+    """dW = dgatesᵀ · what the weights multiplied, over all steps; biases multiplied 1."""
+    shared = of_h is of_x or np.shares_memory(of_h, of_x)
+    h = h[:-1].reshape(len(x), -1)
+    d_ih, d_hh = (np.zeros((of_x.shape[1], inputs.shape[1]), x.dtype) for inputs in (x, h))
+    spare_ih, spare_hh = np.empty_like(d_ih), np.empty_like(d_hh)
+    for start in range(0, len(x), BLOCK):
+        block = slice(start, start + BLOCK)
+        rows_x = kernels.rows(of_x[block].T)
+        rows_h = rows_x if shared else kernels.rows(of_h[block].T)
+        kernels.multiply("more", rows_x, kernels.operand(x[block]), d_ih, spare_ih)
+        kernels.multiply("more", rows_h, kernels.operand(h[block]), d_hh, spare_hh)
+        d_ih, spare_ih, d_hh, spare_hh = spare_ih, d_ih, spare_hh, d_hh
+    return {"weight_ih": d_ih, "weight_hh": d_hh, "bias_ih": of_x.sum(0), "bias_hh": of_h.sum(0)}
+
+
+def _biases(cell: str, layer: Layer) -> tuple[np.ndarray, np.ndarray]:
+    """What is added for all steps at once, and a GRU's bias that r multiplies."""
+    bias, H = layer.bias_ih + layer.bias_hh, layer.weight_hh.shape[1]
+    if cell == "gru":
+        bias[2 * H :] = layer.bias_ih[2 * H :]
+    return bias, np.ascontiguousarray(layer.bias_hh[-H:])
+
+
+def _each(gates: np.ndarray) -> list[np.ndarray]:
+    """[B,G,H] as G views [B,H]."""
+    return [gates[:, gate] for gate in range(gates.shape[1])]

@@ -1,0 +1,69 @@
+"""The same products in Halide, where the order of work is written apart from the work.
+
+Products per layer, as in `one_big_gemm`, but that the weight gradients add up over blocks of rows:
+    forward   1 + T            W_ih times all x at once; a step's product ends in its gates, in registers
+    backward  T + 2 + 2·blocks a step's product ends in the gradient of its gates; dx, dW_ih, dW_hh at the end
+Weights are packed once a layer for each direction.  The schedule is a parameter of `Halide` alone: the rung
+runs our own, rnnlab.ladder.halide.registers; the CMU project's eight stand in rnnlab.ladder.halide.published.
+"""
+
+import functools
+from pathlib import Path
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.ladder.halide import equations, layers
+from rnnlab.ladder.halide.kernels import OURS, Kernels
+from rnnlab.network import Network, check_gradients, check_input
+
+
+def forward(network: Network, x: np.ndarray, state: State | None = None):
+    """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    return _ours(network.cell, network.dtype).forward(network, x, state)
+
+
+def backward(network: Network, saved: list, dy: np.ndarray, dstate: State | None = None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    return _ours(network.cell, network.dtype).backward(network, saved, dy, dstate)
+
+
+@functools.cache
+def _ours(cell: str, dtype: str) -> "Halide":
+    return Halide(cell, dtype)
+
+
+class Halide:
+    """forward and backward of a cell under a schedule of one's choice.
+
+    schedule: one of rnnlab.ladder.halide.kernels.SCHEDULES.  Compiled just in time, or ahead of time into
+    `library` if that is given.
+    """
+
+    def __init__(self, cell: str, dtype: str = "float32", schedule: str = OURS, library: Path | None = None):
+        self.kernels = Kernels(equations.SHARED | equations.CELLS[cell], schedule, dtype, library)
+        self.cell = cell
+
+    def forward(self, network: Network, x: np.ndarray, state: State | None = None):
+        state = check_input(network, x, state)
+        saved, final, x = [], [], np.ascontiguousarray(x)
+        for index in range(network.layers):
+            first = tuple(np.ascontiguousarray(part[index]) for part in state)
+            y, last, kept = layers.forward(self.kernels, self.cell, network.layer(index), x, first)
+            saved.append((x, kept))
+            final.append(last)
+            x = y
+        return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+
+    def backward(self, network: Network, saved: list, dy: np.ndarray, dstate: State | None = None):
+        dstate = check_gradients(network, *saved[0][0].shape[:2], dy, dstate)
+        gradients, initial, dy = {}, [], np.ascontiguousarray(dy)
+        for index in reversed(range(network.layers)):
+            x, kept = saved[index]
+            carried = tuple(np.ascontiguousarray(part[index]) for part in dstate)
+            layer = network.layer(index)
+            dy, first, of_layer = layers.backward(self.kernels, self.cell, layer, x, kept, dy, carried)
+            gradients |= {f"{name}_l{index}": gradient for name, gradient in of_layer.items()}
+            initial.insert(0, first)
+        ordered = {name: gradients[name] for name in network.parameters}
+        return dy, tuple(np.stack(parts) for parts in zip(*initial, strict=True)), ordered

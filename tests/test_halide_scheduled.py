@@ -1,0 +1,136 @@
+"""Halide's schedules change the order of a network's work, just in time or ahead of it, never the result."""
+
+import importlib.util
+import shutil
+
+import numpy as np
+import pytest
+
+from rnnlab import reference
+from rnnlab.cells import STATES
+from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.ladder import find, halide_scheduled
+from rnnlab.ladder.halide import compiled, equations, published, registers
+from rnnlab.ladder.halide.kernels import Kernels
+from rnnlab.network import Network
+
+LEDGERS = {  # products of one layer of T steps in blocks of a weight gradient: forward, backward
+    "halide_scheduled": (lambda T, blocks: 1 + T, lambda T, blocks: T + 2 + 2 * blocks),
+}
+halide = pytest.mark.skipif(not importlib.util.find_spec("halide"), reason="Halide is not installed")
+
+
+def problem(cell, dtype="float32", T=4, B=11, I=7, H=18, layers=2):
+    """A network, and x, state, dy, dstate for it; sizes that no tile and no vector divides."""
+    network, rng = Network.create(cell, I, H, layers, dtype=dtype, gain=2.0), np.random.default_rng(T)
+    draw = lambda *shape: rng.normal(size=shape).astype(dtype)
+    state, dstate = (tuple(0.5 * draw(layers, B, H) for _ in STATES[cell]) for _ in range(2))
+    return network, 2 * draw(T, B, I), state, draw(T, B, H), dstate
+
+
+def everything(rung, network, x, state, dy, dstate):
+    """All numbers of one pass both ways."""
+    y, final, saved = rung.forward(network, x, state)
+    dx, first, gradients = rung.backward(network, saved, dy, dstate)
+    return [y, *final, dx, *first, *gradients.values()]
+
+
+def in_float64(network, x, state, dy, dstate):
+    exact = lambda array: array.astype("float64")
+    return network.astype("float64"), exact(x), tuple(map(exact, state)), exact(dy), tuple(map(exact, dstate))
+
+
+@halide
+@pytest.mark.parametrize("schedule", published.NAMES)
+def test_every_published_schedule_computes_the_references_numbers(schedule):
+    asked = problem("rnn_tanh")
+    got = everything(halide_scheduled.Halide("rnn_tanh", schedule=schedule), *asked)
+    want = everything(reference, *in_float64(*asked))
+    assert max(map(relative_error, got, want)) < TOLERANCES["float32"].gradient
+
+
+@halide
+@pytest.mark.parametrize("cell", ["gru", "lstm"])
+def test_a_published_schedule_runs_cells_with_gates_too(cell):
+    asked = problem(cell)
+    got = everything(halide_scheduled.Halide(cell, schedule="parallel_vectorised"), *asked)
+    want = everything(reference, *in_float64(*asked))
+    assert max(map(relative_error, got, want)) < TOLERANCES["float32"].gradient
+
+
+@halide
+@pytest.mark.skipif(not any(map(shutil.which, compiled.LINKERS)), reason="no linker is installed")
+def test_ahead_of_time_gives_the_same_bits_as_just_in_time(tmp_path):
+    asked, library = problem("rnn_tanh"), tmp_path / "rnn_tanh.so"
+    ahead = halide_scheduled.Halide("rnn_tanh", library=library)
+    just = everything(halide_scheduled.Halide("rnn_tanh"), *asked)
+    assert all(map(np.array_equal, everything(ahead, *asked), just))
+    assert [*tmp_path.iterdir()] == [library]
+    run = compiled.load(library, ["plain"])["plain"]
+    with pytest.raises(ValueError, match=r"plain: .*packed"):
+        run(np.zeros((9, 3), "float32"), np.zeros((1, 3, 1, 5), "float32"), np.zeros((9, 5), "float32"))
+
+
+@halide
+def test_without_a_linker_ahead_of_time_says_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiled.shutil, "which", lambda program: None)
+    with pytest.raises(OSError, match=r"no linker \(cc, gcc, clang\) is installed.*just in time instead"):
+        halide_scheduled.Halide("rnn_relu", library=tmp_path / "rnn.so")
+
+
+@halide
+def test_the_ledger_counts_the_products_really_done(monkeypatch):
+    monkeypatch.setattr("rnnlab.ladder.halide.layers.BLOCK", 15)
+    network, x, state, dy, dstate = problem("rnn_relu", T=4, B=11, layers=2)
+    rung, blocks = halide_scheduled.Halide("rnn_relu"), 3  # 44 rows
+    forward, backward = (count(4, blocks) for count in LEDGERS["halide_scheduled"])
+    _, _, saved = rung.forward(network, x, state)
+    assert rung.kernels.products == 2 * forward
+    rung.backward(network, saved, dy, dstate)
+    assert rung.kernels.products == 2 * (forward + backward)
+
+
+@halide
+def test_tanh_in_vectors_is_as_good_as_float32_allows():
+    kernels = Kernels({"step": equations.CELLS["rnn_tanh"]["step"]}, "ours", "float32")
+    a = np.concatenate([np.linspace(-12, 12, 9001), np.geomspace(1e-30, 1, 999), [-1e30, 0.0]])
+    a = a.astype("float32").reshape(-1, 2)
+    nothing, got = np.empty((len(a), 0), "float32"), np.empty_like(a)
+    kernels.multiply("step", nothing, kernels.operand(np.zeros((1, 2), "float32")), a, got)
+    want = np.tanh(a.astype("float64"))
+    last_place = np.spacing(np.abs(want).astype("float32"))
+    assert np.max(np.abs(got - want) / last_place) < 4
+
+
+@halide
+@pytest.mark.parametrize("gates", [1, 3, 4])
+def test_the_sums_of_a_tile_leave_registers_for_a_step_of_k(gates):
+    import halide as hl
+
+    tile = registers.tile(hl, "float32", gates)
+    across = gates * tile.width // tile.vector
+    assert tile.rows * across + across + 1 <= 32
+    assert tile.rows >= 3
+
+
+@halide
+@pytest.mark.parametrize("cell", ["rnn_tanh", "lstm"])
+def test_what_was_handed_over_is_left_as_it_was(cell):
+    asked = problem(cell)
+    network, x, state, dy, dstate = asked
+    arrays = [x, *state, dy, *dstate, *network.parameters.values()]
+    before = [array.copy() for array in arrays]
+    everything(halide_scheduled, *asked)
+    assert all(map(np.array_equal, arrays, before))
+
+
+def test_without_halide_the_rung_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
+    said = find("halide_scheduled").refuses(Network.create("lstm", 2, 3), 1, 1)
+    assert said == "Halide is not installed: pip install --constraint constraints.txt halide"
+
+
+@halide
+def test_a_schedule_that_is_none_is_refused_with_those_there_are():
+    with pytest.raises(ValueError, match=r"no schedule is called 'fast'; there are serial, .* ours"):
+        halide_scheduled.Halide("rnn_tanh", schedule="fast")
