@@ -1,5 +1,7 @@
 """What the host passes to a kernel, as the kernel gets it: arrays watched or bare, copies written back."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
@@ -12,14 +14,23 @@ from rnnlab.simulator.watched import watched
 class Arguments:
     """The arguments of one launch, `given` to its threads; afterwards write_back() updates the host's."""
 
-    def __init__(self, arguments: tuple, trace: Trace | None):
-        self.trace, self.copies = trace, []
-        self.given = [self._given(each) for each in arguments]
+    def __init__(self, arguments: tuple, trace: Trace | None, extensions: Sequence = ()):
+        self.trace, self.copies, self.after = trace, [], []
+        self.given = [self._given(self._prepared(each, extensions)) for each in arguments]
 
     def write_back(self) -> None:
         """Copy what the kernel wrote to where the host expects it."""
         for target, source in self.copies:
             target[...] = source
+        for finish in self.after:
+            finish()
+
+    def _prepared(self, argument: object, extensions: Sequence) -> object:
+        """What numba's argument extensions, such as those of cuda.jit(extensions=…), make of it."""
+        kind = None
+        for extension in extensions:
+            kind, argument = extension.prepare_args(kind, argument, stream=0, retr=self.after)
+        return argument
 
     def _given(self, argument: object) -> object:
         if isinstance(argument, tuple):

@@ -4,9 +4,10 @@ import functools
 import gc
 import inspect
 import random
+import re
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numba.core.sigutils import is_signature
@@ -22,6 +23,7 @@ from rnnlab.simulator.scheduler import Launch
 from rnnlab.simulator.settings import Settings, current
 from rnnlab.simulator.threads import Stopped, machine
 
+NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices")
 THREADS_PER_BLOCK = 128  # of forall, where nobody says
 
 
@@ -40,7 +42,7 @@ def jit(function_or_signature: object = None, device: bool = False, **options):
     """numba.cuda.jit: a kernel, or with device=True a function for kernels.  Options only matter to a GPU."""
     if options.get("link"):
         raise NotImplementedError("link: the simulator runs Python only; compile_report can look at CUDA C++")
-    make = _device_function if device else Kernel
+    make = _device_function if device else functools.partial(Kernel, options=Options.among(options))
     if function_or_signature is None or isinstance(function_or_signature, list | tuple | str):
         return make
     if not inspect.isfunction(function_or_signature) and is_signature(function_or_signature):
@@ -53,11 +55,26 @@ def _device_function(function: Callable) -> Callable:
     return function
 
 
+@dataclass(frozen=True)
+class Options:
+    """Those options of cuda.jit that matter here."""
+
+    debug: bool = False  # a division by zero is an error
+    extensions: list = field(default_factory=list)  # they prepare arguments
+
+    @classmethod
+    def among(cls, options: dict) -> "Options":
+        """Those that were given."""
+        return cls(bool(options.get("debug")), [*(options.get("extensions") or ())])
+
+
 class Kernel:
     """A function that runs for every thread of a grid: kernel[grid, block, stream, shared](*arguments)."""
 
-    def __init__(self, function: Callable, grid=None, block=None, shared: int = 0, origin=None):
+    def __init__(self, function: Callable, grid=None, block=None, shared: int = 0, origin=None, options=None):
         self.py_func, self.grid, self.block, self.shared = function, grid, block, shared
+        self.options = options or Options()
+        self.extensions = self.options.extensions
         self.watch: Watch | None = None
         self._origin = origin or self
         functools.update_wrapper(self, function)
@@ -67,7 +84,7 @@ class Kernel:
             raise ValueError("must specify at least the griddim and blockdim")
         grid, block = normalize_kernel_dimensions(*configuration[:2])
         shared = configuration[3] if len(configuration) == 4 else 0
-        return Kernel(self.py_func, grid, block, shared, self._origin)
+        return Kernel(self.py_func, grid, block, shared, self._origin, self.options)
 
     def __call__(self, *arguments) -> None:
         if machine.launch is not None:
@@ -86,9 +103,10 @@ class Kernel:
         grid, block = normalize_kernel_dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
-        passed = Arguments(arguments, trace)
+        passed = Arguments(arguments, trace, self.extensions)
         shuffle = random.Random(now.seed) if now.shuffle else None
-        stopped = _run(Launch(self.py_func, passed.given, grid, block, bounds, shuffle, trace))
+        launch = Launch(self.py_func, passed.given, grid, block, bounds, shuffle, trace)
+        stopped = _run(launch, "raise" if self.options.debug else "ignore")
         passed.write_back()
         return Watch(self.py_func, grid, block, trace, stopped)
 
@@ -134,19 +152,23 @@ def _no_launch(*arguments) -> None:
     """What forall(0) is: nothing runs."""
 
 
-def _run(launch: Launch) -> tuple[Finding, ...]:
+def _run(launch: Launch, division_by_zero: str) -> tuple[Finding, ...]:
     """Faults that ended the launch, if any did."""
     collecting = gc.isenabled()
     gc.disable()  # a trace is a million small tuples, and none of them is garbage
     try:
-        with np.errstate(all="ignore"), math_of_gpu():
+        with np.errstate(all="ignore", divide=division_by_zero), math_of_gpu(launch.function):
             launch.run()
     except Stopped as stop:
         return (stop.finding,)
     except IndexError as error:
+        if not NUMPY_OUT_OF_BOUNDS.search(str(error)):
+            raise
         return (_beyond(error, launch),)
     except Exception as error:
-        error.add_note(f"raised in {name_of(launch.fault)}" if launch.fault else "raised by the launch")
+        if thread := launch.fault:  # in the words of numba.cuda
+            where = f"tid={[*thread.index]} ctaid={[*thread.block.index]}"
+            error.args = (f"{where}: {error.args[0]}" if error.args else where, *error.args[1:])
         raise
     finally:
         if collecting:

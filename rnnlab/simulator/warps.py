@@ -84,10 +84,10 @@ def match_any_sync(mask: int, value: object) -> int:
 
 
 def match_all_sync(mask: int, value: object) -> tuple[int, bool]:
-    """(mask, True) if all lanes brought the same value, (0, False) otherwise."""
-    values = list(_meet("match_all_sync", mask, value, _getframe(1))[0].values())
-    same = all(each == values[0] for each in values)
-    return (mask, True) if same else (0, False)
+    """(a bit for every lane, True) if all brought the same value, (0, False) otherwise."""
+    brought, lane = _meet("match_all_sync", mask, value, _getframe(1))
+    same = all(each == brought[lane] for each in brought.values())
+    return (sum(1 << other for other in brought), True) if same else (0, False)
 
 
 def activemask() -> int:

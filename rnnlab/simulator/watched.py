@@ -70,6 +70,13 @@ class Watched:
     def __array__(self, dtype=None, copy=None) -> np.ndarray:
         return np.asarray(self.data, dtype)
 
+    def __array_ufunc__(self, function, method, *inputs, out=(), **options):
+        """np.sin(a, b): a loop over all elements in one word, which is not written down."""
+        bare = lambda array: array.data if isinstance(array, Watched) else array
+        if out:
+            options["out"] = tuple(bare(each) for each in out)
+        return getattr(function, method)(*(bare(each) for each in inputs), **options)
+
 
 class WatchedRecords(Watched):
     """An array of records: a["x"] and a.x are one field of all of them, a[i].x that of one."""
@@ -80,16 +87,18 @@ class WatchedRecords(Watched):
         try:
             value = self.data[index]
         except IndexError:
+            if self.data.ndim == 0:
+                return self[self.data.dtype.names[index]]  # a record's fields have numbers, too
             raise beyond(self, index, _getframe(1), "reads") from None
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and value.ndim:
             return part(self, value)
         self.recorder.note(self.load, index, _getframe(1))
-        return value
+        return value[()] if isinstance(value, np.ndarray) else value
 
     def __getattr__(self, name: str):
         if name not in self.data.dtype.names:
             raise AttributeError(f"a record of {self.data.dtype} has no {name}")
-        return self[name][()] if self.data.ndim == 0 else self[name]
+        return self[name]
 
     def __setattr__(self, name: str, value: object) -> None:
         self[name] = value
