@@ -126,12 +126,13 @@ class Arena:
             raise Failed(f"wrong numbers: {error:.1e} times the error that is tolerated")
 
     def _turn(self, candidate: Candidate, case: Case) -> None:
-        """One round of one contestant: a step or more to get going, then the timed ones."""
+        """One round of one contestant: some steps to get going, then the timed ones."""
         if candidate.name in case.left_out:
             return
         repeats = case.repeats[candidate.name]
+        warm = 1 + repeats // 4 if repeats > 1 else 0  # a step that fills a turn needs no start
         try:
-            answer, _ = self.peer(candidate).ask("turn", warm=1 + repeats // 4, repeats=repeats)
+            answer, _ = self.peer(candidate).ask("turn", warm=warm, repeats=repeats)
         except Failed as failure:
             self._leave_out(candidate.name, case, str(failure))
         else:

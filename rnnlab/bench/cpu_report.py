@@ -120,7 +120,7 @@ def markdown(record: dict, cell: str) -> str:
 def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
     tables = [text(record, cell) for cell in cells(record)]
-    return "\n\n".join([heading(record), *tables, "\n".join(means(record))])
+    return "\n\n".join([heading(record), *tables, "\n".join(means(record)), first_calls(record)])
 
 
 def heading(record: dict) -> str:
@@ -151,6 +151,14 @@ def means(record: dict) -> list[str]:
             over_all = _times(mean_speed_over(record, peer))
             said.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({told})")
     return said
+
+
+def first_calls(record: dict) -> str:
+    """How long each contestant took to be made ready and run its first step, compiled where it compiles."""
+    longest = lambda name: max(case["first_step"].get(name, 0.0) for case in record["cases"])
+    names = [name for name in record["contestants"] if name not in LIMITS and longest(name)]
+    told = ", ".join(f"{name} {_digits(longest(name))} s" for name in names)
+    return f"Longest first step, made ready and compiled, never part of the times above: {told}."
 
 
 def _time(record: dict, case: dict, name: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rnnlab import records
-from rnnlab.bench import cpu_record, cpu_report
+from rnnlab.bench import cpu_record, cpu_report, performance_page
 from rnnlab.bench.cpu import Arena, Settings
 from rnnlab.bench.peers import LADDER, PEERS, Candidate
 from rnnlab.bench.peers.process import find_peers_python
@@ -72,6 +72,8 @@ def _keep(record: dict) -> None:
     records.write(records.place(complete), complete)
     partial.unlink(missing_ok=True)
     print(f"\nkept as {records.place(complete)}")
+    if performance_page.PAGE.exists():
+        performance_page.refresh()
 
 
 def plan(chosen: argparse.Namespace) -> Plan:
@@ -80,10 +82,10 @@ def plan(chosen: argparse.Namespace) -> Plan:
     cells = _known("cell", chosen.cells or CELLS, list(GATES))
     rungs = _select("rung", LADDER, chosen.rungs, chosen.quick)
     peers = _select("peer", PEERS, chosen.peers, chosen.quick)
-    rounds = chosen.rounds or (3 if chosen.quick else Settings.rounds)
+    rounds = (3 if chosen.quick else Settings.rounds) if chosen.rounds is None else chosen.rounds
     if rounds < 2:
         raise ValueError(f"--rounds is {rounds}: a median needs at least 2")
-    threads = chosen.threads or usable_cores()
+    threads = usable_cores() if chosen.threads is None else chosen.threads
     if not 1 <= threads <= usable_cores():
         raise ValueError(f"--threads is {threads}: this machine lets a program use 1 to {usable_cores()}")
     return Plan([Workload(c, *s) for c in cells for s in shapes], [*rungs, *peers], Settings(threads, rounds))

@@ -1,7 +1,8 @@
 """PyTensor, Theano's living successor: the same formulas as symbols, its scan, its gradients, its compiler.
 
 A function is compiled once for each cell and takes any sizes, as one did in Theano; its first call, which
-compiles, is never timed.  The default linker (Numba's) is used, which is also the fastest here.
+compiles, is never timed.  The linker is the default one, Numba's: the C linker finds no BLAS of its own
+where everything came from pip, and multiplies through NumPy.
 """
 
 import functools

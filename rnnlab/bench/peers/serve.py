@@ -43,13 +43,12 @@ class Peer:
     def prepare(self, fields: dict, arrays: dict) -> tuple[dict, dict]:
         """Build the problem and run it once; how long that took, compiling included."""
         self.outcome = None  # the problem before this one, and its memory
-        x, dy = arrays.pop("x"), arrays.pop("dy")
-        sizes = x.shape[2], dy.shape[2]
-        network = Network(fields["cell"], *sizes, arrays, dtype=str(x.dtype))
-        if why_not := getattr(self.peer, "refuses", lambda *_: None)(self.name, network, *x.shape[:2]):
+        given = getattr(self.peer, "read", _one_layer)(fields, arrays)
+        refuses = getattr(self.peer, "refuses", None)
+        if refuses and (why_not := refuses(self.name, given[0], *given[1].shape[:2])):
             return {"refused": why_not}, {}
         start = self.clock()
-        self.step, self.arrays = self.peer.build(network, x, dy, name=self.name)
+        self.step, self.arrays = self.peer.build(*given, name=self.name)
         self.outcome = self.step()
         return {"seconds": self.clock() - start}, {}
 
@@ -74,6 +73,13 @@ class Peer:
         self.outcome = None
         gc.collect()
         return {"bytes": memory.highest_of(self.step)}, {}
+
+
+def _one_layer(fields: dict, arrays: dict) -> tuple[Network, np.ndarray, np.ndarray]:
+    """What a peer is asked, but for one whose module reads something else: network, x, dy."""
+    x, dy = arrays.pop("x"), arrays.pop("dy")
+    sizes = x.shape[2], dy.shape[2]
+    return Network(fields["cell"], *sizes, arrays, dtype=str(x.dtype)), x, dy
 
 
 def _blas() -> dict:

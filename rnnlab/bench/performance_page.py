@@ -1,0 +1,61 @@
+"""docs/performance.md: tables and picture are made from the latest full record, its prose is written.
+
+python -m rnnlab.bench.performance_page, or `rnnlab bench cpu --record` when done; a test says what is stale.
+"""
+
+import sys
+from pathlib import Path
+
+from rnnlab import records
+from rnnlab.bench import cpu_picture, cpu_report, cpu_targets
+from rnnlab.bench.cpu_record import KIND
+from rnnlab.bench.provenance import ROOT
+from rnnlab.bench.workload import CELLS, SHAPES
+
+PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu_ladder.png"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\n"
+
+
+def latest() -> tuple[Path, dict] | None:
+    """The newest record that has every cell at every shape."""
+    full = {(cell, *shape) for cell in CELLS for shape in SHAPES}
+    for path in reversed(records.kept(KIND)):
+        record = records.read(path)
+        if full <= {tuple(case["workload"].values()) for case in record["cases"]}:
+            return path, record
+    return None
+
+
+def measured(path: Path, record: dict) -> str:
+    """The part of the page that a record makes."""
+    heading = "\n".join(f"- {line}" for line in cpu_report.heading(record).splitlines())
+    link = f"[{path.name}](../{path.relative_to(ROOT).as_posix()})"
+    source = f"- from {link}; `rnnlab record show {path.stem}` tells all of it"
+    alt = cpu_picture.finding(record)
+    parts = [f"{heading}\n{source}", f"![{alt}]({PICTURE.name})", "### Targets", cpu_targets.table(record)]
+    for cell in cpu_report.cells(record):
+        parts += [f"### {cell}", cpu_report.markdown(record, cell)]
+    parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
+    parts += ["### First call", cpu_report.first_calls(record)]
+    return "\n\n".join(parts) + "\n"
+
+
+def page(text: str) -> str:
+    """The page's text with its measured part made anew."""
+    before, _, rest = text.partition(BEGIN)
+    found = latest()
+    made = measured(*found) if found else NO_RECORD
+    return f"{before}{BEGIN}{made}{END}{rest.partition(END)[2]}"
+
+
+def refresh() -> None:
+    """Write page and picture; the picture carries the digest of the record it shows."""
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    if found := latest():
+        _, record = found
+        cpu_picture.draw(record).savefig(PICTURE, dpi=110, metadata={"Description": record["digest"]})
+
+
+if __name__ == "__main__":
+    sys.exit(refresh())

@@ -1,0 +1,169 @@
+"""Tables, means, targets and pictures follow from the seconds of a record, and from nothing else."""
+
+import pytest
+
+from rnnlab import records
+from rnnlab.bench import cpu_picture, cpu_report, cpu_targets, performance_page
+from rnnlab.bench.peers import blas_products
+from rnnlab.bench.workload import CELLS, SHAPES, Workload
+from rnnlab.widgets.picture import png
+
+STEP = {"slow": 4.0, "fast": 1.0, "pytorch": 2.0, "pytensor": 8.0, "jax": 1.5, "gemm_step": 0.5}
+
+
+def case(cell, shape, seconds):
+    """A case in which each contestant's three rounds lie 10 % around its seconds."""
+    workload = Workload(cell, *shape)
+    rounds = {name: [0.9 * s, s, 1.1 * s] for name, s in seconds.items()}
+    return {
+        "workload": workload._asdict(),
+        "flops": workload.flops,
+        "large_flops": blas_products.LARGE_FLOPS,
+        "seconds": rounds | {"gemm_large": [blas_products.LARGE_FLOPS / 100e9] * 3},
+        "memory": {"slow": 100, "fast": 300, "pytorch": 200},
+        "first_step": {"fast": 12.5, "gemm_large": 99.0},
+        "left_out": {},
+        "other_load": 0.01,
+    }
+
+
+def record(cases, loads=0.01):
+    """A record of two rungs and all peers."""
+    names = ("gemm_large", *STEP)
+    for each in cases:
+        each["other_load"] = loads
+    return {
+        "kind": "bench cpu",
+        "complete": True,
+        "date": "2026-01-02T03:04:05+00:00",
+        "commit": "a" * 40,
+        "changed": [],
+        "code": "f" * 64,
+        "machine": {"processor": "P", "cores": 2, "system": "S"},
+        "settings": {"threads": 2, "rounds": 3},
+        "contestants": {name: {"is_rung": name in ("slow", "fast"), "blas": {}} for name in names},
+        "cases": cases,
+    }
+
+
+@pytest.fixture
+def full():
+    """Every cell at every shape, all alike."""
+    return record([case(cell, shape, STEP) for cell in CELLS for shape in SHAPES])
+
+
+def test_the_best_rung_is_the_fastest_and_peers_are_no_rungs(full):
+    one = full["cases"][0]
+    assert cpu_report.best_rung(full, one) == "fast"
+    assert cpu_report.speed_over(full, one, "pytorch") == 2.0
+    assert cpu_report.speed_over(full, one, "jax") == 1.5
+    assert cpu_report.spread(one, "fast") == pytest.approx(0.1)
+
+
+def test_rates_count_the_steps_products_and_the_large_one_its_own(full):
+    one = full["cases"][3]
+    assert cpu_report.gflops(one, "gemm_large") == pytest.approx(100)
+    assert cpu_report.gflops(one, "fast") == pytest.approx(one["flops"] / 1e9)
+    assert cpu_report.part_of_gemm(full, one) == pytest.approx(one["flops"] / 100e9)
+    assert cpu_report.part_of_gemm(full, one, "gemm_step") == pytest.approx(0.5)
+
+
+def test_means_are_geometric_and_leave_out_what_was_not_measured():
+    cases = [
+        case("gru", SHAPES[0], STEP),
+        case("gru", SHAPES[1], STEP | {"fast": 0.25}),
+        case("lstm", SHAPES[1], {"fast": 1.0}),
+    ]
+    mixed = record(cases)
+    assert cpu_report.mean_speed_over(mixed, "pytorch", "gru") == pytest.approx((2 * 8) ** 0.5)
+    assert cpu_report.mean_speed_over(mixed, "pytorch") == pytest.approx((2 * 8) ** 0.5)
+    assert cpu_report.mean_speed_over(mixed, "pytorch", "lstm") is None
+    assert cpu_report.geometric_mean([]) is None
+
+
+def test_the_table_has_a_row_for_each_contestant_and_marks_the_best(full):
+    table = cpu_report.text(full, "gru").splitlines()
+    assert table[1].split() == ["T×B", *(f"{T}×{B}" for T, B, _, _ in SHAPES)]
+    rows = {line.split("  ")[0]: line for line in table}
+    assert "*1000 ±10 %" in rows["fast"]
+    assert "*" not in rows["slow"]
+    assert rows["best rung over PyTorch"].split()[4:] == ["2.00×"] * 7
+    assert rows["memory over PyTorch's"].split()[3:] == ["1.50×"] * 7
+    assert len({len(line) for line in table[1:]}) == 1
+
+
+def test_who_was_left_out_at_one_size_has_a_dash_there():
+    table = cpu_report.text(
+        record([case("gru", SHAPES[0], STEP), case("gru", SHAPES[1], {"fast": 1.0})]), "gru"
+    )
+    row = next(line for line in table.splitlines() if line.startswith("jax"))
+    assert row.split()[-1] == "–"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(1e-6, "0.00100"), (1.2344e-3, "1.23"), (0.0567, "56.7"), (1.9, "1900")]
+)
+def test_times_have_three_digits_and_no_exponent(seconds, said):
+    table = cpu_report.rows(record([case("gru", SHAPES[0], STEP | {"jax": seconds})]), "gru")
+    assert next(row for row in table if row[0] == "jax")[1].split()[0] == said
+
+
+def test_a_busy_machine_is_told_in_the_heading(full):
+    assert "other programs" not in cpu_report.heading(full)
+    loud = record(full["cases"], loads=0.4)
+    assert "other programs used up to 40 % of the cores" in cpu_report.heading(loud)
+
+
+def test_first_calls_are_told_apart_and_limits_make_none(full):
+    assert cpu_report.first_calls(full).endswith("never part of the times above: fast 12.5 s.")
+
+
+def test_targets_say_met_or_by_how_much_missed(full):
+    rows = {target.said: target.row(full) for target in cpu_targets.TARGETS}
+    assert rows["rnn_tanh over PyTorch, at every shape"][1:] == ["≥ 2.2", "2.00", "missed: 91 % of it"]
+    assert rows["gru over PyTorch, above H = 256"][1:] == ["≥ 2", "2.00", "met"]
+    assert rows["over PyTensor, geometric mean"][1:] == ["≥ 1.5", "8.00", "met"]
+    assert rows["memory of a step over PyTorch's, at every shape"][1:] == [
+        "≤ 1",
+        "1.50",
+        "missed: 67 % of it",
+    ]
+
+
+def test_a_target_whose_shape_was_not_measured_is_not_met():
+    few = record([case("rnn_tanh", SHAPES[0], STEP)])
+    rows = {target.said: target.row(few) for target in cpu_targets.TARGETS}
+    assert rows["rnn_tanh over PyTorch, at every shape"][2:] == ["–", "not measured"]
+    assert rows["rnn_tanh at 50×64, 512×512, part of the GEMM rate"][2:] == ["–", "not measured"]
+
+
+def test_the_picture_states_its_finding_and_can_be_drawn_with_gaps(full):
+    full["cases"][0]["seconds"].pop("pytorch")
+    full["cases"][8]["seconds"] = {"gemm_large": full["cases"][8]["seconds"]["gemm_large"]}
+    assert cpu_picture.finding(full).startswith(
+        "The fastest rung on 2 cores. rnn_tanh: 2 to 2 times PyTorch's"
+    )
+    assert png(cpu_picture.draw(full)).startswith(b"\x89PNG")
+
+
+def test_the_page_takes_the_latest_full_record_and_keeps_its_prose(full, monkeypatch, tmp_path):
+    monkeypatch.setattr(records, "MEASURED", tmp_path)
+    monkeypatch.setattr(performance_page, "ROOT", tmp_path)
+    text = f"before\n{performance_page.BEGIN}yesterday\n{performance_page.END}after\n"
+    assert performance_page.NO_RECORD in performance_page.page(text)
+    records.write(records.place(full), full)
+    partly = record(full["cases"][:2]) | {"date": "2026-03-01T00:00:00+00:00"}
+    records.write(records.place(partly), partly)
+    made = performance_page.page(text)
+    assert made.startswith("before\n")
+    assert made.endswith("after\n")
+    assert "yesterday" not in made
+    assert "bench_cpu_2026-01-02_p.json" in made
+    assert performance_page.page(made) == made
+
+
+def test_the_page_and_its_picture_are_of_the_latest_record():
+    text = performance_page.PAGE.read_text(encoding="utf-8")
+    assert performance_page.page(text) == text, "run python -m rnnlab.bench.performance_page"
+    if found := performance_page.latest():
+        assert found[1]["digest"].encode() in performance_page.PICTURE.read_bytes()

@@ -1,0 +1,141 @@
+"""`rnnlab bench cpu` measures what it is asked for, keeps it case by case, goes on where it was stopped."""
+
+import pytest
+
+from rnnlab import cli, records
+from rnnlab.bench import cpu_run, performance_page, provenance
+from rnnlab.bench.cpu import Arena
+from rnnlab.bench.workload import CELLS, SHAPES
+
+FEW = ["--rungs", "one_big_gemm", "--peers", "--rounds", "2", "--threads", "1"]
+TINY = [*FEW, "--cells", "rnn_tanh", "gru", "--shapes", "3,2,4,5"]
+
+
+def plan(*options):
+    return cpu_run.plan(cli.parser().parse_args(["bench", "cpu", *options]))
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Records go there, and the page stays as it is."""
+    monkeypatch.setattr(records, "MEASURED", tmp_path)
+    monkeypatch.setattr(performance_page, "PAGE", tmp_path / "no page.md")
+    monkeypatch.setattr(provenance, "code", lambda measured: "0" * 64)  # somebody may be working on a rung
+    return tmp_path
+
+
+def test_without_options_every_cell_is_measured_at_every_shape():
+    asked = plan()
+    assert [tuple(workload) for workload in asked.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
+    names = [candidate.name for candidate in asked.candidates]
+    assert names[0] == "one_step_at_a_time"
+    assert names[-3:] == ["pytorch", "pytensor", "jax"]
+
+
+def test_a_quick_look_has_fewer_shapes_contestants_and_rounds():
+    quick, whole = plan("--quick"), plan()
+    assert len(quick.workloads) < len(whole.workloads) / 3
+    assert quick.settings.rounds < whole.settings.rounds
+    assert {"pytorch", "one_big_gemm"} <= {candidate.name for candidate in quick.candidates}
+    assert "pytensor" not in {candidate.name for candidate in quick.candidates}
+
+
+def test_options_choose_cells_shapes_rungs_and_peers():
+    asked = plan(
+        "--cells", "lstm", "--shapes", "3,2,4,5", "7,1,1,2", "--rungs", "one_big_gemm", "--peers", "jax"
+    )
+    assert [str(workload) for workload in asked.workloads] == ["lstm 3×2×4×5", "lstm 7×1×1×2"]
+    assert [candidate.name for candidate in asked.candidates] == ["one_big_gemm", "jax"]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cells", "elman"], "no cell is called 'elman'; there are rnn_tanh, rnn_relu, gru, lstm"),
+        (["--rungs", "top"], "no rung is called 'top'; there are one_step_at_a_time, one_big_gemm"),
+        (["--peers", "tinygrad"], "no peer is called 'tinygrad'; there are pytorch, pytensor, jax"),
+        (["--shapes", "3,2,4"], "--shapes has '3,2,4': expected four sizes T,B,I,H, as 100,32,128,256"),
+        (["--shapes", "3,2,4,0"], "expected four sizes"),
+        (["--rounds", "1"], "--rounds is 1: a median needs at least 2"),
+        (["--threads", "0"], "--threads is 0: this machine lets a program use 1 to"),
+    ],
+)
+def test_what_there_is_not_is_refused_with_what_there_is(options, words, capsys):
+    assert cli.main(["bench", "cpu", *options]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_the_command_prints_tables_and_keeps_nothing_unasked(folder, capsys):
+    assert cli.main(["bench", "cpu", *TINY]) == 0
+    said = capsys.readouterr()
+    assert "rnn_tanh, 1 threads: milliseconds" in said.out
+    assert "one_big_gemm" in said.out
+    assert "rnn_tanh 3×2×4×5: " in said.err
+    assert not [*folder.iterdir()]
+
+
+def test_an_interrupted_record_goes_on_where_it_was(folder, monkeypatch, capsys):
+    measure, asked = Arena.measure, []
+
+    def interrupted(arena, workload, tell):
+        asked.append(str(workload))
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        return measure(arena, workload, tell)
+
+    monkeypatch.setattr(Arena, "measure", interrupted)
+    assert cli.main(["bench", "cpu", "--record", *TINY]) == 130
+    assert [path.name for path in folder.iterdir()] == ["bench_cpu.partial.json"]
+    assert records.kept() == []
+    assert cli.main(["bench", "cpu", "--record", *TINY]) == 0
+    assert asked == ["rnn_tanh 3×2×4×5", "gru 3×2×4×5", "gru 3×2×4×5"]
+    (kept,) = folder.iterdir()
+    record = records.read(kept)
+    assert record["complete"]
+    assert [case["workload"]["cell"] for case in record["cases"]] == ["rnn_tanh", "gru"]
+    assert record["contestants"]["one_big_gemm"]["packages"]["numpy"]
+    assert "kept as" in capsys.readouterr().out
+    assert cli.main(["record", "show", "bench_cpu"]) == 0
+    assert "gru, 1 threads" in capsys.readouterr().out
+
+
+def test_a_record_of_other_code_or_another_machine_is_begun_anew(folder, monkeypatch):
+    asked = []
+    monkeypatch.setattr(cpu_run, "_keep", lambda record: None)
+    measure = Arena.measure
+    monkeypatch.setattr(
+        Arena,
+        "measure",
+        lambda arena, workload, tell: asked.append(workload) or measure(arena, workload, tell),
+    )
+    once = [*FEW, "--record", "--cells", "gru", "--shapes", "3,2,4,5"]
+    cli.main(["bench", "cpu", *once])
+    cli.main(["bench", "cpu", *once])
+    assert len(asked) == 1
+    cli.main(["bench", "cpu", *once, "--fresh"])
+    cli.main(["bench", "cpu", *once, "--rounds", "3"])
+    assert len(asked) == 3
+    (folder / "bench_cpu.partial.json").write_text("damaged")
+    cli.main(["bench", "cpu", *once])
+    assert len(asked) == 4
+
+
+def test_a_missing_peer_is_named_with_the_command_that_installs_it(folder, monkeypatch, capsys):
+    from rnnlab.bench import peers
+
+    absent = peers.Candidate("absent", "no.module", needs="no_such_package_at_all")
+    monkeypatch.setattr(cpu_run, "PEERS", (absent,))
+    monkeypatch.setenv("RNNLAB_PEERS_PYTHON", "/usr/bin/env")
+    options = ["--rungs", "one_big_gemm", "--rounds", "2", "--cells", "gru", "--shapes", "3,2,4,5"]
+    assert cli.main(["bench", "cpu", *options]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "absent is left out: it needs no_such_package_at_all. To install it: make peers, or /usr/bin/env -m"
+        in said
+    )
+
+
+def test_bench_and_record_alone_say_what_they_can_do(capsys):
+    for command, word in (("bench", "cpu"), ("record", "list")):
+        assert cli.main([command]) == 0
+        assert word in capsys.readouterr().out
