@@ -102,3 +102,31 @@ def test_a_lane_that_misses_a_shuffle_is_a_deadlock():
     (finding,) = run(some, 1, 32, np.zeros(8, np.int32))
     assert finding.kind == "deadlock"
     assert "thread 0 of block 0 and 7 more at shfl_sync" in finding.message
+
+
+def test_waiting_by_plain_loads_is_told_instead_of_running_for_ever():
+    @cuda.jit
+    def plain(flag):
+        if cuda.threadIdx.x == 0:
+            while flag[0] == 0:
+                pass
+        else:
+            flag[0] = 1
+
+    (finding,) = run(plain, 1, 2, np.zeros(1, np.int32))
+    assert finding.kind == "deadlock"
+    assert finding.line == line(plain, "while flag")
+    assert "wait with cuda.ldcv" in finding.message
+
+
+def test_many_loads_that_lead_somewhere_are_no_spinning():
+    @cuda.jit
+    def long(table, out):
+        total = 0.0
+        for step in range(400_000):
+            total += table[step % 100]
+        out[0] = total
+
+    out = np.zeros(1)
+    assert not run(long, 1, 1, np.ones(100), out)
+    assert out[0] == 400_000

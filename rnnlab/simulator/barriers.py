@@ -90,10 +90,12 @@ def _meet(frame: FrameType) -> None:
 def _open(block: Block) -> None:
     """All are here: the last one goes on, the others become ready."""
     waiting, block.waiting = block.waiting, []
-    code, instruction, _ = waiting[0].at
+    first = waiting[0]
+    code, position, _ = first.at
     for thread in waiting:
-        if thread.at[1] != instruction or thread.at[0] is not code:
-            raise different_barriers(waiting[0], thread)
+        same = thread.at[1] == position and thread.at[0] is code
+        if not same and thread.place != first.place:
+            raise different_barriers(first, thread)
     block.opened += 1
     machine.launch.wake(waiting[:-1])
 

@@ -14,6 +14,8 @@ from types import CodeType, FrameType
 
 import numpy as np
 
+from rnnlab.simulator.places import start_of
+
 LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
 FENCE, BARRIER, WARP_SYNC, GRID_SYNC = range(5, 9)
 KINDS = 16  # room for kinds in a tag
@@ -84,6 +86,10 @@ def _numbered(codes: list[CodeType], instructions: np.ndarray) -> tuple[list, np
         known, order = [*by_id.values()], {key: place for place, key in enumerate(by_id)}
         combined = _integers([order[id(code)] for code in codes]) * width + instructions
     places = np.flatnonzero(np.bincount(combined, minlength=1))
+    exact = [(known[place // width], place % width) for place in places]
+    exact = [(code, start_of(code, int(position))) for code, position in exact]
+    sites = {(id(code), start): (code, start) for code, start in exact}
+    order = {key: place for place, key in enumerate(sites)}
     number = np.zeros(places.max(initial=0) + 1, np.int64)
-    number[places] = np.arange(len(places))
-    return [(known[place // width], int(place % width)) for place in places], number[combined]
+    number[places] = [order[id(code), start] for code, start in exact]
+    return [*sites.values()], number[combined]

@@ -1,17 +1,10 @@
 """Faults that end a launch, put into words: who, where, and what to do about it."""
 
-from types import CodeType, FrameType
+from types import FrameType
 
 from rnnlab.simulator.findings import Finding
+from rnnlab.simulator.places import line_of
 from rnnlab.simulator.threads import Stopped, Thread
-
-
-def line_of(code: CodeType, instruction: int) -> int:
-    """The source line of an instruction (f_lasti)."""
-    for start, end, line in code.co_lines():
-        if start <= instruction < end and line is not None:
-            return line
-    return code.co_firstlineno
 
 
 def name_of(thread: Thread) -> str:
@@ -66,6 +59,15 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
         for (line, what), threads in places.items()
     ]
     return Stopped(_finding("deadlock", f"nobody can go on: {'; '.join(told)}{not_started}", waiting[0]))
+
+
+def spinning(thread: Thread, line: int) -> Finding:
+    """A thread waits in a loop that reads memory and never gives way."""
+    message = (
+        f"{name_of(thread)} reads the same memory again and again on line {line}, and nobody else can run: a "
+        "GPU may even read it only once; wait with cuda.ldcv, an atomic or a fence in the loop"
+    )
+    return Finding("deadlock", message, line, tuple(thread.block.index), tuple(thread.index))
 
 
 def _line(thread: Thread) -> int:

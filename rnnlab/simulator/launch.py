@@ -16,12 +16,14 @@ from numba.cuda.errors import normalize_kernel_dimensions
 from rnnlab.simulator.arguments import Arguments
 from rnnlab.simulator.device import limits
 from rnnlab.simulator.events import Trace
-from rnnlab.simulator.faults import name_of
+from rnnlab.simulator.faults import name_of, spinning
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.mathematics import math_of_gpu
+from rnnlab.simulator.places import line_of
 from rnnlab.simulator.scheduler import Launch
 from rnnlab.simulator.settings import Settings, current
 from rnnlab.simulator.threads import Stopped, machine
+from rnnlab.simulator.watchdog import Spinning, Watchdog
 
 NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices")
 THREADS_PER_BLOCK = 128  # of forall, where nobody says
@@ -158,7 +160,11 @@ def _run(launch: Launch, division_by_zero: str) -> tuple[Finding, ...]:
     gc.disable()  # a trace is a million small tuples, and none of them is garbage
     try:
         with np.errstate(all="ignore", divide=division_by_zero), math_of_gpu(launch.function):
-            launch.run()
+            with Watchdog(launch.trace):
+                launch.run()
+    except Spinning:
+        *_, instruction, code = launch.trace.events
+        return (spinning(launch.fault, line_of(code, instruction)),)
     except Stopped as stop:
         return (stop.finding,)
     except IndexError as error:

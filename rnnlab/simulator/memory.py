@@ -8,6 +8,7 @@ from numba.np import numpy_support
 
 from rnnlab.simulator.events import CONSTANT, LOCAL, SHARED
 from rnnlab.simulator.faults import too_much_shared
+from rnnlab.simulator.places import start_of
 from rnnlab.simulator.threads import Block, machine
 from rnnlab.simulator.watched import Watched, watched
 
@@ -21,7 +22,7 @@ class Shared:
     @staticmethod
     def array(shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
         block, frame = machine.now.block, _getframe(1)
-        place = frame.f_lasti, id(frame.f_code), shape, dtype
+        place = start_of(frame.f_code, frame.f_lasti), id(frame.f_code), shape, dtype
         if place not in block.shared:
             block.shared[place] = _shared_array(block, shape, numpy_dtype(dtype))
         return block.shared[place]

@@ -6,6 +6,7 @@ from types import FrameType
 
 from rnnlab.simulator.events import Trace
 from rnnlab.simulator.findings import Finding
+from rnnlab.simulator.places import start_of
 
 WARP = 32
 
@@ -38,6 +39,11 @@ class Thread:
         self.greenlet = self.answer = None
         self.at = None  # where it waits: code, instruction, what for
         self.seen = {}  # what it found where it looked for news, see atomics.py
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where it waits, so that it can be compared."""
+        return id(self.at[0]), start_of(*self.at[:2])
 
     def stands(self, frame: FrameType, what: str) -> None:
         """It is about to wait there."""

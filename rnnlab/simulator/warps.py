@@ -94,7 +94,7 @@ def activemask() -> int:
     """A bit for every lane that has come here while nobody else could go on."""
     thread, frame = machine.now, _getframe(1)
     thread.stands(frame, "activemask()")
-    thread.warp.gathering.setdefault(thread.at, []).append(thread)
+    thread.warp.gathering.setdefault(thread.place, []).append(thread)
     machine.launch.wait()
     return thread.answer
 

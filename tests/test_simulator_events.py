@@ -1,0 +1,61 @@
+"""What a watched launch writes down, as columns."""
+
+import numpy as np
+
+from rnnlab import simulator as cuda
+from rnnlab.simulator import events
+from rnnlab.simulator.places import line_of
+from rnnlab.simulator.settings import Settings
+
+
+def columns_of(kernel, grid, block, *arguments):
+    return kernel[grid, block].run(arguments, Settings()).trace.columns()
+
+
+def test_accesses_keep_place_thread_index_and_order():
+    @cuda.jit
+    def copy(a, b):
+        i = cuda.grid(1)
+        b[i, 0] = a[i]
+
+    columns = columns_of(copy, 2, 4, np.zeros(8), np.zeros((8, 1)))
+    assert columns.kind.tolist() == [events.LOAD, events.STORE] * 8
+    assert columns.thread.tolist() == [thread for thread in range(8) for _ in range(2)]
+    assert columns.detail[:4] == [0, (0, 0), 1, (1, 0)]
+    assert [columns.arrays[place].data.ndim for place in columns.array[:2]] == [1, 2]
+    first = copy.py_func.__code__.co_firstlineno
+    assert [line_of(*columns.sites[place]) - first for place in columns.site[:2]] == [3, 3]
+
+
+def test_a_place_stays_the_same_however_often_python_has_seen_it():
+    @cuda.jit(device=True)
+    def first_of(a):
+        return a[0]
+
+    @cuda.jit
+    def many(a, out):
+        for _ in range(100):
+            out[0] = a[0] + first_of(a)
+
+    columns = columns_of(many, 1, 2, np.zeros(1), np.zeros(1))
+    assert np.bincount(columns.site).tolist() == [200, 200, 200]
+
+
+def test_threads_that_take_turns_are_told_apart():
+    @cuda.jit
+    def twice(a):
+        a[cuda.grid(1)] = 1
+        cuda.syncthreads()
+        a[cuda.grid(1)] = 2
+
+    columns = columns_of(twice, 1, 3, np.zeros(3))
+    stores = columns.kind == events.STORE
+    assert columns.thread[stores].tolist() == [0, 1, 2, 2, 0, 1]
+    assert (columns.kind == events.BARRIER).sum() == 3
+    assert not columns.array[~stores].any()
+
+
+def test_a_launch_that_touches_nothing_has_empty_columns():
+    columns = columns_of(cuda.jit(lambda: None), 2, 2)
+    assert len(columns.kind) == len(columns.thread) == len(columns.site) == 0
+    assert columns.sites == []
