@@ -1,7 +1,7 @@
 """The minibatch split over threads, each with a loop over time of its own: threads meet twice a layer.
 
 Products, passes over memory and calls are numba_fused's, each in as many shares as BLAS had threads.  Starts
-of parallel work per layer: with BLAS's threads one for every product, T + 1 forward and T + 3 backward → 2 and 4.
+of parallel work per layer: with BLAS's threads one a product, T + 1 forward and T + 3 backward → 2 and 4.
 """
 
 from rnnlab.ladder.compiled import passes, threads

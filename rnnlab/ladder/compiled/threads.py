@@ -1,8 +1,8 @@
 """Who does which share: our own threads, each with a BLAS of one thread.
 
 A library's threads and ours, both as many as cores, would fight for the cores: BLAS's workers spin for work
-for milliseconds after a product.  So while ours run, every BLAS in the process is held to one thread, and what
-BLAS would have split we split.
+for milliseconds after a product.  So while ours run, every BLAS in the process is held to one thread, and we
+split what BLAS would have split.
 """
 
 from collections.abc import Callable, Iterator, Sequence
