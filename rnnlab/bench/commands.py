@@ -9,6 +9,9 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     bench.set_defaults(run=lambda chosen: bench.print_help())
     kinds = bench.add_subparsers(metavar="WHAT")
     _add_cpu(kinds.add_parser("cpu", help="every rung and peer on the CPU: one training step, seven sizes"))
+    _add_cmu(
+        kinds.add_parser("cmu", help="the CMU project's last workload: Halide schedules, NumPy, the ladder")
+    )
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
     gru.set_defaults(run=_gru)
     record = subparsers.add_parser("record", help="measurements that were made: list them, show one")
@@ -30,16 +33,35 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
     cpu.add_argument("--shapes", nargs="+", metavar="T,B,I,H", help="sizes, as 100,32,128,256")
     cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
     cpu.add_argument("--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax (default: all)")
-    cpu.add_argument("--threads", type=int, metavar="N", help="of each contestant (default: all cores)")
-    cpu.add_argument("--rounds", type=int, metavar="N", help="how often each takes its turn")
-    cpu.add_argument("--peers-python", metavar="PATH", help="the Python that has the peers' packages")
+    _add_shared(cpu)
     cpu.set_defaults(run=_cpu)
+
+
+def _add_cmu(cmu: argparse.ArgumentParser) -> None:
+    cmu.add_argument("--quick", action="store_true", help="100 sequences in place of 1000, fewer rounds")
+    cmu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
+    cmu.add_argument("--only", nargs="+", metavar="NAME", help="contestants, as in the table (default: all)")
+    _add_shared(cmu)
+    cmu.set_defaults(run=_cmu)
+
+
+def _add_shared(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--threads", type=int, metavar="N", help="of each contestant (default: all cores)")
+    command.add_argument("--rounds", type=int, metavar="N", help="how often each takes its turn")
+    command.add_argument("--picture", metavar="FILE", help="draw the chart there, as .png or .svg")
+    command.add_argument("--peers-python", metavar="PATH", help="the Python that has the peers' packages")
 
 
 def _cpu(chosen: argparse.Namespace) -> int:
     from rnnlab.bench import cpu_run
 
     return cpu_run.run(chosen)
+
+
+def _cmu(chosen: argparse.Namespace) -> int:
+    from rnnlab.bench import cmu_workload
+
+    return cmu_workload.run(chosen)
 
 
 def _gru(chosen: argparse.Namespace) -> None:

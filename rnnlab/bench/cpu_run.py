@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rnnlab import records
-from rnnlab.bench import cpu_record, cpu_report, performance_page
+from rnnlab.bench import cpu_picture, cpu_record, cpu_report, performance_page
 from rnnlab.bench.cpu import Arena, Settings
 from rnnlab.bench.peers import LADDER, PEERS, Candidate
 from rnnlab.bench.peers.process import find_peers_python
@@ -47,6 +47,9 @@ def run(chosen: argparse.Namespace) -> int:
             record = cpu_record.resumed(record)
         _measure(arena, asked.workloads, record, chosen.record)
     print(cpu_report.page(record))
+    if chosen.picture:
+        cpu_picture.draw(record).savefig(chosen.picture)
+        print(cpu_picture.finding(record))
     if chosen.record:
         _keep(record)
     return 0

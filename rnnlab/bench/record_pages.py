@@ -7,7 +7,10 @@ from importlib import import_module
 
 from rnnlab import records
 
-PAGES = {"bench cpu": "rnnlab.bench.cpu_report"}  # kind -> the module whose `page` tells it
+PAGES = {
+    "bench cpu": "rnnlab.bench.cpu_report",
+    "bench cmu": "rnnlab.bench.cmu_workload",
+}  # kind -> the module whose `page` tells it
 
 
 def list_all() -> int:
