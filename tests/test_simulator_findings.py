@@ -1,0 +1,68 @@
+"""Wrong kernels are caught at the right lines, their repaired twins pass, no correct kernel is accused."""
+
+import inspect
+
+import pytest
+from simulated_kernels import CORRECT, numbers
+from wrong_kernels import WRONG
+
+from rnnlab import cuda
+
+
+def line(report, number):
+    return report.source[number - report.first_line]
+
+
+@pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
+@pytest.mark.parametrize("name", CORRECT)
+def test_no_correct_kernel_is_accused(name, shuffle):
+    for seed in range(3 if shuffle else 1):
+        kernel, grid, block, arguments = CORRECT[name]()  # flags of the last launch are up already
+        with cuda.settings(shuffle=shuffle, seed=seed):
+            assert cuda.observe(kernel, grid, block, *arguments).findings == ()
+
+
+@pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
+@pytest.mark.parametrize("kernel", WRONG, ids=lambda kernel: kernel.__name__)
+def test_a_wrong_kernel_is_caught_at_the_right_lines(kernel, shuffle):
+    kind, words, twin = WRONG[kernel]
+    _, grid, block, arguments = CORRECT[twin]()
+    with cuda.settings(shuffle=shuffle):
+        report = cuda.observe(kernel, grid, block, *arguments)
+    assert kind in {finding.kind for finding in report.findings}
+    lines = [
+        {line(report, number) for number in (finding.line, finding.other_line) if number}
+        for finding in report.findings
+        if finding.kind == kind
+    ]
+    assert any(all(any(word in text for text in found) for word in words) for found in lines)
+
+
+def test_a_finding_names_threads_lines_and_the_remedy():
+    kernel = next(kernel for kernel in WRONG if kernel.__name__ == "neighbours_without_barrier")
+    _, grid, block, arguments = CORRECT["neighbours"]()
+    (finding, *_) = cuda.observe(kernel, grid, block, *arguments).findings
+    first = inspect.getsourcelines(kernel.py_func)[1]
+    assert {finding.line, finding.other_line} == {first + 4, first + 5}
+    assert finding.block == finding.other_block
+    assert finding.thread != finding.other_thread
+    assert "nothing orders the two: a cuda.syncthreads() belongs between" in str(finding)
+
+
+def test_a_launch_with_findings_raises_them_and_says_so():
+    kernel = next(kernel for kernel in WRONG if kernel.__name__ == "histogram_without_atomics")
+    _, grid, block, arguments = CORRECT["histogram"]()
+    with pytest.raises(cuda.Findings, match="histogram_without_atomics: 1 finding"):
+        kernel[grid, block](*arguments)
+    with cuda.settings(raise_findings=False):
+        kernel[grid, block](*arguments)
+    assert kernel.report().findings
+
+
+def test_memory_of_the_device_that_nobody_wrote_is_noticed_until_it_is_written():
+    copy = CORRECT["strided_copy"]()[0]
+    fresh, target = cuda.device_array(32, "float32"), cuda.to_device([0.0] * 32)
+    (finding,) = cuda.observe(copy, 1, 32, fresh, target, 1).findings
+    assert finding.kind == "uninitialised"
+    assert cuda.observe(copy, 1, 32, cuda.to_device(numbers(32)), fresh, 1).findings == ()
+    assert cuda.observe(copy, 1, 32, fresh, target, 1).findings == ()
