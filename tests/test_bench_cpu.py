@@ -1,6 +1,7 @@
 """A contestant is timed only while its numbers are right; how fast it is, no test says."""
 
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -8,8 +9,9 @@ import pytest
 
 from rnnlab.bench import peers
 from rnnlab.bench.cpu import Arena, Settings
-from rnnlab.bench.peers import LADDER, LIMITS, PEERS, Candidate
-from rnnlab.bench.peers.process import environment, find_peers_python, interpreter
+from rnnlab.bench.peers import LADDER, LIMITS, PEERS, Candidate, process
+from rnnlab.bench.peers.process import Failed, Peer, environment, find_peers_python, interpreter
+from rnnlab.bench.provenance import ROOT
 from rnnlab.bench.watch import Watch
 from rnnlab.bench.workload import SHAPES, Workload, problem
 from rnnlab.compare import TOLERANCES
@@ -122,14 +124,34 @@ def test_every_rung_that_runs_on_a_cpu_takes_part():
     assert {*peers.NEEDED_BY_RUNG} <= {"numba_fused", "numba_parallel", "halide_scheduled"}
 
 
+def test_who_does_not_answer_is_not_waited_for_for_ever(monkeypatch):
+    monkeypatch.setattr(process, "PATIENCE", 0.5)
+    with Arena([], QUICK) as arena, Peer(cheat("never_comes_back"), sys.executable, 1) as peer:
+        arena.peer(LIMITS[0])
+        with pytest.raises(Failed, match=r"it did not answer within 0\.5 s"):
+            peer.ask("prepare", problem(SMALL).given, cell=SMALL.cell)
+
+
+def test_contestants_end_with_the_benchmark_even_if_it_is_killed():
+    import psutil
+
+    start = "from tests.cheating_peers import starts_one_and_waits as s; s.main()"
+    parent = subprocess.Popen([sys.executable, "-c", start], cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    with parent:
+        child = psutil.Process(int(parent.stdout.readline()))
+        parent.kill()
+    gone, _ = psutil.wait_procs([child], timeout=10)
+    assert gone or child.status() == psutil.STATUS_ZOMBIE
+
+
 def test_a_contestant_that_is_not_asked_stands_still():
     import psutil
 
     with Arena([RIGHT], QUICK) as arena:
         arena.introductions()
-        process = psutil.Process(arena.peer(RIGHT).process.pid)
-        assert process.status() == psutil.STATUS_STOPPED
-    assert not process.is_running()
+        contestant = psutil.Process(arena.peer(RIGHT).process.pid)
+        assert contestant.status() == psutil.STATUS_STOPPED
+    assert not contestant.is_running()
 
 
 def test_the_error_is_told_in_units_of_what_is_tolerated():

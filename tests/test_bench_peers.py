@@ -76,7 +76,7 @@ def test_a_peer_prepares_takes_its_turn_and_tells_its_results():
         sent({"ask": "turn", "warm": 2, "repeats": 3}),
         sent({"ask": "results"}),
     )
-    assert prepared == ({"seconds": 1.0}, {})
+    assert prepared == ({"seconds": 2.0, "step": 1.0}, {})
     assert turn == ({"seconds": [1.0, 1.0, 1.0]}, {})
     assert asked.error(results[1]) < 1
 

@@ -156,6 +156,13 @@ def test_make_installs_a_gpu_build_only_where_it_is_told_of_one():
     assert "'.[lab,dev]'" in plan("")
 
 
+def test_make_sets_up_the_peers_apart_from_the_course():
+    said = make("--dry-run", "--always-make", "peers", PATH="/usr/bin:/bin").stdout
+    assert "-m venv .venv-peers" in said
+    assert "--constraint constraints.txt" in said
+    assert "--editable '.[peers]'" in said
+
+
 def test_ci_is_a_program():
     assert (ROOT / ".ci/run").stat().st_mode & 0o111
     subprocess.run(["bash", "-n", ROOT / ".ci/run"], check=True)

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from rnnlab.bench import cpu_report as report
 from rnnlab.widgets.picture import PALETTE, canvas
 
-LOOKS = {  # contestant -> colour, marker; whoever is not named here is a thin grey line
+LOOKS = {  # contestant -> colour, marker; whoever is not named here is a pale line
     "one_big_gemm": ("sky", "v"),
     "numba_fused": ("blue", "s"),
     "numba_parallel": ("green", "o"),
@@ -14,7 +14,7 @@ LOOKS = {  # contestant -> colour, marker; whoever is not named here is a thin g
     "pytensor": ("orange", "^"),
     "jax": ("red", "x"),
 }
-GREY = "#999999"
+GREY, PALE = "#888888", "#CCCCCC"
 HEIGHT, WIDTH = 5.6, 11.0  # inches
 
 
@@ -59,7 +59,7 @@ def _speeds(axis: Axes, record: dict, cases: list[dict]) -> None:
         ratios = [_over_pytorch(case, name) for case in cases]
         if any(ratio is not None for ratio in ratios):
             axis.plot(range(len(cases)), [ratio or float("nan") for ratio in ratios], **_look(name))
-    axis.axhline(1, color=PALETTE["black"], linewidth=1, label="pytorch")
+    axis.axhline(1, color=GREY, linewidth=2, label="pytorch")
     axis.set_yscale("log")
     axis.set_yticks(ticks := [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50], [f"{tick:g}" for tick in ticks])
     axis.minorticks_off()
@@ -75,8 +75,8 @@ def _rates(axis: Axes, record: dict, cases: list[dict]) -> None:
         axis.plot(across, values, style, color=PALETTE["black"], label=label)
     best = [rate(case, report.best_rung(record, case)) or float("nan") for case in cases]
     theirs = [rate(case, report.PYTORCH) or float("nan") for case in cases]
-    axis.bar([x - 0.2 for x in across], best, 0.4, color=PALETTE["green"], label="fastest rung, GFLOP/s")
-    axis.bar([x + 0.2 for x in across], theirs, 0.4, color=GREY, label="pytorch, GFLOP/s")
+    axis.bar([x - 0.2 for x in across], best, 0.4, color=PALETTE["green"], label="fastest rung")
+    axis.bar([x + 0.2 for x in across], theirs, 0.4, color=GREY)
     axis.set_ylim(bottom=0)
 
 
@@ -93,6 +93,6 @@ def _over_pytorch(case: dict, name: str) -> float | None:
 
 def _look(name: str) -> dict:
     if name not in LOOKS:
-        return {"color": GREY, "linewidth": 0.6, "zorder": 1}
+        return {"color": PALE, "linewidth": 0.8, "zorder": 1, "label": "other rungs"}
     colour, marker = LOOKS[name]
     return {"color": PALETTE[colour], "marker": marker, "label": name, "linewidth": 1.2}

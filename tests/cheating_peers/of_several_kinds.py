@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import numpy as np
 
@@ -17,6 +18,8 @@ def build(network, x, dy, name):
         steps.append(None)
         if name == "dies_when_timed" and len(steps) > 2:
             sys.exit(print("it cannot go on", file=sys.stderr) or os._exit(3))
+        if name == "never_comes_back":
+            time.sleep(60)
         if name == "raises_when_timed" and len(steps) > 2:
             raise ArithmeticError("no more")
         return step()

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -24,6 +25,7 @@ OWN_PEERS = ROOT / ".venv-peers" / "bin" / "python"  # what `make peers` sets up
 VARIABLE = "RNNLAB_PEERS_PYTHON"
 POOLS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "HL")  # <name>_NUM_THREADS says how many threads each may start
 NOTHING: Mapping[str, str] = {}
+PATIENCE = 900.0  # seconds for one answer; the slowest compilers need half a minute
 LAST_WORDS = 2000  # characters of what a process said before it ended
 
 
@@ -62,11 +64,15 @@ class Peer:
     ) -> tuple[dict, dict]:
         """The answer to one question; the process runs only until it has given it."""
         self._signal(signal.SIGCONT)
+        end = threading.Timer(PATIENCE, self.process.kill)
+        end.start()
         try:
             wire.send(self.process.stdin, {"ask": what, **fields}, arrays)
             answer, results = wire.receive(self.process.stdout)
-        except (OSError, EOFError, ValueError, KeyError) as error:
-            raise Failed(self._last_words()) from error
+        except (OSError, EOFError, ValueError) as error:
+            raise Failed(self._last_words(in_time=end.is_alive())) from error
+        finally:
+            end.cancel()
         self._stand_still()
         if "failed" in answer:
             raise Failed(answer["failed"])
@@ -82,7 +88,9 @@ class Peer:
         with suppress(ProcessLookupError):  # gone: the question that follows will say so
             os.killpg(self.process.pid, number)
 
-    def _last_words(self) -> str:
+    def _last_words(self, in_time: bool) -> str:
+        if not in_time:
+            return f"it did not answer within {PATIENCE:g} s"
         self.process.kill()
         status = self.process.wait()
         self.said.seek(0, os.SEEK_END)

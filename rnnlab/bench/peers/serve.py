@@ -11,7 +11,9 @@ if __name__ == "__main__" and hasattr(os, "sched_setaffinity"):
     # before NumPy counts the cores: some libraries take no other word for how many threads they may start
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: int(sys.argv[3])])
 
+import ctypes
 import gc
+import signal
 import time
 import traceback
 from collections.abc import Callable
@@ -24,6 +26,7 @@ import numpy as np
 from rnnlab.bench.peers import memory, wire
 from rnnlab.network import Network
 
+PR_SET_PDEATHSIG = 1  # from linux/prctl.h
 TOLD = ("numpy", "scipy", "torch", "pytensor", "jax", "jaxlib", "numba", "llvmlite", "halide")
 
 
@@ -41,7 +44,7 @@ class Peer:
         return {"python": python, "packages": packages, "blas": _blas()}, {}
 
     def prepare(self, fields: dict, arrays: dict) -> tuple[dict, dict]:
-        """Build the problem and run it once; how long that took, compiling included."""
+        """Build the problem and run it once; how long that took, and its step alone."""
         self.outcome = None  # the problem before this one, and its memory
         given = getattr(self.peer, "read", _one_layer)(fields, arrays)
         refuses = getattr(self.peer, "refuses", None)
@@ -49,8 +52,9 @@ class Peer:
             return {"refused": why_not}, {}
         start = self.clock()
         self.step, self.arrays = self.peer.build(*given, name=self.name)
+        built = self.clock()
         self.outcome = self.step()
-        return {"seconds": self.clock() - start}, {}
+        return {"seconds": (end := self.clock()) - start, "step": end - built}, {}
 
     def turn(self, fields: dict, arrays: dict) -> tuple[dict, dict]:
         """Run the step `warm` times for nothing, then `repeats` times for the clock; the seconds of each."""
@@ -90,6 +94,12 @@ def _blas() -> dict:
     return {key: pools[0].get(key) for key in told} if pools else {}
 
 
+def end_with_parent() -> None:
+    """Let Linux end this process with the benchmark, however that ends: a stopped process can't see it go."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 def serve(peer: Peer, questions: BinaryIO, answers: BinaryIO) -> None:
     """Answer each question; a failure is an answer too, and the peer goes on."""
     while True:
@@ -107,5 +117,6 @@ def serve(peer: Peer, questions: BinaryIO, answers: BinaryIO) -> None:
 
 if __name__ == "__main__":
     answers = os.fdopen(os.dup(1), "wb")
+    end_with_parent()
     os.dup2(2, 1)  # what a package prints must not end up between two messages
     serve(Peer(*sys.argv[1:3]), sys.stdin.buffer, answers)
