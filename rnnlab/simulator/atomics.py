@@ -70,7 +70,7 @@ class atomic:
     @staticmethod
     def compare_and_swap(array: Watched | np.ndarray, old: object, value: object) -> object:
         """cas on the first element."""
-        return atomic.cas(array, (0,) * array.ndim, old, value)
+        return atomic.cas(array, 0 if array.ndim == 1 else (0,) * array.ndim, old, value)
 
 
 def _load(kind: int) -> Callable:

@@ -76,7 +76,7 @@ def _meet(frame: FrameType) -> None:
     block = thread.block
     if machine.trace is not None:
         machine.trace.note(BARRIER, block.opened, frame)
-    thread.at = frame.f_code, frame.f_lasti, "syncthreads()"
+    thread.frame, thread.what = frame, "syncthreads()"
     waiting = block.waiting
     waiting.append(thread)
     if len(waiting) == block.threads:
@@ -91,13 +91,13 @@ def _open(block: Block) -> None:
     """All are here: the last one goes on, the others become ready."""
     waiting, block.waiting = block.waiting, []
     first = waiting[0]
-    code, position, _ = first.at
+    position = first.frame.f_lasti
     for thread in waiting:
-        same = thread.at[1] == position and thread.at[0] is code
-        if not same and thread.place != first.place:
+        if thread.frame.f_lasti != position and thread.place != first.place:
             raise different_barriers(first, thread)
     block.opened += 1
-    machine.launch.wake(waiting[:-1])
+    waiting.pop()
+    machine.launch.wake(waiting)
 
 
 def _vote(predicate: object, frame: FrameType) -> list[bool]:

@@ -53,7 +53,7 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
     """Nobody can go on: told by the first thread at each place, and how many are with it."""
     places = {}
     for thread in waiting:
-        places.setdefault((_line(thread), thread.at[2]), []).append(thread)
+        places.setdefault((_line(thread), thread.what), []).append(thread)
     told = [
         f"{name_of(threads[0])}{_and_more(threads)} at {what} on line {line}"
         for (line, what), threads in places.items()
@@ -71,7 +71,7 @@ def spinning(thread: Thread, line: int) -> Finding:
 
 
 def _line(thread: Thread) -> int:
-    return line_of(*thread.at[:2])
+    return line_of(thread.frame.f_code, thread.frame.f_lasti)
 
 
 def _finding(kind: str, message: str, thread: Thread, other: Thread | None = None) -> Finding:

@@ -22,10 +22,14 @@ class Shared:
     @staticmethod
     def array(shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):
         block, frame = machine.now.block, _getframe(1)
-        place = start_of(frame.f_code, frame.f_lasti), id(frame.f_code), shape, dtype
-        if place not in block.shared:
-            block.shared[place] = _shared_array(block, shape, numpy_dtype(dtype))
-        return block.shared[place]
+        quick = frame.f_lasti, id(frame.f_code), shape, dtype
+        array = block.shared.get(quick)
+        if array is None:
+            place = start_of(frame.f_code, frame.f_lasti), *quick[1:], "exactly"
+            if place not in block.shared:
+                block.shared[place] = _shared_array(block, shape, numpy_dtype(dtype))
+            array = block.shared[quick] = block.shared[place]
+        return array
 
 
 class Local:

@@ -146,7 +146,7 @@ class Launch:
     def wait(self) -> None:
         """Give way until somebody puts this thread into `ready`."""
         if not self.ready:
-            self.hub.switch()
+            self.hub.switch()  # new greenlets start there: begun here they would inherit the depth of calls
             return
         thread = self.ready.popleft()
         machine.now = thread

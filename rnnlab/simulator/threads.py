@@ -29,7 +29,9 @@ class Dim3:
 class Thread:
     """One CUDA thread: where it stands in the grid, and what it waits for."""
 
-    __slots__ = ("answer", "at", "block", "greenlet", "index", "lane", "number", "seen", "warp", "x")
+    __slots__ = (
+        "answer", "block", "frame", "greenlet", "index", "lane", "number", "seen", "warp", "what", "x",
+    )  # fmt: skip
 
     def __init__(self, block: "Block", local: int, index: Dim3):
         self.block, self.index = block, index
@@ -37,17 +39,17 @@ class Thread:
         self.warp, self.lane = block.warps[local // WARP], local % WARP
         self.x = block.index.x * block.size.x + index.x
         self.greenlet = self.answer = None
-        self.at = None  # where it waits: code, instruction, what for
+        self.frame = self.what = None  # where it waits, and what for
         self.seen = {}  # what it found where it looked for news, see atomics.py
 
     @property
     def place(self) -> tuple[int, int]:
         """Where it waits, so that it can be compared."""
-        return id(self.at[0]), start_of(*self.at[:2])
+        return id(self.frame.f_code), start_of(self.frame.f_code, self.frame.f_lasti)
 
     def stands(self, frame: FrameType, what: str) -> None:
         """It is about to wait there."""
-        self.at = frame.f_code, frame.f_lasti, what
+        self.frame, self.what = frame, what
 
 
 class Warp:
