@@ -1,0 +1,114 @@
+"""The CMU workload: everybody computes the same epoch, and the table says what was measured."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+from rnnlab import cli, records
+from rnnlab.bench import cmu_picture, cmu_report, cmu_workload
+from rnnlab.bench.cmu import contestants
+from rnnlab.bench.cmu import problem as cmu
+from rnnlab.bench.cmu.contestants import CANDIDATES, EPOCHS
+from rnnlab.bench.cmu.problem import Problem, Size
+
+SMALL = Size(T=3, B=21, units=50)
+INSTALLED = [each.name for each in CANDIDATES if not each.needs or importlib.util.find_spec(each.needs)]
+WIDE_AWAKE = 0.9  # |h| of a saturated unit is above
+
+
+@pytest.fixture(scope="module")
+def problem():
+    return cmu.draw(SMALL)
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_every_contestant_computes_the_same_epoch(name, problem):
+    step, arrays = contestants.build(problem, name)
+    for _ in range(2):  # the second epoch finds what the first one left
+        assert cmu.error(arrays(step()), cmu.exact(problem)) < 1
+
+
+def test_the_exact_epoch_is_the_gradient_of_its_error(problem):
+    exact = Problem(*(array.astype("float64") for array in problem))
+    answer, direction = cmu.exact(problem), np.random.default_rng(0).normal(size=problem.w_hh.shape)
+    for name, gradient in [("w_xh", answer.d_xh), ("w_hh", answer.d_hh), ("w_hy", answer.d_hy)]:
+        loss = lambda step, name=name: (
+            contestants.build(
+                exact._replace(**{name: getattr(exact, name) + step * direction}), "numpy theirs"
+            )[0]().loss
+        )
+        numeric = (loss(1e-5) - loss(-1e-5)) / 2e-5
+        assert numeric == pytest.approx(np.vdot(gradient, direction), rel=1e-6)
+
+
+def test_the_pictures_are_the_projects_shape_and_turn_by_a_step():
+    small = cmu.draw(Size(T=3, B=5))
+    assert small.x.shape == small.target.shape == (3, 5, 1000)
+    assert np.array_equal(small.x[1:], small.target[:-1])
+    assert -0.5 <= small.x.min() < small.x.max() <= 0.5
+    assert Size().flops == 160e9
+
+
+def test_no_unit_is_saturated_by_the_weights_drawn(problem):
+    h = np.tanh(problem.x[0] @ problem.w_xh)
+    assert 0.02 < np.abs(h).mean() < WIDE_AWAKE
+
+
+@pytest.mark.parametrize(
+    ("size", "words"), [(Size(B=1798), "only 1797 digits"), (Size(units=1025), "only 1024 pixels")]
+)
+def test_a_workload_that_the_pictures_do_not_fill_is_refused(size, words):
+    with pytest.raises(ValueError, match=words):
+        cmu.draw(size)
+
+
+@pytest.fixture(scope="module")
+def record():
+    """Of two contestants, and one whose times were written by hand."""
+    asked = [each for each in CANDIDATES if each.name in ("numpy theirs", "numpy batched")]
+    result = cmu_workload.measure(SMALL, asked, rounds=3, threads=1)
+    settings = {**SMALL._asdict(), "rounds": 3, "threads": 1}
+    record = cmu_workload.provenance(cmu_workload.KIND, cmu_workload.MEASURED, settings)
+    record |= cmu_workload.asdict(result) | {"complete": True}
+    record["seconds"]["halide serial"], record["first"]["halide serial"] = [9.0], 10.0
+    return record
+
+
+def test_contestants_in_their_processes_are_right_and_timed_each_round(record):
+    assert record["left_out"] == {}
+    assert [len(record["seconds"][name]) for name in ("numpy theirs", "numpy batched")] == [3, 3]
+    assert all(0 <= error < 1 for error in record["error"].values())
+
+
+def test_the_table_tells_what_was_timed_once_and_what_was_published(record):
+    said = cmu_report.page(record)
+    assert "One epoch: 21 sequences of 3 pictures, 50-50-50" in said
+    assert "timed once, being slow: halide serial" in said
+    slowest = cmu_report.rows(record)[0]
+    assert slowest[0], slowest[-1] == ("halide serial", "143.5")
+    assert cmu_report.over_theirs(record, "numpy theirs") == 1
+    assert len(cmu_report.markdown(record).splitlines()) == 2 + 3
+
+
+def test_the_record_is_kept_and_read_again(record, tmp_path):
+    path = records.place(record, tmp_path)
+    records.write(path, record)
+    assert path.name.startswith("bench_cmu_")
+    assert records.read(path)["seconds"] == record["seconds"]
+
+
+def test_the_picture_says_in_words_what_it_shows(record):
+    figure = cmu_picture.draw(record)
+    labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert labels[0] == "halide serial  9 s"
+    assert "9 s in the fastest of its schedules (serial)" in cmu_picture.finding(record)
+
+
+def test_a_contestant_that_is_none_is_named_with_those_there_are(capsys):
+    assert cli.main(["bench", "cmu", "--only", "fortran"]) == 2
+    assert "no contestant is called 'fortran'; there are halide serial" in capsys.readouterr().err
+
+
+def test_every_published_figure_belongs_to_a_contestant():
+    assert {*cmu_report.PUBLISHED} <= {*EPOCHS}
