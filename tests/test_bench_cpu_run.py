@@ -1,5 +1,9 @@
 """`rnnlab bench cpu` measures what it is asked for, keeps it case by case, goes on where it was stopped."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from rnnlab import cli, records
@@ -133,6 +137,23 @@ def test_a_missing_peer_is_named_with_the_command_that_installs_it(folder, monke
         "absent is left out: it needs no_such_package_at_all. To install it: make peers, or /usr/bin/env -m"
         in said
     )
+
+
+def test_variables_that_override_the_blas_are_unset_before_numpy_is_imported():
+    start = (
+        "import os, sys; from rnnlab.cli import main\n"
+        "os.execve = lambda program, command, variables: print(command[1:], 'OPENBLAS_CORETYPE' in variables)"
+        " or sys.exit()\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", start, "bench", "gru"],
+        env={**os.environ, "OPENBLAS_CORETYPE": "Haswell"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "['-m', 'rnnlab.cli', 'bench', 'gru'] False\n"
 
 
 def test_bench_and_record_alone_say_what_they_can_do(capsys):

@@ -1,6 +1,8 @@
 """The commands bench and record.  What they need is imported when they run: --help must answer at once."""
 
 import argparse
+import os
+import sys
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
@@ -65,9 +67,24 @@ def _cmu(chosen: argparse.Namespace) -> int:
 
 
 def _gru(chosen: argparse.Namespace) -> None:
+    _begin_anew_without_overrides()
     from rnnlab.bench import gru_variants
+    from rnnlab.bench.peers.serve import numpys_blas
 
+    print("NumPy's BLAS:", ", ".join(map(str, numpys_blas().values())) or "not told")
     gru_variants.main()
+
+
+def _begin_anew_without_overrides() -> None:
+    """Start this command once more where the environment overrides the BLAS's choice of its kernels.
+
+    The choice is made when NumPy is imported, so a variable unset later would change nothing.
+    """
+    from rnnlab.machine.blas import KERNELS, changed
+
+    if any(name in os.environ for name in KERNELS):
+        command = [sys.executable, "-m", "rnnlab.cli", *sys.argv[1:]]
+        os.execve(sys.executable, command, changed(os.environ, tuple((name, None) for name in KERNELS)))
 
 
 def _list(chosen: argparse.Namespace) -> int:

@@ -41,7 +41,7 @@ class Peer:
         """Who this is: versions of what is installed here, and the BLAS that NumPy brought."""
         packages = {name: metadata.version(name) for name in TOLD if find_spec(name)}
         python = ".".join(map(str, sys.version_info[:3]))
-        return {"python": python, "packages": packages, "blas": _blas()}, {}
+        return {"python": python, "packages": packages, "blas": numpys_blas()}, {}
 
     def prepare(self, fields: dict, arrays: dict) -> tuple[dict, dict]:
         """Build the problem and run it once; how long that took, and its step alone."""
@@ -86,7 +86,8 @@ def _one_layer(fields: dict, arrays: dict) -> tuple[Network, np.ndarray, np.ndar
     return Network(fields["cell"], *sizes, arrays, dtype=str(x.dtype)), x, dy
 
 
-def _blas() -> dict:
+def numpys_blas() -> dict:
+    """Library, version, kernels and threads of the BLAS that NumPy brought; empty where nobody tells."""
     from threadpoolctl import threadpool_info
 
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
