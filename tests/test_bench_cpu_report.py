@@ -158,7 +158,7 @@ def test_the_page_takes_the_latest_full_record_and_keeps_its_prose(full, monkeyp
     assert made.startswith("before\n")
     assert made.endswith("after\n")
     assert "yesterday" not in made
-    assert "bench_cpu_2026-01-02_p.json" in made
+    assert "bench_cpu_2026-01-02T0304_p.json" in made
     assert performance_page.page(made) == made
 
 

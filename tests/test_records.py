@@ -36,8 +36,8 @@ def test_what_is_read_is_what_was_written(kept):
     assert got["schema"] == 1
 
 
-def test_a_record_is_named_by_its_kind_its_day_and_its_processor(kept):
-    assert kept.name == "bench_cpu_2026-01-02_intel_xeon_6.json"
+def test_a_record_is_named_by_its_kind_its_minute_and_its_processor(kept):
+    assert kept.name == "bench_cpu_2026-01-02T0304_intel_xeon_6.json"
     assert records.place(RECORD | {"complete": False}).name == "bench_cpu.partial.json"
 
 
@@ -62,7 +62,7 @@ def test_a_record_that_could_not_be_written_whole_leaves_the_one_before(kept, mo
 @pytest.mark.parametrize("left", [0, 1, 40, -3])
 def test_a_record_that_breaks_off_is_damaged(kept, left):
     kept.write_bytes(kept.read_bytes()[:left])
-    with pytest.raises(ValueError, match=r"bench_cpu_2026-01-02_intel_xeon_6\.json is damaged"):
+    with pytest.raises(ValueError, match=r"bench_cpu_2026-01-02T0304_intel_xeon_6\.json is damaged"):
         records.read(kept)
 
 
@@ -100,7 +100,7 @@ def test_records_are_found_by_a_part_of_their_name(kept):
 
 def test_the_command_lists_records_and_names_what_it_cannot_read(kept, capsys):
     assert cli.main(["record", "list"]) == 0
-    assert capsys.readouterr().out.startswith("bench_cpu_2026-01-02_intel_xeon_6  bench cpu, 2026-01-02T")
+    assert capsys.readouterr().out.startswith("bench_cpu_2026-01-02T0304_intel_xeon_6  bench cpu, 2026-01-02T")
     kept.write_text("{}")
     assert cli.main(["record", "list"]) == 1
     assert "no record of schema 1" in capsys.readouterr().err

@@ -43,6 +43,7 @@ def run(chosen: argparse.Namespace) -> int:
     with Arena(asked.candidates, asked.settings, chosen.peers_python) as arena:
         _say_what_is_missing(arena, chosen.peers_python)
         record = cpu_record.begin(arena)
+        print(cpu_report.heading(record), end="\n\n", flush=True)
         if chosen.record and record["changed"]:
             print(f"not as committed: {', '.join(record['changed'])}. Commit first: a record names its code")
         if chosen.record and not chosen.fresh:

@@ -69,18 +69,19 @@ def digest(record: dict) -> str:
 
 
 def place(record: dict, folder: Path | None = None) -> Path:
-    """Where a record belongs: named by its kind, day and processor; one not complete by its kind only."""
+    """Where a record belongs: named by its kind, minute and processor; one not complete by its kind only."""
     kind, folder = _slug(record["kind"]), folder or MEASURED
     if not record["complete"]:
         return folder / f"{kind}.partial.json"  # git ignores it
-    return folder / f"{kind}_{record['date'][:10]}_{_slug(record['machine']['processor'])}.json"
+    minute = record["date"][:16].replace(":", "")  # a second record of one day replaces no other
+    return folder / f"{kind}_{minute}_{_slug(record['machine']['processor'])}.json"
 
 
 def kept(kind: str | None = None, folder: Path | None = None) -> list[Path]:
     """Files of complete records, of one kind or of all, oldest first."""
     start = f"{_slug(kind)}_" if kind else ""
     files = [path for path in (folder or MEASURED).glob("*.json") if not path.name.endswith(".partial.json")]
-    return sorted((path for path in files if path.name.startswith(start)), key=_day)
+    return sorted((path for path in files if path.name.startswith(start)), key=_minute)
 
 
 def find(name: str, folder: Path | None = None) -> Path:
@@ -93,8 +94,8 @@ def find(name: str, folder: Path | None = None) -> Path:
     return (exact or found)[0]
 
 
-def _day(path: Path) -> tuple[str, str]:
-    found = re.search(r"\d{4}-\d\d-\d\d", path.name)
+def _minute(path: Path) -> tuple[str, str]:
+    found = re.search(r"\d{4}-\d\d-\d\dT\d{4}", path.name)
     return (found[0] if found else "", path.name)
 
 
