@@ -13,7 +13,7 @@ from rnnlab.course import ROOT
 LAYERS = (
     {"cells", "network", "exchange", "reference"},
     {"compare", "devices", "percent", "picture"},
-    {"cuda", "graphs", "ladder", "records", "schedule", "simulator"},
+    {"compiling", "cuda", "graphs", "ladder", "records", "schedule", "simulator"},
     {"tasks", "training"},
     {"checks", "course", "grading"},
     {"machine", "bench", "widgets"},

@@ -10,6 +10,8 @@ KINDS = (
     "deadlock",
     "race",
     "missing_fence",
+    "does_not_compile",  # these two by strict.py, before a launch
+    "float64",
 )
 
 

@@ -8,6 +8,7 @@ import re
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from importlib import import_module
 
 import numpy as np
 from numba.core.sigutils import is_signature
@@ -92,6 +93,8 @@ class Kernel:
         if machine.launch is not None:
             return self.py_func(*arguments)  # from inside a kernel it is a device function
         now = current()
+        if now.strict:
+            import_module("rnnlab.simulator.strict").insist(self, *arguments)
         watch = self.run(arguments, now)
         found = watch.stopped
         if now.checks:

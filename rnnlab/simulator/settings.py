@@ -14,6 +14,7 @@ class Settings:
 
     checks: bool = True  # write every access down, and look for faults in it
     raise_findings: bool = True  # a launch with findings raises Findings when it has ended
+    strict: bool = False  # refuse to launch what would not compile on a GPU or creeps into float64
     shuffle: bool = False  # threads start, and go on after barriers, in random order
     seed: int = 0  # of that order
     device: str = "H200"  # a key of device.SHEETS

@@ -1,0 +1,76 @@
+"""Loads and stores with a cache hint: one PTX word each, which Numba's own CUDA target lacks.
+
+ld.global.cg.f32 value, [address];
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from llvmlite import ir
+from numba import cuda as numba_cuda
+from numba.core import cgutils, types
+from numba.core.extending import intrinsic
+
+LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"), ("stcg", "stcs", "stwb", "stwt")
+POINTER, REGISTERS = "l", {"f32": "f", "f64": "d", "b32": "r", "b64": "l"}  # constraints of inline assembly
+
+
+def _operand(kind: types.Type) -> str:
+    """Its type in PTX.  Raises TypeError for what PTX cannot load in one word here."""
+    if isinstance(kind, types.Float | types.Integer) and kind.bitwidth in (32, 64):
+        return f"{'f' if isinstance(kind, types.Float) else 'b'}{kind.bitwidth}"
+    raise TypeError(f"a cache hint works on 4 or 8 bytes, not on {kind}")
+
+
+def _pointer(context, builder, array_type, array, index_type, index) -> ir.Value:
+    indices = [index] if isinstance(index_type, types.Integer) else cgutils.unpack_tuple(builder, index)
+    made = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, made, indices, wraparound=False)
+
+
+def _load(word: str) -> Callable:
+    def load(typing_context, array, index):
+        ptx = _operand(array.dtype)
+
+        def code(context, builder, signature, arguments):
+            pointer = _pointer(context, builder, array, arguments[0], index, arguments[1])
+            kind = ir.FunctionType(context.get_value_type(array.dtype), [pointer.type])
+            text, constraint = f"ld.{word[2:]}.{ptx} $0, [$1];", f"={REGISTERS[ptx]},{POINTER},~{{memory}}"
+            return builder.call(ir.InlineAsm(kind, text, constraint, side_effect=True), [pointer])
+
+        return array.dtype(array, index), code
+
+    return intrinsic(target="cuda")(load)
+
+
+def _store(word: str) -> Callable:
+    def store(typing_context, array, index, value):
+        ptx = _operand(array.dtype)
+
+        def code(context, builder, signature, arguments):
+            pointer = _pointer(context, builder, array, arguments[0], index, arguments[1])
+            stored = context.cast(builder, arguments[2], value, array.dtype)
+            kind = ir.FunctionType(ir.VoidType(), [pointer.type, stored.type])
+            text, constraint = f"st.{word[2:]}.{ptx} [$0], $1;", f"{POINTER},{REGISTERS[ptx]},~{{memory}}"
+            builder.call(ir.InlineAsm(kind, text, constraint, side_effect=True), [pointer, stored])
+            return context.get_dummy_value()
+
+        return types.void(array, index, value), code
+
+    return intrinsic(target="cuda")(store)
+
+
+WORDS = {**{word: _load(word) for word in LOADS}, **{word: _store(word) for word in STORES}}
+
+
+@contextmanager
+def missing_words() -> Iterator[None]:
+    """Inside, numba.cuda has all of them."""
+    added = [word for word in WORDS if not hasattr(numba_cuda, word)]
+    for word in added:
+        setattr(numba_cuda, word, WORDS[word])
+    try:
+        yield
+    finally:
+        for word in added:
+            delattr(numba_cuda, word)

@@ -1,0 +1,78 @@
+"""A kernel as Numba's CUDA target understands it: its statements, and the type of every name in them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from numba import typeof
+from numba.core import ir, types
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict, compile_extra
+from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core.target_extension import target_override
+from numba.core.typed_passes import NopythonTypeInference
+from numba.cuda.compiler import CUDAFlags
+from numba.cuda.descriptor import cuda_target
+
+from rnnlab.compiling.without_gpu import without_gpu
+from rnnlab.compiling.words import for_gpu
+
+CAPABILITY = (9, 0)  # types do not depend on it
+
+
+@dataclass(frozen=True)
+class Typed:
+    """One kernel for one choice of argument types."""
+
+    function: Callable
+    statements: tuple[ir.Stmt, ...]
+    types: dict[str, types.Type]  # of every variable by name
+    signatures: dict  # of every operation and call
+
+
+def type_of(argument: object) -> types.Type:
+    """The type with which a kernel on a GPU gets this argument; a numba type stands for itself."""
+    if isinstance(argument, types.Type):
+        return argument
+    value = getattr(argument, "value", argument)  # cuda.In, Out, InOut
+    return typeof(getattr(value, "_ary", value))  # a simulated device array keeps its own there
+
+
+def typed(kernel: Callable, argument_types: Sequence[types.Type]) -> Typed:
+    """Every statement of the kernel with its types.  Raises numba's errors where it has none."""
+    function, flags = for_gpu(kernel), CUDAFlags()
+    flags.no_compile, flags.error_model, flags.compute_capability = True, "numpy", CAPABILITY
+    with without_gpu(CAPABILITY), target_override("cuda"):
+        contexts = cuda_target.typing_context, cuda_target.target_context
+        found = compile_extra(
+            *contexts, function, tuple(argument_types), None, flags, {}, pipeline_class=TypesOnly
+        )
+    blocks, known, signatures = found
+    statements = tuple(each for block in blocks.values() for each in block.body)
+    return Typed(function, statements, known, signatures)
+
+
+@register_pass(mutates_CFG=False, analysis_only=True)
+class KeepTypes(AnalysisPass):
+    """Ends the compilation with what is known."""
+
+    _name = "keep_types"
+
+    def __init__(self):
+        AnalysisPass.__init__(self)
+
+    def run_pass(self, state: StateDict) -> bool:
+        """Hand over statements, types of names, signatures of operations."""
+        state.cr = state.func_ir.blocks, state.typemap, state.calltypes
+        return False
+
+
+class TypesOnly(CompilerBase):
+    """Numba's compiler up to the types of a function."""
+
+    def define_pipelines(self) -> list:
+        """The passes."""
+        passes = DefaultPassBuilder.define_untyped_pipeline(self.state)
+        passes.add_pass(NopythonTypeInference, "types")
+        passes.add_pass(KeepTypes, "keep them")
+        passes._finalized = False  # it was, and there is no other way to add to it
+        passes.finalize()
+        return [passes]

@@ -1,0 +1,85 @@
+"""Numba's CUDA compiler asks a driver for the device and NVVM for a memory layout: here both are answered.
+
+NVVM itself, which turns Numba's output into PTX, is taken from NVIDIA's wheels where they are installed.
+"""
+
+import ctypes
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+from unittest.mock import patch
+
+from numba.core.errors import NumbaPerformanceWarning
+from numba.cuda import dispatcher
+from numba.cuda.cudadrv import libs, nvvm
+
+from rnnlab.compiling.cache_hints import missing_words
+
+IR_VERSION = (2, 0, 3, 2)  # NVVM IR and its debug information, as libNVVM 12 and 13 say
+RELOCATED = "get_current_device"
+
+
+class Layout:
+    """As much of NVVM as Numba needs to know of it before it compiles: types only."""
+
+    data_layout = getattr(nvvm, "_datalayout_i128", "")
+
+    get_ir_version = staticmethod(lambda: IR_VERSION)
+
+
+@contextmanager
+def without_gpu(capability: tuple[int, int]) -> Iterator[None]:
+    """Inside, numba.cuda compiles for a device of that compute capability; no driver is asked."""
+    device = SimpleNamespace(compute_capability=capability)
+    with (
+        warnings.catch_warnings(),
+        missing_words(),
+        _nvvm(),
+        patch.object(dispatcher, RELOCATED, lambda: device),
+    ):
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        yield
+
+
+@contextmanager
+def _nvvm() -> Iterator[None]:
+    """NVVM as Numba finds it, or from the wheels, or its stand-in."""
+    with (
+        patch.object(nvvm, "open_cudalib", _open),
+        patch.object(nvvm, "get_libdevice", libdevice),
+        patch.object(nvvm, "open_libdevice", _libdevice_bytes),
+    ):
+        if nvvm.is_available():
+            yield
+            return
+        with patch.object(nvvm, "NVVM", Layout):
+            yield
+
+
+def _open(name: str) -> ctypes.CDLL:
+    try:
+        from cuda import pathfinder
+    except ImportError:
+        return libs.open_cudalib(name)
+    try:
+        return ctypes.CDLL(pathfinder.load_nvidia_dynamic_lib(name).abs_path)
+    except pathfinder.DynamicLibNotFoundError:
+        return libs.open_cudalib(name)
+
+
+def libdevice() -> str | None:
+    """Path of NVIDIA's library of mathematical functions, None where there is none."""
+    try:
+        from cuda import pathfinder
+    except ImportError:
+        return libs.get_libdevice()
+    try:
+        return pathfinder.find_bitcode_lib("device")
+    except pathfinder.BitcodeLibNotFoundError:
+        return libs.get_libdevice()
+
+
+def _libdevice_bytes() -> bytes:
+    with open(libdevice(), "rb") as file:
+        return file.read()

@@ -1,0 +1,140 @@
+"""Where a kernel's float64 comes from, followed back from each operation through names and loops.
+
+What is read from a float64 array, or made with np.float64(…), is meant.  What NVVM computes in float32 all
+the same is left alone: one operation between a float32 and a number that float32 holds exactly, compared or
+stored at once.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numba.core import ir, types
+
+from rnnlab.compiling.typing import Typed
+
+OPERATIONS = ("binop", "inplace_binop", "unary", "call")
+WIDE = types.float64
+Root = tuple[int, str, str]  # line (0: the first that computes), what is float64 there, what to do
+
+
+class Creep:
+    """Where a kernel's float64 comes from."""
+
+    def __init__(self, program: Typed):
+        self.program = program
+        self.assigned: dict[str, list[ir.Assign]] = {}
+        self.used: dict[str, list[ir.Stmt]] = {}
+        for statement in program.statements:
+            for variable in statement.list_vars():
+                self.used.setdefault(variable.name, []).append(statement)
+            if isinstance(statement, ir.Assign):
+                self.assigned.setdefault(statement.target.name, []).append(statement)
+
+    def operations(self) -> Iterator[tuple[int, set[Root]]]:
+        """(line, roots) of every operation in float64 that nobody asked for."""
+        for statements in self.assigned.values():
+            for each in statements:
+                roots = self._of_operation(each) if self._computes(each.value) else set()
+                if roots and not self._narrowed(each) and None not in roots:
+                    yield each.loc.line, roots
+
+    def _type(self, variable: ir.Var) -> types.Type:
+        return self.program.types.get(variable.name)
+
+    def _computes(self, value: object) -> bool:
+        """Arithmetic or a function of numbers with float64 in it; a conversion is none."""
+        if not isinstance(value, ir.Expr) or value.op not in OPERATIONS or self._converts(value):
+            return False
+        return value in self.program.signatures and WIDE in (
+            self.program.signatures[value].return_type,
+            *self.program.signatures[value].args,
+        )
+
+    def _converts(self, value: ir.Expr) -> bool:
+        """np.float32(x), float(x), and device functions, which are looked at by themselves."""
+        made = self._type(value.func) if value.op == "call" else None
+        return isinstance(made, types.NumberClass | types.Dispatcher) or "float" in str(made).split("'")
+
+    def _narrowed(self, assign: ir.Assign) -> bool:
+        """x > 0.5, y[i] = 2 * x: a float32 and a number that float32 holds exactly need no float64."""
+        if assign.value.op not in ("binop", "inplace_binop"):
+            return False
+        operands = self._operands(assign.value)
+        exact = [self._is_exact(each) for each in operands]
+        kinds = [self._type(each) for each in operands]
+        if sum(exact) != 1 or types.float32 not in kinds:
+            return False
+        users = [each for each in self.used[assign.target.name] if each is not assign]
+        return self._type(assign.target) == types.boolean or all(map(self._narrows, users))
+
+    def _is_exact(self, variable: ir.Var) -> bool:
+        values = [each.value for each in self.assigned.get(variable.name, [])]
+        constant = len(values) == 1 and isinstance(values[0], ir.Const | ir.Global | ir.FreeVar)
+        return constant and float(np.float32(values[0].value)) == values[0].value
+
+    def _narrows(self, user: ir.Stmt) -> bool:
+        """Does it store into float32, or convert to it?"""
+        if isinstance(user, ir.SetItem | ir.StaticSetItem):
+            return getattr(self._type(user.target), "dtype", None) == types.float32
+        made = self._type(user.target) if isinstance(user, ir.Assign) else None
+        return made == types.float32 and user.value.op == "call"
+
+    def _operands(self, value: ir.Expr) -> list[ir.Var]:
+        called = {value.func.name} if value.op == "call" else set()
+        return [each for each in value.list_vars() if each.name not in called]
+
+    def _of_operation(self, assign: ir.Assign) -> set[Root | None]:
+        """Roots of the operands that are float64, or the operation itself where none is; None is meant so."""
+        operands = self._operands(assign.value)
+        wide = [each for each in operands if self._type(each) == WIDE]
+        if wide:
+            return set().union(*(self._roots(each, set()) for each in wide))
+        kinds = [self._type(each) for each in operands]
+        line = assign.loc.line
+        if types.float32 in kinds:
+            numbers = [kind.literal_value for kind in kinds if isinstance(kind, types.IntegerLiteral)]
+            if numbers:
+                return {
+                    (line, f"the integer {numbers[0]} meets a float32", f"write np.float32({numbers[0]})")
+                }
+            return {(line, "an integer meets a float32", "convert the integer first: np.float32(i)")}
+        if assign.value.op == "call":
+            return {(line, "a function of an integer", "convert it first: math.sqrt(np.float32(i))")}
+        return {(line, "two integers are divided", "convert them first: np.float32(i) / np.float32(n)")}
+
+    def _roots(self, variable: ir.Var, seen: set[str]) -> set[Root | None]:
+        """Everything that made this float64 variable float64."""
+        if variable.name in seen:
+            return set()
+        seen.add(variable.name)
+        found = set()
+        for assign in self.assigned.get(variable.name, []):
+            found |= self._of_value(assign, seen)
+        return found
+
+    def _of_value(self, assign: ir.Assign, seen: set[str]) -> set[Root | None]:
+        value = assign.value
+        if isinstance(value, ir.Var):
+            return self._roots(value, seen) if self._type(value) == WIDE else set()
+        if isinstance(value, ir.Arg):
+            return {(0, f"the argument {value.name} is a Python float", f"pass np.float32({value.name})")}
+        if isinstance(value, ir.Const | ir.Global | ir.FreeVar):
+            return {_literal(assign)}
+        if value.op in ("phi", "cast"):
+            inner = value.incoming_values if value.op == "phi" else [value.value]
+            named = [each for each in inner if isinstance(each, ir.Var) and self._type(each) == WIDE]
+            return set().union(*(self._roots(each, seen) for each in named))
+        if self._computes(value):
+            operands = [each for each in self._operands(value) if self._type(each) == WIDE]
+            inner = set().union(*(self._roots(each, seen) for each in operands)) if operands else set()
+            return inner or (set() if operands else self._of_operation(assign))
+        called = value.op == "call" and isinstance(self._type(value.func), types.Dispatcher)
+        return set() if called else {None}
+
+
+def _literal(assign: ir.Assign) -> Root:
+    number = assign.value.value
+    name = getattr(assign.value, "name", None) or f"{number}"
+    verb = "write" if assign.target.name.startswith("$") else "start with"
+    made = f"np.float32({name})" if number else "np.float32(0)"
+    return assign.loc.line, f"the number {name} is a float64", f"{verb} {made}"

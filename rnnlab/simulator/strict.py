@@ -1,0 +1,107 @@
+"""Would a GPU compile this kernel, and does it compute in the precision it stores?
+
+Python runs whatever it meets; a GPU runs what a compiler could give a type.  Two kinds of finding:
+
+    does_not_compile  Numba's CUDA target finds no type for something
+    float64           a number that is float64 by accident drags arithmetic on float32 data along with it:
+                      a literal, a start value, a Python float as argument, an integer that met a float32
+
+No GPU is needed, and none of NVIDIA's compilers.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from numba.core import types
+from numba.core.errors import NumbaError, UnsupportedBytecodeError, UnsupportedError
+
+from rnnlab.compiling.typing import Typed, type_of, typed
+from rnnlab.simulator.creep import Creep
+from rnnlab.simulator.findings import Finding, Findings
+
+REMEDIES = {  # what Numba's message contains -> what to do
+    "exception_match": "a GPU has no exceptions: look before the access with if",
+    "shared.array": "its size must be a number, or a constant from outside",
+    "local.array": "its size must be a number, or a constant from outside",
+    "Untyped global name": "from outside come numbers, tuples, dtypes and device functions; pass the rest",
+    "Cannot unify": "a name keeps one type: give the second value a name of its own",
+    "unify": "a name keeps one type: give the second value a name of its own",
+    "No implementation of function": "use indices, arithmetic, math.… and cuda.… on single elements",
+    "Unknown attribute": "this word does not exist on a GPU: use math.… or cuda.… instead",
+    "Use of unsupported NumPy function": "NumPy works on whole arrays, a thread on elements: write a loop",
+    "is not defined": "define it above the kernel, or pass it",
+    "missing a required argument": "count the arguments of the call",
+    "Signature mismatch": "count the arguments of the call",
+    "cache hint": "use a plain index",
+    "reflected list": "use a tuple, or cuda.local.array with a constant size",
+    "not supported": "say it with plain assignments, if, while and for",
+}
+# the last is how Numba says that a call has too many arguments or a cache hint cannot be had
+REFUSALS = (NumbaError, UnsupportedBytecodeError, UnsupportedError, TypeError)
+_known: dict = {}  # findings of a kernel for its argument types: typing takes some 20 ms
+
+
+def check(kernel: Callable, *arguments: object) -> tuple[Finding, ...]:
+    """Findings for a kernel with these arguments, or numba types in their place; empty where all is well."""
+    function = getattr(kernel, "py_func", kernel)
+    kinds = tuple(type_of(each) for each in arguments)
+    if (function, kinds) not in _known:
+        _known[function, kinds] = tuple(_check(function, kinds))
+    return _known[function, kinds]
+
+
+def insist(kernel: Callable, *arguments: object) -> None:
+    """Raise Findings where check() has any."""
+    if found := check(kernel, *arguments):
+        raise Findings(kernel.__name__, found)
+
+
+def _check(function: Callable, kinds: tuple[types.Type, ...]) -> Iterator[Finding]:
+    try:
+        program = typed(function, kinds)
+    except REFUSALS as error:
+        yield _refused(function, error)
+        return
+    creep = {}
+    for at, roots in Creep(program).operations():
+        for root in roots:
+            creep.setdefault(root, set()).add(at)
+    for (line, what, remedy), lines in sorted(creep.items()):
+        line = line or min(lines)
+        yield Finding("float64", f"line {line}: {what}, so {_computes(lines)} in float64; {remedy}", line)
+    for inner, inner_kinds in _device_functions(program):
+        yield from check(inner, *inner_kinds)
+
+
+def _computes(lines: set[int]) -> str:
+    *most, last = sorted(lines)
+    if not most:
+        return f"line {last} computes"
+    return f"lines {', '.join(map(str, most))} and {last} compute"
+
+
+def _device_functions(program: Typed) -> Iterator[tuple[Callable, tuple[types.Type, ...]]]:
+    for operation, signature in program.signatures.items():
+        kind = program.types.get(operation.func.name) if getattr(operation, "op", "") == "call" else None
+        if isinstance(kind, types.Dispatcher):
+            yield kind.dispatcher.py_func, signature.args
+
+
+def _refused(function: Callable, error: NumbaError) -> Finding:
+    """Numba's error, shortened to what a learner can use."""
+    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
+    places = re.findall(rf'File "[^"]*{re.escape(_file(function))}", line (\d+)', text)
+    line = (
+        int(places[0])
+        if places
+        else getattr(getattr(error, "loc", None), "line", None) or function.__code__.co_firstlineno
+    )
+    lines = [each.strip() for each in text.splitlines()]
+    telling = [each for each in lines if any(words in each for words in REMEDIES)]
+    said = (telling or [each for each in lines if each and not each.startswith("Failed in")])[0].rstrip(".: ")
+    remedy = next((what for words, what in REMEDIES.items() if words in said), "say it in simpler words")
+    return Finding("does_not_compile", f"line {line} does not compile on a GPU ({said}); {remedy}", line)
+
+
+def _file(function: Callable) -> str:
+    return re.split(r"[/\\]", function.__code__.co_filename)[-1]

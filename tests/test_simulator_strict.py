@@ -1,0 +1,112 @@
+"""Strict mode finds what would not compile on a GPU and what creeps into float64, and nothing else."""
+
+import inspect
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import simulated_kernels
+import strict_kernels
+
+from rnnlab import simulator
+from rnnlab.course import ROOT
+from rnnlab.simulator.strict import check
+
+VECTOR, MATRIX = np.ones(64, np.float32), np.ones((32, 32), np.float32)
+TWINS = [name for name in vars(strict_kernels) if hasattr(strict_kernels, f"{name}_repaired")]
+CREEPING = [name for name in TWINS if name != "halved"]
+REFUSED = [
+    name
+    for name, kernel in vars(strict_kernels).items()
+    if hasattr(kernel, "py_func") and "no GPU compiles this" in inspect.getsource(kernel.py_func)
+]
+
+
+def marked(kernel, words):
+    """Number of the kernel's line with these words."""
+    lines, first = inspect.getsourcelines(kernel.py_func)
+    return first + next(i for i, line in enumerate(lines) if words in line)
+
+
+@pytest.mark.parametrize("name", CREEPING)
+def test_a_kernel_that_creeps_into_float64_is_told_its_line_and_a_remedy(name):
+    (found,) = {each.line: each for each in check(getattr(strict_kernels, name), VECTOR, VECTOR)}.values()
+    guilty = strict_kernels.halved if name == "device_function" else getattr(strict_kernels, name)
+    assert (found.kind, found.line) == ("float64", marked(guilty, "# creeps"))
+    assert "np.float32(" in found.message
+
+
+@pytest.mark.parametrize("name", CREEPING)
+def test_its_repaired_twin_is_left_alone(name):
+    assert check(getattr(strict_kernels, f"{name}_repaired"), VECTOR, VECTOR) == ()
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_kernel_that_no_gpu_compiles_is_told_its_line(name):
+    kernel = getattr(strict_kernels, name)
+    (found,) = check(kernel, VECTOR, VECTOR)
+    assert (found.kind, found.line) == ("does_not_compile", marked(kernel, "no GPU compiles this"))
+    assert found.message.rsplit("; ", 1)[1] != "say it in simpler words"
+
+
+def test_a_python_float_as_argument_is_named():
+    (found,) = check(strict_kernels.scaled, 0.5, VECTOR, VECTOR)
+    assert "the argument a is a Python float" in found.message
+    assert check(strict_kernels.scaled, np.float32(0.5), VECTOR, VECTOR) == ()
+
+
+def test_float64_that_is_meant_is_left_alone():
+    wide = VECTOR.astype(np.float64)
+    assert check(strict_kernels.number_from_outside, wide, wide) == ()
+    assert check(strict_kernels.sigmoid, wide, wide) == ()
+
+
+def test_numbers_that_float32_holds_exactly_are_left_alone_where_the_compiler_narrows_them():
+    assert check(strict_kernels.exact_numbers, VECTOR, VECTOR) == ()
+
+
+def test_cache_hints_and_grid_barriers_have_types_without_numba_cuda():
+    assert check(strict_kernels.flag, VECTOR, VECTOR) == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [
+        ("saxpy", (np.float32(2), VECTOR, VECTOR)),
+        ("naive_transpose", (MATRIX, MATRIX)),
+        ("tiled_transpose", (MATRIX, MATRIX)),
+        ("tiled_matmul", (MATRIX, MATRIX, MATRIX)),
+        ("block_sum", (VECTOR, VECTOR)),
+        ("warp_sum", (VECTOR, VECTOR)),
+    ],
+)
+def test_correct_kernels_are_not_accused(name, arguments):
+    assert check(getattr(simulated_kernels, name), *arguments) == ()
+
+
+def test_a_strict_launch_refuses_and_leaves_the_arrays_as_they_were():
+    out = np.zeros(4, np.float32)
+    with simulator.settings(strict=True), pytest.raises(simulator.Findings, match="start with"):
+        strict_kernels.start_value[1, 1](VECTOR, out)
+    assert not out.any()
+    with simulator.settings(strict=True):
+        strict_kernels.start_value_repaired[1, 1](VECTOR, out)
+    assert out[0] == 4
+
+
+def test_types_are_found_where_nvidias_compilers_are_missing():
+    code = """
+import numpy as np
+from rnnlab.compiling import without_gpu
+def missing(name): raise OSError(name)
+without_gpu._open = missing
+from rnnlab.simulator.strict import check
+import strict_kernels
+x = np.ones(8, np.float32)
+print(len(check(strict_kernels.device_function, x, x)), len(check(strict_kernels.flag, x, x)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "tests"
+    )
+    assert done.stdout.split() == ["1", "0"]
