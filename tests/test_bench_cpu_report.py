@@ -42,6 +42,7 @@ def record(cases, loads=0.01):
         "machine": {"processor": "P", "cores": 2, "system": "S"},
         "settings": {"threads": 2, "rounds": 3},
         "contestants": {name: {"is_rung": name in ("slow", "fast"), "blas": {}} for name in names},
+        "missing": [],
         "cases": cases,
     }
 
@@ -112,6 +113,17 @@ def test_a_busy_machine_is_told_in_the_heading(full):
     assert "other programs" not in cpu_report.heading(full)
     loud = record(full["cases"], loads=0.4)
     assert "other programs used up to 40 % of the cores" in cpu_report.heading(loud)
+
+
+def test_who_is_missing_is_told_with_the_reason_once(full):
+    assert cpu_report.absent(full) == []
+    full["missing"] = ["jax"]
+    for each in full["cases"][:3]:
+        each["left_out"] = {"slow": "wrong numbers: 3.0e+00 times the error that is tolerated"}
+    not_there, wrong = cpu_report.absent(full)
+    assert not_there == "jax is not measured: its package is not installed."
+    assert wrong.startswith("slow is left out 3 times: wrong numbers: 3.0e+00 times")
+    assert cpu_report.page(full).endswith(wrong)
 
 
 def test_first_calls_are_told_apart_and_limits_make_none(full):

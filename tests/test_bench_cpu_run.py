@@ -72,7 +72,7 @@ def test_what_there_is_not_is_refused_with_what_there_is(options, words, capsys)
 def test_the_command_prints_tables_and_keeps_nothing_unasked(folder, capsys):
     assert cli.main(["bench", "cpu", *TINY]) == 0
     said = capsys.readouterr()
-    assert "rnn_tanh, 1 threads: milliseconds" in said.out
+    assert "rnn_tanh, 1 thread: milliseconds" in said.out
     assert "one_big_gemm" in said.out
     assert "rnn_tanh 3×2×4×5: " in said.err
     assert not [*folder.iterdir()]
@@ -100,7 +100,7 @@ def test_an_interrupted_record_goes_on_where_it_was(folder, monkeypatch, capsys)
     assert record["contestants"]["one_big_gemm"]["packages"]["numpy"]
     assert "kept as" in capsys.readouterr().out
     assert cli.main(["record", "show", "bench_cpu"]) == 0
-    assert "gru, 1 threads" in capsys.readouterr().out
+    assert "gru, 1 thread:" in capsys.readouterr().out
 
 
 def test_a_record_of_other_code_or_another_machine_is_begun_anew(folder, monkeypatch):

@@ -6,6 +6,7 @@ derived from the seconds in it.
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable
 
 PYTORCH = "pytorch"
@@ -101,7 +102,8 @@ def text(record: dict, cell: str) -> str:
     table = rows(record, cell)
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     unit = "milliseconds of one training step, median ± half the distance of its quartiles"
-    title = f"{cell}, {record['settings']['threads']} threads: {unit}"
+    threads = record["settings"]["threads"]
+    title = f"{cell}, {threads} thread{'s' * (threads > 1)}: {unit}"
     lines = [
         "  ".join(f"{value:{'<' if k == 0 else '>'}{widths[k]}}" for k, value in enumerate(row))
         for row in table
@@ -120,7 +122,9 @@ def markdown(record: dict, cell: str) -> str:
 def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
     tables = [text(record, cell) for cell in cells(record)]
-    return "\n\n".join([heading(record), *tables, "\n".join(means(record)), first_calls(record)])
+    return "\n\n".join(
+        [heading(record), *tables, "\n".join(means(record)), first_calls(record), *absent(record)]
+    )
 
 
 def heading(record: dict) -> str:
@@ -151,6 +155,16 @@ def means(record: dict) -> list[str]:
             over_all = _times(mean_speed_over(record, peer))
             said.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({told})")
     return said
+
+
+def absent(record: dict) -> list[str]:
+    """Who is missing from the tables, and why: one sentence for each reason."""
+    said = [f"{name} is not measured: its package is not installed." for name in record["missing"]]
+    reasons = Counter(reason for case in record["cases"] for reason in case["left_out"].items())
+    return said + [
+        f"{name} is left out {count} time{'s' * (count > 1)}: {why}."
+        for (name, why), count in reasons.items()
+    ]
 
 
 def first_calls(record: dict) -> str:

@@ -38,6 +38,8 @@ def measured(path: Path, record: dict) -> str:
         parts += [f"### {cell}", cpu_report.markdown(record, cell)]
     parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
     parts += ["### First call", cpu_report.first_calls(record)]
+    if absent := cpu_report.absent(record):
+        parts += ["### Not in the tables", "\n".join(f"- {line}" for line in absent)]
     return "\n\n".join(parts) + "\n"
 
 
