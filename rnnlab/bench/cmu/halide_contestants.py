@@ -117,19 +117,24 @@ def _tanh_and_gradient(functions, sums, extras):
 
 
 def ours(problem: Problem) -> Callable[[], Answer]:
-    """Our schedule: five of the eight products once for all steps, tanh and its gradient where sums end."""
+    """Our schedule: five of the eight products once for all steps, tanh and its gradient where sums end.
+
+    The four large arrays are made once: each, new from the system, costs 10,000 page faults an epoch.
+    """
     shared = {name: equations.SHARED[name] for name in ("plain", "more")}
     output = {"output": Kernel(_tanh_and_gradient, ("target",), outputs=2)}
     kernels = Kernels(equations.CELLS["rnn_tanh"] | shared | output, OURS, "float32")
     T, B, units = problem.x.shape
+    h = np.zeros((T + 1, B, units), "float32")
+    product, d_out, d_hidden = np.zeros((3, T, B, units), "float32")
     rows = lambda array: array.reshape(-1, units)
 
     def epoch() -> Answer:
         x, target, w_xh, w_hh, w_hy = problem
-        product, d_out, difference, d_hidden = np.empty((4, T, B, units), "float32")
-        h = _forward(kernels, x, w_xh, w_hh, product)
-        written = rows(target), rows(d_out), rows(difference)
-        kernels.multiply("output", rows(h[1:]), kernels.operand(w_hy), *written)
+        _forward(kernels, x, w_xh, w_hh, h, product)
+        written = rows(d_out), rows(product)  # the error of each pixel, where x w_xh has been used up
+        kernels.multiply("output", rows(h[1:]), kernels.operand(w_hy), rows(target), *written)
+        loss = summed_error(rows(product))
         kernels.multiply("plain", rows(d_out), kernels.operand(w_hy.T), rows(product))
         packed, later = kernels.operand(w_hh.T), np.empty((B, 0), "float32")  # nothing comes after the end
         for t in reversed(range(T)):
@@ -137,21 +142,18 @@ def ours(problem: Problem) -> Callable[[], Answer]:
             later = d_hidden[t]
         read = rows(x), rows(h[:-1]), rows(h[1:])
         gradients = _weight_gradients(kernels, read, rows(d_hidden), rows(d_out))
-        return descended(problem, summed_error(rows(difference)), *gradients)
+        return descended(problem, loss, *gradients)
 
     return epoch
 
 
-def _forward(kernels: Kernels, x, w_xh, w_hh, product) -> np.ndarray:
-    """All hidden states h [T+1,B,units]; x w_xh of all steps is put into `product` first."""
-    T, B, units = x.shape
-    h, packed = np.empty((T + 1, B, units), x.dtype), kernels.operand(w_hh)
-    h[0] = 0
+def _forward(kernels: Kernels, x, w_xh, w_hh, h, product) -> None:
+    """Hidden states h [T+1,B,units] after the first; x w_xh of all steps is put into `product` first."""
+    units, packed = x.shape[2], kernels.operand(w_hh)
     flat = product.reshape(-1, units)
     kernels.multiply("plain", x.reshape(-1, units), kernels.operand(w_xh), flat)
-    for t in range(T):
+    for t in range(len(x)):
         kernels.multiply("step", h[t], packed, product[t], h[t + 1])
-    return h
 
 
 def _weight_gradients(kernels: Kernels, read: tuple, d_hidden, d_out) -> list[np.ndarray]:
