@@ -174,6 +174,19 @@ def test_the_page_takes_the_latest_full_record_and_keeps_its_prose(full, monkeyp
     assert performance_page.page(made) == made
 
 
+def test_refreshing_writes_page_and_a_picture_that_names_its_record(full, monkeypatch, tmp_path):
+    monkeypatch.setattr(records, "MEASURED", tmp_path)
+    monkeypatch.setattr(performance_page, "ROOT", tmp_path)
+    for name in ("PAGE", "PICTURE"):
+        monkeypatch.setattr(performance_page, name, tmp_path / f"{name.lower()}.png")
+    performance_page.PAGE.write_text(f"{performance_page.BEGIN}{performance_page.END}")
+    records.write(records.place(full), full)
+    performance_page.refresh()
+    assert "### lstm" in performance_page.PAGE.read_text(encoding="utf-8")
+    digest = records.read(records.place(full))["digest"]
+    assert digest.encode() in performance_page.PICTURE.read_bytes()
+
+
 def test_the_page_and_its_picture_are_of_the_latest_record():
     text = performance_page.PAGE.read_text(encoding="utf-8")
     assert performance_page.page(text) == text, "run python -m rnnlab.bench.performance_page"
