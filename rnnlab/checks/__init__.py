@@ -1,4 +1,4 @@
-"""All exercises of the course by name: one module a unit, each with EXERCISES in the order of its notebook."""
+"""All exercises of the course by name: one module a unit, with EXERCISES in the order of its notebook."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -13,6 +13,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "bptt": "02_bptt",
     "training": "03_training",
     "differentiable_graphs": "04_differentiable_graphs",
+    "cuda_first_kernels": "08_cuda_first_kernels",
 }
 
 

@@ -51,3 +51,6 @@ class Exercise:
     mutants: tuple[Mutant, ...]
     also_right: tuple[str, ...]  # differently written right answers, as source text
     seconds: float = 20.0  # time limit of the whole check, in the worker
+    is_kernel: bool = (
+        False  # called with (grid, block, *arguments); its source is restricted (kernel_source.py)
+    )

@@ -14,6 +14,7 @@ from rnnlab import checks
 from rnnlab.grading import sandbox
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.judge import judge, verdict
+from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.slices import answer_in, defined
@@ -106,6 +107,8 @@ def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) ->
 def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:
     """The verdict on an answer that runs in its own process."""
     try:
+        if exercise.is_kernel:
+            refuse_what_is_no_kernel(answer)
         with Worker(answer, exercise.seconds, box) as worker:
             return judge(exercise, worker, seed)
     except Stopped as stopped:

@@ -23,6 +23,8 @@ PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
 INSIDE = PACKAGE / "grading" / "inside"
 MOUNTED = "/inside"  # where INSIDE stands under bubblewrap
+COURSE = "/course"  # where what a kernel needs of the course stands under bubblewrap
+FOR_KERNELS = ("cuda.py", "simulator", "machine/devices.py")
 START = (
     "import sys, importlib.util as u;"
     "folder, packages, settings = sys.argv[1:];"
@@ -47,6 +49,11 @@ class Sandbox:
     name: str  # "bubblewrap" or "plain": what the report says
     why: str  # why it is not bubblewrap, in plain mode
 
+    @property
+    def course(self) -> str:
+        """The folder from which a worker loads the simulator."""
+        return str(CHECKOUT) if self.name == "plain" else COURSE
+
     def command(self, settings: str) -> list[str]:
         """The command of a worker with these settings for inside.main."""
         if self.name == "plain":
@@ -62,7 +69,7 @@ def choose(plain: bool = False) -> Sandbox:
 
 def environment() -> dict[str, str]:
     """A worker's whole environment: nothing of the teacher's, and one thread for each product."""
-    return {"LANG": "C.UTF-8", "HOME": "/tmp"} | dict.fromkeys(ONE_THREAD, "1")
+    return {"LANG": "C.UTF-8", "HOME": "/tmp", "RNNLAB_CUDA": "simulator"} | dict.fromkeys(ONE_THREAD, "1")
 
 
 def limits(seconds: float) -> dict[str, int]:
@@ -123,6 +130,8 @@ def _bubblewrap() -> list[str]:
     command += _emptied(checkout, command)
     command += ["--ro-bind", str(_packages()), str(_packages())]
     command += _emptied(PACKAGE, command)
+    for name in FOR_KERNELS:
+        command += ["--ro-bind", str(PACKAGE / name), f"{COURSE}/rnnlab/{name}"]
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
     return [*command, "--remount-ro", "/", "--chdir", "/tmp"]
 

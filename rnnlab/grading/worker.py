@@ -81,6 +81,7 @@ class Worker:
             "answer": reply,
             "limits": sandbox.limits(self.seconds),
             "hidden": sandbox.hidden(),
+            "course": self.box.course,
         }
         self.family = Family()
         self.process = subprocess.Popen(

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from . import wire
+from . import kernels, wire
 
 
 class Wrong(Exception):
@@ -40,7 +40,7 @@ def call(function: Callable, frame: bytes, failure: dict | None = None) -> bytes
             warnings.simplefilter(
                 "ignore"
             )  # a warning is no mistake, however the course's own tests treat one
-            result = function(*arguments, **keywords)
+            result = kernels.launched(function)(*arguments, **keywords)
         changed = [
             n
             for n, (old, new) in enumerate(zip(before, _bytes(arguments, keywords), strict=True))

@@ -25,10 +25,12 @@ REFUSED = {
 OFFERED = ("check", "hint", "progress", "banner", "show_source")
 
 
-def install(hidden: list[str]) -> None:
+def install(hidden: list[str], cuda: ModuleType | None = None) -> None:
     """From here on this process refuses what an answer may not do; `hidden` are folders it may not look
-    into."""
+    into, `cuda` the simulator where the answer is a kernel."""
     sys.modules["rnnlab"] = _inert_course()
+    if cuda is not None:
+        sys.modules["rnnlab"].cuda = cuda
     sys.meta_path.insert(0, _Refusal())
     folders = tuple(hidden)
     reasons = {event: what for what, events in REFUSED.items() for event in events}

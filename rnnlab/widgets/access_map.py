@@ -1,0 +1,90 @@
+"""Which lanes of a warp touch which sectors of memory: one request, drawn from a recorded trace."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from rnnlab import cuda
+from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+
+SECTOR = 32  # bytes
+COLOURS = [PALETTE[name] for name in ("blue", "orange", "green", "purple", "sky", "red", "yellow")]
+
+
+@cuda.jit
+def strided_copy(x: Any, y: Any, stride: int, offset: int) -> None:
+    """y[i] = x[offset + i·stride]: the access that the sliders move."""
+    i = cuda.grid(1)
+    y[i] = x[offset + i * stride]
+
+
+def first_request(report: Any, line_has: str, kind: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Lanes and byte offsets, each [n], of the first warp's first request on the line that holds `line_has`.
+
+    report: what cuda.observe returned.  kind: 0 a load, 1 a store.  Offsets count from the array's start.
+    """
+    found, lines = report.accesses, dict(enumerate(report.source, report.first_line))
+    sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(_line(site), "")]
+    places = np.flatnonzero(np.isin(found.site, sites) & (found.kind == kind) & (found.warp == 0))
+    if not len(places):
+        raise ValueError(f"no access of kind {kind} on a line with {line_has!r}")
+    places = places[found.site[places] == found.site[places[0]]]
+    _, first = np.unique(found.lane[places], return_index=True)
+    places = places[first]
+    return found.lane[places], found.address[places] - found.base[found.array[places[0]]]
+
+
+def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> Figure:
+    """Memory as a row of elements, a sector a colour; above it the lanes, each over the element it wants."""
+    figure, axis = canvas(width=7.2, height=1.9)
+    first, last = int(offsets.min()) // SECTOR, (int(offsets.max()) + itemsize - 1) // SECTOR
+    touched = {int(offset) // SECTOR for offset in offsets}
+    for sector in range(first, last + 1):
+        colour = COLOURS[sector % len(COLOURS)] if sector in touched else "#BBBBBB"
+        axis.add_patch(
+            Rectangle(
+                (sector * SECTOR, 0), SECTOR, 1, color=colour, alpha=0.8 if sector in touched else 0.15, lw=0
+            )
+        )
+        axis.axvline(sector * SECTOR, ymax=0.5, color="white", lw=1)
+    axis.plot(offsets + itemsize / 2, np.full(len(offsets), 1.5), "|", color=PALETTE["black"], ms=9)
+    axis.set(
+        xlim=(first * SECTOR, (last + 1) * SECTOR), ylim=(0, 2), yticks=[0.5, 1.5], xlabel="byte of the array"
+    )
+    axis.set_yticklabels(["memory", "lanes"])
+    axis.grid(False)
+    return figure
+
+
+def access_in_words(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> str:
+    """How many sectors the request moves, and how much of them is wanted."""
+    ends = offsets + itemsize - 1
+    moved = len({*(offsets // SECTOR).tolist(), *(ends // SECTOR).tolist()})
+    wanted = len(set(offsets.tolist())) * itemsize
+    share = wanted / (moved * SECTOR)
+    moving = f"{moved} sectors of {SECTOR} bytes move: {share:.0%} of them wanted."
+    return f"{len(lanes)} lanes want {wanted} bytes; {moving}"
+
+
+def explore_stride() -> View:
+    """Sliders for the stride and the offset of a warp's loads; each move launches the kernel once."""
+    pick = lambda stride, offset: _request(stride, offset)
+    return slider_view(
+        lambda stride, offset: figure_access(*pick(stride, offset)),
+        lambda stride, offset: f"Stride {stride}, offset {offset}: {access_in_words(*pick(stride, offset))}",
+        stride=Slider("stride, elements", (1, 2, 3, 4, 8), 0),
+        offset=Slider("offset, elements", tuple(range(9)), 0),
+    )
+
+
+def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
+    x, y = np.zeros(8 + 32 * stride, "float32"), np.zeros(32, "float32")
+    return first_request(cuda.observe(strided_copy, 1, 32, x, y, stride, offset), "x[offset")
+
+
+def _line(site: tuple) -> int:
+    from rnnlab.simulator.faults import line_of
+
+    return line_of(*site)

@@ -1,0 +1,103 @@
+"""Kernels as answers: only what a GPU could run is judged, in a process of its own."""
+
+import numpy as np
+import pytest
+
+from rnnlab import checks
+from rnnlab.checks.kernels import Case, Ran, judge_kernel, launch
+from rnnlab.grading.grade import judge_apart
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import judge
+from rnnlab.grading.sandbox import choose
+from rnnlab.grading.verdict import Status
+from rnnlab.grading.worker import of_source
+
+UNIT, SAXPY = checks.find("saxpy_kernel")
+HEAD = "import numpy as np\nfrom rnnlab import cuda\n"
+RIGHT = "    i = cuda.grid(1)\n    if i < x.size:\n        y[i] = a * x[i] + y[i]\n"
+KERNEL = f"@cuda.jit\ndef saxpy_kernel(a, x, y):\n{RIGHT}"
+
+REFUSED = {  # answers that would not let a counter be believed, and the word that is refused
+    "import os\n": "import os",
+    "from sys import modules\n": "import from sys",
+    "secret = ().__class__\n": ".__class__",
+    "found = print\n": "print",
+    "made = dict(a=1)\n": "dict",
+    "open_it = lambda: 1\n": "no Lambda",
+}
+REFUSED_INSIDE = {
+    "    x.recorder.events.clear()\n": ".clear",
+    "    cuda.os.system('true')\n": ".system",
+    "    cuda.machine.trace = None\n": ".trace",
+    "    globals()['x'] = 1\n": "globals",
+    "    y[0] = eval('1')\n": "eval",
+    "    import os\n": "no Import",
+    "    def inner():\n        pass\n": "a function inside a function",
+    "    try:\n        y[0] = 1\n    except Exception:\n        pass\n": "no Try",
+    "    np.copyto(x, y)\n": ".copyto",
+}
+
+
+def verdict_on(source):
+    return judge_apart(SAXPY, of_source("saxpy_kernel", source), 1, choose())
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_a_cell_that_does_more_than_a_kernel_needs_is_refused(line):
+    verdict = verdict_on(HEAD + line + KERNEL)
+    assert verdict.status is Status.forbidden
+    assert REFUSED[line] in verdict.message
+
+
+@pytest.mark.parametrize("line", REFUSED_INSIDE)
+def test_a_kernel_that_reaches_for_the_simulator_is_refused(line):
+    verdict = verdict_on(f"{HEAD}@cuda.jit\ndef saxpy_kernel(a, x, y):\n{line}{RIGHT}")
+    assert verdict.status is Status.forbidden
+    assert REFUSED_INSIDE[line] in verdict.message
+
+
+def test_an_honest_kernel_passes_with_helpers_and_constants_of_its_own():
+    source = (
+        f"{HEAD}STRIDE = 1\n@cuda.jit(device=True)\ndef own(a, b, c):\n    return a * b + c\n"
+        "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    i = cuda.grid(1) * STRIDE\n"
+        "    if i < x.size:\n        y[i] = own(a, x[i], y[i])\n"
+    )
+    assert verdict_on(source).status is Status.passed
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("    raise NotImplementedError\n", Status.not_attempted),
+        ("    while cuda.atomic.add(y, 0, 0) < 1e30:\n        pass\n", Status.failed),  # a deadlock is named
+        ("    y[cuda.grid(1)] = z[0]\n", Status.crashed),
+    ],
+)
+def test_a_kernel_that_stops_hangs_or_breaks_gets_a_verdict(body, status):
+    assert verdict_on(f"{HEAD}@cuda.jit\ndef saxpy_kernel(a, x, y):\n{body}").status is status
+
+
+def test_a_notebooks_own_kernel_is_judged_in_its_process():
+    from rnnlab.checks.cuda_first_kernels.saxpy_kernel import saxpy_kernel
+
+    assert judge(SAXPY, InProcess(saxpy_kernel), 3).passed
+
+
+def test_a_launch_changes_nothing_of_the_callers():
+    from rnnlab.checks.cuda_first_kernels.saxpy_kernel import saxpy_kernel
+
+    x, y = np.ones(3, "float32"), np.ones(3, "float32")
+    ran = launch(InProcess(saxpy_kernel), Case((1,), (4,), (np.float32(2), x, y), ""))
+    assert list(ran.arrays[1]) == [3, 3, 3]
+    assert list(y) == [1, 1, 1]
+    assert ran.counts["global_stores"] == 3
+
+
+def test_without_counts_as_on_a_gpu_arrays_alone_decide():
+    from rnnlab.checks.cuda_first_kernels.tanh_kernel import limit, tanh_kernel
+
+    case = Case((2,), (32,), (np.zeros(40, "float32"), np.zeros(40, "float32")), "n=40")
+    answer = InProcess(tanh_kernel)
+    without = lambda *arguments: answer(*arguments) | {"counts": None}
+    judge_kernel(without, [case], tanh_kernel, ("x", "y"), (("element",),) * 2, (), limit)
+    assert Ran(**without(*case[:2], *case.arguments)).counts is None
