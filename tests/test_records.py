@@ -100,7 +100,9 @@ def test_records_are_found_by_a_part_of_their_name(kept):
 
 def test_the_command_lists_records_and_names_what_it_cannot_read(kept, capsys):
     assert cli.main(["record", "list"]) == 0
-    assert capsys.readouterr().out.startswith("bench_cpu_2026-01-02T0304_intel_xeon_6  bench cpu, 2026-01-02T")
+    assert capsys.readouterr().out.startswith(
+        "bench_cpu_2026-01-02T0304_intel_xeon_6  bench cpu, 2026-01-02T"
+    )
     kept.write_text("{}")
     assert cli.main(["record", "list"]) == 1
     assert "no record of schema 1" in capsys.readouterr().err
