@@ -12,7 +12,12 @@ endif
 ifeq ($(origin CUDA_EXTRA), undefined)
 CUDA_EXTRA := $(if $(PYTHON),$(shell $(PYTHON) rnnlab/machine/driver.py))
 endif
-STAMP := .venv/installed$(CUDA_EXTRA:%=-%)
+# NVIDIA's compilers, with which tests compile kernels where there is no GPU: 190 MB that a learner does without
+ifeq ($(origin COMPILE_EXTRA), undefined)
+COMPILE_EXTRA := $(if $(CI),$(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),compile))
+endif
+MORE := $(CUDA_EXTRA:%=,%)$(COMPILE_EXTRA:%=,%)
+STAMP := .venv/installed$(CUDA_EXTRA:%=-%)$(COMPILE_EXTRA:%=-%)
 
 lab: $(STAMP)  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-browser --port 8888" for a server)
 	@.venv/bin/rnnlab lab $(OPTIONS)
@@ -48,5 +53,5 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -m venv .venv || { echo "$(PYTHON) cannot make a virtual environment. \
 	On Debian and Ubuntu: sudo apt-get install python3-venv"; exit 1; }
 	@.venv/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		--editable '.[lab,dev$(CUDA_EXTRA:%=,%)]'
+		--editable '.[lab,dev$(MORE)]'
 	@touch $@

@@ -7,6 +7,7 @@ Read in this order:
   compare    do two results agree, and where do they first differ
   tasks      real problems; training: how a network learns them
   ladder     every faster way to the reference's numbers
+  simulator  a GPU for everyone; compiling: what a kernel becomes on a real one
   machine    what this computer can do
   grading    how an answer is judged; checks: what is asked of each exercise
   widgets    pictures; course: notebooks built from their sources
@@ -30,10 +31,11 @@ _HOME = {
     "hint": "rnnlab.grading",
     "progress": "rnnlab.grading",
     "use": "rnnlab.grading",
+    "compile_report": "rnnlab.compiling.report",
     "banner": "rnnlab.notebook",
     "show_source": "rnnlab.notebook",
 }
-__all__ = ["banner", "check", "hint", "progress", "show_source", "use"]
+__all__ = ["banner", "check", "compile_report", "hint", "progress", "show_source", "use"]
 
 
 def __getattr__(name: str):

@@ -1,5 +1,6 @@
 """pyproject.toml, constraints.txt and environment.yml agree, and set-up needs nothing but Python and make."""
 
+import platform
 import re
 import subprocess
 import sys
@@ -58,7 +59,10 @@ def test_the_pins_are_names_and_versions_only():
     assert [*PINS] == sorted(PINS)
 
 
-@pytest.mark.parametrize("requirement", required(*EXTRAS), ids=lambda r: r.name)
+PINNED = [each for each in required(*EXTRAS) if not CHOSEN_BY_CUDA.fullmatch(each.name)]
+
+
+@pytest.mark.parametrize("requirement", PINNED, ids=lambda r: r.name)
 def test_every_requirement_is_pinned_to_a_version_it_allows(requirement):
     assert requirement.specifier.contains(PINS[canonicalize_name(requirement.name)])
 
@@ -81,7 +85,7 @@ def test_conda_installs_the_course_itself_without_another_copy_of_its_packages()
 
 
 def test_the_extras_are_the_documented_ones():
-    assert {*EXTRAS} == {"lab", "cuda12", "cuda13", "peers", "scale", "teach", "dev"}
+    assert {*EXTRAS} == {"lab", "cuda12", "cuda13", "compile", "peers", "scale", "teach", "dev"}
 
 
 def test_the_version_is_stated_once_in_code_and_once_for_the_installer():
@@ -161,6 +165,13 @@ def test_make_sets_up_the_peers_apart_from_the_course():
     assert "-m venv .venv-peers" in said
     assert "--constraint constraints.txt" in said
     assert "--editable '.[peers]'" in said
+
+
+def test_nvidias_compilers_are_installed_by_continuous_integration_only():
+    plan = lambda **more: make("--dry-run", "--always-make", "test", PATH="/usr/bin:/bin", **more).stdout
+    system, machine = platform.system(), platform.machine()
+    assert ("'.[lab,dev,compile]'" in plan(CI="true")) == ((system, machine) == ("Linux", "x86_64"))
+    assert "compile]" not in plan()
 
 
 def test_ci_is_a_program():

@@ -1,0 +1,109 @@
+"""NVIDIA's compilers from their wheels: C++ to PTX (NVRTC), PTX to machine code (nvJitLink).
+
+None of them asks for a driver.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+REMEDY = "pip install 'rnnlab[compile]' brings them for Linux and Windows (190 MB); no GPU is needed"
+NEEDED = {"cuda.core": "cuda-core", "cuda.bindings": "cuda-bindings", "cuda.pathfinder": "cuda-pathfinder"}
+LIBRARIES = {"nvrtc": "nvidia-cuda-nvrtc", "nvJitLink": "nvidia-nvjitlink", "nvvm": "nvidia-nvvm"}
+STANDARD = "-std=c++17"
+RUNTIME_CALL = re.compile(r"\.extern\s+\.func.*\n?.*cudaCG")  # grid barriers call the device runtime
+
+
+class CompilerMissing(ImportError):
+    """A compiler of NVIDIA's is not installed; the message says which and what to do."""
+
+
+class DoesNotCompile(ValueError):
+    """The compiler's own words, with the line."""
+
+
+def missing() -> str:
+    """What is missing and how to have it; empty where everything is there."""
+    packages = [package for module, package in NEEDED.items() if not _is_there(module)]
+    if not packages:
+        packages = [package for library, package in LIBRARIES.items() if not _is_loaded(library)]
+    return f"compile_report needs {', '.join(packages)}, not installed here: {REMEDY}" if packages else ""
+
+
+def insist() -> None:
+    """Raise CompilerMissing where something is missing."""
+    if said := missing():
+        raise CompilerMissing(said)
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # its parent is not there either
+        return False
+
+
+def _is_loaded(library: str) -> bool:
+    from cuda import pathfinder
+
+    try:
+        return bool(pathfinder.load_nvidia_dynamic_lib(library).abs_path)
+    except pathfinder.DynamicLibNotFoundError:
+        return False
+
+
+def ptx_of_cpp(source: str, name: str, arch: str, options: Sequence[str] = ()) -> str:
+    """PTX of CUDA C++.  Raises DoesNotCompile with the compiler's log."""
+    from cuda.bindings import nvrtc
+
+    given = [f"-arch={arch}", STANDARD, *(f"-I{each}" for each in _headers()), *options]
+    program = _sound(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, None, None))
+    try:
+        (failed,) = nvrtc.nvrtcCompileProgram(program, len(given), [each.encode() for each in given])
+        if failed:
+            raise DoesNotCompile(
+                _text(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).strip()
+            )
+        return _text(program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
+    finally:
+        nvrtc.nvrtcDestroyProgram(program)
+
+
+def _sound(answer: tuple) -> object:
+    failed, value = answer
+    if failed:
+        raise RuntimeError(f"NVRTC answers {failed!r}")
+    return value
+
+
+def _text(program: object, size: object, read: object) -> str:
+    buffer = b" " * _sound(size(program))
+    read(program, buffer)
+    return buffer.rstrip(b"\0").decode()
+
+
+def _headers() -> Iterable[str]:
+    from cuda import pathfinder
+
+    folders = (pathfinder.find_nvidia_header_directory(name) for name in ("cudart", "cccl"))
+    return [folder for folder in folders if folder]
+
+
+def linked(ptx: str, arch: str, registers: int | None = None) -> tuple[bytes, str]:
+    """Machine code of PTX, and what ptxas and the linker say about it."""
+    from cuda.core import Linker, LinkerOptions, ObjectCode
+
+    parts = [ObjectCode.from_ptx(ptx.encode())]
+    if RUNTIME_CALL.search(ptx):
+        parts.append(ObjectCode.from_library(str(_device_runtime())))
+    options = LinkerOptions(arch=arch, ptxas_options=["-v"], verbose=True, max_register_count=registers)
+    linker = Linker(*parts, options=options)
+    code = linker.link("cubin")
+    return bytes(code.code), linker.get_info_log()
+
+
+def _device_runtime() -> Path:
+    from cuda import pathfinder
+
+    return Path(pathfinder.find_static_lib("cudadevrt"))

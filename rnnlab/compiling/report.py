@@ -1,0 +1,170 @@
+"""What NVIDIA's compilers make of a kernel, asked without a GPU: PTX, machine code, registers, spills, stack.
+
+    print(compile_report(kernel, (float32[::1], float32[::1])))
+    print(compile_report("ladder/persistent_cluster.cu", arch="sm_90"))
+
+A spill is a value that found no register: it goes to local memory, which is global memory, and back.
+"""
+
+import ctypes
+import html
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rnnlab.compiling import compilers
+
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90")  # T4, A100, H200
+RESERVED_SHARED = 1024  # bytes a block that the system takes from sm_90 on; the linker counts them
+COLUMNS = ("registers", "spill_stores", "spill_loads", "stack", "shared", "constant")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One kernel for one architecture; sizes in bytes, a thread's or a block's."""
+
+    kernel: str
+    arch: str
+    registers: int  # a thread
+    spill_stores: int  # a thread
+    spill_loads: int
+    stack: int  # a thread
+    shared: int  # a block, static
+    constant: int  # arguments of the launch among them
+    ptx: str = field(repr=False, default="")  # of everything compiled with it
+    cubin: bytes = field(repr=False, default=b"")
+
+
+@dataclass(frozen=True)
+class CompileReport:
+    """Kernels in the order of architecture, then name."""
+
+    kernels: tuple[Compiled, ...]
+
+    def __getitem__(self, key: str | tuple[str, str]) -> Compiled:
+        """By architecture, or by kernel and architecture."""
+        *name, arch = (key,) if isinstance(key, str) else key
+        found = [each for each in self.kernels if each.arch == arch and name in ([], [each.kernel])]
+        if len(found) != 1:
+            there = ", ".join(f"{each.kernel} {each.arch}" for each in self.kernels)
+            raise KeyError(f"{key!r} names {len(found)} of: {there}")
+        return found[0]
+
+    def __iter__(self) -> Iterator[Compiled]:
+        return iter(self.kernels)
+
+    def __str__(self) -> str:
+        width = max(len(each.kernel) for each in self.kernels)
+        head = f"{'kernel':<{width}} {'arch':>7}" + "".join(f"{_heading(name):>14}" for name in COLUMNS)
+        rows = (
+            f"{each.kernel:<{width}} {each.arch:>7}"
+            + "".join(f"{getattr(each, name):>14}" for name in COLUMNS)
+            for each in self.kernels
+        )
+        return "\n".join([head, *rows])
+
+    def _repr_html_(self) -> str:
+        cell = '<td style="text-align:right">{}</td>'.format
+        heads = "".join(f'<th scope="col">{_heading(name)}</th>' for name in ("kernel", "arch", *COLUMNS))
+        rows = "".join(
+            f'<tr><td style="text-align:left">{html.escape(each.kernel)}</td>{cell(each.arch)}'
+            + "".join(cell(getattr(each, name)) for name in COLUMNS)
+            + "</tr>"
+            for each in self.kernels
+        )
+        said = "registers a thread; spills, stack, shared and constant memory in bytes"
+        return f"<table><caption>{said}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _heading(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def compile_report(
+    kernel: Callable | str | Path,
+    signature: Sequence | None = None,
+    arch: str | Sequence[str] = ARCHITECTURES,
+    *,
+    options: Sequence[str] = (),
+    fastmath: bool = False,
+    registers: int | None = None,
+) -> CompileReport:
+    """Compile a kernel, a .cu file or CUDA C++ text for one or more architectures.
+
+    A kernel in Python needs its signature: numba types or example arguments.  `options` go to NVRTC, such as
+    "-DH_=512"; `registers` is the most a thread may have.  Raises CompilerMissing, which names the remedy.
+    """
+    compilers.insist()
+    found = []
+    for each in (arch,) if isinstance(arch, str) else arch:
+        if callable(kernel):
+            ptx = _ptx_of_kernel(kernel, signature, each, fastmath)
+        else:
+            fast = ("-use_fast_math",) if fastmath else ()
+            ptx = compilers.ptx_of_cpp(*_text_and_name(kernel), each, (*options, *fast))
+        name = getattr(kernel, "__name__", None)
+        found += _read(*compilers.linked(ptx, each, registers), ptx, each, name)
+    return CompileReport(tuple(found))
+
+
+def _text_and_name(source: str | Path) -> tuple[str, str]:
+    if isinstance(source, str) and re.search(r"\s", source):
+        return source, "text.cu"
+    return Path(source).read_text(encoding="utf-8"), Path(source).name
+
+
+def _ptx_of_kernel(kernel: Callable, signature: Sequence | None, arch: str, fastmath: bool) -> str:
+    from numba import cuda as numba_cuda
+
+    from rnnlab.compiling.typing import type_of
+    from rnnlab.compiling.without_gpu import without_gpu
+    from rnnlab.compiling.words import for_gpu
+
+    if signature is None:
+        raise ValueError(f"{kernel.__name__} needs a signature: numba types, or arguments as for a launch")
+    major, minor = divmod(int(re.sub(r"\D", "", arch)), 10)
+    with without_gpu((major, minor)):
+        kinds = tuple(map(type_of, signature))
+        return numba_cuda.compile_ptx(for_gpu(kernel), kinds, cc=(major, minor), fastmath=fastmath)[0]
+
+
+def _read(cubin: bytes, log: str, ptx: str, arch: str, name: str | None) -> list[Compiled]:
+    """Rows from the log: ptxas speaks of each function, then the linker, who puts names in quotes."""
+    compiled = dict(re.findall(r"Function properties for ([\w$]+)\n(.*\n.*Used.*)", log))
+    link = dict(re.findall(r"Function properties for '([\w$]+)':\n(.*)", log))
+    both = [each for each in link if each in compiled]
+    rows = [_row(each, link[each], compiled[each], ptx, cubin, arch, name) for each in both]
+    return sorted(rows, key=lambda row: row.kernel)
+
+
+def _row(mangled: str, link: str, text: str, ptx: str, cubin: bytes, arch: str, name: str | None) -> Compiled:
+    number = lambda pattern, where: int((re.search(rf"(\d+) {pattern}", where) or [0, 0])[1])
+    shared = number("bytes smem", link)
+    if shared and int(re.sub(r"\D", "", arch)) >= 90:
+        shared -= RESERVED_SHARED
+    return Compiled(
+        name or _readable(mangled),
+        arch,
+        int(re.search(r"[Uu]sed (\d+) registers", link)[1]),
+        number("bytes spill stores", text),
+        number("bytes spill loads", text),
+        number("bytes stack frame", text),
+        shared,
+        sum(map(int, re.findall(r"(\d+) bytes cmem", link))),
+        ptx,
+        cubin,
+    )
+
+
+def _readable(mangled: str) -> str:
+    """A C++ name as it was written, without its arguments, where the C++ library is there to say."""
+    if not mangled.startswith("_Z"):
+        return mangled
+    try:
+        demangle = ctypes.CDLL("libstdc++.so.6").__getattr__("__cxa_demangle")
+    except (OSError, AttributeError):
+        return mangled
+    demangle.restype = ctypes.c_char_p
+    written = demangle(mangled.encode(), None, None, None)
+    return re.sub(r"^void |\(.*\)$", "", written.decode()) if written else mangled

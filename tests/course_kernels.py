@@ -1,0 +1,82 @@
+"""Every kernel of the course, found where it is written, with argument types guessed from how it uses them.
+
+Lessons and solutions: each function below @cuda.jit, with the constants and other functions of its text.
+Package: each .cu file.
+"""
+
+import ast
+import math
+
+import numpy as np
+from numba import float32, int32, types
+
+from rnnlab import cuda
+from rnnlab.course import ROOT
+
+LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
+SOLUTIONS = sorted(ROOT.glob("solutions/source/*.py"))
+CPP = sorted(ROOT.glob("rnnlab/**/*.cu"))
+
+
+def kernels(paths):
+    """{"08_lesson:kernel": (kernel, argument types)} of all texts."""
+    found = {}
+    for path in paths:
+        if "cuda.jit" in (text := path.read_text(encoding="utf-8")):
+            scope = _scope(ast.parse(text), path)
+            written = {name: value for name, value in scope.items() if hasattr(value, "overloads")}
+            found |= {f"{path.stem}:{n}": (value, signature(value, text)) for n, value in written.items()}
+    return found
+
+
+def _scope(tree, path):
+    """The module's names after running nothing but its constants and functions for kernels."""
+    kept = [each for each in tree.body if _is_kept(each)]
+    scope = {"cuda": cuda, "np": np, "math": math, "float32": float32}
+    exec(compile(ast.Module(kept, []), path, "exec"), scope)
+    return scope
+
+
+def _is_kept(node):
+    if isinstance(node, ast.FunctionDef):
+        return any("cuda.jit" in ast.unparse(each) for each in node.decorator_list)
+    return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
+
+
+def signature(kernel, text):
+    """Types of its arguments: a float32 array of as many dimensions as it has indices, int32 or float32."""
+    function = next(
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef) and node.name == kernel.__name__
+    )
+    return tuple(_type(each.arg, function) for each in function.args.args)
+
+
+def _type(name, function):
+    uses = [node for node in ast.walk(function) if name in (_of(node), f"{_of(node)}")]
+    if uses:
+        return types.Array(float32, max(map(_dimensions, uses)), "C")
+    counted = (ast.Subscript, ast.Compare)
+    counts = [node for node in ast.walk(function) if isinstance(node, counted) or _is_range(node)]
+    is_count = any(isinstance(n, ast.Name) and n.id == name for node in counts for n in ast.walk(node))
+    return int32 if is_count else float32
+
+
+def _of(node):
+    """The name that is indexed, asked for an attribute, or changed atomically."""
+    if isinstance(node, ast.Call) and "atomic" in ast.unparse(node.func):
+        node = node.args[0]
+        return node.id if isinstance(node, ast.Name) else None
+    inner = getattr(node, "value", None) if isinstance(node, ast.Subscript | ast.Attribute) else None
+    return inner.id if isinstance(inner, ast.Name) else None
+
+
+def _dimensions(node):
+    """How many indices this use needs; 1 where it does not say."""
+    index = node.slice if isinstance(node, ast.Subscript) else None
+    return len(index.elts) if isinstance(index, ast.Tuple) else 1
+
+
+def _is_range(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "range"

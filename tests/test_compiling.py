@@ -1,0 +1,168 @@
+"""Kernels become machine code without a GPU, and the report says what NVIDIA's compilers said."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import simulated_kernels
+import strict_kernels
+from course_kernels import CPP, LESSONS, ROOT, SOLUTIONS, kernels
+from numba import float32
+
+import rnnlab
+from rnnlab.compiling import compilers
+from rnnlab.compiling.report import ARCHITECTURES, compile_report
+from rnnlab.simulator.strict import check
+
+VECTOR, MATRIX = np.ones(64, np.float32), np.ones((32, 32), np.float32)
+COURSE, SOLVED = kernels([*LESSONS, *SOLUTIONS]), kernels(SOLUTIONS)
+needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
+CPP_SOURCE = """
+template <int N> __global__ void turn(float *a) {
+  __shared__ float part[32];
+  part[threadIdx.x] = a[threadIdx.x];
+  __syncthreads();
+  a[threadIdx.x] = part[N - threadIdx.x];
+}
+template __global__ void turn<31>(float *);
+extern "C" __global__ void __launch_bounds__(1024) crowded(float *a, int n) {
+  float kept[96];
+  for (int i = 0; i < 96; i++) kept[i] = a[i * n];
+  for (int k = 0; k < n; k++) {
+    #pragma unroll
+    for (int i = 0; i < 96; i++) kept[i] = kept[i] * kept[(i + 7) % 96] + a[k];
+  }
+  for (int i = 0; i < 96; i++) a[i * n] = kept[i];
+}
+"""
+
+
+@needs_compilers
+def test_cpp_tells_its_registers_spills_and_shared_memory_on_three_architectures():
+    report = compile_report(CPP_SOURCE)
+    assert [(each.kernel, each.arch) for each in report] == [
+        (name, arch) for arch in ARCHITECTURES for name in ("crowded", "turn<31>")
+    ]
+    for arch in ARCHITECTURES:
+        turn, crowded = report["turn<31>", arch], report["crowded", arch]
+        assert turn.shared == 32 * 4
+        assert (turn.spill_stores, turn.spill_loads, turn.stack) == (0, 0, 0)
+        assert 4 <= turn.registers <= 32
+        assert crowded.registers <= 65536 // 1024
+        assert min(crowded.spill_stores, crowded.spill_loads) > 0
+        assert crowded.stack >= 4 * (96 - 64)
+        assert crowded.cubin[:4] == b"\x7fELF"
+        assert f".target {arch}" in crowded.ptx
+
+
+@needs_compilers
+def test_a_numba_kernel_written_for_the_simulator_becomes_machine_code():
+    report = compile_report(simulated_kernels.tiled_matmul, (MATRIX, MATRIX, MATRIX))
+    assert [(each.kernel, each.arch) for each in report] == [("tiled_matmul", a) for a in ARCHITECTURES]
+    for each in report:
+        assert each.shared == 2 * 8 * 8 * 4
+        assert 16 <= each.registers <= 64
+        assert (each.spill_stores, each.spill_loads, each.stack) == (0, 0, 0)
+        assert "fma.rn.f32" in each.ptx
+        assert ".f64" not in each.ptx
+
+
+@needs_compilers
+def test_fewer_registers_mean_spills():
+    unbounded = CPP_SOURCE.replace("__launch_bounds__(1024)", "")
+    free, tight = (
+        compile_report(unbounded, arch="sm_80", registers=most)["crowded", "sm_80"] for most in (None, 32)
+    )
+    assert tight.registers <= 32 < free.registers
+    assert tight.spill_stores > free.spill_stores
+
+
+@needs_compilers
+def test_grid_barriers_and_cache_hints_compile():
+    (found,) = compile_report(strict_kernels.flag, (VECTOR, VECTOR), "sm_90")
+    assert all(word in found.ptx for word in ("ld.cg.f32", "st.cg.f32", "ld.cv.f32", "cudaCGSynchronize"))
+
+
+@needs_compilers
+@pytest.mark.parametrize(
+    "name", [n for n in vars(strict_kernels) if hasattr(strict_kernels, f"{n}_repaired") and n != "halved"]
+)
+def test_the_machine_has_float64_exactly_where_strict_mode_says_so(name):
+    for kernel in (getattr(strict_kernels, name), getattr(strict_kernels, f"{name}_repaired")):
+        (found,) = compile_report(kernel, (VECTOR, VECTOR), "sm_80")
+        assert (".f64" in found.ptx) == bool(check(kernel, VECTOR, VECTOR))
+
+
+@needs_compilers
+def test_the_machine_has_no_float64_for_numbers_that_float32_holds_exactly():
+    (found,) = compile_report(strict_kernels.exact_numbers, (VECTOR, VECTOR), "sm_80")
+    assert ".f64" not in found.ptx
+
+
+@needs_compilers
+def test_a_file_is_compiled_and_an_error_names_its_line(tmp_path):
+    path = tmp_path / "one.cu"
+    path.write_text('extern "C" __global__ void one(float *a) { a[0] = SIZE; }')
+    (found,) = compile_report(path, arch="sm_90", options=["-DSIZE=3"])
+    assert found.kernel == "one"
+    with pytest.raises(compilers.DoesNotCompile, match=r'one\.cu\(1\): error: identifier "SIZE"'):
+        compile_report(path, arch="sm_90")
+
+
+@needs_compilers
+def test_the_report_is_a_table_in_a_terminal_and_in_a_notebook():
+    report = rnnlab.compile_report(simulated_kernels.saxpy, (float32, float32[::1], float32[::1]), "sm_80")
+    head, row = str(report).splitlines()
+    assert head.split() == "kernel arch registers spill stores spill loads stack shared constant".split()
+    assert row.split()[:3] == ["saxpy", "sm_80", str(report["sm_80"].registers)]
+    assert "<td" in report._repr_html_()
+    with pytest.raises(KeyError, match="names 0 of: saxpy sm_80"):
+        _ = report["sm_90"]
+
+
+@needs_compilers
+def test_a_python_kernel_without_a_signature_is_refused():
+    with pytest.raises(ValueError, match="saxpy needs a signature"):
+        compile_report(simulated_kernels.saxpy)
+
+
+def test_without_the_wheels_it_says_what_to_install():
+    code = """
+import sys
+sys.modules["cuda"] = None
+import rnnlab
+try:
+    rnnlab.compile_report("int a;")
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "needs cuda-core" in done.stdout
+    assert "pip install 'rnnlab[compile]'" in done.stdout
+
+
+@needs_compilers
+@pytest.mark.parametrize("name", COURSE)
+def test_every_kernel_of_the_course_compiles_for_three_architectures(name):
+    kernel, signature = COURSE[name]
+    for each in compile_report(kernel, signature):
+        assert (each.spill_stores, each.spill_loads) == (0, 0)
+
+
+@needs_compilers
+@pytest.mark.parametrize("path", CPP, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_cuda_file_of_the_course_compiles(path):
+    assert compile_report(path, arch="sm_90" if "cluster" in path.name else ARCHITECTURES).kernels
+
+
+@pytest.mark.parametrize("name", COURSE)
+def test_every_kernel_of_the_course_has_types(name):
+    kernel, signature = COURSE[name]
+    assert not [each for each in check(kernel, *signature) if each.kind == "does_not_compile"]
+
+
+@pytest.mark.parametrize("name", SOLVED)
+def test_no_solution_creeps_into_float64(name):
+    kernel, signature = SOLVED[name]
+    assert check(kernel, *signature) == ()
