@@ -105,6 +105,23 @@ def test_slices_and_other_shapes_are_the_same_memory(checks):
     assert a.tolist() == [[6, 4, 0, 6], [6, 4, 0, 0]]
 
 
+@BOTH
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.uint16])
+def test_narrow_integers_are_widened_as_soon_as_they_are_loaded(checks, dtype):
+    @cuda.jit
+    def kernel(a, out):
+        i = cuda.grid(1)
+        row = a[i]
+        out[i] = row[0] + row[1] - a[i, 0] * 2
+        row[1] = row[0] * 2
+
+    a, out = np.full((2, 2), 120, dtype), np.zeros(2, np.int64)
+    a[:, 1] = 100
+    assert not run(kernel, 1, 2, a, out, checks=checks)
+    assert out.tolist() == [-20, -20]
+    np.testing.assert_array_equal(a[:, 1], np.array([240, 240], np.int64).astype(dtype))
+
+
 def test_integers_too_large_for_an_element_keep_their_low_bits():
     @cuda.jit
     def kernel(a):

@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import io
 import json
+import subprocess
 import sys
 import traceback
 import unittest
@@ -78,6 +79,19 @@ def put_ours_in_their_place() -> None:
     theirs.__getattr__ = ours.__getattr__
 
 
+def put_ours_in_children() -> None:
+    """Tests of print run their kernel by python -c."""
+    theirs = subprocess.run
+    prefix = f"from {__spec__.name} import put_ours_in_their_place as put; put()\n"
+
+    def run(command: list, *arguments, **options):
+        if command[:2] == [sys.executable, "-c"]:
+            command = [*command[:2], prefix + command[2]]
+        return theirs(command, *arguments, **options)
+
+    subprocess.run = run
+
+
 def run_what_they_skip() -> None:
     """skip_on_cudasim("…") as a decorator that skips nothing."""
     import numba.cuda.testing as testing
@@ -104,6 +118,7 @@ def main(simulator: str, module_name: str, *wanted: str) -> None:
         with contextlib.redirect_stdout(io.StringIO()):
             if simulator == "ours":
                 put_ours_in_their_place()
+                put_ours_in_children()
             if runs_anyway(module_name):
                 run_what_they_skip()
             tests = tests_of(module_name)

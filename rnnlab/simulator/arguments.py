@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
+from rnnlab.simulator.elements import as_kernel_sees
 from rnnlab.simulator.events import GLOBAL, Trace
 from rnnlab.simulator.host import In, InOut, Out
-from rnnlab.simulator.memory import as_record_array, is_written, poisoned
+from rnnlab.simulator.memory import is_written, poisoned
 from rnnlab.simulator.watched import watched
 
 
@@ -61,5 +62,5 @@ class Arguments:
 
     def _array(self, data: np.ndarray, written: bool | np.ndarray = True) -> object:
         if self.trace is None:
-            return as_record_array(data)
+            return as_kernel_sees(data)
         return watched(data, GLOBAL, self.trace, written)

@@ -18,6 +18,9 @@ class _Index:
     def __iter__(self):
         return iter(self._find())
 
+    def __repr__(self) -> str:
+        return repr(self._find())
+
 
 threadIdx = _Index(lambda: machine.now.index)
 blockIdx = _Index(lambda: machine.now.block.index)

@@ -6,6 +6,7 @@ import numpy as np
 from numba.core import types
 from numba.np import numpy_support
 
+from rnnlab.simulator.elements import as_kernel_sees
 from rnnlab.simulator.events import CONSTANT, LOCAL, SHARED
 from rnnlab.simulator.faults import too_much_shared
 from rnnlab.simulator.places import start_of
@@ -50,7 +51,7 @@ class Const:
             data = np.array(array.data if isinstance(array, Watched) else array)
             data.flags.writeable = False
             trace = machine.trace
-            constants[key] = as_record_array(data) if trace is None else watched(data, CONSTANT, trace)
+            constants[key] = as_kernel_sees(data) if trace is None else watched(data, CONSTANT, trace)
         return constants[key]
 
 
@@ -69,11 +70,6 @@ def is_written(array: np.ndarray) -> np.ndarray:
     """Where the poison is gone, for an array that `poisoned` made."""
     as_bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
     return (as_bytes != _poison_of(array.dtype)).any(1).reshape(array.shape)
-
-
-def as_record_array(array: np.ndarray) -> np.ndarray:
-    """Records answer to a[i].x as well as to a[i]["x"]."""
-    return array.view(np.recarray) if array.dtype.names else array
 
 
 def _poison_of(dtype: np.dtype) -> int:
@@ -97,5 +93,5 @@ def _shared_array(block: Block, shape: int | tuple[int, ...], dtype: np.dtype):
 
 def _new(array: np.ndarray, space: str):
     if machine.trace is None:
-        return as_record_array(array)
+        return as_kernel_sees(array)
     return watched(array, space, machine.trace, written=False)

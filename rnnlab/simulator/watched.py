@@ -11,6 +11,7 @@ from types import FrameType
 
 import numpy as np
 
+from rnnlab.simulator.elements import Narrow, as_kernel_sees
 from rnnlab.simulator.events import LOAD, STORE, Trace
 from rnnlab.simulator.faults import out_of_bounds
 from rnnlab.simulator.threads import machine
@@ -78,8 +79,8 @@ class Watched:
         return getattr(function, method)(*(bare(each) for each in inputs), **options)
 
 
-class WatchedRecords(Watched):
-    """An array of records: a["x"] and a.x are one field of all of them, a[i].x that of one."""
+class WatchedNarrow(Watched):
+    """An array of which slices are of a class of their own."""
 
     __slots__ = ()
 
@@ -87,13 +88,19 @@ class WatchedRecords(Watched):
         try:
             value = self.data[index]
         except IndexError:
-            if self.data.ndim == 0:
+            if self.data.ndim == 0 and self.data.dtype.names:
                 return self[self.data.dtype.names[index]]  # a record's fields have numbers, too
             raise beyond(self, index, _getframe(1), "reads") from None
         if isinstance(value, np.ndarray) and value.ndim:
             return part(self, value)
         self.recorder.note(self.load, index, _getframe(1))
         return value[()] if isinstance(value, np.ndarray) else value
+
+
+class WatchedRecords(WatchedNarrow):
+    """An array of records: a["x"] and a.x are one field of all of them, a[i].x that of one."""
+
+    __slots__ = ()
 
     def __getattr__(self, name: str):
         if name not in self.data.dtype.names:
@@ -105,19 +112,19 @@ class WatchedRecords(Watched):
 
 
 ndarray = np.ndarray
+SHELLS = {np.ndarray: Watched, Narrow: WatchedNarrow, np.recarray: WatchedRecords}
 
 
 def watched(data: np.ndarray, space: str, trace: Trace, written: bool | np.ndarray = True) -> Watched:
     """The array as a kernel gets it in a watched launch."""
-    if data.dtype.names:
-        return WatchedRecords(data.view(np.recarray), space, trace, written=written)
-    return Watched(data.view(np.ndarray), space, trace, written=written)
+    data = as_kernel_sees(data)
+    return SHELLS[type(data)](data, space, trace, written=written)
 
 
 def part(whole: Watched, data: np.ndarray) -> Watched:
     """A slice of an array, or the same memory in another shape."""
-    kind = WatchedRecords if data.dtype.names else Watched
-    return kind(data, whole.space, whole.recorder, whole.root)
+    data = as_kernel_sees(data)
+    return SHELLS[type(data)](data, whole.space, whole.recorder, whole.root)
 
 
 def beyond(array: Watched, index: object, frame: FrameType, verb: str) -> Exception:
