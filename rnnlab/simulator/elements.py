@@ -10,6 +10,12 @@ class Narrow(np.ndarray):
         value = super().__getitem__(index)
         return np.int64(value) if isinstance(value, np.integer) else value
 
+    def __setitem__(self, index, value):
+        try:
+            super().__setitem__(index, value)
+        except OverflowError:
+            super().__setitem__(index, wrapped(value, self.dtype))
+
 
 def as_kernel_sees(array: np.ndarray) -> np.ndarray:
     """The same memory: records answer to a[i].x as well as to a[i]["x"], narrow integers are widened."""
@@ -18,3 +24,8 @@ def as_kernel_sees(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind in "iu" and array.itemsize <= 2:
         return array.view(Narrow)
     return array.view(np.ndarray)
+
+
+def wrapped(value: int, dtype: np.dtype) -> np.generic:
+    """An integer as a register of that width keeps it."""
+    return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)

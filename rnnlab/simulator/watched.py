@@ -11,7 +11,7 @@ from types import FrameType
 
 import numpy as np
 
-from rnnlab.simulator.elements import Narrow, as_kernel_sees
+from rnnlab.simulator.elements import Narrow, as_kernel_sees, wrapped
 from rnnlab.simulator.events import LOAD, STORE, Trace
 from rnnlab.simulator.faults import out_of_bounds
 from rnnlab.simulator.threads import machine
@@ -133,11 +133,6 @@ def beyond(array: Watched, index: object, frame: FrameType, verb: str) -> Except
         return AttributeError(f"a record of {array.data.dtype} has no {index}")
     access = f"{verb} index {index} of a {array.space} array of shape {array.data.shape}"
     return out_of_bounds(machine.now, frame, access)
-
-
-def wrapped(value: int, dtype: np.dtype) -> np.generic:
-    """An integer as a register of that width keeps it."""
-    return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)
 
 
 def _passed_on(name: str) -> property:
