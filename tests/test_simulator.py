@@ -156,7 +156,7 @@ def test_the_device_sheet_says_how_many_blocks_live_together(device, threads, bl
 
 
 def test_an_unknown_device_is_named_with_those_that_are_known():
-    with pytest.raises(ValueError, match=r"'B300', expected one of .*V100"), cuda.settings(device="B300"):
+    with pytest.raises(ValueError, match=r"'B300'; there are .*V100"), cuda.settings(device="B300"):
         pass
 
 

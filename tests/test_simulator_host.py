@@ -92,3 +92,11 @@ def test_streams_and_events_are_accepted_and_in_order():
     end.synchronize()
     assert a.copy_to_host(stream=stream).all()
     assert cuda.event_elapsed_time(start, end) > 0
+
+
+@pytest.mark.parametrize(("name", "multiprocessors"), [("T4", 40), ("H200", 132)])
+def test_the_current_device_is_that_of_the_settings(name, multiprocessors):
+    with cuda.settings(device=name):
+        device = cuda.get_current_device()
+    assert (device.name, device.MULTIPROCESSOR_COUNT, device.WARP_SIZE) == (name, multiprocessors, 32)
+    assert device.MAX_THREADS_PER_BLOCK == 1024

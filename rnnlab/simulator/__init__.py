@@ -1,8 +1,8 @@
 """A GPU for everyone: kernels in Numba CUDA's own words, run thread by thread, watched and counted.
 
-`from rnnlab import cuda` is this where there is no GPU.  Read: threads (who runs when), barriers and warps
-(who waits for whom), memory and atomics (what an access does), launch (cuda.jit), device (the limits),
-events (what is written down), and what is made of it: trace, counts, races, report.
+`from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (who runs when),
+threads, barriers and warps (who waits for whom), watched, memory and atomics (what an access does), events (what
+is written down), and what is made of it: accesses, counts, races, uninitialised, report.
 """
 
 from numba import types
@@ -32,7 +32,6 @@ from rnnlab.simulator.barriers import (
     threadfence_block,
     threadfence_system,
 )
-from rnnlab.simulator.device import SHEETS
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.host import VECTOR_TYPES
 from rnnlab.simulator.indices import blockDim, blockIdx, grid, gridDim, gridsize, threadIdx, warpsize

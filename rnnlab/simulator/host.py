@@ -36,7 +36,10 @@ from numba.cuda.simulator.cudadrv.runtime import runtime
 from numba.cuda.simulator.reduction import Reduce
 from numba.cuda.simulator.vector_types import vector_types
 
+from rnnlab.machine.devices import Device
 from rnnlab.simulator.memory import poisoned
+from rnnlab.simulator.settings import current
+from rnnlab.simulator.threads import WARP
 
 reduce = Reduce
 VECTOR_TYPES = {alias: kind for kind in vector_types.values() for alias in (kind.__name__, *kind.aliases)}
@@ -55,6 +58,26 @@ def device_array(
 
 def device_array_like(array: object, stream: object = 0) -> FakeCUDAArray:
     return _unwritten(_device_array_like(array, stream=stream))
+
+
+class CurrentDevice:
+    """The device of the settings, with the names that numba.cuda.get_current_device() has for its limits."""
+
+    WARP_SIZE = WARP
+
+    def __init__(self, sheet: Device):
+        self.name, self.compute_capability = sheet.name, sheet.compute_capability
+        self.MULTIPROCESSOR_COUNT = sheet.multiprocessors
+        self.MAX_THREADS_PER_BLOCK = sheet.threads_per_block
+        self.MAX_THREADS_PER_MULTI_PROCESSOR = sheet.threads_per_multiprocessor
+        self.MAX_SHARED_MEMORY_PER_BLOCK = sheet.shared_per_block
+
+
+def current_device() -> CurrentDevice:
+    return CurrentDevice(current().sheet)
+
+
+get_current_device = current_device
 
 
 def _unwritten(array: FakeCUDAArray) -> FakeCUDAArray:

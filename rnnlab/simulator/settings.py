@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-from rnnlab.simulator.device import SHEETS, Sheet
+from rnnlab.machine.devices import Device, find
 
 
 @dataclass(frozen=True)
@@ -17,12 +17,12 @@ class Settings:
     strict: bool = False  # refuse to launch what would not compile on a GPU or creeps into float64
     shuffle: bool = False  # threads start, and go on after barriers, in random order
     seed: int = 0  # of that order
-    device: str = "H200"  # a key of device.SHEETS
+    device: str = "H200"  # a key of machine.devices.DEVICES
 
     @property
-    def sheet(self) -> Sheet:
-        """The limits of that device."""
-        return SHEETS[self.device]
+    def sheet(self) -> Device:
+        """That device's data sheet."""
+        return find(self.device)
 
 
 DEFAULTS = Settings()
@@ -38,8 +38,7 @@ def current() -> Settings:
 def settings(**changes: object) -> Iterator[Settings]:
     """Launches inside the block run with these changes; see Settings."""
     changed = replace(_current.get(), **changes)
-    if changed.device not in SHEETS:
-        raise ValueError(f"device is {changed.device!r}, expected one of {', '.join(SHEETS)}")
+    find(changed.device)  # raises ValueError now, not at the first launch
     token = _current.set(changed)
     try:
         yield changed
