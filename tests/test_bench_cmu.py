@@ -103,6 +103,10 @@ def test_the_picture_says_in_words_what_it_shows(record):
     labels = [label.get_text() for label in figure.axes[0].get_yticklabels()]
     assert labels[0] == "halide serial  9 s"
     assert "9 s in the fastest of its schedules (serial)" in cmu_picture.finding(record)
+    whole = cmu_picture.draw(record | {"settings": record["settings"] | Size()._asdict()})
+    (marks,) = whole.axes[0].get_lines()  # at what was published, which is of the whole epoch only
+    assert [*marks.get_xdata()] == [143.5, 0.95]
+    assert not figure.axes[0].get_lines()
 
 
 def test_a_contestant_that_is_none_is_named_with_those_there_are(capsys):

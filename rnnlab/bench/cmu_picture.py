@@ -23,7 +23,8 @@ def draw(record: dict) -> Figure:
     axis.hlines(range(len(names)), min(seconds) / 2, seconds, colors=colours, linewidth=7)
     published = {row: report.PUBLISHED[name] for row, name in enumerate(names) if name in report.PUBLISHED}
     if report.size(record) == Size():  # their figures are of the whole epoch
-        axis.plot(published.values(), published, "D", color=PALETTE["black"], markersize=5, label=PUBLISHED)
+        black = PALETTE["black"]
+        axis.plot([*published.values()], [*published], "D", color=black, markersize=5, label=PUBLISHED)
         axis.legend(frameon=False, loc="upper right")
     axis.set_yticks(range(len(names)), map("{}  {:.3g} s".format, names, seconds))
     axis.set_xlim(min(seconds) / 2)

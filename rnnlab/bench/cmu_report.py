@@ -100,7 +100,7 @@ def over_theirs(record: dict, name: str) -> float | None:
     mine, theirs = (record["seconds"].get(each) or [] for each in (name, THEIRS))
     if not mine or not theirs:
         return None
-    if len(mine) < len(theirs):
+    if len(mine) != len(theirs):
         return statistics.median(theirs) / statistics.median(mine)
     return statistics.median(b / a for a, b in zip(mine, theirs, strict=True))
 

@@ -2,8 +2,8 @@
 
 Every contestant is a process of its own, with the same threads, standing still unless it is its turn.  Before
 any clock starts, its summed error, gradients and new weights are held against float64; after its last epoch
-they are held against it again.  Then all take turns.  Whoever needs longer than LONG for an epoch is timed
-once, a Halide schedule in its first epoch, and the table says so: nothing here is extrapolated.
+they are held against it again.  Then all take turns.  A Halide schedule that needs longer than LONG for
+its first epoch is timed by that one alone, and the table says so: nothing here is extrapolated.
 
 The record has, beside what every record has (see rnnlab.records): contestants, missing, left_out, and by name
 seconds (every timed epoch's, in order), first (made ready, compiled, one epoch), error (1 is tolerated).
@@ -53,6 +53,7 @@ class Epochs:
         self.problem, self.want = problem, cmu.exact(problem)
         self.threads, self.peers_python = threads, peers_python
         self.stack, self.peers, self.result = ExitStack(), {}, Result()
+        self.done: set[str] = set()  # timed once, and too slow for more
 
     def __enter__(self) -> "Epochs":
         return self
@@ -77,11 +78,12 @@ class Epochs:
         result.first[candidate.name] = ready["seconds"]
         is_slow = ready["step"] > LONG and candidate.needs == "halide"  # which compiles nothing in an epoch
         self.peers[candidate.name], result.seconds[candidate.name] = peer, [ready["step"]] if is_slow else []
+        self.done |= {candidate.name} if is_slow else set()
 
     def turn(self, name: str) -> None:
-        """One timed epoch; none for whoever was slow before."""
+        """One timed epoch; none for a schedule that was slow, or for whoever is left out."""
         seconds = self.result.seconds.get(name)
-        if seconds is None or (seconds and seconds[0] > LONG):
+        if seconds is None or name in self.done:
             return
         try:
             seconds += self.peers[name].ask("turn", warm=0, repeats=1)[0]["seconds"]
@@ -146,9 +148,9 @@ def run(chosen: argparse.Namespace) -> int:
     asked = [there[name] for name in chosen.only or there]
     record |= asdict(measure(size, asked, rounds, threads, chosen.peers_python, _say))
     _say("")
-    print(cmu_report.page(record))
     if chosen.record:
         _keep(record | {"complete": True})
+    print(cmu_report.page(record))
     if chosen.picture:
         _draw(record, chosen.picture)
     return 0
@@ -156,7 +158,7 @@ def run(chosen: argparse.Namespace) -> int:
 
 def _keep(record: dict) -> None:
     records.write(records.place(record), record)
-    print(f"\nkept as {records.place(record)}")
+    print(f"kept as {records.place(record)}\n")
 
 
 def _draw(record: dict, file: str) -> None:
