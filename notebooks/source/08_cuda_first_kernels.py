@@ -282,4 +282,4 @@ for question, answer in rows:
 # - Numba, *CUDA Python Reference*: the words that kernels here are written in. [github.com/NVIDIA/numba-cuda](https://github.com/NVIDIA/numba-cuda)
 # - M. Harris, *An Efficient Matrix Transpose in CUDA C/C++*, 2013: the transpose through shared memory.
 #
-# Next: 09 · Shared memory (planned)
+# Next: [09 · Shared memory](09_cuda_shared_memory.ipynb)

@@ -15,8 +15,10 @@ class Overview:
         self.rows = [row for unit in units for row in _rows(unit, entries)]
 
     def __str__(self) -> str:
+        wide = [max((len(row[k]) for row in self.rows), default=0) + 2 for k in (0, 1)]
         lines = [
-            f"{sign} {word:14}{unit:14}{name:24}{points}" for unit, name, sign, word, points in self.rows
+            f"{sign} {word:14}{unit:{wide[0]}}{name:{wide[1]}}{points}"
+            for unit, name, sign, word, points in self.rows
         ]
         return "\n".join([*lines, self.total()])
 

@@ -1,5 +1,6 @@
 """Which lanes of a warp touch which sectors of memory: one request, drawn from a recorded trace."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,7 @@ def explore_stride() -> View:
     )
 
 
+@cache
 def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
     x, y = np.zeros(8 + 32 * stride, "float32"), np.zeros(32, "float32")
     return first_request(cuda.observe(strided_copy, 1, 32, x, y, stride, offset), "x[offset")

@@ -1,0 +1,54 @@
+"""What the threads of a block did between its barriers, in the order in which the simulator ran them."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from rnnlab.widgets.picture import PALETTE, canvas
+
+KINDS = {"reads": (0, 3), "writes": (1, 4), "atomics": (2,)}  # of simulator.events
+MARKS = {
+    "reads": ("|", PALETTE["blue"]),
+    "writes": ("s", PALETTE["orange"]),
+    "atomics": ("D", PALETTE["purple"]),
+}
+BARRIER = 6
+
+
+def figure_barriers(report: Any, block: int = 0, space: str = "shared") -> Figure:
+    """A row for each thread, a mark for each access to that space; barriers are lines that all rows share.
+
+    report: what cuda.observe returned.  Time is the number of events so far: the simulator runs one thread
+    after another, so a run of marks in one row is one thread's turn.
+    """
+    found, first = report.accesses, block * report.accesses.threads_per_block
+    of_array = np.array(["", *(each.space for each in found.arrays[1:])])
+    mine = (found.block == block) & (of_array[found.array] == space)
+    figure, axis = canvas(width=7.2, height=3.2)
+    for name, kinds in KINDS.items():
+        chosen = mine & np.isin(found.kind, kinds)
+        if chosen.any():
+            mark, colour = MARKS[name]
+            axis.plot(found.when[chosen], found.thread[chosen] - first, mark, color=colour, ms=4, label=name)
+    for when in barriers(report, block):
+        axis.axvline(when, color=PALETTE["black"], lw=1)
+    axis.set(xlabel="events so far", ylabel="thread of the block")
+    axis.legend(frameon=True, loc="upper right")
+    return figure
+
+
+def barriers(report: Any, block: int = 0) -> list[int]:
+    """When each of the block's barriers opened: the last arrival at it."""
+    columns, threads = report.trace, report.accesses.threads_per_block
+    arrivals = np.flatnonzero((columns.kind == BARRIER) & (columns.thread // threads == block))
+    return [int(arrivals[k]) for k in range(threads - 1, len(arrivals), threads)]
+
+
+def barriers_in_words(report: Any, block: int = 0) -> str:
+    """How many barriers, and how many accesses lie between them."""
+    found, opened = report.accesses, barriers(report, block)
+    mine = found.when[found.block == block]
+    parts = np.diff([0, *np.searchsorted(mine, opened), len(mine)])
+    listed = ", ".join(str(int(n)) for n in parts)
+    return f"Block {block} meets {len(opened)} times; accesses before, between and after: {listed}."
