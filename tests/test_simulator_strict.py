@@ -56,6 +56,12 @@ def test_a_python_float_as_argument_is_named():
     assert check(strict_kernels.scaled, np.float32(0.5), VECTOR, VECTOR) == ()
 
 
+def test_an_argument_without_a_type_on_a_gpu_is_refused():
+    (found,) = check(strict_kernels.mean, {}, VECTOR)
+    assert found.kind == "does_not_compile"
+    assert "a GPU takes arrays, numbers" in found.message
+
+
 def test_float64_that_is_meant_is_left_alone():
     wide = VECTOR.astype(np.float64)
     assert check(strict_kernels.number_from_outside, wide, wide) == ()

@@ -16,6 +16,7 @@ from rnnlab.compiling.without_gpu import without_gpu
 from rnnlab.compiling.words import for_gpu
 
 CAPABILITY = (9, 0)  # types do not depend on it
+SHIFT = 2  # Numba counts the bytes of a function's code from here
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,14 @@ class Typed:
     """One kernel for one choice of argument types."""
 
     function: Callable
-    statements: tuple[ir.Stmt, ...]
+    blocks: dict[int, ir.Block]  # straight pieces of it, by the offset of their first instruction
     types: dict[str, types.Type]  # of every variable by name
     signatures: dict  # of every operation and call
+
+    @property
+    def statements(self) -> tuple[ir.Stmt, ...]:
+        """All of them, block after block."""
+        return tuple(each for block in self.blocks.values() for each in block.body)
 
 
 def type_of(argument: object) -> types.Type:
@@ -46,8 +52,8 @@ def typed(kernel: Callable, argument_types: Sequence[types.Type]) -> Typed:
             *contexts, function, tuple(argument_types), None, flags, {}, pipeline_class=TypesOnly
         )
     blocks, known, signatures = found
-    statements = tuple(each for block in blocks.values() for each in block.body)
-    return Typed(function, statements, known, signatures)
+    starts = {max(0, label - SHIFT): block for label, block in sorted(blocks.items())}
+    return Typed(function, starts, known, signatures)
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)

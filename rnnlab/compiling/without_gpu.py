@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from numba.core.errors import NumbaPerformanceWarning
+from numba.core.errors import NumbaWarning
 from numba.cuda import dispatcher
 from numba.cuda.cudadrv import libs, nvvm
 
@@ -38,7 +38,7 @@ def without_gpu(capability: tuple[int, int]) -> Iterator[None]:
         _nvvm(),
         patch.object(dispatcher, RELOCATED, lambda: device),
     ):
-        warnings.simplefilter("ignore", NumbaPerformanceWarning)
+        warnings.simplefilter("ignore", NumbaWarning)
         yield
 
 

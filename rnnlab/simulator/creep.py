@@ -35,7 +35,7 @@ class Creep:
         for statements in self.assigned.values():
             for each in statements:
                 roots = self._of_operation(each) if self._computes(each.value) else set()
-                if roots and not self._narrowed(each) and None not in roots:
+                if roots and not self.narrowed(each) and None not in roots:
                     yield each.loc.line, roots
 
     def _type(self, variable: ir.Var) -> types.Type:
@@ -55,7 +55,7 @@ class Creep:
         made = self._type(value.func) if value.op == "call" else None
         return isinstance(made, types.NumberClass | types.Dispatcher) or "float" in str(made).split("'")
 
-    def _narrowed(self, assign: ir.Assign) -> bool:
+    def narrowed(self, assign: ir.Assign) -> bool:
         """x > 0.5, y[i] = 2 * x: a float32 and a number that float32 holds exactly need no float64."""
         if assign.value.op not in ("binop", "inplace_binop"):
             return False
@@ -76,8 +76,12 @@ class Creep:
         """Does it store into float32, or convert to it?"""
         if isinstance(user, ir.SetItem | ir.StaticSetItem):
             return getattr(self._type(user.target), "dtype", None) == types.float32
-        made = self._type(user.target) if isinstance(user, ir.Assign) else None
-        return made == types.float32 and user.value.op == "call"
+        if not isinstance(user, ir.Assign):
+            return False
+        if isinstance(user.value, ir.Var):  # only another name for it
+            others = [each for each in self.used[user.target.name] if each is not user]
+            return all(map(self._narrows, others))
+        return self._type(user.target) == types.float32 and user.value.op == "call"
 
     def _operands(self, value: ir.Expr) -> list[ir.Var]:
         called = {value.func.name} if value.op == "call" else set()

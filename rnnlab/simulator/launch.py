@@ -39,6 +39,7 @@ class Watch:
     block: tuple[int, int, int]
     trace: Trace | None  # None without checks
     stopped: tuple[Finding, ...] = ()  # faults that ended the launch
+    arguments: tuple = ()  # as they were passed
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -99,7 +100,7 @@ class Kernel:
         found = watch.stopped
         if now.checks:
             self._origin.watch = watch
-            found = self.report().findings
+            found = import_module("rnnlab.simulator.report").report(watch, with_flops=False).findings
         if found and (now.raise_findings or not now.checks):
             raise Findings(self.__name__, found)
 
@@ -113,7 +114,7 @@ class Kernel:
         launch = Launch(self.py_func, passed.given, grid, block, bounds, shuffle, trace)
         stopped = _run(launch, "raise" if self.options.debug else "ignore")
         passed.write_back()
-        return Watch(self.py_func, grid, block, trace, stopped)
+        return Watch(self.py_func, grid, block, trace, stopped, arguments)
 
     def report(self):
         """What the last watched launch did: counts, counts by line, findings.  See report.Report."""

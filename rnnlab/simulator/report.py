@@ -27,6 +27,7 @@ SHOWN = {  # columns of a report: heading -> field of Counts
     "conflicts": "bank_conflicts",
     "atomics": "atomics",
     "barriers": "barriers",
+    "FLOPs": "flops",
 }
 
 
@@ -97,14 +98,16 @@ def observe(kernel: Kernel, grid: object, block: object, arguments: tuple, share
     return report(launch.run(arguments, replace(current(), checks=True)))
 
 
-def report(watch: Watch) -> Report:
-    """Make sense of what a launch wrote down."""
+def report(watch: Watch, with_flops: bool = True) -> Report:
+    """Make sense of what a launch wrote down; FLOPs need the kernel's types, some 20 ms when it is new."""
     columns = watch.trace.columns()
     found = accesses(columns, _size(watch.block))
     lines = np.array([line_of(*site) for site in columns.sites] or [0], np.int64)
     by_line = {line: Counts(**numbers) for line, numbers in count_memory(found, lines).items()}
     for line, barriers in _barriers(columns, lines, watch).items():
         by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
+    for line, operations in (_flops(watch, columns) if with_flops else {}).items():
+        by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = _source(watch.kernel)
     racing = _races(columns, found, lines, watch)
@@ -112,6 +115,13 @@ def report(watch: Watch) -> Report:
     unwritten = tuple(each for each in _unwritten(found, lines, watch) if each.line not in known)
     findings = watch.stopped + racing + unwritten
     return Report(watch.kernel.__name__, total, by_line, findings, source, first_line, watch)
+
+
+def _flops(watch: Watch, columns: Columns) -> dict[int, dict[str, int]]:
+    from rnnlab.simulator.flops import flops  # it brings Numba's compiler, which takes 0.3 s to load
+
+    threads = None if watch.stopped else _size(watch.grid) * _size(watch.block)
+    return flops(watch.kernel, watch.arguments, columns, threads)
 
 
 def _barriers(columns: Columns, lines: np.ndarray, watch: Watch) -> dict[int, int]:
@@ -214,6 +224,8 @@ def _source(function) -> tuple[tuple[str, ...], int]:
 def _shown(counts: Counts, name: str) -> int:
     if name == "sectors":
         return counts.global_load_sectors + counts.global_store_sectors
+    if name == "flops":
+        return sum(counts.flops.values())
     return counts.shared_loads + counts.shared_stores if name == "shared" else getattr(counts, name)
 
 
@@ -230,4 +242,8 @@ def _sentence(c: Counts) -> str:
         parts.append(f"{c.atomics} atomics")
     if c.barriers:
         parts.append(f"{c.barriers} barriers")
+    parts += [
+        f"{n} {kind}" if kind.endswith("functions") else f"{n} FLOPs in {kind}"
+        for kind, n in sorted(c.flops.items())
+    ]
     return ", ".join(parts)

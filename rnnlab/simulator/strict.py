@@ -44,7 +44,10 @@ _known: dict = {}  # findings of a kernel for its argument types: typing takes s
 def check(kernel: Callable, *arguments: object) -> tuple[Finding, ...]:
     """Findings for a kernel with these arguments, or numba types in their place; empty where all is well."""
     function = getattr(kernel, "py_func", kernel)
-    kinds = tuple(type_of(each) for each in arguments)
+    try:
+        kinds = tuple(map(type_of, arguments))
+    except (ValueError, NumbaError) as error:
+        return (Finding("does_not_compile", f"{error}: a GPU takes arrays, numbers and tuples of them"),)
     if (function, kinds) not in _known:
         _known[function, kinds] = tuple(_check(function, kinds))
     return _known[function, kinds]

@@ -1,0 +1,102 @@
+"""Floating-point operations of a launch by source line and dtype, without a look at the kernel while it ran.
+
+Numba's types say which operations a line has, the trace says how often it ran.  An addition, subtraction,
+multiplication or division is one, cuda.fma two; functions such as math.exp take tens of instructions and
+are counted by themselves, as "float32 functions".  What cannot be known is left out: operations of a loop
+that touches no memory, and everything in a kernel that Numba cannot compile.
+"""
+
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numba.core import ir, types
+from numba.core.errors import NumbaError
+
+from rnnlab.compiling.typing import Typed, type_of, typed
+from rnnlab.simulator.creep import Creep
+from rnnlab.simulator.events import Columns
+from rnnlab.simulator.executions import executions
+
+ARITHMETIC = {
+    *(operator.add, operator.sub, operator.mul, operator.truediv),
+    *(operator.iadd, operator.isub, operator.imul, operator.itruediv),
+}
+HALVES = {"hadd": 1, "hsub": 1, "hmul": 1, "hdiv": 1, "hfma": 2}  # of cuda.fp16
+FREE = {"min", "max", "abs", "fabs", "copysign", "selp"}  # no arithmetic in the usual count
+_known: dict = {}  # what a kernel's blocks compute, by function and types
+
+Flops = dict[int, dict[str, int]]  # line -> dtype -> operations
+
+
+def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | None) -> Flops:
+    """Operations of one launch by line; threads is how many ran to their end, None where that is unknown."""
+    seen: dict = {}
+    for (code, instruction), times in zip(columns.sites, np.bincount(columns.site).tolist(), strict=False):
+        seen.setdefault(code, {})[instruction] = times
+    found: dict[int, Counter] = {}
+    try:
+        kinds = tuple(map(type_of, arguments))
+    except (ValueError, NumbaError):  # an argument that only Python knows
+        return {}
+    _add(getattr(kernel, "py_func", kernel), kinds, seen, threads, found)
+    return {line: dict(counts) for line, counts in sorted(found.items())}
+
+
+def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, found: dict) -> None:
+    """Add a function's operations, and those of the device functions it calls."""
+    program, operations = _typed(function, kinds)
+    if program is None:
+        return
+    counts = executions(program, seen.get(function.__code__, {}), entries)
+    calls = Counter()
+    for block, times in counts.items():
+        for line, kind, each in operations[block]:
+            if isinstance(kind, tuple):
+                calls[kind] += times
+            elif times:
+                found.setdefault(line, Counter())[kind] += times * each
+    for (inner, inner_kinds), times in calls.items():
+        _add(inner, inner_kinds, seen, times, found)
+
+
+def _typed(function: Callable, kinds: tuple) -> tuple[Typed | None, dict[int, list]]:
+    """A function with types, and the operations of each of its blocks; None where Numba refuses it."""
+    key = function, kinds
+    if key not in _known:
+        try:
+            program = typed(function, kinds)
+        except Exception:  # it refuses in many ways, and strict mode says why; here nothing is known
+            _known[key] = None, {}
+        else:
+            _known[key] = program, {block: [*_operations(program, block)] for block in program.blocks}
+    return _known[key]
+
+
+def _operations(program: Typed, block: int) -> Iterator[tuple[int, object, int]]:
+    """(line, dtype, operations) of a block; a call of a device function has (function, types) for dtype."""
+    creep = Creep(program)
+    for statement in program.blocks[block].body:
+        value = getattr(statement, "value", None)
+        signature = program.signatures.get(value) if isinstance(value, ir.Expr) else None
+        if signature is None or not isinstance(statement, ir.Assign):
+            continue
+        narrow = creep.narrowed(statement) and signature.return_type == types.float64
+        dtype = "float32" if narrow else str(signature.return_type)
+        called = program.types.get(value.func.name) if value.op == "call" else None
+        if isinstance(called, types.Dispatcher):
+            yield statement.loc.line, (called.dispatcher.py_func, signature.args), 1
+        elif isinstance(signature.return_type, types.Float):
+            yield from ((statement.loc.line, *each) for each in _counted(value, called, dtype))
+
+
+def _counted(value: ir.Expr, called: types.Type | None, dtype: str) -> Iterator[tuple[str, int]]:
+    if value.op in ("binop", "inplace_binop"):
+        yield (dtype, 1) if value.fn in ARITHMETIC else (f"{dtype} functions", 1)
+    elif isinstance(called, types.Function):
+        name = getattr(called.typing_key, "__name__", "")
+        if name == "fma" or name in HALVES:
+            yield dtype, HALVES.get(name, 2)
+        elif getattr(called.typing_key, "__module__", "") == "math" and name not in FREE:
+            yield f"{dtype} functions", 1
