@@ -1,0 +1,29 @@
+"""The comparison with Numba's simulator: the same kernel, a right result, and a table of both."""
+
+import numpy as np
+import pytest
+
+from rnnlab.bench import simulator_speed
+
+
+def test_what_is_timed_has_computed_the_product(monkeypatch):
+    assert simulator_speed.seconds("rnnlab.simulator", 16, checks=False) > 0
+    monkeypatch.setattr(simulator_speed, "tiled_matmul", lambda A, B, C: None)
+    with pytest.raises(AssertionError):
+        simulator_speed.seconds("rnnlab.simulator", 16, checks=False)
+
+
+def test_the_kernel_runs_unchanged_in_both(monkeypatch):
+    monkeypatch.setattr(simulator_speed, "SIZE", 8)
+    assert simulator_speed.numbas_seconds() > 0
+
+
+def test_the_table_says_how_many_times_faster(monkeypatch, capsys):
+    times = {"checks": iter([9.0, 0.1, 0.1, 0.1]), "bare": iter([0.02, 0.02, 0.02])}
+    monkeypatch.setattr(simulator_speed, "numbas_seconds", lambda: 4.0)
+    monkeypatch.setattr(
+        simulator_speed, "seconds", lambda module, size, checks: next(times["checks" if checks else "bare"])
+    )
+    simulator_speed.main(["--rounds", "1"])
+    said = capsys.readouterr().out
+    assert np.all([each in said for each in ("4000.0 ms", "100.0 ms    40.0 ×", "20.0 ms   200.0 ×")])
