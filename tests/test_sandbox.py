@@ -69,4 +69,4 @@ def test_without_bubblewrap_the_mode_is_plain_and_says_why(tried_anew, monkeypat
 
 def test_a_worker_gets_nothing_of_the_teachers_environment(monkeypatch):
     monkeypatch.setenv("SECRET", "x")
-    assert set(sandbox.environment()) == {"LANG", "HOME", *sandbox.ONE_THREAD}
+    assert set(sandbox.environment()) == {"LANG", "HOME", "RNNLAB_CUDA", *sandbox.ONE_THREAD}

@@ -2,6 +2,7 @@
 
 import inspect
 
+import numpy as np
 import pytest
 from simulated_kernels import CORRECT, numbers
 from wrong_kernels import WRONG
@@ -66,3 +67,33 @@ def test_memory_of_the_device_that_nobody_wrote_is_noticed_until_it_is_written()
     assert finding.kind == "uninitialised"
     assert cuda.observe(copy, 1, 32, cuda.to_device(numbers(32)), fresh, 1).findings == ()
     assert cuda.observe(copy, 1, 32, fresh, target, 1).findings == ()
+
+
+@cuda.jit
+def flags_and_numbers(x, out, offset):
+    whole = cuda.shared.array(0, np.uint8)
+    flags = whole[: cuda.blockDim.x]
+    numbers = whole[offset:].view(np.float32)
+    i = cuda.threadIdx.x
+    flags[i] = 1
+    numbers[i] = x[i]
+    cuda.syncthreads()
+    out[i] = numbers[cuda.blockDim.x - 1 - i]
+
+
+@pytest.mark.parametrize(("offset", "expected"), [(33, ["misaligned", "misaligned"]), (36, [])])
+def test_numbers_in_shared_memory_must_stand_at_a_multiple_of_their_size(offset, expected):
+    x, out = np.arange(32, dtype="float32"), np.zeros(32, "float32")
+    report = cuda.observe(flags_and_numbers, 1, 32, x, out, offset, shared=offset + 128)
+    assert [each.kind for each in report.findings] == expected
+    assert [line(report, each.line).strip() for each in report.findings] == [
+        "numbers[i] = x[i]",
+        "out[i] = numbers[cuda.blockDim.x - 1 - i]",
+    ][: len(expected)]
+    np.testing.assert_array_equal(out, x[::-1])
+
+
+def test_a_report_prints_its_table_where_a_notebook_shows_text():
+    report = cuda.observe(flags_and_numbers, 1, 32, np.ones(32, "f4"), np.ones(32, "f4"), 32, shared=160)
+    assert repr(report) == str(report)
+    assert "numbers[i] = x[i]" in repr(report)

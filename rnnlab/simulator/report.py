@@ -3,21 +3,18 @@
 import functools
 import html
 import inspect
-import linecache
-import re
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from rnnlab.simulator.accesses import Accesses, accesses
 from rnnlab.simulator.counts import Counts, count_memory
-from rnnlab.simulator.events import ATOMIC, BARRIER, GRID_SYNC, LOAD, STORE, VOLATILE_LOAD, Columns
+from rnnlab.simulator.diagnosis import diagnosis
+from rnnlab.simulator.events import BARRIER, GRID_SYNC, Columns
 from rnnlab.simulator.faults import line_of
 from rnnlab.simulator.findings import Finding
 from rnnlab.simulator.launch import Kernel, Watch
-from rnnlab.simulator.races import Race, races
 from rnnlab.simulator.settings import current
-from rnnlab.simulator.uninitialised import first_reads
 
 SHOWN = {  # columns of a report: heading -> field of Counts
     "loads": "global_loads",
@@ -31,7 +28,7 @@ SHOWN = {  # columns of a report: heading -> field of Counts
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """Counts of a launch, in all and by source line; what is wrong with it; the trace behind both."""
 
@@ -73,6 +70,8 @@ class Report:
         found = [str(each) for each in self.findings] or ["no findings"]
         return "\n".join([head, " " * 76 + heading, *rows, *found])
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
         cell = '<td style="text-align:right">{}</td>'.format
@@ -92,10 +91,12 @@ class Report:
         )
 
 
-def observe(kernel: Kernel, grid: object, block: object, arguments: tuple, shared: int = 0) -> Report:
+def observe(
+    kernel: Kernel, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
+) -> Report:
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
     launch = kernel[grid, block, 0, shared]
-    return report(launch.run(arguments, replace(current(), checks=True)))
+    return report(launch.run(arguments, replace(current(), checks=True)), with_flops)
 
 
 def report(watch: Watch, with_flops: bool = True) -> Report:
@@ -110,10 +111,7 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = _source(watch.kernel)
-    racing = _races(columns, found, lines, watch)
-    known = {line for each in racing for line in (each.line, each.other_line)}  # who races reads too early
-    unwritten = tuple(each for each in _unwritten(found, lines, watch) if each.line not in known)
-    findings = watch.stopped + racing + unwritten
+    findings = watch.stopped + diagnosis(columns, found, lines, watch)
     return Report(watch.kernel.__name__, total, by_line, findings, source, first_line, watch)
 
 
@@ -132,81 +130,6 @@ def _barriers(columns: Columns, lines: np.ndarray, watch: Watch) -> dict[int, in
         for line, arrived in zip(*np.unique(lines[columns.site[mask]], return_counts=True), strict=True):
             per_line[int(line)] = per_line.get(int(line), 0) + int(arrived) // size
     return per_line
-
-
-def _unwritten(found: Accesses, lines: np.ndarray, watch: Watch) -> tuple[Finding, ...]:
-    told = {}
-    for place in first_reads(found):
-        line, where = int(lines[found.site[place]]), _where(watch, int(found.thread[place]))
-        name = f"{found.arrays[found.array[place]].space} memory"
-        message = (
-            f"{_name(*where)} reads {name} on line {line} that nobody has written: on a GPU it "
-            "holds whatever was there before; write it first"
-        )
-        told.setdefault(line, Finding("uninitialised", message, line, *where))
-    return tuple(told.values())
-
-
-def _races(columns: Columns, found: Accesses, lines: np.ndarray, watch: Watch) -> tuple[Finding, ...]:
-    text = [
-        linecache.getline(code.co_filename, int(line))
-        for (code, _), line in zip(columns.sites, lines, strict=False)
-    ]
-    waits = np.array([bool(re.match(r"\s*while\b", line)) for line in text] or [False])
-    told = {}
-    for race in races(columns, found, waits):
-        finding = _race(race, found, lines, watch)
-        told.setdefault((finding.kind, *sorted((finding.line, finding.other_line))), finding)
-    return tuple(told.values())
-
-
-def _race(race: Race, found: Accesses, lines: np.ndarray, watch: Watch) -> Finding:
-    who = [_where(watch, int(found.thread[place])) for place in (race.first, race.second)]
-    line = [int(lines[found.site[place]]) for place in (race.first, race.second)]
-    does = [_verb(int(found.kind[place])) for place in (race.first, race.second)]
-    root = found.arrays[found.array[race.first]].root
-    element = (
-        int(found.address[race.first]) - int(found.base[found.array[race.first]])
-    ) // root.data.itemsize
-    what = f"{root.space}[{', '.join(map(str, np.unravel_index(element, root.data.shape)))}]"
-    kind, remedy = _judge(race, who[0][0] == who[1][0])
-    message = (
-        f"{_name(*who[0])} {does[0]} {what} on line {line[0]} and {_name(*who[1])} {does[1]} it on line "
-        f"{line[1]}; {remedy}"
-    )
-    return Finding(kind, message, line[0], *who[0], line[1], *who[1])
-
-
-def _judge(race: Race, same_block: bool) -> tuple[str, str]:
-    """The kind of finding, and what to do."""
-    if race.fence:
-        return "missing_fence", (
-            "a flag tells the second that the first is done, but without a cuda.threadfence() between the "
-            "write and the flag the flag may arrive first"
-        )
-    if same_block:
-        return "race", "nothing orders the two: a cuda.syncthreads() belongs between"
-    return "race", "blocks run in any order: they need an atomic, a flag with a fence, or a grid barrier"
-
-
-def _verb(kind: int) -> str:
-    return {LOAD: "reads", VOLATILE_LOAD: "reads", STORE: "writes", ATOMIC: "changes"}.get(kind, "writes")
-
-
-def _where(watch: Watch, thread: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Block and thread index of a thread's number."""
-    block, local = divmod(thread, _size(watch.block))
-    unravel = lambda number, size: (
-        number % size[0],
-        number // size[0] % size[1],
-        number // (size[0] * size[1]),
-    )
-    return unravel(block, watch.grid), unravel(local, watch.block)
-
-
-def _name(block: tuple[int, int, int], thread: tuple[int, int, int]) -> str:
-    short = lambda index: index[0] if index[1:] == (0, 0) else index
-    return f"thread {short(thread)} of block {short(block)}"
 
 
 def _size(dimensions: tuple[int, int, int]) -> int:

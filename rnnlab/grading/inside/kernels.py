@@ -27,7 +27,7 @@ def launched(function: Callable) -> Callable:
 
     def launch(grid: tuple, block: tuple, *arguments: object) -> dict:
         own = [np.array(each) if isinstance(each, np.ndarray) else each for each in arguments]
-        observed = sys.modules["rnnlab.cuda"].observe(function, grid, block, *own)
+        observed = _observed(function, grid, block, own)
         counts = getattr(observed, "counts", None)
         findings = getattr(observed, "findings", ())
         return {
@@ -38,3 +38,11 @@ def launched(function: Callable) -> Callable:
 
     launch.__code__ = launch.__code__.replace(co_name=function.__name__)
     return launch
+
+
+def _observed(function: Callable, grid: tuple, block: tuple, own: list) -> object:
+    """cuda.observe without FLOPs by line, which would need Numba's compiler in here."""
+    if not sys.modules["rnnlab.cuda"].is_simulated:
+        return sys.modules["rnnlab.cuda"].observe(function, grid, block, *own)
+    report = importlib.import_module("rnnlab.simulator.report")
+    return report.observe(function, grid, block, tuple(own), with_flops=False)
