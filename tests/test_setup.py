@@ -85,7 +85,7 @@ def test_conda_installs_the_course_itself_without_another_copy_of_its_packages()
 
 
 def test_the_extras_are_the_documented_ones():
-    assert {*EXTRAS} == {"lab", "cuda12", "cuda13", "compile", "peers", "scale", "teach", "dev"}
+    assert {*EXTRAS} == {"lab", "cuda12", "cuda13", "compile", "halide", "peers", "scale", "teach", "dev"}
 
 
 def test_the_version_is_stated_once_in_code_and_once_for_the_installer():
@@ -164,13 +164,13 @@ def test_make_sets_up_the_peers_apart_from_the_course():
     said = make("--dry-run", "--always-make", "peers", PATH="/usr/bin:/bin").stdout
     assert "-m venv .venv-peers" in said
     assert "--constraint constraints.txt" in said
-    assert "--editable '.[peers]'" in said
+    assert "--editable '.[peers,halide]'" in said
 
 
-def test_nvidias_compilers_are_installed_by_continuous_integration_only():
+def test_halide_and_nvidias_compilers_are_installed_by_continuous_integration_only():
     plan = lambda **more: make("--dry-run", "--always-make", "test", PATH="/usr/bin:/bin", **more).stdout
     system, machine = platform.system(), platform.machine()
-    assert ("'.[lab,dev,compile]'" in plan(CI="true")) == ((system, machine) == ("Linux", "x86_64"))
+    assert ("'.[lab,dev,compile,halide]'" in plan(CI="true")) == ((system, machine) == ("Linux", "x86_64"))
     assert "compile]" not in plan()
 
 

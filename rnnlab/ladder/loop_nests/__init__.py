@@ -66,7 +66,7 @@ def engine() -> str:
     for name in ENGINES:
         if importlib.util.find_spec(name):
             return name
-    raise ModuleNotFoundError("schedules need Halide (pip install 'rnnlab[peers]') or Numba ('rnnlab[lab]')")
+    raise ModuleNotFoundError("schedules need Halide (pip install 'rnnlab[halide]') or Numba ('rnnlab[lab]')")
 
 
 def build(schedule: Mapping[str, object], sizes: tuple[int, int, int], by: str | None = None) -> Product:
