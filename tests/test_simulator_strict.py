@@ -3,7 +3,9 @@
 import inspect
 import subprocess
 import sys
+from types import FunctionType
 
+import numba
 import numpy as np
 import pytest
 import simulated_kernels
@@ -48,6 +50,16 @@ def test_a_kernel_that_no_gpu_compiles_is_told_its_line(name):
     (found,) = check(kernel, VECTOR, VECTOR)
     assert (found.kind, found.line) == ("does_not_compile", marked(kernel, "no GPU compiles this"))
     assert found.message.rsplit("; ", 1)[1] != "say it in simpler words"
+
+
+def test_it_is_told_its_line_after_compiled_code_has_used_the_same_function():
+    dot = numba.njit(lambda a, b: np.dot(a, b))
+    assert dot(np.ones(3), np.ones(3)) == 3
+    kernel = strict_kernels.whole_arrays
+    unknown_yet = FunctionType(kernel.py_func.__code__, kernel.py_func.__globals__)
+    (found,) = check(unknown_yet, VECTOR, VECTOR)
+    assert found.line == marked(kernel, "no GPU compiles this")
+    assert "numpy.dot" in found.message
 
 
 def test_a_python_float_as_argument_is_named():

@@ -9,9 +9,13 @@ Python runs whatever it meets; a GPU runs what a compiler could give a type.  Tw
 No GPU is needed, and none of NVIDIA's compilers.
 """
 
+import ast
+import inspect
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 
+import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError, UnsupportedError
 
@@ -94,16 +98,31 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     """Numba's error, shortened to what a learner can use."""
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     places = re.findall(rf'File "[^"]*{re.escape(_file(function))}", line (\d+)', text)
-    line = (
-        int(places[0])
-        if places
-        else getattr(getattr(error, "loc", None), "line", None) or function.__code__.co_firstlineno
-    )
+    line = int(places[0]) if places else getattr(getattr(error, "loc", None), "line", None)
+    if line is None and (called := _call_of_numpy(function)):
+        line, text = called
+    line = line or function.__code__.co_firstlineno
     lines = [each.strip() for each in text.splitlines()]
     telling = [each for each in lines if any(words in each for words in REMEDIES)]
     said = (telling or [each for each in lines if each and not each.startswith("Failed in")])[0].rstrip(".: ")
     remedy = next((what for words, what in REMEDIES.items() if words in said), "say it in simpler words")
     return Finding("does_not_compile", f"line {line} does not compile on a GPU ({said}); {remedy}", line)
+
+
+def _call_of_numpy(function: Callable) -> tuple[int, str] | None:
+    """Line of the first call of a NumPy function, and what Numba says of it.
+
+    Once compiled CPU code has used the function, the CUDA target fails further on, without a place.
+    """
+    source, first = inspect.getsourcelines(function)
+    for node in ast.walk(ast.parse(textwrap.dedent("".join(source)))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            module = function.__globals__.get(getattr(node.func.value, "id", ""))
+            called = getattr(module, node.func.attr, None) if module is np else None
+            if called is not None and not isinstance(called, (type, np.ufunc)):
+                said = f"Use of unsupported NumPy function 'numpy.{node.func.attr}'"
+                return first + node.lineno - 1, said
+    return None
 
 
 def _file(function: Callable) -> str:
