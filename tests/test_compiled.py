@@ -10,9 +10,10 @@ import pytest
 from numba import njit
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from rnnlab import reference
 from rnnlab.cells import GATES
 from rnnlab.ladder import find
-from rnnlab.ladder.compiled import recurrence, threads
+from rnnlab.ladder.compiled import passes, recurrence, threads
 from rnnlab.ladder.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder.numba_fused import forward as fused_forward
 from rnnlab.network import Network
@@ -157,3 +158,22 @@ def test_a_vector_times_a_matrix_is_numpys(K, N):
     vector, weights, out = rng.normal(size=K), rng.normal(size=(K, N)), np.full(N, np.nan)
     recurrence.vector_product(vector, weights, out)
     np.testing.assert_allclose(out, vector @ weights, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("cell", GATES)
+@pytest.mark.parametrize("large", [0, float("inf")], ids=["BLAS's threads", "compiled"])
+def test_who_splits_a_steps_product_changes_no_number(cell, large, monkeypatch):
+    monkeypatch.setattr(passes, "LARGE_PRODUCT", large)
+    network = Network.create(cell, 5, 7, layers=2, dtype="float64", seed=1)
+    draw = np.random.default_rng(0)
+    x, dy = draw.normal(size=(6, 3, 5)), draw.normal(size=(6, 3, 7))
+    rung = find("numba_fused").module
+    got, want = rung.forward(network, x), reference.forward(network, x)
+    np.testing.assert_allclose(got[0], want[0], rtol=1e-12, atol=1e-13)
+    dx, dstate, gradients = rung.backward(network, got[2], dy)
+    want_dx, want_dstate, want_gradients = reference.backward(network, want[2], dy)
+    np.testing.assert_allclose(dx, want_dx, rtol=1e-11, atol=1e-12)
+    for a, b in zip(dstate, want_dstate, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+    for name, gradient in gradients.items():
+        np.testing.assert_allclose(gradient, want_gradients[name], rtol=1e-11, atol=1e-12)

@@ -5,16 +5,18 @@ are threads; so is the minibatch, each share with a loop over time of its own.
 """
 
 from functools import partial
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.ladder.compiled import recurrence
+from rnnlab.ladder.compiled import recurrence, stepwise
 from rnnlab.ladder.compiled.threads import shares, together
 from rnnlab.network import Network, check_gradients, check_input
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
+LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
 
 
 class Kept(NamedTuple):
@@ -57,17 +59,17 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, th
     h, gates = _history(T, state[0][index]), np.empty((T, B, network.gates * H), x.dtype)
     _products(x.reshape(T * B, I), np.ascontiguousarray(layer.weight_ih.T), gates.reshape(T * B, -1), threads)
     weights, bias = np.ascontiguousarray(layer.weight_hh.T), layer.bias_ih + layer.bias_hh
-    nothing = np.empty((0, 0, 0), x.dtype)
+    nothing, loops = np.empty((0, 0, 0), x.dtype), _loops(B, layer.weight_hh.size, threads)
     if network.cell == "lstm":
         extra = _history(T, state[1][index])
-        loop = partial(recurrence.lstm_forward, gates, weights, bias, h, extra)
+        loop = partial(loops.lstm_forward, gates, weights, bias, h, extra)
     elif network.cell == "gru":
         bias[2 * H :] = layer.bias_ih[2 * H :]
         extra = np.empty((T, B, H), x.dtype)
-        loop = partial(recurrence.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, extra)
+        loop = partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, extra)
     else:
         extra = nothing
-        loop = partial(recurrence.rnn_forward, network.cell == "rnn_relu", gates, weights, bias, h)
+        loop = partial(loops.rnn_forward, network.cell == "rnn_relu", gates, weights, bias, h)
     together([partial(loop, *share) for share in _batch_shares(T, B, layer.weight_hh.size, threads)])
     return Kept(x, h, nothing if network.gates == 1 else gates, extra)
 
@@ -77,18 +79,18 @@ def _layer_backward(network: Network, index: int, kept: Kept, dy: np.ndarray, st
     layer, (T, B, I), H = network.layer(index), kept.x.shape, network.hidden_size
     rows = network.gates * H
     dgates, parts = np.empty((T, B, rows), dy.dtype), _batch_shares(T, B, layer.weight_hh.size, threads)
-    du, db = dgates, np.zeros((len(parts), rows), dy.dtype)
+    du, db, loops = dgates, np.zeros((len(parts), rows), dy.dtype), _loops(B, layer.weight_hh.size, threads)
     db_u = db
     if network.cell == "lstm":
-        loop = partial(recurrence.lstm_backward, layer.weight_hh, kept.gates, kept.extra, dy, *state, dgates)
+        loop = partial(loops.lstm_backward, layer.weight_hh, kept.gates, kept.extra, dy, *state, dgates)
     elif network.cell == "gru":
         du, db_u = np.empty_like(dgates), np.zeros_like(db)
         loop = partial(
-            recurrence.gru_backward, layer.weight_hh, kept.gates, kept.extra, kept.h, dy, *state, dgates, du
+            loops.gru_backward, layer.weight_hh, kept.gates, kept.extra, kept.h, dy, *state, dgates, du
         )
     else:
         loop = partial(
-            recurrence.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, kept.h, dy, *state, dgates
+            loops.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, kept.h, dy, *state, dgates
         )
     sums = lambda part: (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
     together([partial(loop, *sums(part), *share) for part, share in enumerate(parts)])
@@ -132,6 +134,11 @@ def _worth(flops: float, threads: int) -> int:
 def _batch_shares(T: int, B: int, weights: int, threads: int) -> list[tuple[int, int]]:
     """The minibatch in one share a thread, as far as a share is worth it."""
     return shares(B, _worth(2 * T * B * weights, threads))
+
+
+def _loops(B: int, weights: int, threads: int) -> ModuleType:
+    """Where one thread has the whole minibatch and its product is large, BLAS splits it better than we do."""
+    return stepwise if threads == 1 and 2 * B * weights >= LARGE_PRODUCT else recurrence
 
 
 def _history(T: int, first: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ dc [B,H] as the gradients of the initial state.
 import numpy as np
 from numba import njit
 
-from rnnlab.ladder.compiled import gates as step
+from rnnlab.ladder.compiled import rows
 from rnnlab.ladder.compiled.nonlinear import FAST
 
 OPTIONS = {**FAST, "nogil": True, "cache": True}
@@ -42,43 +42,18 @@ def vector_product(vector, weights, out):
 
 
 @njit(**OPTIONS)
-def arrive(dh, sent, dy):
-    """dh [n,H] = what later steps sent + what the loss sends at this step."""
-    for r in range(len(dh)):
-        for j in range(dh.shape[1]):
-            dh[r, j] = sent[r, j] + dy[r, j]
-
-
-@njit(**OPTIONS)
-def add_up(db, dg):
-    for j in range(db.size):
-        db[j] += dg[j]
-
-
-@njit(**OPTIONS)
 def rnn_forward(is_relu, gates, weights, b, h, lo, hi):
     u = np.empty((hi - lo, h.shape[2]), gates.dtype)
     for t in range(len(gates)):
         product(h[t, lo:hi], weights, u)
-        for r in range(lo, hi):
-            if is_relu:
-                step.rnn_relu(gates[t, r], u[r - lo], b, h[t + 1, r])
-            else:
-                step.rnn_tanh(gates[t, r], u[r - lo], b, h[t + 1, r])
+        rows.rnn(is_relu, gates[t, lo:hi], u, b, h[t + 1, lo:hi])
 
 
 @njit(**OPTIONS)
 def rnn_backward(is_relu, weights, h, dy, dh, dgates, db, lo, hi):
     sent = dh[lo:hi].copy()
-    arriving = np.empty_like(sent)
     for t in range(len(dy) - 1, -1, -1):
-        arrive(arriving, sent, dy[t, lo:hi])
-        for r in range(lo, hi):
-            if is_relu:
-                step.rnn_relu_backward(h[t + 1, r], arriving[r - lo], dgates[t, r])
-            else:
-                step.rnn_tanh_backward(h[t + 1, r], arriving[r - lo], dgates[t, r])
-            add_up(db, dgates[t, r])
+        rows.rnn_backward(is_relu, h[t + 1, lo:hi], dy[t, lo:hi], sent, dgates[t, lo:hi], db)
         product(dgates[t, lo:hi], weights, sent)
     dh[lo:hi] = sent
 
@@ -88,19 +63,15 @@ def lstm_forward(gates, weights, b, h, c, lo, hi):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
         product(h[t, lo:hi], weights, u)
-        for r in range(lo, hi):
-            step.lstm(gates[t, r], u[r - lo], b, c[t, r], c[t + 1, r], h[t + 1, r])
+        rows.lstm(gates[t, lo:hi], u, b, c[t, lo:hi], c[t + 1, lo:hi], h[t + 1, lo:hi])
 
 
 @njit(**OPTIONS)
 def lstm_backward(weights, gates, c, dy, dh, dc, dgates, db, lo, hi):
     sent = dh[lo:hi].copy()
-    arriving = np.empty_like(sent)
     for t in range(len(dy) - 1, -1, -1):
-        arrive(arriving, sent, dy[t, lo:hi])
-        for r in range(lo, hi):
-            step.lstm_backward(gates[t, r], c[t, r], c[t + 1, r], arriving[r - lo], dc[r], dgates[t, r])
-            add_up(db, dgates[t, r])
+        cs = c[t, lo:hi], c[t + 1, lo:hi]
+        rows.lstm_backward(gates[t, lo:hi], cs, dy[t, lo:hi], sent, dc[lo:hi], dgates[t, lo:hi], db)
         product(dgates[t, lo:hi], weights, sent)
     dh[lo:hi] = sent
 
@@ -110,21 +81,16 @@ def gru_forward(gates, weights, b, b_n, h, keep, lo, hi):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
         product(h[t, lo:hi], weights, u)
-        for r in range(lo, hi):
-            step.gru(gates[t, r], u[r - lo], b, b_n, h[t, r], keep[t, r], h[t + 1, r])
+        rows.gru(gates[t, lo:hi], u, b, b_n, h[t, lo:hi], keep[t, lo:hi], h[t + 1, lo:hi])
 
 
 @njit(**OPTIONS)
 def gru_backward(weights, gates, keep, h, dy, dh, dgates, du, db, dub, lo, hi):
     sent = dh[lo:hi].copy()
-    arriving = np.empty_like(sent)
+    past = np.empty_like(sent)
     for t in range(len(dy) - 1, -1, -1):
-        arrive(arriving, sent, dy[t, lo:hi])
-        for r in range(lo, hi):
-            step.gru_backward(gates[t, r], keep[t, r], h[t, r], arriving[r - lo], dgates[t, r], du[t, r])
-            add_up(db, dgates[t, r])
-            add_up(dub, du[t, r])
+        kept = gates[t, lo:hi], keep[t, lo:hi], h[t, lo:hi]
+        rows.gru_backward(kept, dy[t, lo:hi], sent, past, dgates[t, lo:hi], du[t, lo:hi], db, dub)
         product(du[t, lo:hi], weights, sent)
-        for r in range(hi - lo):
-            add_up(sent[r], arriving[r])
+        sent += past
     dh[lo:hi] = sent

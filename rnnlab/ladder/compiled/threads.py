@@ -35,16 +35,16 @@ def count() -> int:
 
 
 @contextmanager
-def single_threaded_blas() -> Iterator[None]:
-    """Hold every BLAS to one thread."""
-    before = [lib.num_threads for lib in _libraries()]
+def single_threaded_blas(only: str = "") -> Iterator[None]:
+    """Hold every BLAS to one thread; with `only`, those whose file's path contains it."""
+    held = [(lib, lib.num_threads) for lib in _libraries() if only in lib.filepath]
     try:
-        for lib in _libraries():
+        for lib, _ in held:
             lib.set_num_threads(1)
         yield
     finally:
-        for lib, threads in zip(_libraries(), before, strict=True):
-            lib.set_num_threads(threads)
+        for lib, before in held:
+            lib.set_num_threads(before)
 
 
 def together(tasks: Sequence[Task]) -> None:
