@@ -70,6 +70,11 @@ def apply(plan: Plan, passes: Sequence[Pass]) -> Plan:
 @lru_cache(maxsize=64)
 def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) -> Plan:
     """The plan of a pass through a network, made once for the same sizes and passes."""
+    return make_plan(direction, cell, sizes, passes)
+
+
+def make_plan(direction: str, cell: str, sizes: Sizes, passes: Sequence[Pass]) -> Plan:
+    """The plan of a pass through a network, made now."""
     build = forward_plan if direction == "forward" else backward_plan
     return apply(build(cell, sizes), passes)
 

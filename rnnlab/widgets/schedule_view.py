@@ -1,0 +1,150 @@
+"""A pass through a network on a GPU's timeline, with a switch for each optimisation: predicted, not measured.
+
+When the host issues each kernel and when it runs, how many there are and how fast products go; below, what
+each of the five named stages has to move and to compute.  Published figures stand beside the prediction where
+the settings are those of a publication.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from matplotlib.figure import Figure
+
+from rnnlab.machine.devices import DEVICES, find
+from rnnlab.widgets.picture import Slider, View, slider_view
+from rnnlab.widgets.schedule_drawing import draw, scaled
+from rnnlab.widgets.schedule_numbers import (
+    PASSES,
+    STAGES,
+    Prediction,
+    Settings,
+    prediction,
+    settings_of_stage,
+    stage_numbers,
+)
+from rnnlab.widgets.schedule_published import published
+
+__all__ = [
+    "STAGES",
+    "Prediction",
+    "Settings",
+    "draw_schedule",
+    "explore_schedule",
+    "finding",
+    "prediction",
+    "settings_of_stage",
+    "stage_numbers",
+]
+
+CELLS = "rnn_tanh", "gru_before", "gru_after", "lstm"
+OFF_ON = False, True
+SWITCHES = {  # by pass, in the order in which they are made
+    "group_gates": Slider("group gates", OFF_ON),
+    "fuse_pointwise": Slider("fuse pointwise", OFF_ON),
+    "transpose_once": Slider("transpose once", OFF_ON),
+    "batch_inputs": Slider("inputs of k steps", ("off", 2, 4, 8, 16, "T")),
+    "weight_gradient_after_loop": Slider("weight gradient once", OFF_ON),
+    "wavefront": Slider("wavefront", OFF_ON),
+    "streams": Slider("streams a layer", ("one for all", 1, 2)),
+    "graph": Slider("CUDA graph", OFF_ON),
+}
+SIZES = {
+    "direction": Slider("direction", ("forward", "backward")),
+    "cell": Slider("cell", CELLS),
+    "layers": Slider("layers L", range(1, 5)),
+    "hidden_size": Slider("hidden size H", (32, 64, 128, 256, 512, 1024, 2048)),
+    "minibatch": Slider("minibatch B", (1, 4, 16, 32, 64, 128, 256)),
+    "steps": Slider("steps T", (1, 2, 5, 10, 20, 50, 100)),
+    "device": Slider("device", tuple(DEVICES)),
+}
+LOOK = {
+    "look_at": Slider("look at, % of the time", range(0, 101, 5)),
+    "launches_shown": Slider("launches to look at", (12, 25, 50, 100, 200), start=2),
+}
+
+
+def finding(settings: Settings) -> str:
+    """What the picture shows, in a few sentences."""
+    told, device = prediction(settings), find(settings.device)
+    found = stage_numbers(settings.direction, settings.cell, settings.sizes)
+    first, last = ([scaled(each.bytes, "B"), scaled(each.flops, "FLOP")] for each in (found[0], found[-1]))
+    return (
+        f"Predicted for {device.name}, not measured: {told.launches} launches, {told.makespan / 1e3:.3g} ms, "
+        f"{told.tflops:.3g} of {device.peak:.3g} TFLOP/s; for {told.idle:.0%} of the time no kernel is on "
+        f"the device. {_beside(settings, told)}From {found[0].name} to {found[-1].name} a pass goes from "
+        f"{first[0]} to {last[0]} and from {first[1]} to {last[1]}."
+    )
+
+
+def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 50) -> Figure:
+    """The whole pass, a look at some launches of it, and the stages' bytes and FLOPs.
+
+    look_at: where the look begins, in % of the time.
+    """
+    told = prediction(settings)
+    return draw(
+        told.bars,
+        told.makespan,
+        _title(settings, told),
+        stage_numbers(settings.direction, settings.cell, settings.sizes),
+        (look_at / 100, launches_shown),
+    )
+
+
+def explore_schedule(
+    passes: Sequence[str] = tuple(SWITCHES), sizes: Sequence[str] = tuple(SIZES), **start: Any
+) -> View:
+    """Sliders for these sizes, a switch for each of these passes; `start` sets both, and what has none.
+
+    passes: keys of SWITCHES; sizes: keys of SIZES; start: fields of Settings, look_at, launches_shown.
+    """
+    first = Settings(**{name: value for name, value in start.items() if name not in LOOK})
+    look = {name: start[name] for name in LOOK if name in start}
+    shown = {name: SIZES[name] for name in sizes} | {name: SWITCHES[name] for name in passes}
+    sliders = {name: _at(slider, getattr(first, name)) for name, slider in shown.items()}
+    sliders |= {
+        name: _at(slider, look.get(name, slider.values[slider.start])) for name, slider in LOOK.items()
+    }
+    return slider_view(partial(_drawn, first), partial(_said, first), **sliders)
+
+
+def _drawn(first: Settings, look_at: float, launches_shown: int, **moved: Any) -> Figure:
+    return draw_schedule(replace(first, **moved), look_at, launches_shown)
+
+
+def _said(first: Settings, look_at: float, launches_shown: int, **moved: Any) -> str:
+    return finding(replace(first, **moved))
+
+
+def _at(slider: Slider, value: Any) -> Slider:
+    """The slider at this value, which joins the others if it is not among them."""
+    if value in slider.values:
+        return slider._replace(start=list(slider.values).index(value))
+    if not isinstance(value, int):
+        raise ValueError(f"{slider.label} is {value!r}; there are {', '.join(map(str, slider.values))}")
+    numbers = sorted([*(each for each in slider.values if not isinstance(each, str)), value])
+    words = [each for each in slider.values if isinstance(each, str)]
+    return slider._replace(values=(*words, *numbers), start=len(words) + numbers.index(value))
+
+
+def _title(settings: Settings, told: Prediction) -> str:
+    return (
+        f"predicted, {settings.device}: {told.makespan / 1e3:.3g} ms, {told.launches} launches, "
+        f"{told.tflops:.3g} TFLOP/s. {_beside(settings, told)}"
+    )
+
+
+def _beside(settings: Settings, told: Prediction) -> str:
+    """A published figure next to the prediction in the same unit; empty where there is none."""
+    known = published(settings)
+    if known is None:
+        return ""
+    if known.milliseconds:
+        return f"Published: {known.milliseconds} ms ({known.source}). "
+    naive = prediction(replace(settings, **{name: getattr(Settings, name) for name in PASSES}))
+    return (
+        f"Predicted {naive.makespan / told.makespan:.1f} × naive, published {known.times_naive} × "
+        f"({known.source}). "
+    )
