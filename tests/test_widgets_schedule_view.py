@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from itertools import product
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -94,9 +95,9 @@ def test_pixels_mix_what_runs_in_them():
 
 def test_no_more_bars_are_drawn_than_are_seen():
     settings = Settings(cell="lstm", layers=1, hidden_size=32, minibatch=1, steps=20)
-    draw_schedule(settings, look_at=50, launches_shown=25)
-    drawn = schedule_drawing._blank().bars.get_paths()
-    assert 2 * 25 <= len(drawn) <= 2 * 27
+    drawn = draw_schedule(settings, look_at=50, launches_shown=25).html
+    assert 25 <= drawn.count("<title>host issues") <= 27
+    assert 25 <= drawn.count(", layer 0, step 1") <= 27
 
 
 def test_published_figures_are_found_by_their_settings_and_by_no_others():
@@ -134,6 +135,14 @@ def test_a_start_that_no_slider_has_is_added_and_a_wrong_word_is_refused(monkeyp
     assert view.box.children[2].value == 7
     with pytest.raises(ValueError, match="device is 'RTX'; there are TitanX"):
         explore_schedule((), ("device",), **SMALL, device="RTX")
+
+
+def test_the_picture_is_well_formed_and_names_every_row():
+    drawn = draw_schedule(settings_of_stage("layer_wavefront", **SMALL))
+    words = [
+        each.text for each in ElementTree.fromstring(drawn.html).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    assert {"host", "layer 0", "layer 1, beside", "fused_layer", "transpose", "0"} <= set(words)
 
 
 def test_a_number_carries_its_prefix():

@@ -1,32 +1,33 @@
-"""Draws a timeline: the whole pass as coloured pixels, a few launches as bars, the stages' bytes and FLOPs.
+"""Draws a timeline (SVG): the whole pass as pixels, some launches as bars, the stages' bytes and FLOPs.
 
 A pass has up to 14 000 launches, many of them in one pixel.  So the whole is an image, whose pixels mix the
-colours of what runs in their time, white where nothing does; only launches that one looks at become bars.
-One figure is moved and redrawn: a new one would take longer than a slider may.
+colours of what runs in their time, white where nothing does; only the launches that one looks at become bars,
+which say their name under the pointer.
 """
 
-from collections.abc import Sequence
-from functools import lru_cache
-from types import SimpleNamespace
+import io
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from PIL import Image
 
 from rnnlab.widgets.picture import CARD, PALETTE
 
 KINDS = {"gemm": "blue", "pointwise": "orange", "transpose": "purple", "reduce": "green"}
 HOST, POINTWISE = len(KINDS), list(KINDS).index("pointwise")
-COLOURS = np.array([to_rgb(colour) for colour in (*map(PALETTE.get, KINDS.values()), "#555555")])
-PIXELS = 900  # of the whole pass, from left to right
-LABELLED = 60  # bars that may carry their name
-LETTER = 0.011  # of the picture's width
-BAR = 0.38  # half its height, in rows
-STAGES = 5
+FILLS = (*map(PALETTE.get, KINDS.values()), "#555555")
+COLOURS = np.array([to_rgb(fill) for fill in FILLS])
+WIDTH, LEFT, RIGHT = 900, 132, 14  # pixels: of the picture, left and right of the panels
+INNER = WIDTH - LEFT - RIGHT
+WHOLE, SOME, STAGES = (30, 144), (212, 170), (436, 90)  # top and height of the three panels
+HEIGHT = 556
+LETTER = 6.2  # pixels, of the names in bars
+BAR = 0.76  # of a row's height
+INK = "#222222"
 
 
 class Bars(NamedTuple):
@@ -39,7 +40,7 @@ class Bars(NamedTuple):
     end: np.ndarray
     issued: np.ndarray  # when the host is done with it
     issue: float  # what the host takes for each
-    name: Sequence[str]
+    says: Sequence[tuple[str, int, int, int]]  # name, layer, first step, one past the last
 
 
 class Stage(NamedTuple):
@@ -51,19 +52,25 @@ class Stage(NamedTuple):
     flops: int
 
 
-def draw(bars: Bars, makespan: float, title: str, stages: Sequence[Stage], look: tuple[float, int]) -> Figure:
-    """The figure, redrawn; look: where it begins, as a share of the time, and for how many launches."""
-    parts = _blank()
+def draw(bars: Bars, makespan: float, title: str, stages: Sequence[Stage], look: tuple[float, int]) -> str:
+    """The picture as SVG; look: where the bars begin, as a share of the time, and for how many launches."""
     width = makespan * min(1.0, look[1] / max(1, len(bars.row)))
     first = min(look[0] * makespan, makespan - width)
-    _whole(parts, bars, makespan, (first, first + width))
-    _some(parts, bars, (first, first + width))
-    _stages(parts, stages)
-    parts.title.set_text(title)
-    return parts.figure
+    parts = [_text(LEFT, 18, title, size=13)]
+    parts += _whole(bars, makespan, (first, first + width))
+    parts += _some(bars, (first, first + width))
+    parts += _panel(LEFT, INNER * 0.58, "bytes to move", [_bytes(each) for each in stages])
+    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, "FLOPs", [_flops(each) for each in stages])
+    parts += [_text(LEFT - 6, STAGES[0] + 12 + 18 * k, each.name, "end") for k, each in enumerate(stages)]
+    parts += _legend()
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'aria-label="{escape(title)}" style="width:{WIDTH}px;max-width:100%;background:{CARD}" '
+        f'font-family="sans-serif" font-size="11" fill="{INK}">{"".join(parts)}</svg>'
+    )
 
 
-def mixed(bars: Bars, makespan: float, pixels: int = PIXELS) -> np.ndarray:
+def mixed(bars: Bars, makespan: float, pixels: int = INNER) -> np.ndarray:
     """Colours [rows+1, pixels, 3] of the whole pass, the host's row first."""
     edges = np.linspace(0, makespan, pixels + 1)
     image = np.ones((len(bars.rows) + 1, pixels, 3))
@@ -76,6 +83,12 @@ def mixed(bars: Bars, makespan: float, pixels: int = PIXELS) -> np.ndarray:
     return np.clip(image, 0, 1)
 
 
+def scaled(value: float, unit: str) -> str:
+    """Three digits and the unit with its prefix: 1.28 GB."""
+    power = min(4, int(np.log10(max(1, value))) // 3)
+    return f"{value / 1000**power:.3g} {('', 'k', 'M', 'G', 'T')[power]}{unit}"
+
+
 def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
     """How much of each bin between edges lies in the intervals, which follow one another."""
     if not len(start):
@@ -85,108 +98,102 @@ def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.diff(np.interp(edges, corners, filled)) / np.diff(edges)
 
 
-def _whole(parts: SimpleNamespace, bars: Bars, makespan: float, seen: tuple[float, float]) -> None:
-    rows = len(bars.rows) + 1
-    parts.image.set_data(mixed(bars, makespan))
-    parts.image.set_extent((0, makespan / 1e3, rows - 0.5, -0.5))
-    parts.frame.set(x=seen[0] / 1e3, width=(seen[1] - seen[0]) / 1e3)
-    _rows(parts.above, bars)
-    parts.above.set_xlim(0, makespan / 1e3)
+def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[str]:
+    (top, height), rows, scale = WHOLE, len(bars.rows) + 1, INNER / makespan
+    yield (
+        f'<image x="{LEFT}" y="{top}" width="{INNER}" height="{height}" preserveAspectRatio="none" '
+        f'style="image-rendering:pixelated" href="data:image/png;base64,{_png(mixed(bars, makespan))}"/>'
+    )
+    for k in range(1, rows):
+        yield _rect(LEFT, top + k * height / rows - 0.75, INNER, 1.5, CARD)
+    yield from _rows(bars, WHOLE)
+    yield from _ticks(WHOLE, (0, makespan / 1e3), "ms: the whole pass; the frame is shown below")
+    left, width = LEFT + seen[0] * scale, (seen[1] - seen[0]) * scale
+    yield _rect(left, top - 2, width, height + 4, "none", f'stroke="{PALETTE["red"]}" stroke-width="2"')
 
 
-def _some(parts: SimpleNamespace, bars: Bars, seen: tuple[float, float]) -> None:
+def _some(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
     """The launches that run, and the issues that happen, in the time that is looked at."""
-    running = np.flatnonzero((bars.end > seen[0]) & (bars.start < seen[1]))
     issuing = np.flatnonzero((bars.issued > seen[0]) & (bars.issued - bars.issue < seen[1]))
     if len(issuing) and np.ptp(bars.issued[issuing]) == 0:
         issuing = issuing[:1]  # a graph is launched once
-    left = np.concatenate([bars.issued[issuing] - bars.issue, bars.start[running]])
-    right = np.concatenate([bars.issued[issuing], bars.end[running]])
-    middle = np.concatenate([np.zeros(len(issuing)), bars.row[running] + 1])
-    kinds = np.concatenate([np.full(len(issuing), HOST), bars.kind[running]]).astype(int)
-    corners = ((left, middle - BAR), (right, middle - BAR), (right, middle + BAR), (left, middle + BAR))
-    parts.bars.set_verts(np.stack([np.column_stack(corner) for corner in corners], axis=1))
-    parts.bars.set_facecolor(COLOURS[kinds])
-    _rows(parts.below, bars)
-    parts.below.set_xlim(seen)
-    _label(parts.labels, bars, running, seen)
+    for k in issuing:
+        yield _bar(bars, seen, 0, HOST, bars.issued[k] - bars.issue, bars.issued[k], "host issues")
+    for k in np.flatnonzero((bars.end > seen[0]) & (bars.start < seen[1])):
+        name, layer, first, last = bars.says[k]
+        steps = f"step {first}" if last == first + 1 else f"steps {first} to {last - 1}"
+        says = f"{name}, layer {layer}, {steps}: {bars.end[k] - bars.start[k]:.3g} µs"
+        yield _bar(bars, seen, bars.row[k] + 1, bars.kind[k], bars.start[k], bars.end[k], says, name)
+    yield from _rows(bars, SOME)
+    yield from _ticks(SOME, seen, "µs from the first issue")
 
 
-def _label(labels: list, bars: Bars, running: np.ndarray, seen: tuple[float, float]) -> None:
-    """Names in the bars that have room for theirs."""
-    left, right = np.maximum(bars.start[running], seen[0]), np.minimum(bars.end[running], seen[1])
-    room = (right - left) / (seen[1] - seen[0]) / LETTER
-    fits = [k for k, index in enumerate(running) if room[k] > len(bars.name[index])][:LABELLED]
-    for label in labels[len(fits) :]:
-        label.set_visible(False)
-    for label, k in zip(labels, fits, strict=False):
-        at = (left[k] + right[k]) / 2, bars.row[running[k]] + 1
-        dark = bars.kind[running[k]] == POINTWISE
-        label.set(position=at, text=bars.name[running[k]], color="black" if dark else CARD, visible=True)
+def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, says: str, name: str = "") -> str:
+    """One launch, its name in it if there is room, and under the pointer what it is."""
+    scale, each = INNER / (seen[1] - seen[0]), SOME[1] / (len(bars.rows) + 1)
+    left, right = (LEFT + (min(max(when, seen[0]), seen[1]) - seen[0]) * scale for when in (start, end))
+    top, title = SOME[0] + (row + (1 - BAR) / 2) * each, f"<title>{escape(says)}</title>"
+    edge = f'stroke="{CARD}" stroke-width="0.5"'
+    drawn = _rect(left, top, right - left, BAR * each, FILLS[kind], edge, title)
+    if name and right - left > LETTER * len(name):
+        ink = INK if kind == POINTWISE else CARD
+        drawn += _text((left + right) / 2, top + BAR * each / 2 + 4, name, "middle", fill=ink)
+    return drawn
 
 
-def _rows(axis: Axes, bars: Bars) -> None:
-    axis.set_ylim(len(bars.rows) + 0.5, -0.5)
-    axis.set_yticks(range(len(bars.rows) + 1), ("host", *bars.rows))
+def _rows(bars: Bars, panel: tuple[int, int]) -> Iterator[str]:
+    (top, height), names = panel, ("host", *bars.rows)
+    for k, name in enumerate(names):
+        yield _text(LEFT - 6, top + (k + 0.5) * height / len(names) + 4, name, "end")
 
 
-def _stages(parts: SimpleNamespace, stages: Sequence[Stage]) -> None:
-    parts.bytes.axis.set_yticks(range(len(stages)), [each.name for each in stages])
-    _fill(
-        parts.bytes,
-        [(each.bytes, f" {scaled(each.bytes, 'B')}, {each.launches} launches") for each in stages],
-    )
-    _fill(parts.flops, [(each.flops, f" {scaled(each.flops, 'FLOP')}") for each in stages])
+def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Iterator[str]:
+    """A line below a panel with round numbers on it."""
+    bottom, span = sum(panel), ends[1] - ends[0]
+    step = next(s for s in (10.0**p * m for p in range(-6, 9) for m in (1, 2, 5)) if span / s <= 8)
+    yield _rect(LEFT, bottom, INNER, 1, INK)
+    for number in np.arange(-(-ends[0] // step), ends[1] // step + 1) * step + 0.0:
+        x = LEFT + (number - ends[0]) / span * INNER
+        yield _rect(x - 0.5, bottom, 1, 4, INK) + _text(x, bottom + 15, f"{number:.6g}", "middle")
+    yield _text(LEFT + INNER / 2, bottom + 28, label, "middle")
 
 
-def _fill(panel: SimpleNamespace, told: list[tuple[int, str]]) -> None:
-    most = max(value for value, _ in told)
-    for bar, label, (value, words) in zip(panel.bars, panel.labels, told, strict=True):
-        bar.set_width(value / most)
-        label.set(x=value / most, text=words)
+def _panel(left: float, width: float, title: str, told: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """Bars with their numbers, one for each stage."""
+    most, room = max(value for value, _ in told), width - LETTER * max(len(words) for _, words in told)
+    yield _text(left, STAGES[0] - 5, title)
+    for k, (value, words) in enumerate(told):
+        top, long = STAGES[0] + 18 * k, value / most * room
+        yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, words)
 
 
-def scaled(value: float, unit: str) -> str:
-    """Three digits and the unit with its prefix: 1.28 GB."""
-    power = min(4, int(np.log10(max(1, value))) // 3)
-    return f"{value / 1000**power:.3g} {('', 'k', 'M', 'G', 'T')[power]}{unit}"
+def _bytes(stage: Stage) -> tuple[int, str]:
+    return stage.bytes, f"{scaled(stage.bytes, 'B')}, {stage.launches} launches"
 
 
-@lru_cache(maxsize=1)
-def _blank() -> SimpleNamespace:
-    """Everything that moves, on one figure."""
-    figure = Figure(figsize=(9.2, 6.6), facecolor=CARD, layout="constrained")
-    grid = [["above", "above"], ["below", "below"], ["bytes", "flops"]]
-    axes = figure.subplot_mosaic(grid, height_ratios=(2, 2.4, 1.3))
-    for axis in axes.values():
-        axis.spines[["top", "right"]].set_visible(False)
-    parts = SimpleNamespace(figure=figure, above=axes["above"], below=axes["below"])
-    parts.image = parts.above.imshow(np.ones((2, 2, 3)), aspect="auto", interpolation="nearest")
-    parts.frame = parts.above.axvspan(0, 1, fill=False, edgecolor=PALETTE["red"], lw=1.5, clip_on=False)
-    parts.bars = PolyCollection([], linewidths=0.4, edgecolors=CARD)
-    parts.below.add_collection(parts.bars, autolim=False)
-    style = {"size": 7, "ha": "center", "va": "center"}
-    parts.labels = [parts.below.text(0, 0, "", **style) for _ in range(LABELLED)]
-    parts.title = parts.above.set_title(" ", loc="left", size=10)
-    parts.above.set_xlabel("ms, the whole pass; the frame is seen below")
-    parts.below.set_xlabel("µs from the first issue")
-    patches = [Patch(color=colour, label=kind) for kind, colour in zip(KINDS, COLOURS, strict=False)]
-    figure.legend(handles=patches, loc="outside lower center", ncols=len(KINDS), frameon=False)
-    parts.bytes, parts.flops = (
-        _panel(axes["bytes"], "bytes to move", 1.9),
-        _panel(axes["flops"], "FLOPs", 1.4),
-    )
-    axes["flops"].set_yticks([])
-    return parts
+def _flops(stage: Stage) -> tuple[int, str]:
+    return stage.flops, scaled(stage.flops, "FLOP")
 
 
-def _panel(axis: Axes, title: str, widest: float) -> SimpleNamespace:
-    """Five bars, one under the other, with room for their numbers."""
-    bars = axis.barh(range(STAGES), [1] * STAGES, color=PALETTE["sky"])
-    labels = [axis.text(0, k, "", va="center", size=8) for k in range(STAGES)]
-    axis.set_title(title, loc="left", size=9)
-    axis.set(xlim=(0, widest), ylim=(STAGES - 0.5, -0.5))
-    axis.set_xticks([])
-    axis.tick_params(axis="y", labelsize=8)
-    axis.spines[["bottom"]].set_visible(False)
-    return SimpleNamespace(axis=axis, bars=bars, labels=labels)
+def _legend() -> Iterator[str]:
+    for k, (name, fill) in enumerate(zip((*KINDS, "host issues"), FILLS, strict=True)):
+        x = LEFT + 130 * k
+        yield _rect(x, HEIGHT - 18, 22, 11, fill) + _text(x + 28, HEIGHT - 8, name)
+
+
+def _png(image: np.ndarray) -> str:
+    file = io.BytesIO()
+    Image.fromarray((255 * image).round().astype("uint8")).save(file, "PNG", compress_level=1)
+    return b64encode(file.getvalue()).decode()
+
+
+def _rect(
+    x: float, y: float, width: float, height: float, fill: str, more: str = "", inside: str = ""
+) -> str:
+    box = f'x="{x:.2f}" y="{y:.2f}" width="{max(0, width):.2f}" height="{height:.2f}"'
+    return f'<rect {box} fill="{fill}" {more}>{inside}</rect>'
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start", size: int = 11, fill: str = INK) -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{fill}"'
+    return f'<text {place} pointer-events="none">{escape(words)}</text>'

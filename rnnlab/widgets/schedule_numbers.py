@@ -131,8 +131,8 @@ def _bars(plan: Plan, start: np.ndarray, end: np.ndarray, issued: list[float], l
     row = [each.stream if streams > 1 else each.layer for each in plan.operations]
     kinds = {kind: k for k, kind in enumerate(KINDS)}
     kind = [kinds[each.kind] for each in plan.operations]
-    names = [_short(each) for each in plan.operations]
-    return Bars(tuple(rows), np.array(row), np.array(kind), start, end, np.array(issued), launch, names)
+    says = [(_short(each), each.layer, *each.steps) for each in plan.operations]
+    return Bars(tuple(rows), np.array(row), np.array(kind), start, end, np.array(issued), launch, says)
 
 
 def _short(each: Operation) -> str:

@@ -10,9 +10,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from rnnlab.machine.devices import DEVICES, find
+from rnnlab.widgets.graph_stepper import Page
 from rnnlab.widgets.picture import Slider, View, slider_view
 from rnnlab.widgets.schedule_drawing import draw, scaled
 from rnnlab.widgets.schedule_numbers import (
@@ -78,19 +77,15 @@ def finding(settings: Settings) -> str:
     )
 
 
-def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 50) -> Figure:
-    """The whole pass, a look at some launches of it, and the stages' bytes and FLOPs.
+def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 50) -> Page:
+    """The whole pass, a look at some launches of it, and the stages' bytes and FLOPs; a notebook shows it.
 
     look_at: where the look begins, in % of the time.
     """
-    told = prediction(settings)
-    return draw(
-        told.bars,
-        told.makespan,
-        _title(settings, told),
-        stage_numbers(settings.direction, settings.cell, settings.sizes),
-        (look_at / 100, launches_shown),
-    )
+    told, title = prediction(settings), _title(settings, prediction(settings))
+    stages = stage_numbers(settings.direction, settings.cell, settings.sizes)
+    svg = draw(told.bars, told.makespan, title, stages, (look_at / 100, launches_shown))
+    return Page(svg, finding(settings))
 
 
 def explore_schedule(
@@ -110,7 +105,7 @@ def explore_schedule(
     return slider_view(partial(_drawn, first), partial(_said, first), **sliders)
 
 
-def _drawn(first: Settings, look_at: float, launches_shown: int, **moved: Any) -> Figure:
+def _drawn(first: Settings, look_at: float, launches_shown: int, **moved: Any) -> Page:
     return draw_schedule(replace(first, **moved), look_at, launches_shown)
 
 
