@@ -90,3 +90,28 @@ TARGETS = (
     Target("rnn_tanh at 50×64, 512×512, part of the GEMM rate", 0.75, part_of_gemm("rnn_tanh", SHAPES[4])),
     Target("memory of a step over PyTorch's, at every shape", 1, most_memory, is_ceiling=True),
 )
+
+
+def asked(record: dict) -> str:
+    """Rate that a target over PyTorch asks for at each size, beside those this machine's BLAS reaches."""
+    head = ["cell, T×B, I×H", "PyTorch, GFLOP/s", "target", "asks for", "bare products", "large GEMM"]
+    lines = [head, ["---", *["---:"] * 5]]
+    for case in record["cases"]:
+        cell, *size = (case["workload"][key] for key in ("cell", "T", "B", "I", "H"))
+        times, theirs = _times_pytorch(cell, tuple(size)), report.gflops(case, report.PYTORCH)
+        if times and theirs:
+            rates = [f"{report.gflops(case, name):.0f}" for name in ("gemm_step", "gemm_large")]
+            T, B, I, H = size
+            where = f"{cell}, {T}×{B}, {I}×{H}"
+            lines.append([where, f"{theirs:.0f}", f"{times:g}×", f"{times * theirs:.0f}", *rates])
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _times_pytorch(cell: str, shape: tuple[int, ...]) -> float:
+    """The strictest factor over PyTorch that is asked for at one size; 0 where none is."""
+    known = {
+        "rnn_tanh": {SHAPES[0]: 10, SHAPES[1]: 4, SHAPES[6]: 10}.get(shape, 2.2),
+        "gru": 3 if shape in NARROW else 2,
+        "lstm": 0.85,
+    }
+    return known.get(cell, 0)
