@@ -6,12 +6,10 @@ that one, so only the nearest hazards are kept.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from rnnlab.schedule.plan import Operation, Plan, Region, overlap
-
-ROWS = 64  # rows of a bucket, when the plan's minibatch does not say better
 
 
 class Hazard(NamedTuple):
@@ -32,20 +30,20 @@ def hazards(plan: Plan) -> list[Hazard]:
     return found
 
 
-def dependencies(plan: Plan) -> list[tuple[int, ...]]:
-    """For each operation, the places of those that it must wait for, in order."""
+def dependencies(plan: Plan, found: Iterable[Hazard] | None = None) -> list[tuple[int, ...]]:
+    """For each operation, the places of those that it must wait for, in order; found: hazards(plan)."""
     waits = [set() for _ in plan.operations]
-    for hazard in hazards(plan):
+    for hazard in hazards(plan) if found is None else found:
         waits[hazard.later].add(hazard.earlier)
     return [tuple(sorted(each)) for each in waits]
 
 
-def check_order(plan: Plan, order: Sequence[int]) -> None:
+def check_order(plan: Plan, order: Sequence[int], found: Iterable[Hazard] | None = None) -> None:
     """Raises ValueError, naming the first hazard, if running the plan's operations in `order` breaks one."""
     if sorted(order) != list(range(len(plan.operations))):
         raise ValueError(f"an order names each of the {len(plan.operations)} operations once")
     place = {index: at for at, index in enumerate(order)}
-    for hazard in hazards(plan):
+    for hazard in hazards(plan) if found is None else found:
         if place[hazard.earlier] > place[hazard.later]:
             raise ValueError(describe(plan, hazard))
 
@@ -71,58 +69,73 @@ def describe(plan: Plan, hazard: Hazard) -> str:
 
 
 class _Watch:
-    """The latest writer and the readers since, of every region; buckets of a step's rows keep it quick."""
+    """The latest writer and the readers since, of every region; buckets of a few rows keep it quick."""
 
     def __init__(self, plan: Plan):
-        self.rows = plan.sizes.B or ROWS
-        self.written = {region.buffer for each in plan.operations for region in each.writes}
+        self.rows = _bucket_rows(plan)
         self.writers = defaultdict(list)  # bucket -> [(region, operation)]
         self.readers = defaultdict(list)
+        self.known = {}  # region -> its buckets: a network's operations name the same few again and again
 
-    def buckets(self, region: Region):
-        if region.buffer not in self.written:
-            return
-        for block in range(region.rows[0] // self.rows, -(-region.rows[1] // self.rows)):
-            yield region.buffer, block
+    def buckets(self, region: Region) -> Sequence[tuple[str, int]]:
+        """Where to look for the region; nowhere if nobody writes to its buffer."""
+        known = self.known.get(region)
+        if known is None:
+            buffer, (first, last), _ = region
+            rows = self.rows.get(buffer)
+            blocks = range(first // rows, -(-last // rows)) if rows else ()
+            known = self.known[region] = tuple((buffer, block) for block in blocks)
+        return known
 
     def arrive(self, index: int, operation: Operation) -> list[Hazard]:
+        touched = [(region, self.buckets(region)) for region in operation.touches]
+        written = [(region, self.buckets(region)) for region in operation.writes]
         found = {}
-        for region in operation.touches:
-            self._collect(found, "read after write", self.writers, region, index)
-        for region in operation.writes:
-            self._collect(found, "write after read", self.readers, region, index)
-            self._collect(found, "write after write", self.writers, region, index)
-        for region in operation.writes:
-            self._replace(region, index)
-        for region in operation.reads:
-            for bucket in self.buckets(region):
+        for region, buckets in touched:
+            _collect(found, "read after write", self.writers, region, buckets, index)
+        for region, buckets in written:
+            _collect(found, "write after read", self.readers, region, buckets, index)
+            _collect(found, "write after write", self.writers, region, buckets, index)
+        for region, buckets in written:
+            self._replace(region, buckets, index)
+        for region, buckets in touched[: len(operation.reads)]:
+            for bucket in buckets:
                 self.readers[bucket].append((region, index))
         return list(found.values())
 
-    def _collect(self, found, kind, table, region, index):
-        for bucket in self.buckets(region):
-            for other, earlier in table[bucket]:
-                if earlier != index and overlap(region, other):
-                    found.setdefault(earlier, Hazard(kind, earlier, index, other))
-
-    def _replace(self, region, index):
-        for bucket in self.buckets(region):
+    def _replace(self, region, buckets, index):
+        rows = self.rows[region.buffer]
+        for bucket in buckets:
             for table in (self.writers, self.readers):
-                table[bucket] = [
-                    entry for entry in table[bucket] if not _covers(region, entry[0], bucket, self.rows)
-                ]
+                if old := table[bucket]:
+                    table[bucket] = [each for each in old if not _covers(region, each[0], bucket, rows)]
             self.writers[bucket].append((region, index))
+
+
+def _bucket_rows(plan: Plan) -> dict[str, int]:
+    """Rows of a bucket, for every buffer that is written to: those of the smallest piece that is touched."""
+    smallest = {region.buffer: region.shape[0] for each in plan.operations for region in each.writes}
+    for each in plan.operations:
+        for buffer, (first, last), _ in each.reads + each.writes:
+            if last - first < smallest.get(buffer, 0):
+                smallest[buffer] = last - first
+    return smallest
+
+
+def _collect(found, kind, table, region, buckets, index):
+    for bucket in buckets:
+        for other, earlier in table[bucket]:
+            if earlier not in found and earlier != index and (other is region or overlap(region, other)):
+                found[earlier] = Hazard(kind, earlier, index, other)
 
 
 def _covers(new: Region, old: Region, bucket: tuple[str, int], rows: int) -> bool:
     """Inside the bucket, does the new region hold all of the old one?"""
+    if new is old:
+        return True
+    (_, (first, last), (left, right)), (_, (top, bottom), (start, end)) = new, old
     low, high = bucket[1] * rows, (bucket[1] + 1) * rows
-    return (
-        new.rows[0] <= max(old.rows[0], low)
-        and min(old.rows[1], high) <= new.rows[1]
-        and new.columns[0] <= old.columns[0]
-        and old.columns[1] <= new.columns[1]
-    )
+    return left <= start and end <= right and first <= max(top, low) and min(bottom, high) <= last
 
 
 def _finished(plan: Plan, events: list[tuple[int, int]]) -> list[int]:

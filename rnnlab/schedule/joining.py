@@ -72,30 +72,28 @@ def _joined(operations, reads, write, sums_up: bool = False) -> Operation | None
     )
 
 
-def fuse(plan: Plan, indexes: list[int]) -> Operation:
-    """One pointwise operation for several: what only they touch stays in registers."""
+def fuse(plan: Plan, indexes: list[int], near: Iterable[int]) -> Operation:
+    """One pointwise operation for several: what only they touch stays in registers.
+
+    near: places of the operations of their layer and step, as cells_of gives them.
+    """
     operations, inside = [plan.operations[k] for k in indexes], set(indexes)
     body = tuple(each for operation in operations for each in operation.body)
     made, reads = {}, {}
     for each in body:
         reads |= {region: None for region in each.reads if region not in made}
         made[each.write] = None
-    needed = _read_elsewhere(plan, operations[0], inside)
+    needed = _read_elsewhere(plan, near, inside)
     writes = tuple(r for r in made if r.buffer in plan.kept or r.buffer in needed)
     return Operation("pointwise", tuple(reads), writes, operations[0].layer, spanned(operations), body=body)
 
 
-def _read_elsewhere(plan: Plan, like: Operation, inside: set[int]) -> set[str]:
+def _read_elsewhere(plan: Plan, near: Iterable[int], inside: set[int]) -> set[str]:
     """Buffers that operations of the same layer and step read outside the group.
 
     A buffer that nobody keeps holds one step's values, so no other step reads them.
     """
-    near = _neighbours(plan, like)
     return {r.buffer for k in near if k not in inside for r in plan.operations[k].touches}
-
-
-def _neighbours(plan: Plan, like: Operation) -> Iterable[int]:
-    return cells_of(plan)[like.layer, like.steps]
 
 
 def cells_of(plan: Plan) -> dict[tuple[int, Span], list[int]]:

@@ -8,7 +8,7 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rnnlab.schedule.hazards import check_order, dependencies
+from rnnlab.schedule.hazards import Hazard, check_order, dependencies, hazards
 from rnnlab.schedule.plan import Operation, Plan
 
 Clock = tuple[int, ...]  # for each stream, how many of its operations have certainly finished
@@ -16,12 +16,18 @@ Clock = tuple[int, ...]  # for each stream, how many of its operations have cert
 
 def wavefront(plan: Plan) -> Plan:
     """Issue the cells of a diagonal after those of the diagonal before it, as far as they may be."""
-    return reorder(plan, _by_priority(plan), "wavefront")
+    found = hazards(plan)
+    return reorder(plan, _by_priority(plan, dependencies(plan, found)), "wavefront", found)
 
 
-def reorder(plan: Plan, order: Sequence[int], name: str = "reorder") -> Plan:
-    """The plan in another order of issue.  Raises ValueError, naming the hazard, if the order breaks one."""
-    check_order(plan, order)
+def reorder(
+    plan: Plan, order: Sequence[int], name: str = "reorder", found: Sequence[Hazard] | None = None
+) -> Plan:
+    """The plan in another order of issue.  Raises ValueError, naming the hazard, if the order breaks one.
+
+    found: hazards(plan), where they are known already.
+    """
+    check_order(plan, order, found)
     return plan.after(name, [plan.operations[index] for index in order])
 
 
@@ -70,9 +76,8 @@ def later_of(a: Clock, b: Clock) -> Clock:
     return tuple(map(max, a, b))
 
 
-def _by_priority(plan: Plan) -> list[int]:
+def _by_priority(plan: Plan, waits: Sequence[tuple[int, ...]]) -> list[int]:
     """Topological order that prefers early diagonals, and in a diagonal the plan's own order."""
-    waits = dependencies(plan)
     missing, readers = [len(each) for each in waits], [[] for _ in waits]
     for index, each in enumerate(waits):
         for earlier in each:

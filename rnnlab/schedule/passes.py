@@ -26,10 +26,15 @@ def group_gates(plan: Plan) -> Plan:
 
 def fuse_pointwise(plan: Plan) -> Plan:
     """Pointwise operations of a step that need not wait for anything between them become one launch."""
-    groups = []
-    for indexes in cells_of(plan).values():
+    groups, cells = [], cells_of(plan)
+    for indexes in cells.values():
         groups += _pointwise_runs(plan, indexes)
-    return regroup(plan, "fuse_pointwise", sorted(groups, key=lambda group: group[0]), fuse)
+
+    def fused(plan: Plan, group: list[int]) -> Operation:
+        first = plan.operations[group[0]]
+        return fuse(plan, group, near=cells[first.layer, first.steps])
+
+    return regroup(plan, "fuse_pointwise", sorted(groups, key=lambda group: group[0]), fused)
 
 
 def batch_inputs(plan: Plan, steps: int = 0) -> Plan:
@@ -85,6 +90,8 @@ def _join_alike(plan: Plan, name: str, key: Callable[[Operation], Hashable | Non
     groups = []
     for indexes in alike.values():
         groups += _joinable(plan, indexes)
+    if all(len(group) == 1 for group in groups):
+        return plan.after(name, plan.operations)  # as it was, so there is nothing to refuse
     taken = {index for group in groups for index in group}
     groups += [[index] for index in range(len(plan.operations)) if index not in taken]
     groups.sort(key=lambda group: group[0] if at_first else group[-1])

@@ -6,6 +6,7 @@ to an executor: NumPy's here, the GPU's where there is one.
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -24,10 +25,12 @@ from rnnlab.schedule.passes import (
     weight_gradient_after_loop,
 )
 from rnnlab.schedule.plan import Plan, Sizes
+from rnnlab.schedule.repeat import repeated
 from rnnlab.schedule.run_numpy import allocate, execute
 
 Pass = Callable[[Plan], Plan]
 
+WITHIN_A_CELL = {group_gates, fuse_pointwise}  # passes that join operations of one layer and step only
 batch_two_inputs = partial(batch_inputs, steps=2)
 
 KERNEL_PER_OPERATION: tuple[Pass, ...] = ()
@@ -76,7 +79,9 @@ def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) 
 def make_plan(direction: str, cell: str, sizes: Sizes, passes: Sequence[Pass]) -> Plan:
     """The plan of a pass through a network, made now."""
     build = forward_plan if direction == "forward" else backward_plan
-    return apply(build(cell, sizes), passes)
+    within = list(takewhile(lambda each: each in WITHIN_A_CELL, passes))
+    plan = repeated(partial(build, cell), within, sizes) if within else build(cell, sizes)
+    return apply(plan, passes[len(within) :])
 
 
 def run(network: Network, x: np.ndarray, state: State | None, passes: tuple[Pass, ...]):
