@@ -54,6 +54,21 @@ def test_the_switches_of_a_stage_predict_what_its_own_passes_predict(stage, dire
     assert told.tflops == pytest.approx(timeline.tflops)
 
 
+@pytest.mark.parametrize("on", [(), ("group_gates",), ("fuse_pointwise",), ("group_gates", "graph")], ids=str)
+@pytest.mark.parametrize("direction", ["forward", "backward"])
+@pytest.mark.parametrize("device", ["M40", "H200"])
+def test_cells_one_after_another_are_predicted_as_their_whole_plan_is(device, direction, on):
+    sizes = {"layers": 4, "hidden_size": 64, "minibatch": 16, "steps": 9}
+    settings = Settings(direction, "gru_after", **sizes, device=device, **dict.fromkeys(on, True))
+    build = {"forward": forward_plan, "backward": backward_plan}[direction]
+    timeline = predict(stages.apply(build("gru_after", settings.sizes), settings.passes), find(device))
+    told = prediction(settings)
+    np.testing.assert_allclose(told.bars.start, timeline.start, rtol=1e-12)
+    np.testing.assert_allclose(told.bars.end, timeline.end, rtol=1e-12)
+    assert told.tflops == pytest.approx(timeline.tflops)
+    assert [says[1] for says in told.bars.says] == [each.layer for each in timeline.plan.operations]
+
+
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("cell", ["gru_after", "lstm"])
 def test_every_position_of_the_switches_has_a_timeline(cell, direction):

@@ -74,7 +74,8 @@ def mixed(bars: Bars, makespan: float, pixels: int = INNER) -> np.ndarray:
     """Colours [rows+1, pixels, 3] of the whole pass, the host's row first."""
     edges = np.linspace(0, makespan, pixels + 1)
     image = np.ones((len(bars.rows) + 1, pixels, 3))
-    image[0] -= _share(bars.issued - bars.issue, bars.issued, edges)[:, np.newaxis] * (1 - COLOURS[HOST])
+    issued = np.unique(bars.issued)  # a graph's launches are issued at once
+    image[0] -= _share(issued - bars.issue, issued, edges)[:, np.newaxis] * (1 - COLOURS[HOST])
     for row in range(len(bars.rows)):
         for kind in range(len(KINDS)):
             mine = (bars.row == row) & (bars.kind == kind)

@@ -1,13 +1,17 @@
 """What the schedule view shows, in numbers: the timeline of a pass under any choice of optimisations."""
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from rnnlab.machine.devices import find
+from rnnlab.machine.devices import Device, find
 from rnnlab.schedule import stages
+from rnnlab.schedule.joining import cells_of
 from rnnlab.schedule.order import assign_streams, capture, wavefront
 from rnnlab.schedule.passes import (
     batch_inputs,
@@ -17,7 +21,8 @@ from rnnlab.schedule.passes import (
     weight_gradient_after_loop,
 )
 from rnnlab.schedule.plan import Operation, Plan, Sizes
-from rnnlab.schedule.timeline import issue_times, predict
+from rnnlab.schedule.repeat import alike, showing_all
+from rnnlab.schedule.timeline import Work, issue_times, predict
 from rnnlab.widgets.schedule_drawing import KINDS, Bars, Stage
 
 STAGES = {
@@ -27,6 +32,7 @@ STAGES = {
     "layer_wavefront": stages.LAYER_WAVEFRONT,
     "graph_replay": stages.GRAPH_REPLAY,
 }
+ONLY_WHEN = {wavefront, assign_streams, capture}  # passes that change when something runs, not what
 PASSES = {  # in the order in which they are made, from the position of their switch
     "group_gates": lambda _: group_gates,
     "fuse_pointwise": lambda _: fuse_pointwise,
@@ -64,6 +70,10 @@ class Settings:
         return Sizes(self.steps, self.minibatch, self.hidden_size, self.hidden_size, self.layers)
 
     @property
+    def of_device(self) -> Device:
+        return find(self.device)
+
+    @property
     def passes(self) -> tuple[stages.Pass, ...]:
         """The switches that are not as at first, as passes over a plan, in order."""
         on = [name for name in PASSES if getattr(self, name) != getattr(Settings, name)]
@@ -94,45 +104,105 @@ def settings_of_stage(stage: str, **sizes: Any) -> Settings:
 @lru_cache(maxsize=32)
 def prediction(settings: Settings) -> Prediction:
     """The timeline of these settings in numbers."""
-    plan = stages.make_plan(settings.direction, settings.cell, settings.sizes, settings.passes)
-    timeline = predict(plan, find(settings.device))
-    start, end = np.array(timeline.start), np.array(timeline.end)
-    bars = _bars(plan, start, end, np.array(issue_times(plan, timeline.device)), timeline.device.launch)
-    idle = 1 - _covered(start, end) / timeline.makespan
-    return Prediction(bars, plan.count(), timeline.makespan, timeline.tflops, idle)
+    within = {*stages.WITHIN_A_CELL, capture}
+    with _collector_at_rest():
+        return (_of_cells if within.issuperset(settings.passes) else _of_plan)(settings)
 
 
 @lru_cache(maxsize=64)
 def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
     """Launches, bytes and FLOPs of the five named stages.
 
-    All three grow by the same amount with every two steps, so a long sequence is told from two short ones.
+    All three grow by the same amount with every two steps, so a long sequence is told from two short ones;
+    and they depend on what is launched, not on the order or the stream.
     """
-    found = []
+    T, found = min(sizes.T, 2 + sizes.T % 2), []
     for name, passes in STAGES.items():
-        T = sizes.T if sizes.T <= 6 else 4 + sizes.T % 2
-        short, longer = (
-            _counted(stages.make_plan(direction, cell, replace(sizes, T=length), passes))
-            for length in (T, T + 2)
-        )
-        found.append(
-            Stage(name, *(int(a + (b - a) * (sizes.T - T) // 2) for a, b in zip(short, longer, strict=True)))
-        )
+        what = tuple(each for each in passes if each not in ONLY_WHEN)
+        with _collector_at_rest():
+            plans = [_plan(direction, cell, replace(sizes, T=length), what) for length in (T, T + 2)]
+        pairs = zip(*map(_counted, plans), strict=True)
+        found.append(Stage(name, *(a + (b - a) * ((sizes.T - T) // 2) for a, b in pairs)))
     return tuple(found)
 
 
-def _bars(plan: Plan, start: np.ndarray, end: np.ndarray, issued: list[float], launch: float) -> Bars:
-    """Rows are streams if there are some, else layers."""
-    streams = 1 + max(each.stream for each in plan.operations)
-    beside = streams > plan.sizes.L
-    rows = [
-        f"layer {k}{each}" for k in range(plan.sizes.L) for each in (("", ", beside") if beside else ("",))
-    ]
-    row = [each.stream if streams > 1 else each.layer for each in plan.operations]
-    kinds = {kind: k for k, kind in enumerate(KINDS)}
-    kind = [kinds[each.kind] for each in plan.operations]
-    says = [(_short(each), each.layer, *each.steps) for each in plan.operations]
-    return Bars(tuple(rows), np.array(row), np.array(kind), start, end, np.array(issued), launch, says)
+@lru_cache(maxsize=32)
+def _plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Plan:
+    """The plan, from the one that lacks the last pass: so a switch costs what comes after it."""
+    if not passes or passes[-1] in stages.WITHIN_A_CELL:
+        return stages.make_plan(direction, cell, sizes, passes)
+    return passes[-1](_plan(direction, cell, sizes, passes[:-1]))
+
+
+def _of_plan(settings: Settings) -> Prediction:
+    """Any plan: operation by operation."""
+    plan, device = (
+        _plan(settings.direction, settings.cell, settings.sizes, settings.passes),
+        settings.of_device,
+    )
+    timeline = predict(plan, device)
+    launches = [_launch(each) for each in plan.operations]
+    when = [np.array(each) for each in (timeline.start, timeline.end, issue_times(plan, device))]
+    return _predicted(settings, launches, when, timeline.tflops * timeline.makespan)
+
+
+def _of_cells(settings: Settings) -> Prediction:
+    """A plan whose cells run one after another in one stream: the same, from one cell of each kind."""
+    few = stages.make_plan(settings.direction, settings.cell, showing_all(settings.sizes), settings.passes)
+    cells = {key: [few.operations[k] for k in places] for key, places in cells_of(few).items()}
+    kinds = {key: [_launch(each)[:2] for each in cell] for key, cell in cells.items()}
+    work = {key: [Work.of(each, settings.of_device, 4).alone for each in cell] for key, cell in cells.items()}
+    mflops = {key: sum(each.flops for each in cell if each.kind == "gemm") for key, cell in cells.items()}
+    launches, alone, total = [], [], 0
+    for (layer, step), (like, turn) in alike(settings.direction, settings.sizes):
+        key = like, (turn, turn + 1)
+        launches += [(*each, layer, layer, step, step + 1) for each in kinds[key]]
+        alone += work[key]
+        total += mflops[key]
+    return _predicted(settings, launches, _one_stream(settings, np.array(alone)), total / 1e6)
+
+
+def _one_stream(settings: Settings, alone: np.ndarray) -> list[np.ndarray]:
+    """Start, end and issue of launches of which each waits for its issue and the one before."""
+    device = settings.of_device
+    issued = device.launch * (np.ones(len(alone)) if settings.graph else 1.0 + np.arange(len(alone)))
+    took = device.node + alone
+    spent = np.cumsum(took)
+    end = spent + np.maximum.accumulate(issued - (spent - took))
+    return [end - took, end, issued]
+
+
+def _predicted(
+    settings: Settings, launches: list[tuple], when: list[np.ndarray], mflops: float
+) -> Prediction:
+    """launches: (kind, name, row, layer, first step, one past the last); when: start, end, issue of each."""
+    start, end, issued = when
+    streams = 0 if settings.streams == Settings.streams else settings.streams
+    each = ("", ", beside") if streams == 2 else ("",)
+    rows = tuple(f"layer {k}{which}" for k in range(settings.layers) for which in each)
+    row, kind = (np.array([launch[k] for launch in launches]) for k in (2, 0))
+    says = [(launch[1], *launch[3:]) for launch in launches]
+    bars = Bars(rows, row, kind, start, end, issued, settings.of_device.launch, says)
+    makespan = float(end.max())
+    return Prediction(bars, len(launches), makespan, mflops / makespan, 1 - _covered(start, end) / makespan)
+
+
+def _launch(each: Operation) -> tuple:
+    """(kind, name, row, layer, first step, one past the last)."""
+    row = each.stream or each.layer  # stream 0 is layer 0's, or everybody's
+    return list(KINDS).index(each.kind), _short(each), row, each.layer, *each.steps
+
+
+@contextmanager
+def _collector_at_rest() -> Iterator[None]:
+    """Python's collector off: walking through plans, none of which is garbage yet, doubles the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def _short(each: Operation) -> str:
