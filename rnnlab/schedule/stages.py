@@ -14,6 +14,7 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.graphs.cells import cell_name
 from rnnlab.network import Network, check_gradients, check_input
+from rnnlab.schedule import card, run_cuda
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.order import assign_streams, capture, wavefront
@@ -84,13 +85,21 @@ def make_plan(direction: str, cell: str, sizes: Sizes, passes: Sequence[Pass]) -
     return apply(plan, passes[len(within) :])
 
 
+def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What stands in the buffers after the plan has run: on a GPU where there is one, else by NumPy."""
+    if card.why_not() is None:
+        return run_cuda.executed(plan, dtype, arrays, card.Gpu())
+    arrays = allocate(plan, dtype, arrays)
+    execute(plan, arrays)
+    return arrays
+
+
 def run(network: Network, x: np.ndarray, state: State | None, passes: tuple[Pass, ...]):
     """y [T,B,H], the final state, what backward needs; a rung's forward."""
     state = check_input(network, x, state)
     T, B, _ = x.shape
     plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
-    arrays = allocate(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
-    execute(plan, arrays)
+    arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
     y, final = arrays_of.forward_results(network, arrays, T, B)
     kept = {name: array for name, array in arrays.items() if name in plan.kept}
     return y.copy(), final, Saved(kept, T, B)
@@ -102,8 +111,6 @@ def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, 
     dstate = check_gradients(network, T, B, dy, dstate)
     sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
     plan = plan_for("backward", cell_name(network), sizes, passes)
-    given = saved.arrays | arrays_of.backward_arrays(network, dy, dstate)
-    arrays = allocate(plan, network.dtype, given)
-    execute(plan, arrays)
+    arrays = executed(plan, network.dtype, saved.arrays | arrays_of.backward_arrays(network, dy, dstate))
     dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
     return dx, dfirst, {name: gradients[name] for name in network.parameters}

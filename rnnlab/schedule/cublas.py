@@ -1,0 +1,92 @@
+"""cuBLAS by ctypes: CuPy's own calls may not be captured into a graph, and name more than a plan needs.
+
+A matrix lies row by row; cuBLAS thinks in columns.  The rows of C = A B are the columns of Cᵀ = Bᵀ Aᵀ, so the
+factors change places and nothing is moved.
+"""
+
+import ctypes
+from ctypes import c_int, c_size_t, c_void_p
+from functools import cache, partial
+from typing import NamedTuple
+
+from rnnlab.schedule.plan import Operation
+
+LIBRARIES = ("libcublas.so.13", "libcublas.so.12", "cublas64_13.dll", "cublas64_12.dll")
+TYPES = {"float32": 0, "float64": 1, "float16": 2}  # cudaDataType_t
+COMPUTE_FLOAT, COMPUTE_DOUBLE, COMPUTE_TF32 = 68, 70, 77  # cublasComputeType_t
+DEFAULT_ALGORITHM = -1
+WORKSPACE = 8 << 20  # bytes a stream; given, so that a capture allocates nothing
+
+
+class Gemm(NamedTuple):
+    """The sizes of a cublasGemmEx call, in cuBLAS's order; the first factor is the plan's second."""
+
+    first_turned: int
+    second_turned: int
+    m: int
+    n: int
+    k: int
+    first_length: int  # elements from one row of the plan's buffer to the next
+    second_length: int
+    out_length: int
+
+
+def sizes_of(operation: Operation, columns: dict[str, int]) -> Gemm:
+    """How cuBLAS is asked for a product of the plan; columns [name -> columns of the buffer]."""
+    m, n, k = operation.gemm_shape
+    (a, b), (a_turned, b_turned) = operation.reads, operation.transposed
+    lengths = (columns[each.buffer] for each in (b, a, operation.writes[0]))
+    return Gemm(int(b_turned), int(a_turned), n, m, k, *lengths)
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """cuBLAS.  Raises OSError where none can be loaded."""
+    for name in LIBRARIES:
+        try:
+            found = ctypes.CDLL(name)
+        except OSError:
+            continue
+        pointer, number = c_void_p, c_int
+        found.cublasGemmEx.argtypes = [
+            pointer, number, number, number, number, number,
+            pointer, pointer, number, number, pointer, number, number,
+            pointer, pointer, number, number, number, number,
+        ]  # fmt: skip
+        found.cublasSetStream_v2.argtypes = [pointer, pointer]
+        found.cublasSetWorkspace_v2.argtypes = [pointer, pointer, c_size_t]
+        return found
+    raise OSError(f"cuBLAS is not there: none of {', '.join(LIBRARIES)} can be loaded")
+
+
+class Handle:
+    """cuBLAS on one stream, with a workspace of its own."""
+
+    def __init__(self, stream: int, workspace: int):
+        """stream and workspace (WORKSPACE bytes) by their addresses."""
+        self.pointer = c_void_p()
+        _sound(library().cublasCreate_v2(ctypes.byref(self.pointer)), "cublasCreate")
+        _sound(library().cublasSetStream_v2(self.pointer, stream), "cublasSetStream")
+        _sound(library().cublasSetWorkspace_v2(self.pointer, workspace, WORKSPACE), "cublasSetWorkspace")
+        self._kept: list = []  # numbers that prepared calls point to
+
+    def gemm(
+        self, sizes: Gemm, first: int, second: int, out: int, dtype: str, adds: bool, tf32: bool
+    ) -> partial:
+        """The call, prepared; first, second and out are addresses."""
+        number = ctypes.c_double if dtype == "float64" else ctypes.c_float
+        one, beta = number(1), number(1 if adds else 0)
+        self._kept += [one, beta]
+        compute = COMPUTE_DOUBLE if dtype == "float64" else COMPUTE_TF32 if tf32 else COMPUTE_FLOAT
+        kind = TYPES[dtype]
+        return partial(
+            library().cublasGemmEx, self.pointer, sizes.first_turned, sizes.second_turned,
+            sizes.m, sizes.n, sizes.k, ctypes.addressof(one),
+            first, kind, sizes.first_length, second, kind, sizes.second_length,
+            ctypes.addressof(beta), out, kind, sizes.out_length, compute, DEFAULT_ALGORITHM,
+        )  # fmt: skip
+
+
+def _sound(status: int, name: str) -> None:
+    if status:
+        raise RuntimeError(f"{name} answers {status}")

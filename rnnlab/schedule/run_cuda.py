@@ -1,0 +1,125 @@
+"""A plan on a GPU: every operation prepared once, as a call that names everything, and issued at will.
+
+Issuing is a loop over calls without arguments, so that Python adds little to a launch; a captured plan is one
+call.  The streams of a plan begin when the first has come to the plan and end before it goes on.  What the
+calls are is the card's business (card.py): it makes buffers, products, kernels and events.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from typing import Protocol
+
+import numpy as np
+
+from rnnlab.schedule.order import events
+from rnnlab.schedule.plan import Operation, Plan
+
+Command = Callable[[], int]  # 0, or the code of an error
+
+
+class Buffer(Protocol):
+    """A matrix in the card's memory."""
+
+    def host(self) -> np.ndarray:
+        """A copy of its content."""
+
+
+class Card(Protocol):
+    """What a plan needs of a GPU; operations become commands that are issued later, in order."""
+
+    def buffer(self, shape: tuple[int, int], dtype: str, content: np.ndarray | None) -> Buffer:
+        """Memory with this content; NaN where there is none."""
+
+    def launch(self, operation: Operation, buffers: dict[str, Buffer], stream: int) -> Command:
+        """The operation."""
+
+    def copy(self, source: Buffer, target: Buffer, stream: int) -> Command:
+        """target = source, of the same shape."""
+
+    def event(self) -> object:
+        """Something to be recorded and waited for."""
+
+    def record(self, event: object, stream: int) -> Command:
+        """The event happens when the stream comes here."""
+
+    def wait(self, event: object, stream: int) -> Command:
+        """The stream goes on when the event has happened."""
+
+    def capture(self, commands: list[Command], stream: int) -> Command:
+        """All commands as one, issued to that stream."""
+
+    def finish(self) -> None:
+        """Return when everything issued is done.  Raises RuntimeError if something failed."""
+
+
+class Prepared:
+    """A plan, ready to be issued; `arrays` [name -> array or Buffer] is what stands in its buffers before.
+
+    A plan that is issued again finds what it left; arrays named in `renewed` are put back each time.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        dtype: str,
+        arrays: dict[str, np.ndarray | Buffer],
+        card: Card,
+        renewed: tuple[str, ...] = (),
+    ):
+        self.plan, self.card = plan, card
+        self._first = {name: card.buffer(arrays[name].shape, dtype, arrays[name]) for name in renewed}
+        self.buffers = {
+            name: self._buffer(name, dtype, arrays.get(name)) for name in sorted(plan.used | arrays.keys())
+        }
+        self.first_stream = min((each.stream for each in plan.operations), default=0)
+        commands = list(self._commands())
+        self.commands = [card.capture(commands, self.first_stream)] if plan.captured else commands
+
+    def issue(self) -> None:
+        """Hand everything to the card; it may be done later.  Raises RuntimeError if a command is refused."""
+        for number, command in enumerate(self.commands):
+            if failed := command():
+                raise RuntimeError(f"command {number} of {len(self.commands)} is refused with code {failed}")
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """What stands in the buffers that outlive the pass, when all is done."""
+        self.card.finish()
+        return {name: self.buffers[name].host() for name in self.plan.kept}
+
+    def _buffer(self, name: str, dtype: str, content: np.ndarray | Buffer | None) -> Buffer:
+        if content is not None and not isinstance(content, np.ndarray):
+            return content
+        shape = self.plan.buffers[name] if content is None else content.shape
+        return self.card.buffer(shape, dtype, content)
+
+    def _commands(self) -> Iterator[Command]:
+        for name, first in self._first.items():
+            yield self.card.copy(first, self.buffers[name], self.first_stream)
+        others = sorted({each.stream for each in self.plan.operations} - {self.first_stream})
+        yield from self._meet([self.first_stream], others)
+        marks, waits = {}, defaultdict(list)
+        for earlier, later in events(self.plan):
+            marks.setdefault(earlier, self.card.event())
+            waits[later].append(marks[earlier])
+        for index, operation in enumerate(self.plan.operations):
+            for event in waits[index]:
+                yield self.card.wait(event, operation.stream)
+            yield self.card.launch(operation, self.buffers, operation.stream)
+            if index in marks:
+                yield self.card.record(marks[index], operation.stream)
+        yield from self._meet(others, [self.first_stream])
+
+    def _meet(self, before: list[int], after: list[int]) -> Iterator[Command]:
+        """The streams `after` go on when those `before` have come here."""
+        for stream in before if after else ():
+            event = self.card.event()
+            yield self.card.record(event, stream)
+            for waiting in after:
+                yield self.card.wait(event, waiting)
+
+
+def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray], card: Card) -> dict[str, np.ndarray]:
+    """What stands in the buffers that outlive the plan, and in those given, after it has run once."""
+    prepared = Prepared(plan, dtype, arrays, card)
+    prepared.issue()
+    return arrays | prepared.arrays()

@@ -1,0 +1,113 @@
+"""A card without a GPU: streams are queues, served in any order that events allow; kernels are simulated."""
+
+import random
+
+import numpy as np
+
+from rnnlab import cuda
+from rnnlab.schedule.cublas import sizes_of
+from rnnlab.schedule.pointwise import launch_of, python_kernel, row_length
+from rnnlab.schedule.run_numpy import RUN
+
+
+class HostBuffer:
+    """A matrix in this computer's memory."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def host(self):
+        return self.array.copy()
+
+    def flat(self, region):
+        """Everything from the region's first element on."""
+        return self.array.reshape(-1)[region.rows[0] * self.array.shape[1] + region.columns[0] :]
+
+
+def in_columns(flat, rows, columns, length):
+    """[rows, columns] as cuBLAS sees memory: column by column, `length` elements apart."""
+    return np.lib.stride_tricks.as_strided(flat, (rows, columns), (flat.itemsize, length * flat.itemsize))
+
+
+class PretendedCard:
+    """run_cuda.Card; `seed` decides whose turn it is where several streams could go on."""
+
+    def __init__(self, seed=0):
+        self.draw, self.queues, self.launches = random.Random(seed), {}, 0
+
+    def buffer(self, shape, dtype, content):
+        return HostBuffer(np.full(shape, np.nan, dtype) if content is None else np.array(content, dtype))
+
+    def launch(self, operation, buffers, stream):
+        run = {"gemm": self.gemm, "pointwise": self.pointwise}.get(operation.kind, self.by_numpy)
+        return lambda: self.put(stream, "run", lambda: run(operation, buffers))
+
+    def copy(self, source, target, stream):
+        def run():
+            target.array[...] = source.array
+
+        return lambda: self.put(stream, "run", run)
+
+    def event(self):
+        return {"asked": 0, "happened": 0}  # how often
+
+    def record(self, event, stream):
+        def ask():
+            event["asked"] += 1
+            return self.put(stream, "record", event)
+
+        return ask
+
+    def wait(self, event, stream):
+        return lambda: self.put(stream, "wait", (event, event["asked"]))
+
+    def capture(self, commands, stream):
+        return lambda: sum(command() for command in commands)
+
+    def finish(self):
+        while ready := [
+            number for number, queue in self.queues.items() if queue and self.may_go_on(queue[0])
+        ]:
+            kind, what = self.queues[self.draw.choice(sorted(ready))].pop(0)
+            if kind == "run":
+                what()
+            elif kind == "record":
+                what["happened"] += 1
+        assert not any(self.queues.values()), "streams wait for each other"
+
+    def put(self, stream, kind, what):
+        self.launches += kind == "run"
+        self.queues.setdefault(stream, []).append((kind, what))
+        return 0
+
+    @staticmethod
+    def may_go_on(entry):
+        kind, what = entry
+        return kind != "wait" or what[0]["happened"] >= what[1]
+
+    @staticmethod
+    def gemm(operation, buffers):
+        sizes = sizes_of(operation, {name: each.array.shape[1] for name, each in buffers.items()})
+        a, b, out = (buffers[r.buffer].flat(r) for r in operation.reads + operation.writes)
+        first = (sizes.k, sizes.m) if sizes.first_turned else (sizes.m, sizes.k)
+        second = (sizes.n, sizes.k) if sizes.second_turned else (sizes.k, sizes.n)
+        first = in_columns(b, *first, sizes.first_length)
+        second = in_columns(a, *second, sizes.second_length)
+        target = in_columns(out, sizes.m, sizes.n, sizes.out_length)
+        product = (first.T if sizes.first_turned else first) @ (second.T if sizes.second_turned else second)
+        target[...] = product + target if operation.accumulates else product
+
+    @staticmethod
+    def pointwise(operation, buffers):
+        work, regions = launch_of(operation)
+        rows, columns = operation.writes[0].shape
+        arguments = [rows * columns, columns]
+        for region in regions:
+            buffer = buffers[region.buffer]
+            arguments += [buffer.flat(region), row_length(region, rows, buffer.array.shape[1])]
+        with cuda.settings(checks=False):
+            python_kernel(work)[-(-rows * columns // 32), 32](*arguments)
+
+    @staticmethod
+    def by_numpy(operation, buffers):
+        RUN[operation.kind](operation, {name: each.array for name, each in buffers.items()})

@@ -1,0 +1,136 @@
+"""A plan on a GPU, without one: what is asked of cuBLAS and the driver, in any order that streams allow."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pretended_card import PretendedCard
+
+from rnnlab import cuda, reference
+from rnnlab.cells import STATES
+from rnnlab.compiling import compilers
+from rnnlab.graphs.cells import CELLS, cell_name
+from rnnlab.network import Network
+from rnnlab.schedule import network_arrays as arrays_of
+from rnnlab.schedule import stages
+from rnnlab.schedule.card import transpose_source
+from rnnlab.schedule.plan import Sizes
+from rnnlab.schedule.pointwise import NUMBERS, cuda_source, launch_of, python_kernel, row_length
+from rnnlab.schedule.run_cuda import Prepared
+from rnnlab.schedule.run_numpy import execute
+
+T, B, I, H, L = 4, 3, 5, 6, 2
+STAGES = {
+    "kernel_per_operation": stages.KERNEL_PER_OPERATION,
+    "fused_cell": stages.FUSED_CELL,
+    "fused_layer": stages.FUSED_LAYER,
+    "layer_wavefront": stages.LAYER_WAVEFRONT,
+    "graph_replay": stages.GRAPH_REPLAY,
+}
+WORK = {  # pointwise kernels of every cell and stage, by name -> a plan and the operation that launches it
+    launch_of(operation).work.name: (plan, operation)
+    for cell in CELLS
+    for passes in STAGES.values()
+    for direction in ("forward", "backward")
+    for plan in [stages.plan_for(direction, cell, Sizes(T, B, I, H, L), passes)]
+    for operation in plan.operations
+    if operation.kind == "pointwise"
+}
+needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
+
+
+def network_of(cell):
+    kind, _, reset = cell.partition("_") if cell.startswith("gru") else (cell, "", "after")
+    return Network.create(kind, I, H, layers=L, dtype="float64", seed=1, reset=reset)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("cell", CELLS)
+def test_every_stage_gives_the_references_numbers_whoever_goes_first(cell, stage):
+    network, draw = network_of(cell), np.random.default_rng(0)
+    x, dy = draw.normal(size=(T, B, I)), draw.normal(size=(T, B, H))
+    state = tuple(draw.normal(size=(L, B, H)) for _ in STATES[network.cell])
+    want_y, want_final, saved = reference.forward(network, x, state)
+    want_dx, want_dstate, want = reference.backward(network, saved, dy)
+    for seed in range(2):
+        card = PretendedCard(seed)
+        plan = stages.plan_for("forward", cell_name(network), Sizes(T, B, I, H, L), STAGES[stage])
+        there = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
+        there.issue()
+        y, final = arrays_of.forward_results(network, there.arrays(), T, B)
+        np.testing.assert_allclose(y, want_y, rtol=1e-12, atol=1e-13)
+        assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(final, want_final, strict=True))
+        plan = stages.plan_for("backward", cell_name(network), Sizes(T, B, I, H, L), STAGES[stage])
+        nothing = tuple(np.zeros((L, B, H)) for _ in state)
+        incoming = arrays_of.backward_arrays(network, dy, nothing)
+        given = there.buffers | incoming
+        back = Prepared(plan, "float64", given, card, renewed=tuple(incoming.keys() - {"dy"}))
+        for _ in range(2):  # what it leaves does not disturb it
+            back.issue()
+        dx, dfirst, gradients = arrays_of.backward_results(network, back.arrays(), T, B)
+        np.testing.assert_allclose(dx, want_dx, rtol=1e-11, atol=1e-12)
+        assert all(np.allclose(a, b, rtol=1e-11) for a, b in zip(dfirst, want_dstate, strict=True))
+        for name, gradient in gradients.items():
+            np.testing.assert_allclose(gradient, want[name], rtol=1e-11, atol=1e-12)
+
+
+def test_without_its_events_a_plan_on_many_streams_goes_wrong():
+    """The check above can fail: streams that nobody orders give other numbers."""
+    network, draw = network_of("lstm"), np.random.default_rng(0)
+    x = draw.normal(size=(T, B, I))
+    state = tuple(np.zeros((L, B, H)) for _ in range(2))
+    plan = stages.plan_for("forward", "lstm", Sizes(T, B, I, H, L), stages.LAYER_WAVEFRONT)
+    card = PretendedCard()
+    card.wait = lambda event, stream: lambda: 0
+    there = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
+    there.issue()
+    y, _ = arrays_of.forward_results(network, there.arrays(), T, B)
+    assert not np.allclose(y, reference.forward(network, x, state)[0], rtol=1e-6)
+
+
+def test_a_refused_command_stops_the_plan_and_is_named():
+    plan = stages.plan_for("forward", "rnn_tanh", Sizes(T, B, I, H, 1), stages.FUSED_CELL)
+    card = PretendedCard()
+    card.launch = lambda operation, buffers, stream: lambda: 13
+    with pytest.raises(RuntimeError, match="is refused with code 13"):
+        Prepared(plan, "float64", {}, card).issue()
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_a_pointwise_kernel_does_in_the_simulator_what_numpy_does_and_nothing_else(name):
+    plan, operation = WORK[name]
+    buffers = {r.buffer for r in operation.reads + operation.writes}
+    draw = np.random.default_rng(3)
+    arrays = {each: draw.uniform(0.1, 0.9, plan.buffers[each]) for each in sorted(buffers)}
+    ours = {each: array.copy() for each, array in arrays.items()}
+    execute(replace(plan, operations=(operation,)), arrays)
+    work, regions = launch_of(operation)
+    rows, columns = operation.writes[0].shape
+    arguments = [rows * columns, columns]
+    for region in regions:
+        flat = ours[region.buffer].reshape(-1)[
+            region.rows[0] * plan.buffers[region.buffer][1] + region.columns[0] :
+        ]
+        arguments += [flat, row_length(region, rows, plan.buffers[region.buffer][1])]
+    observed = cuda.observe(python_kernel(work), 2, 8, *arguments)
+    assert observed.findings == ()
+    elements = rows * columns
+    assert observed.counts.global_loads == elements * len(dict.fromkeys(operation.reads))
+    assert observed.counts.global_stores == elements * len(operation.writes)
+    for each, array in arrays.items():
+        np.testing.assert_allclose(ours[each], array, rtol=1e-14, err_msg=each)
+
+
+@needs_compilers
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+def test_every_kernel_of_every_stage_compiles_without_a_spill(arch):
+    from rnnlab.compiling.report import compile_report
+
+    sources = [transpose_source(dtype) for dtype in NUMBERS]
+    sources += [
+        cuda_source(launch_of(operation).work, dtype) for _, operation in WORK.values() for dtype in NUMBERS
+    ]
+    for source in sources:
+        (compiled,) = compile_report(source, arch=arch)
+        assert (compiled.spill_stores, compiled.spill_loads, compiled.stack) == (0, 0, 0)
+        assert compiled.registers <= 64
