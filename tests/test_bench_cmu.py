@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnnlab import cli, records
-from rnnlab.bench import cmu_picture, cmu_report, cmu_workload
+from rnnlab.bench import cmu_picture, cmu_report, cmu_workload, halide_page
 from rnnlab.bench.cmu import contestants
 from rnnlab.bench.cmu import problem as cmu
 from rnnlab.bench.cmu.contestants import CANDIDATES, EPOCHS
@@ -116,3 +116,10 @@ def test_a_contestant_that_is_none_is_named_with_those_there_are(capsys):
 
 def test_every_published_figure_belongs_to_a_contestant():
     assert {*cmu_report.PUBLISHED} <= {*EPOCHS}
+
+
+def test_the_page_about_halide_and_its_picture_are_of_the_latest_record():
+    text = halide_page.PAGE.read_text(encoding="utf-8")
+    assert halide_page.page(text) == text, "run python -m rnnlab.bench.halide_page"
+    if found := halide_page.latest():
+        assert found[1]["digest"].encode() in halide_page.PICTURE.read_bytes()

@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 
 from rnnlab import records
-from rnnlab.bench import cmu_report
+from rnnlab.bench import cmu_report, halide_page
 from rnnlab.bench.cmu import problem as cmu
 from rnnlab.bench.cmu.contestants import CANDIDATES
 from rnnlab.bench.cmu.problem import Problem, Size
@@ -159,6 +159,8 @@ def run(chosen: argparse.Namespace) -> int:
 def _keep(record: dict) -> None:
     records.write(records.place(record), record)
     print(f"kept as {records.place(record)}\n")
+    if halide_page.PAGE.exists():
+        halide_page.refresh()
 
 
 def _draw(record: dict, file: str) -> None:

@@ -46,9 +46,13 @@ def measured(path: Path, record: dict) -> str:
 
 def page(text: str) -> str:
     """The page's text with its measured part made anew."""
-    before, _, rest = text.partition(BEGIN)
     found = latest()
-    made = measured(*found) if found else NO_RECORD
+    return with_measured(text, measured(*found) if found else NO_RECORD)
+
+
+def with_measured(text: str, made: str) -> str:
+    """A page's text with what stands between its two marks made anew."""
+    before, _, rest = text.partition(BEGIN)
     return f"{before}{BEGIN}{made}{END}{rest.partition(END)[2]}"
 
 

@@ -9,7 +9,7 @@ from rnnlab import records
 
 PAGES = {
     "bench cpu": "rnnlab.bench.cpu_report",
-    "bench cmu": "rnnlab.bench.cmu_workload",
+    "bench cmu": "rnnlab.bench.cmu_report",
 }  # kind -> the module whose `page` tells it
 
 
