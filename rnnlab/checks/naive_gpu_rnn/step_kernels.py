@@ -1,0 +1,167 @@
+"""A GRU step as four launches: two products with bias, the gates, the new state; of any size."""
+
+import math
+
+import numpy as np
+
+from rnnlab import cuda
+from rnnlab.checks.kernels import Case, judge_kernel
+from rnnlab.grading.exercise import Exercise, Mutant
+
+
+@cuda.jit
+def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
+    column, row = cuda.grid(2)
+    B, H = h.shape
+    if launch == 0 and row < B and column < 3 * H:
+        total = bias_ih[column]
+        for k in range(x.shape[1]):
+            total += x[row, k] * weight_ih[column, k]
+        gates_x[row, column] = total
+    if launch == 1 and row < B and column < 3 * H:
+        total = bias_hh[column]
+        for k in range(H):
+            total += h[row, k] * weight_hh[column, k]
+        gates_h[row, column] = total
+    if launch == 2 and row < B and column < 2 * H:
+        a = gates_x[row, column] + gates_h[row, column]
+        gates_x[row, column] = np.float32(1) / (np.float32(1) + math.exp(-a))
+    if launch == 3 and row < B and column < H:
+        r, z = gates_x[row, column], gates_x[row, H + column]
+        n = math.tanh(gates_x[row, 2 * H + column] + r * gates_h[row, 2 * H + column])
+        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
+
+
+MUTANTS = (
+    Mutant("lets threads beyond the last column work", "row < B and column < 3 * H", "row < B"),
+    Mutant("lets threads beyond the last sequence work", "row < B and column < H", "column < H"),
+    Mutant("starts the input product without its bias", "total = bias_ih[column]", "total = np.float32(0)"),
+    Mutant(
+        "starts the recurrent product without its bias", "total = bias_hh[column]", "total = np.float32(0)"
+    ),
+    Mutant(
+        "reads the weights as if they were stored transposed", "weight_hh[column, k]", "weight_hh[k, column]"
+    ),
+    Mutant("sends the candidate through the gates' sigmoid", "column < 2 * H", "column < 3 * H"),
+    Mutant("gives the gates the wrong side of the sigmoid", "math.exp(-a)", "math.exp(a)"),
+    Mutant("takes z for r and r for z", "r, z = gates_x", "z, r = gates_x"),
+    Mutant(
+        "resets the input's part of the candidate",
+        "gates_x[row, 2 * H + column] + r * gates_h[row, 2 * H + column]",
+        "r * gates_x[row, 2 * H + column] + gates_h[row, 2 * H + column]",
+    ),
+    Mutant(
+        "keeps 1 − z of the old state", "(np.float32(1) - z) * n + z * h", "z * n + (np.float32(1) - z) * h"
+    ),
+)
+
+NAMES = ("x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "gates_x", "gates_h", "h_next")
+AXES = (
+    ("sequence", "input"),
+    ("sequence", "unit"),
+    ("gate row", "input"),
+    ("gate row", "unit read"),
+    ("gate row",),
+    ("gate row",),
+    ("sequence", "gate column"),
+    ("sequence", "gate column"),
+    ("sequence", "unit"),
+)
+DOES = ("x times weight_ih", "h times weight_hh", "the gates r and z", "the new state")
+BLOCK = (8, 4)  # columns, sequences
+
+
+def check(submission, rng):
+    drawn = int(rng.integers(3, 7))
+    for B, I, H in ((4, 3, 8), (1, 2, 1), (3, 4, 5), (drawn, 5, drawn + 2)):
+        arrays = _draw(rng, B, I, H)
+        grid = (-(-3 * H // BLOCK[0]) + 1, -(-B // BLOCK[1]))  # one column of blocks more than is needed
+        for launch, does in enumerate(DOES):
+            says = f"launch {launch}, {does}; B={B}, I={I}, H={H}, {grid} blocks of {BLOCK} threads"
+            case = Case(grid, BLOCK, (launch, *arrays), says)
+            judge_kernel(submission, [case], step_kernels, NAMES, AXES, MUTANTS)
+            cuda.observe(step_kernels, grid, BLOCK, launch, *arrays)
+
+
+def _draw(rng: np.random.Generator, B: int, I: int, H: int) -> list[np.ndarray]:
+    """Inputs, parameters, and places for results, in which something stands that must not be added to."""
+    draw = lambda *shape: rng.normal(size=shape).astype("float32")
+    parameters = draw(3 * H, I), draw(3 * H, H), draw(3 * H), draw(3 * H)
+    return [draw(B, I), draw(B, H), *parameters, draw(B, 3 * H), draw(B, 3 * H), draw(B, H)]
+
+
+STEP_KERNELS = Exercise(
+    name="step_kernels",
+    points=5,
+    difficulty=3,
+    minutes=30,
+    lines=20,
+    hints=(
+        "All four launches start the same: where in the result does this thread stand, and does that place "
+        "exist? The results are 3H, 3H, 2H and H columns wide, the grid is the same for all.",
+        "Launches 0 and 1: start with the bias of your column, add up over the inner size, store. Weights "
+        "are stored as [3H, inner], so a column of the result walks along a row of the weights. Launches 2 "
+        "and 3 read what the launches before them have left in gates_x and gates_h.",
+        "`column, row = cuda.grid(2)`; under `if launch == 0 and row < B and column < 3 * H:` total starts "
+        "as bias_ih[column] and adds x[row, k] * weight_ih[column, k]. Launch 2 is a sigmoid of gates_x + "
+        "gates_h for column < 2 * H. In launch 3, r is gates_x[row, column], z is gates_x[row, H + column], "
+        "and the candidate reads column 2 * H + column of both.",
+    ),
+    check=check,
+    truth=step_kernels,
+    mutants=MUTANTS,
+    also_right=(
+        """from rnnlab import cuda
+import math
+@cuda.jit
+def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
+    j, i = cuda.grid(2)
+    H = h.shape[1]
+    if i >= h.shape[0] or j >= 3 * H:
+        return
+    if launch == 0:
+        sum_x = np.float32(0)
+        for k in range(weight_ih.shape[1]):
+            sum_x += weight_ih[j, k] * x[i, k]
+        gates_x[i, j] = sum_x + bias_ih[j]
+    elif launch == 1:
+        sum_h = np.float32(0)
+        for k in range(weight_hh.shape[1]):
+            sum_h += weight_hh[j, k] * h[i, k]
+        gates_h[i, j] = sum_h + bias_hh[j]
+    elif launch == 2 and j < 2 * H:
+        half = np.float32(0.5)
+        gates_x[i, j] = half + half * math.tanh(half * (gates_x[i, j] + gates_h[i, j]))
+    elif launch == 3 and j < H:
+        n = math.tanh(gates_x[i, j + 2 * H] + gates_x[i, j] * gates_h[i, j + 2 * H])
+        h_next[i, j] = n + gates_x[i, H + j] * (h[i, j] - n)
+""",
+        """from rnnlab import cuda
+import math
+@cuda.jit
+def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
+    column = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    H = h.shape[1]
+    one = np.float32(1)
+    if row < h.shape[0]:
+        if launch < 2 and column < 3 * H:
+            left, weights, bias, out = x, weight_ih, bias_ih, gates_x
+            if launch == 1:
+                left, weights, bias, out = h, weight_hh, bias_hh, gates_h
+            total = bias[column]
+            for k in range(left.shape[1]):
+                total += left[row, k] * weights[column, k]
+            out[row, column] = total
+        if launch == 2 and column < 2 * H:
+            e = math.exp(gates_x[row, column] + gates_h[row, column])
+            gates_x[row, column] = e / (one + e)
+        if launch == 3 and column < H:
+            z = gates_x[row, H + column]
+            candidate = gates_x[row, 2 * H + column] + gates_x[row, column] * gates_h[row, 2 * H + column]
+            h_next[row, column] = (one - z) * math.tanh(candidate) + z * h[row, column]
+""",
+    ),
+    seconds=60.0,
+    is_kernel=True,
+)
