@@ -22,6 +22,7 @@ TOLERANCES = {
     # the same reasoning with 2⁻⁵³; gradients sum over T·B terms
     "float64": Tolerance(lambda T: 1e-14 * T**0.5, 1e-12),
     "tf32": Tolerance(lambda T: 1e-3, 1e-3),  # 10 bits of mantissa
+    "float16": Tolerance(lambda T: 3e-3, 1e-2),  # 10 bits, and every h and gate is rounded to them
     "bfloat16": Tolerance(lambda T: 1e-2, 3e-2),  # 7 bits of mantissa
 }
 

@@ -75,6 +75,14 @@ class PretendedCard:
                 what["happened"] += 1
         assert not any(self.queues.values()), "streams wait for each other"
 
+    def seconds(self, run):
+        run()
+        self.finish()
+        return 1e-3
+
+    def used_bytes(self):
+        return 0
+
     def put(self, stream, kind, what):
         self.launches += kind == "run"
         self.queues.setdefault(stream, []).append((kind, what))

@@ -18,15 +18,9 @@ from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.pointwise import NUMBERS, cuda_source, launch_of, python_kernel, row_length
 from rnnlab.schedule.run_cuda import Prepared
 from rnnlab.schedule.run_numpy import execute
+from rnnlab.schedule.stages import STAGES
 
 T, B, I, H, L = 4, 3, 5, 6, 2
-STAGES = {
-    "kernel_per_operation": stages.KERNEL_PER_OPERATION,
-    "fused_cell": stages.FUSED_CELL,
-    "fused_layer": stages.FUSED_LAYER,
-    "layer_wavefront": stages.LAYER_WAVEFRONT,
-    "graph_replay": stages.GRAPH_REPLAY,
-}
 WORK = {  # pointwise kernels of every cell and stage, by name -> a plan and the operation that launches it
     launch_of(operation).work.name: (plan, operation)
     for cell in CELLS

@@ -14,6 +14,11 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     _add_cmu(
         kinds.add_parser("cmu", help="the CMU project's last workload: Halide schedules, NumPy, the ladder")
     )
+    _add_gpu(
+        kinds.add_parser(
+            "gpu", help="stages of the ladder, PyTorch and cuDNN on a GPU; without one, a forecast"
+        )
+    )
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
     gru.set_defaults(run=_gru)
     record = subparsers.add_parser("record", help="measurements that were made: list them, show one")
@@ -47,6 +52,17 @@ def _add_cmu(cmu: argparse.ArgumentParser) -> None:
     cmu.set_defaults(run=_cmu)
 
 
+def _add_gpu(gpu: argparse.ArgumentParser) -> None:
+    gpu.add_argument("--quick", action="store_true", help="LSTM only, fewer sizes and rounds")
+    gpu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
+    gpu.add_argument("--suite", nargs="+", metavar="NAME", help="of stages, peers (default: all)")
+    gpu.add_argument("--rounds", type=int, metavar="N", help="how often each takes its turn")
+    gpu.add_argument(
+        "--device", metavar="NAME", help="without a GPU: whose times are predicted (default: H200)"
+    )
+    gpu.set_defaults(run=_gpu)
+
+
 def _add_shared(command: argparse.ArgumentParser) -> None:
     command.add_argument("--threads", type=int, metavar="N", help="of each contestant (default: all cores)")
     command.add_argument("--rounds", type=int, metavar="N", help="how often each takes its turn")
@@ -58,6 +74,12 @@ def _cpu(chosen: argparse.Namespace) -> int:
     from rnnlab.bench import cpu_run
 
     return cpu_run.run(chosen)
+
+
+def _gpu(chosen: argparse.Namespace) -> int:
+    from rnnlab.bench.gpu import command
+
+    return command.run(chosen)
 
 
 def _cmu(chosen: argparse.Namespace) -> int:

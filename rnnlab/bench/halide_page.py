@@ -1,4 +1,4 @@
-"""docs/halide.md: its table and picture are made from the latest record of a whole epoch, its prose is written.
+"""docs/halide.md: its table and picture are made from the latest record of an epoch, its prose is written.
 
 python -m rnnlab.bench.halide_page, or `rnnlab bench cmu --record` when done; a test says what is stale.
 """

@@ -10,6 +10,7 @@ from rnnlab import records
 PAGES = {
     "bench cpu": "rnnlab.bench.cpu_report",
     "bench cmu": "rnnlab.bench.cmu_report",
+    "bench gpu": "rnnlab.bench.gpu.report",
 }  # kind -> the module whose `page` tells it
 
 

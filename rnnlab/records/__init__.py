@@ -69,12 +69,14 @@ def digest(record: dict) -> str:
 
 
 def place(record: dict, folder: Path | None = None) -> Path:
-    """Where a record belongs: named by its kind, minute and processor; one not complete by its kind only."""
+    """Where a record belongs: named by kind, minute and processor or GPU; one not complete by kind only."""
     kind, folder = _slug(record["kind"]), folder or MEASURED
     if not record["complete"]:
         return folder / f"{kind}.partial.json"  # git ignores it
     minute = record["date"][:16].replace(":", "")  # a second record of one day replaces no other
-    return folder / f"{kind}_{minute}_{_slug(record['machine']['processor'])}.json"
+    machine = record["machine"]
+    measured = machine["gpu"]["name"] if "gpu" in machine else machine["processor"]
+    return folder / f"{kind}_{minute}_{_slug(measured)}.json"
 
 
 def kept(kind: str | None = None, folder: Path | None = None) -> list[Path]:

@@ -3,6 +3,7 @@
 import ctypes
 import importlib.util
 import os
+from collections.abc import Callable
 from ctypes import c_int, c_size_t, c_uint, c_void_p
 from functools import cache, partial
 
@@ -132,6 +133,20 @@ class Gpu:
     def finish(self) -> None:
         """See run_cuda.Card."""
         self.cupy.cuda.Device().synchronize()
+
+    def seconds(self, run: Callable[[], None]) -> float:
+        """Between two events on stream 0, where plans begin and end, with what `run` issues between them."""
+        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        self.finish()
+        start.record(self.stream(0))
+        run()
+        end.record(self.stream(0))
+        end.synchronize()
+        return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end)
+
+    def used_bytes(self) -> int:
+        """Of the GPU's memory, by everything CuPy has made in this process."""
+        return self.cupy.get_default_memory_pool().used_bytes()
 
     def stream(self, number: int) -> object:
         """The CuPy stream of that number in a plan."""

@@ -31,16 +31,18 @@ def reorder(
     return plan.after(name, [plan.operations[index] for index in order])
 
 
-def assign_streams(plan: Plan, per_layer: int = 2) -> Plan:
+def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) -> Plan:
     """A stream for each layer's recurrence, and with per_layer=2 one beside it for what need not be in it.
 
-    Beside the recurrence stand the products with the inputs and those of the weight gradient.
+    Beside the recurrence stand the products with the inputs and those of the weight gradient.  With
+    layers_apart=False all layers share these streams, so that they run one after another.
     """
     if per_layer not in (1, 2):
         raise ValueError(f"per_layer is {per_layer}: 1 stream a layer, or 2")
     beside = lambda each: per_layer == 2 and _is_beside(each)
-    operations = [replace(each, stream=per_layer * each.layer + beside(each)) for each in plan.operations]
-    return plan.after(f"assign_streams({per_layer})", operations)
+    first = lambda each: per_layer * each.layer if layers_apart else 0
+    operations = [replace(each, stream=first(each) + beside(each)) for each in plan.operations]
+    return plan.after(f"assign_streams({per_layer}{'' if layers_apart else ' in all'})", operations)
 
 
 def capture(plan: Plan) -> Plan:

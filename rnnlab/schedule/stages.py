@@ -33,16 +33,17 @@ Pass = Callable[[Plan], Plan]
 
 WITHIN_A_CELL = {group_gates, fuse_pointwise}  # passes that join operations of one layer and step only
 batch_two_inputs = partial(batch_inputs, steps=2)
+two_streams = partial(assign_streams, layers_apart=False)  # that layers overlap is the third stage's gain
 
 KERNEL_PER_OPERATION: tuple[Pass, ...] = ()
-FUSED_CELL = (group_gates, fuse_pointwise, assign_streams)
+FUSED_CELL = (group_gates, fuse_pointwise, two_streams)
 FUSED_LAYER = (
     group_gates,
     fuse_pointwise,
     transpose_once,
     batch_inputs,
     weight_gradient_after_loop,
-    assign_streams,
+    two_streams,
 )
 LAYER_WAVEFRONT = (
     group_gates,
@@ -54,6 +55,13 @@ LAYER_WAVEFRONT = (
     assign_streams,
 )
 GRAPH_REPLAY = (*LAYER_WAVEFRONT, capture)
+STAGES = {  # the rungs' names, in order
+    "kernel_per_operation": KERNEL_PER_OPERATION,
+    "fused_cell": FUSED_CELL,
+    "fused_layer": FUSED_LAYER,
+    "layer_wavefront": LAYER_WAVEFRONT,
+    "graph_replay": GRAPH_REPLAY,
+}
 
 
 class Saved(NamedTuple):

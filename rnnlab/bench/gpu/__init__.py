@@ -1,0 +1,5 @@
+"""Training steps on a GPU: the ladder's stages, PyTorch and cuDNN, right first, then timed in turns.
+
+Read: workload (what is measured), ladder, torch_layers and cudnn (who), measure (how), report (what is told),
+command (`rnnlab bench gpu`).
+"""

@@ -1,0 +1,172 @@
+"""The GPU benchmark, without a GPU: right first, in turns, kept as it comes; what it says where none is."""
+
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+from pretended_card import PretendedCard
+
+from rnnlab import cli, records
+from rnnlab.bench.gpu import command, ladder, measure, report
+from rnnlab.bench.gpu.measure import Entry, Settings
+from rnnlab.bench.gpu.workload import PARTS, Workload, problem, rounded
+from rnnlab.bench.record_pages import show
+from rnnlab.schedule.stages import STAGES
+
+SMALL = Workload("lstm", 3, 2, 4, 5, 2)
+
+
+class Honest:
+    """Hands back what is wanted, and notes whose turn it was."""
+
+    bytes, launches, turns = 1000, {"forward": 3, "backward": 4, "step": 7}, []
+
+    def __init__(self, asked, name):
+        self.asked, self.name, self.ran = asked, name, 0
+
+    def seconds(self, part, repeats):
+        self.turns.append((self.name, part))
+        self.ran += 1
+        return {"forward": 0.001, "backward": 0.002, "step": 0.003}[part]
+
+    def results(self):
+        return {name: each.astype("float32") for name, each in self.asked.wanted.items()}
+
+
+class Wrong(Honest):
+    """Is right until the clock runs."""
+
+    def results(self):
+        return {name: each + (self.ran > 4) for name, each in super().results().items()}
+
+
+class Trembling(Honest):
+    """Gives other bits each time."""
+
+    def results(self):
+        return {name: each * np.float32(1 + 1e-6 * self.ran) for name, each in super().results().items()}
+
+
+class Absent(Honest):
+    """Cannot be built here."""
+
+    def __init__(self, asked, name):
+        raise OSError("no such library")
+
+
+@pytest.fixture
+def entries(monkeypatch):
+    """An entry for each of the classes above."""
+    found = []
+    for kind in (Honest, Wrong, Trembling, Absent):
+        module = ModuleType(f"pretended_{kind.__name__.lower()}")
+        module.build = kind
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        found.append(Entry(kind.__name__.lower(), module.__name__))
+    return found
+
+
+def test_who_is_wrong_when_the_clock_has_run_or_cannot_be_built_has_no_times_but_a_reason(entries):
+    honest, wrong, trembling, absent = measure.measure(SMALL, entries, Settings(rounds=3, turn=0.01))
+    assert honest.median("step") == 0.003
+    assert (honest.left_out, honest.same_bits, honest.bytes) == ("", True, 1000)
+    assert [len(honest.seconds[part]) for part in PARTS] == [3, 3, 3]
+    assert (wrong.seconds, wrong.left_out.split(":")[0]) == ({}, "wrong")
+    assert wrong.error > 1
+    assert trembling.same_bits is False
+    assert (absent.seconds, absent.left_out) == ({}, "OSError: no such library")
+
+
+def test_nobody_always_follows_the_same_one(entries):
+    Honest.turns.clear()
+    measure.measure(SMALL, [entries[0], entries[2]], Settings(rounds=2, turn=1e-9))
+    rounds = [name for name, part in Honest.turns if part == "forward"][-4:]
+    assert rounds == ["honest", "trembling", "trembling", "honest"]
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_as_a_contestant_gives_the_references_numbers_however_often_it_ran(stage, monkeypatch):
+    monkeypatch.setattr(ladder, "Gpu", lambda tf32: PretendedCard())
+    asked = problem(SMALL, "float32")
+    contestant = ladder.build(asked, stage)
+    for part in ("step", "backward", "step"):
+        contestant.seconds(part, 2)
+    assert asked.error(contestant.results()) < 1
+    assert contestant.launches["step"] == contestant.launches["forward"] + contestant.launches["backward"]
+
+
+def test_a_step_has_the_flops_of_its_products():
+    one = Workload("rnn_tanh", 10, 4, 3, 5, 1)
+    assert one.flops("forward") == 2 * 10 * 4 * (3 + 5) * 5
+    assert one.flops("step") == 3 * one.flops("forward") == one.flops("forward") + one.flops("backward")
+
+
+def test_rounding_goes_to_the_nearest_number_that_bfloat16_holds_ties_to_even():
+    ulp = 2.0**-7
+    given = np.array([1 + 0.4 * ulp, 1 + 0.6 * ulp, 1 + 0.5 * ulp, 1 + 1.5 * ulp, -1 - 0.6 * ulp], "float32")
+    want = np.array([1, 1 + ulp, 1, 1 + 2 * ulp, -1 - ulp], "float32")
+    np.testing.assert_array_equal(rounded(given, "bfloat16"), want)
+
+
+@pytest.fixture
+def pretended_gpu(entries, monkeypatch, tmp_path):
+    """A machine with a GPU that runs the classes above."""
+    monkeypatch.setattr(records, "MEASURED", tmp_path)
+    monkeypatch.setattr(command.card, "why_not", lambda: None)
+    monkeypatch.setattr(command, "gpu", lambda: {"name": "Pretended 1", "driver": 1, "memory": 2})
+    monkeypatch.setattr(command, "SUITES", {"stages": lambda quick: [(SMALL, entries), (SMALL, entries[:1])]})
+    return tmp_path
+
+
+def test_the_command_keeps_a_record_that_can_be_shown(pretended_gpu, capsys):
+    assert cli.main(["bench", "gpu", "--record", "--quick"]) == 0
+    (path,) = records.kept("bench gpu")
+    assert "pretended_1" in path.name
+    record = records.read(path)
+    assert record["complete"]
+    assert [len(case["results"]) for case in record["cases"]] == [4, 1]
+    capsys.readouterr()
+    assert show(path.stem) == 0
+    told = capsys.readouterr().out
+    assert "Pretended 1" in told
+    assert "absent, float32: OSError: no such library" in told
+    assert not list(pretended_gpu.glob("*.partial.json"))
+
+
+def test_what_was_measured_before_an_end_is_kept(pretended_gpu, entries, monkeypatch):
+    def breaks(quick):
+        yield SMALL, entries[:1]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(command, "SUITES", {"stages": breaks})
+    assert cli.main(["bench", "gpu", "--record"]) == 130
+    (path,) = pretended_gpu.glob("*.partial.json")
+    assert len(records.read(path)["cases"]) == 1
+
+
+def test_an_unknown_suite_is_named_beside_those_there_are(capsys):
+    assert cli.main(["bench", "gpu", "--suite", "everything"]) == 2
+    assert "'everything'; there are stages, peers" in capsys.readouterr().err
+
+
+def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monkeypatch, capsys):
+    monkeypatch.setattr(command.card, "why_not", lambda: "there is none")
+    assert cli.main(["bench", "gpu"]) == 0
+    told = capsys.readouterr().out
+    assert "Nothing can be measured: there is none." in told
+    assert "predicted by the timeline model for one H200" in told
+    assert cli.main(["bench", "gpu", "--record"]) == 2
+
+
+def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
+    time = lambda seconds: {"seconds": {part: [seconds] for part in PARTS}}
+    results = [
+        measure.Result("kernel_per_operation", "float32", **time(0.12)),
+        measure.Result("graph_replay", "float32", **time(0.01)),
+        measure.Result("graph_replay", "tf32", **time(0.005)),
+        measure.Result("pytorch", "float32", **time(0.02)),
+    ]
+    lines = report.table(SMALL, results).splitlines()
+    assert lines[2].split()[5:7] == ["12.00", "2.00"]
+    assert lines[3].split()[5:6] == ["24.00"]  # nobody to stand beside in tf32
