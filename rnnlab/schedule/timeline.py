@@ -129,10 +129,10 @@ def _advance(running: dict, work: list[Work], device: Device, now: float, until:
     busy = [k for k, (lead, _) in running.items() if lead <= 1e-9]
     blocks = sum(work[k].blocks for k in busy)
     movers = sum(not work[k].blocks for k in busy)
-    speed = {}
+    speed, together = {}, throughput(device, blocks) if blocks else 0.0
     for k in busy:
         if work[k].blocks:
-            share = throughput(device, blocks) * work[k].blocks / blocks
+            share = together * work[k].blocks / blocks
             speed[k] = min(1.0, share * work[k].alone / work[k].flops)
         else:
             speed[k] = 1.0 / movers

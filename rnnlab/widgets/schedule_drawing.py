@@ -52,7 +52,9 @@ class Stage(NamedTuple):
     flops: int
 
 
-def draw(bars: Bars, makespan: float, title: str, stages: Sequence[Stage], look: tuple[float, int]) -> str:
+def draw(
+    bars: Bars, makespan: float, stages: Sequence[Stage], look: tuple[float, int], title: str, alt: str
+) -> str:
     """The picture as SVG; look: where the bars begin, as a share of the time, and for how many launches."""
     width = makespan * min(1.0, look[1] / max(1, len(bars.row)))
     first = min(look[0] * makespan, makespan - width)
@@ -65,7 +67,7 @@ def draw(bars: Bars, makespan: float, title: str, stages: Sequence[Stage], look:
     parts += _legend()
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="{escape(title)}" style="width:{WIDTH}px;max-width:100%;background:{CARD}" '
+        f'aria-label="{escape(alt)}" style="width:{WIDTH}px;max-width:100%;background:{CARD}" '
         f'font-family="sans-serif" font-size="11" fill="{INK}">{"".join(parts)}</svg>'
     )
 

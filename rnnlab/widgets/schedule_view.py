@@ -82,10 +82,10 @@ def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 
 
     look_at: where the look begins, in % of the time.
     """
-    told, title = prediction(settings), _title(settings, prediction(settings))
+    told, alt = prediction(settings), finding(settings)
     stages = stage_numbers(settings.direction, settings.cell, settings.sizes)
-    svg = draw(told.bars, told.makespan, title, stages, (look_at / 100, launches_shown))
-    return Page(svg, finding(settings))
+    look, title = (look_at / 100, launches_shown), _title(settings, told)
+    return Page(draw(told.bars, told.makespan, stages, look, title, alt), alt)
 
 
 def explore_schedule(
