@@ -6,6 +6,7 @@ follows from that and is never stated (hazards.py).  Optimisations are functions
 order.py); executors run a plan (run_numpy.py) or predict its time (timeline.py).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -105,6 +106,24 @@ class Operation:
         if self.kind == "pointwise":
             return f"pointwise {self.body[0].rule if len(self.body) == 1 else f'×{len(self.body)}'}"
         return f"{self.kind} → {self.writes[0].buffer}"
+
+
+def relocated(
+    each: Operation, place: Callable[[Region], Region], layers: int = 0, steps: int = 0
+) -> Operation:
+    """The operation with other regions, and that many layers and steps further on."""
+    first, last = each.steps
+    return Operation(
+        each.kind,
+        tuple(map(place, each.reads)),
+        tuple(map(place, each.writes)),
+        each.layer + layers,
+        (first + steps, last + steps),
+        each.transposed,
+        each.accumulates,
+        tuple(Elementary(rule, tuple(map(place, reads)), place(write)) for rule, reads, write in each.body),
+        each.stream,
+    )
 
 
 @dataclass(frozen=True)

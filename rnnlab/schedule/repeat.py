@@ -9,9 +9,10 @@ in a seventh of the time for 400 LSTM cells.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 
 from rnnlab.schedule.joining import cells_of
-from rnnlab.schedule.plan import Elementary, Operation, Plan, Region, Sizes
+from rnnlab.schedule.plan import Plan, Region, Sizes, relocated
 
 LAYERS, STEPS = 3, 4  # of a network that shows every kind of cell; 5 steps for an odd number of them
 
@@ -26,8 +27,9 @@ def repeated(build: Callable[[Sizes], Plan], passes: Sequence[Callable[[Plan], P
     growing = {name for name, shape in longer.buffers.items() if shape != short.buffers[name]}
     operations = []
     for (layer, step), like in alike(short.direction, sizes):
-        move = _Move(layer - like[0], step - like[1], sizes.B, growing)
-        operations += [move.operation(each) for each in cells[like[0], (like[1], like[1] + 1)]]
+        moved = layer - like[0], step - like[1]
+        place = _move(*moved, sizes.B, growing)
+        operations += [relocated(each, place, *moved) for each in cells[like[0], (like[1], like[1] + 1)]]
     buffers = _buffers(short, growing, sizes)
     kept = frozenset(name for name in buffers if not name.startswith("~"))
     return replace(short, sizes=sizes, operations=tuple(operations), buffers=buffers, kept=kept)
@@ -71,41 +73,16 @@ def _buffers(short: Plan, growing: set[str], sizes: Sizes) -> dict[str, tuple[in
     return buffers
 
 
-class _Move:
-    """Takes what belongs to one cell to another cell, some layers and steps on."""
+def _move(layers: int, steps: int, B: int, growing: set[str]) -> Callable[[Region], Region]:
+    """Takes a region of one cell to another cell: rows by steps, names by layers."""
 
-    def __init__(self, layers: int, steps: int, B: int, growing: set[str]):
-        self.layers, self.steps, self.rows, self.growing = layers, steps, steps * B, growing
-        self.moved = {}
-
-    def operation(self, each: Operation) -> Operation:
-        if not (self.layers or self.steps):
-            return each
-        first, last = each.steps
-        return Operation(
-            each.kind,
-            tuple(map(self.region, each.reads)),
-            tuple(map(self.region, each.writes)),
-            each.layer + self.layers,
-            (first + self.steps, last + self.steps),
-            each.transposed,
-            each.accumulates,
-            tuple(map(self.elementary, each.body)),
-            each.stream,
+    @cache
+    def moved(region: Region) -> Region:
+        name, (first, last), columns = region
+        down = steps * B * (name in growing)
+        base, mark, number = name.rpartition("_l")
+        return Region(
+            f"{base}_l{int(number) + layers}" if mark else name, (first + down, last + down), columns
         )
 
-    def elementary(self, each: Elementary) -> Elementary:
-        return Elementary(each.rule, tuple(map(self.region, each.reads)), self.region(each.write))
-
-    def region(self, region: Region) -> Region:
-        found = self.moved.get(region)
-        if found is None:
-            found = self.moved[region] = self._move(region)
-        return found
-
-    def _move(self, region: Region) -> Region:
-        name, (first, last), columns = region
-        if name in self.growing:
-            first, last = first + self.rows, last + self.rows
-        base, mark, number = name.rpartition("_l")
-        return Region(f"{base}_l{int(number) + self.layers}" if mark else name, (first, last), columns)
+    return moved

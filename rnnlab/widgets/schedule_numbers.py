@@ -22,6 +22,7 @@ from rnnlab.schedule.passes import (
 )
 from rnnlab.schedule.plan import Operation, Plan, Sizes
 from rnnlab.schedule.repeat import alike, showing_all
+from rnnlab.schedule.resize import resized
 from rnnlab.schedule.timeline import Work, issue_times, predict
 from rnnlab.widgets.schedule_drawing import KINDS, Bars, Stage
 
@@ -32,6 +33,7 @@ STAGES = {
     "layer_wavefront": stages.LAYER_WAVEFRONT,
     "graph_replay": stages.GRAPH_REPLAY,
 }
+KEPT = 2  # sequences and units of plans that are kept and resized
 ONLY_WHEN = {wavefront, assign_streams, capture}  # passes that change when something runs, not what
 PASSES = {  # in the order in which they are made, from the position of their switch
     "group_gates": lambda _: group_gates,
@@ -126,12 +128,18 @@ def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
     return tuple(found)
 
 
-@lru_cache(maxsize=32)
 def _plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Plan:
+    """The plan, from a small one that is kept: minibatch and hidden size change no launch."""
+    small = replace(sizes, B=KEPT, I=KEPT, H=KEPT)
+    return resized(_small_plan(direction, cell, small, passes), sizes.B, sizes.H)
+
+
+@lru_cache(maxsize=64)
+def _small_plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Plan:
     """The plan, from the one that lacks the last pass: so a switch costs what comes after it."""
     if not passes or passes[-1] in stages.WITHIN_A_CELL:
         return stages.make_plan(direction, cell, sizes, passes)
-    return passes[-1](_plan(direction, cell, sizes, passes[:-1]))
+    return passes[-1](_small_plan(direction, cell, sizes, passes[:-1]))
 
 
 def _of_plan(settings: Settings) -> Prediction:
