@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rnnlab import simulator as cuda
+from rnnlab.machine.devices import find
 from rnnlab.simulator.settings import Settings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
@@ -91,7 +92,29 @@ def test_streams_and_events_are_accepted_and_in_order():
     end.record(stream)
     end.synchronize()
     assert a.copy_to_host(stream=stream).all()
-    assert cuda.event_elapsed_time(start, end) > 0
+    h200 = find("H200")
+    assert cuda.event_elapsed_time(start, end) == pytest.approx(1e-3 * (h200.launch + h200.node))
+
+
+@pytest.mark.parametrize("device", ["H200", "M40"])
+def test_the_time_between_two_events_is_the_models_and_grows_with_what_is_moved(device):
+    @cuda.jit
+    def copy(a, b):
+        b[cuda.grid(1)] = a[cuda.grid(1)]
+
+    start, middle, end = (cuda.event() for _ in range(3))
+    a = np.zeros(256, "float32")
+    sheet = find(device)
+    with cuda.settings(device=device):
+        start.record()
+        copy[1, 256](a, a.copy())
+        middle.record()
+        copy[1, 256](a, a.copy())
+        copy[1, 256](a, a.copy())
+        end.record()
+    one = sheet.launch + sheet.node + 2 * 1024 / (sheet.bandwidth * 1e3)  # µs: 1 KiB each way, GB/s are kB/µs
+    assert start.elapsed_time(middle) == pytest.approx(1e-3 * one)
+    assert middle.elapsed_time(end) == pytest.approx(2e-3 * one)
 
 
 @pytest.mark.parametrize(("name", "multiprocessors"), [("T4", 40), ("H200", 132)])

@@ -39,6 +39,11 @@ class Counts:
     flops: dict[str, int] = field(default_factory=dict)  # dtype -> operations, where that is known
     launches: int = 0
 
+    @property
+    def sectors(self) -> int:
+        """Of global memory, read and written."""
+        return self.global_load_sectors + self.global_store_sectors
+
     def __add__(self, other: "Counts") -> "Counts":
         flops = {k: self.flops.get(k, 0) + other.flops.get(k, 0) for k in {*self.flops, *other.flops}}
         numbers = {

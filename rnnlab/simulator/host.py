@@ -1,6 +1,5 @@
 """The host's side: device memory, streams, events.  What Numba's own simulator does well is taken from it."""
 
-import time
 from collections.abc import Callable
 
 import numpy as np
@@ -37,6 +36,7 @@ from numba.cuda.simulator.reduction import Reduce
 from numba.cuda.simulator.vector_types import vector_types
 
 from rnnlab.machine.devices import Device
+from rnnlab.simulator import clock
 from rnnlab.simulator.memory import poisoned
 from rnnlab.simulator.settings import current
 from rnnlab.simulator.threads import WARP
@@ -108,13 +108,13 @@ legacy_default_stream = per_thread_default_stream = default_stream
 
 
 class event:
-    """A moment; the time between two is what the simulation took, which says nothing about a GPU."""
+    """A moment on the simulated GPU's clock; the time between two is a model's prediction (clock.py)."""
 
     def __init__(self, timing: bool = True):
-        self.seconds = None
+        self.microseconds = None
 
     def record(self, stream: object = 0) -> None:
-        self.seconds = time.perf_counter()
+        self.microseconds = clock.now()
 
     def query(self) -> bool:
         return True
@@ -127,7 +127,7 @@ class event:
 
     def elapsed_time(self, end: "event") -> float:
         """Milliseconds from this event to the other."""
-        return 1e3 * (end.seconds - self.seconds)
+        return 1e-3 * (end.microseconds - self.microseconds)
 
 
 def event_elapsed_time(start: event, end: event) -> float:

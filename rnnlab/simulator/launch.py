@@ -14,6 +14,7 @@ import numpy as np
 from numba.core.sigutils import is_signature
 from numba.cuda.errors import normalize_kernel_dimensions
 
+from rnnlab.simulator import clock
 from rnnlab.simulator.arguments import Arguments
 from rnnlab.simulator.device import limits
 from rnnlab.simulator.events import Trace
@@ -97,10 +98,12 @@ class Kernel:
         if now.strict:
             import_module("rnnlab.simulator.strict").insist(self, *arguments)
         watch = self.run(arguments, now)
-        found = watch.stopped
+        found, moved = watch.stopped, 0
         if now.checks:
             self._origin.watch = watch
-            found = import_module("rnnlab.simulator.report").report(watch, with_flops=False).findings
+            told = import_module("rnnlab.simulator.report").report(watch, with_flops=False)
+            found, moved = told.findings, told.counts.sectors
+        clock.advance(now.sheet, moved)
         if found and (now.raise_findings or not now.checks):
             raise Findings(self.__name__, found)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rnnlab.simulator import clock
 from rnnlab.simulator.accesses import Accesses, accesses
 from rnnlab.simulator.counts import Counts, count_memory
 from rnnlab.simulator.diagnosis import diagnosis
@@ -95,8 +96,10 @@ def observe(
     kernel: Kernel, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
 ) -> Report:
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
-    launch = kernel[grid, block, 0, shared]
-    return report(launch.run(arguments, replace(current(), checks=True)), with_flops)
+    now = replace(current(), checks=True)
+    told = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
+    clock.advance(now.sheet, told.counts.sectors)
+    return told
 
 
 def report(watch: Watch, with_flops: bool = True) -> Report:
@@ -145,8 +148,6 @@ def _source(function) -> tuple[tuple[str, ...], int]:
 
 
 def _shown(counts: Counts, name: str) -> int:
-    if name == "sectors":
-        return counts.global_load_sectors + counts.global_store_sectors
     if name == "flops":
         return sum(counts.flops.values())
     return counts.shared_loads + counts.shared_stores if name == "shared" else getattr(counts, name)
