@@ -162,7 +162,7 @@ for H in (64, 128, 256, 512, 1024, 2048):
 # %% [markdown]
 # ## 4 · The timeline
 #
-# The picture below is a **prediction** from the plan and the data sheet, not a measurement. Rows are the host, which issues one kernel after the other, and the layers. The upper panel is the whole pass, the lower one a look at some launches; a gap is time in which the device has nothing to do. Point at a bar to read what it is.
+# The picture below is a **prediction** from the plan and the data sheet, not a measurement. Rows are the host, which issues one kernel after the other, and the layers. The upper panel is the whole pass, the lower one a look at some launches; a gap is time in which the device has nothing to do. Point at a bar to read what it is. At the bottom stand five ways to launch this pass; the first is the naive one, lessons 11 to 13 build the others.
 #
 # **Predict** for 64 units and 16 sequences: which kernels leave a gap behind, the products or the others?
 
@@ -193,7 +193,7 @@ for H in (16, 32, 64, 128, 256, 512):
 explore_schedule(passes=(), layers=1, hidden_size=32, minibatch=64, steps=20, launches_shown=25)
 
 # %% [markdown]
-# All this is a model's word. If there is a GPU in your machine, the cell below takes its time for a kernel that does nothing, 1 000 launches in a row. **Guess** first. The figure contains what Python and Numba add to each launch; a loop in C comes nearer to the data sheet.
+# All this is a model's word. If there is a GPU in your machine, the cell below takes its time for a kernel that does nothing, a thousand launches in a row. **Guess** first. The figure contains what Python and Numba add to each launch; a loop in C comes nearer to the data sheet.
 
 # %%
 from time import perf_counter
@@ -269,13 +269,14 @@ for H in (64, 512):
 # The same count for all cells. **Predict:** does the way back launch more kernels, and why?
 
 # %%
-print("kernels a step       forward: products, others    backward: products, others, sums")
+print("cell         forward = products + others    backward = products + others + sums")
 for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     one = Sizes(T=1, B=2, I=3, H=4, L=1)
-    there, back = forward_plan(cell, one), backward_plan(cell, one)
-    print(f"{cell:12} {there.count():16}: {there.count('gemm'):8} {there.count('pointwise'):7} "
-          f"{back.count():16}: {back.count('gemm'):8} {back.count('pointwise'):7} "
-          f"{back.count('reduce'):5}")
+    for plan, end in ((forward_plan(cell, one), "    "), (backward_plan(cell, one), "")):
+        kinds = [plan.count(kind) for kind in ("gemm", "pointwise", "reduce")]
+        start = f"{cell:12} {plan.count():7}" if end else f"{plan.count():8}"
+        sums = "" if end else f" + {kinds[2]:4}"
+        print(f"{start} = {kinds[0]:8} + {kinds[1]:6}{sums}", end=end or "\n")
 
 # %% [markdown]
 # For every product forward there are two on the way back: one for the gradient of its input, one for that of its weights. Biases want a sum over the sequences. And a wire that several nodes read collects several gradients, one more addition each (lesson 04).
