@@ -272,11 +272,10 @@ for H in (64, 512):
 print("cell         forward = products + others    backward = products + others + sums")
 for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     one = Sizes(T=1, B=2, I=3, H=4, L=1)
-    for plan, end in ((forward_plan(cell, one), "    "), (backward_plan(cell, one), "")):
-        kinds = [plan.count(kind) for kind in ("gemm", "pointwise", "reduce")]
-        start = f"{cell:12} {plan.count():7}" if end else f"{plan.count():8}"
-        sums = "" if end else f" + {kinds[2]:4}"
-        print(f"{start} = {kinds[0]:8} + {kinds[1]:6}{sums}", end=end or "\n")
+    there, back = ([plan.count(kind) for kind in (None, "gemm", "pointwise", "reduce")]
+                   for plan in (forward_plan(cell, one), backward_plan(cell, one)))
+    print("{:12} {:7} = {:8} + {:6}".format(cell, *there), end="")
+    print("{:12} = {:8} + {:6} + {:4}".format(*back))
 
 # %% [markdown]
 # For every product forward there are two on the way back: one for the gradient of its input, one for that of its weights. Biases want a sum over the sequences. And a wire that several nodes read collects several gradients, one more addition each (lesson 04).
