@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from test_compiled import LEDGERS as COMPILED  # products, counted uncompiled
 from test_halide_scheduled import LEDGERS as HALIDE
+from test_persistent import LEDGERS as PERSISTENT
 from test_stages import LEDGERS as STAGES  # launches, counted in their plans
 
-from rnnlab import reference
+from rnnlab import cuda, reference
 from rnnlab.cells import STATES, Kept
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.ladder import RUNGS, Rung, find
@@ -26,6 +27,13 @@ SHAPES = [
     (5, 1, 6, 3, 3),
     (12, 5, 3, 8, 2),
 ]  # T, B, I, H, L
+
+
+@pytest.fixture(autouse=True)
+def unwatched():
+    """Simulated kernels run without checks here; test_persistent.py watches them."""
+    with cuda.settings(checks=False):
+        yield
 
 
 def problem(cell, reset, shape, dtype):
@@ -167,7 +175,9 @@ def test_the_ledger_counts_the_products_really_done(name, cell, reset, ledger):
 
 
 def test_every_rung_of_the_ladder_has_a_counted_ledger():
-    counted = {name for name, *_ in LEDGERS} | STAGES.keys() | COMPILED.keys() | HALIDE.keys()
+    counted = (
+        {name for name, *_ in LEDGERS} | STAGES.keys() | COMPILED.keys() | HALIDE.keys() | PERSISTENT.keys()
+    )
     assert counted == {rung.name for rung in RUNGS if rung.needs in ("cpu", "cuda")}
 
 

@@ -42,6 +42,15 @@ def needs_numba(network: Network, T: int, B: int) -> str | None:
     return only_reset_after(network, T, B) if network.cell == "gru" else None
 
 
+def fits_in_registers(network: Network, T: int, B: int) -> str | None:
+    """The `why_not` of the persistent rung; its GRU resets after its product."""
+    if network.cell == "gru" and (why := only_reset_after(network, T, B)):
+        return why
+    if not importlib.util.find_spec("numba"):
+        return "Numba is not installed: pip install --constraint constraints.txt numba"
+    return importlib.import_module(f"{__name__}.persistent").why_not(network, T, B)
+
+
 def needs_halide(network: Network, T: int, B: int) -> str | None:
     """The `why_not` of the rung in Halide; its GRU resets after its product."""
     if not importlib.util.find_spec("halide"):
@@ -91,6 +100,13 @@ RUNGS = (
     Rung("fused_layer", "stage 2: out of the loop what may leave it", "fused_layer", needs="cuda"),
     Rung("layer_wavefront", "stage 3: layers and steps on the diagonal", "network_schedule", needs="cuda"),
     Rung("graph_replay", "all launches in one", "network_schedule", needs="cuda"),
+    Rung(
+        "persistent",
+        "one kernel for a sequence: weights stay in registers",
+        "persistent_rnn",
+        needs="cuda",
+        why_not=fits_in_registers,
+    ),
 )
 
 

@@ -1,0 +1,121 @@
+"""A cell's work for one unit of one sequence, forward and backward, as device functions of every kernel.
+
+All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H], the others lie H further on;
+`here` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that of
+the state after it; `row` is its place in [B,H].
+
+Forward: sums [G] are the recurrent products; gates hold the input products with the biases, and are left
+holding the gates; kept is c [T+1,B,H] of an LSTM, the candidate's recurrent sum [T,B,H] of a GRU.
+
+Backward: dh is all that arrives at h after the step.  carry [B,H] goes past the products to the step before:
+dc of an LSTM, dh∘z of a GRU.  dgates and sent [T,B,G·H] get the gradients of the gates, on their way to the
+inputs and to the recurrent product; they differ where a GRU resets, and are one array elsewhere.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab import cuda
+
+
+class Pointwise(NamedTuple):
+    """A cell's two device functions."""
+
+    forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, here, after, kept)
+    backward: Callable  # (dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent)
+
+
+@cache
+def pointwise(cell: str, dtype: str) -> Pointwise:
+    """A cell's functions; every constant has the arithmetic's dtype, so that nothing creeps into float64."""
+    return MAKERS[cell](np.dtype(dtype).type)
+
+
+def _rnn_tanh(number: type) -> Pointwise:
+    one = number(1)
+
+    @cuda.jit(device=True)
+    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+        h[after] = math.tanh(gates[gate] + sums[0])
+
+    @cuda.jit(device=True)
+    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+        dgates[gate] = dh * (one - h[after] * h[after])
+
+    return Pointwise(forward, backward)
+
+
+def _rnn_relu(number: type) -> Pointwise:
+    zero = number(0)
+
+    @cuda.jit(device=True)
+    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+        h[after] = max(gates[gate] + sums[0], zero)
+
+    @cuda.jit(device=True)
+    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+        dgates[gate] = dh if h[after] > zero else zero
+
+    return Pointwise(forward, backward)
+
+
+def _lstm(number: type) -> Pointwise:
+    one, half = number(1), number(0.5)
+
+    @cuda.jit(device=True)
+    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+        i = half * math.tanh(half * (gates[gate] + sums[0])) + half
+        f = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
+        n = math.tanh(gates[gate + 2 * H] + sums[2])
+        o = half * math.tanh(half * (gates[gate + 3 * H] + sums[3])) + half
+        c = f * kept[here] + i * n
+        kept[after] = c
+        h[after] = o * math.tanh(c)
+        gates[gate], gates[gate + H], gates[gate + 2 * H], gates[gate + 3 * H] = i, f, n, o
+
+    @cuda.jit(device=True)
+    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+        i, f, n, o = gates[gate], gates[gate + H], gates[gate + 2 * H], gates[gate + 3 * H]
+        tanh_c = math.tanh(kept[after])
+        dc = carry[row] + dh * o * (one - tanh_c * tanh_c)
+        dgates[gate] = dc * n * i * (one - i)
+        dgates[gate + H] = dc * kept[here] * f * (one - f)
+        dgates[gate + 2 * H] = dc * i * (one - n * n)
+        dgates[gate + 3 * H] = dh * tanh_c * o * (one - o)
+        carry[row] = dc * f
+
+    return Pointwise(forward, backward)
+
+
+def _gru(number: type) -> Pointwise:
+    """Reset after the product."""
+    one, half = number(1), number(0.5)
+
+    @cuda.jit(device=True)
+    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+        r = half * math.tanh(half * (gates[gate] + sums[0])) + half
+        z = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
+        inner = sums[2] + inner_bias[unit]
+        n = math.tanh(gates[gate + 2 * H] + r * inner)
+        kept[here] = inner
+        h[after] = (one - z) * n + z * h[here]
+        gates[gate], gates[gate + H], gates[gate + 2 * H] = r, z, n
+
+    @cuda.jit(device=True)
+    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+        r, z, n = gates[gate], gates[gate + H], gates[gate + 2 * H]
+        dn = dh * (one - z) * (one - n * n)
+        dz = dh * (h[here] - n) * z * (one - z)
+        dr = dn * kept[here] * r * (one - r)
+        dgates[gate], dgates[gate + H], dgates[gate + 2 * H] = dr, dz, dn
+        sent[gate], sent[gate + H], sent[gate + 2 * H] = dr, dz, dn * r
+        carry[row] = dh * z
+
+    return Pointwise(forward, backward)
+
+
+MAKERS = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "lstm": _lstm, "gru": _gru}

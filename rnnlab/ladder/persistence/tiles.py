@@ -1,0 +1,65 @@
+"""Who keeps which weights: each warp whole units, so that a unit's gates meet in one place.
+
+A warp has U units and all G gates of each; its 32 lanes share the H columns out, lane l has columns l, l +
+32, ….  So a thread keeps G·U·⌈H/32⌉ numbers, forward (rows of its units) and backward (columns) alike.
+"""
+
+from dataclasses import dataclass
+
+LANES = 32
+MOST_WEIGHTS = {7: 64, 8: 64, 9: 128}  # a thread's by architecture, none of them spilled: as compiled
+WARPS = 8  # a block
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """The weights of one layer, [G·H,H], on a grid of blocks."""
+
+    gates: int
+    hidden: int
+    units: int  # a warp's
+    warps: int = WARPS  # of a block
+
+    @property
+    def columns(self) -> int:
+        """Of a lane."""
+        return -(-self.hidden // LANES)
+
+    @property
+    def weights(self) -> int:
+        """Of a thread."""
+        return self.gates * self.units * self.columns
+
+    @property
+    def threads(self) -> int:
+        """Of a block."""
+        return LANES * self.warps
+
+    @property
+    def blocks(self) -> int:
+        return -(-self.hidden // (self.warps * self.units))
+
+    def owner(self, row: int, column: int) -> tuple[int, int, int]:
+        """(block, thread, place among its weights) of the weight in that row and column of [G·H,H]."""
+        gate, unit = divmod(row, self.hidden)
+        warp, unit = divmod(unit, self.units)
+        block, warp = divmod(warp, self.warps)
+        place = (unit * self.gates + gate) * self.columns + column // LANES
+        return block, warp * LANES + column % LANES, place
+
+
+def tiles_for(gates: int, hidden: int, multiprocessors: int, major: int = 9, warps: int = WARPS) -> Tiles:
+    """As few units a warp as one block on each multiprocessor allows; major is the architecture's, 9 of
+    sm_90.
+
+    Raises ValueError if a thread would keep more weights than stay in its registers.
+    """
+    units, most = max(1, -(-hidden // (warps * multiprocessors))), MOST_WEIGHTS.get(major, 0)
+    found = Tiles(gates, hidden, units, warps)
+    if found.weights > most:
+        raise ValueError(
+            f"{gates} gates of {hidden} units do not stay in the registers of {multiprocessors} "
+            f"multiprocessors: a thread would keep {found.weights} weights, {most} fit; take fewer "
+            "units, or graph_replay, which reads the weights at every step"
+        )
+    return found

@@ -1,0 +1,132 @@
+"""A layer's whole sequence in one kernel: the recurrent weights are read once and stay in registers.
+
+Launches per layer: graph_replay's nodes, two a step, become one kernel.  Reads of recurrent weights: H²
+numbers a gate for every step → for every sequence.  Exchanges between blocks: one a step, of B·H numbers.
+What does not wait for a step, the products with the inputs and those of the weight gradients, are products
+over all steps, as in one_big_gemm.
+"""
+
+import numpy as np
+
+from rnnlab import cuda
+from rnnlab.cells import STATES
+from rnnlab.ladder.persistence.kernels import backward_kernel, forward_kernel
+from rnnlab.ladder.persistence.tiles import WARPS, Tiles, tiles_for
+from rnnlab.network import check_gradients, check_input
+
+NARROW = 64  # units, below which a block of one warp spreads a layer over more blocks
+
+
+def forward(network, x, state=None):
+    """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    state = check_input(network, x, state)
+    saved, final = [], []
+    for index in range(network.layers):
+        kept = _layer_forward(network, index, x, state)
+        saved.append(kept)
+        x = kept["h"][1:]
+        ends = (kept["h"][-1], kept["kept"][-1]) if network.cell == "lstm" else (kept["h"][-1],)
+        final.append(ends)
+    return x.copy(), tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+
+
+def backward(network, saved, dy, dstate=None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    dstate = check_gradients(network, *saved[0]["x"].shape[:2], dy, dstate)
+    gradients, first = {}, []
+    for index in reversed(range(network.layers)):
+        parts = tuple(part[index] for part in dstate)
+        dy, dfirst, found = _layer_backward(network, index, saved[index], dy, parts)
+        gradients |= found
+        first.insert(0, dfirst)
+    ordered = {name: gradients[name] for name in network.parameters}
+    return dy, tuple(np.stack(parts) for parts in zip(*first, strict=True)), ordered
+
+
+def tiles_of(network) -> Tiles:
+    """How a layer's weights are shared out on the GPU at hand, or on the one that is simulated."""
+    warps = 1 if network.hidden_size < NARROW else WARPS
+    return tiles_for(network.gates, network.hidden_size, *_chip(), warps)
+
+
+def why_not(network, T, B) -> str | None:
+    """Why this network does not stay in the registers of the GPU at hand; None if it does."""
+    try:
+        tiles_of(network)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _chip() -> tuple[int, int]:
+    """(multiprocessors, architecture) of the GPU at hand, or of the one that is simulated."""
+    if cuda.is_simulated:
+        from rnnlab.simulator.settings import current
+
+        return current().sheet.multiprocessors, current().sheet.compute_capability[0]
+    device = cuda.get_current_device()
+    return device.MULTIPROCESSOR_COUNT, device.compute_capability[0]
+
+
+def _layer_forward(network, index, x, state):
+    layer, (T, B, _), H = network.layer(index), x.shape, network.hidden_size
+    bias = layer.bias_ih + layer.bias_hh
+    if network.cell == "gru":
+        bias[2 * H :] = layer.bias_ih[2 * H :]
+    gates = x @ layer.weight_ih.T + bias
+    h, kept = _history(T, state[0][index]), np.empty((T, B, H), x.dtype)
+    if network.cell == "lstm":
+        kept = _history(T, state[1][index])
+    tiles = tiles_of(network)
+    kernel = forward_kernel(network.cell, tiles, network.dtype)
+    _launch(kernel, tiles, (T, B), (layer.weight_hh, layer.bias_hh[-H:]), (gates, h, kept))
+    return {"x": x, "gates": gates, "h": h, "kept": kept}
+
+
+def _layer_backward(network, index, saved, dy, dstate):
+    layer, (T, B, _), H = network.layer(index), saved["x"].shape, network.hidden_size
+    dgates = np.empty_like(saved["gates"])
+    sent = np.empty_like(dgates) if network.cell == "gru" else dgates
+    carry = np.array(dstate[1]) if network.cell == "lstm" else np.zeros((B, H), dy.dtype)
+    tiles = tiles_of(network)
+    kernel = backward_kernel(network.cell, tiles, network.dtype)
+    read = layer.weight_hh, saved["gates"], saved["h"], saved["kept"], dy, dstate[0]
+    _launch(kernel, tiles, (T, B), read, (carry, dgates, sent))
+    dh = sent[0] @ layer.weight_hh + (carry if network.cell == "gru" else 0)
+    flat, flat_sent = dgates.reshape(T * B, -1), sent.reshape(T * B, -1)
+    gradients = (
+        flat.T @ saved["x"].reshape(T * B, -1),
+        flat_sent.T @ saved["h"][:-1].reshape(T * B, H),
+        flat.sum(0),
+        flat_sent.sum(0),
+    )
+    names = (f"{name}_l{index}" for name in layer._fields)
+    return (
+        dgates @ layer.weight_ih,
+        (dh, carry)[: len(STATES[network.cell])],
+        dict(zip(names, gradients, strict=True)),
+    )
+
+
+def _launch(kernel, tiles, sizes, read, written):
+    """Launch on device copies, the first of them the weights; those of `written` are brought back.
+
+    Raises RuntimeError if the blocks never met.
+    """
+    copy = lambda array: cuda.to_device(np.ascontiguousarray(array).reshape(-1))
+    flags, failed = copy(np.zeros(tiles.blocks, "int32")), copy(np.zeros(1, "int32"))
+    weights, *rest = read
+    there = {id(array): copy(array) for array in written}  # dgates and sent may be one array
+    given = [*map(copy, rest), *(there[id(array)] for array in written)]
+    weights = cuda.to_device(np.ascontiguousarray(weights))
+    kernel[tiles.blocks, tiles.threads](weights, *given, flags, failed, *sizes)
+    if step := int(failed.copy_to_host()[0]):
+        raise RuntimeError(f"the blocks did not meet at step {step}: more were launched than can run at once")
+    for array in written:
+        array.reshape(-1)[:] = there[id(array)].copy_to_host()
+
+
+def _history(T, first):
+    history = np.empty((T + 1, *first.shape), first.dtype)
+    history[0] = first
+    return history

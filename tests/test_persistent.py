@@ -1,0 +1,168 @@
+"""The persistent kernels: right, without a finding, the same bits twice, without spills, and what fits
+where."""
+
+import inspect
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnlab import cuda, reference
+from rnnlab.cells import GATES, STATES
+from rnnlab.compiling import compilers
+from rnnlab.ladder import find, persistent
+from rnnlab.ladder.persistence import capacity, kernels
+from rnnlab.ladder.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
+from rnnlab.machine import devices
+from rnnlab.network import Network
+
+needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
+LEDGERS = {"persistent": "weights are read once"}  # see the test of that name
+H200 = devices.find("H200")
+
+
+def problem(cell, T, B, I, H):
+    draw = np.random.default_rng(T)
+    network = Network.create(cell, I, H, dtype="float64", gain=2.0, seed=1)
+    states = [tuple(draw.normal(size=(1, B, H)) for _ in STATES[cell]) for _ in range(2)]
+    return network, draw.normal(size=(T, B, I)), states[0], draw.normal(size=(T, B, H)), states[1]
+
+
+@pytest.mark.parametrize("cell", GATES)
+def test_the_kernels_are_right_and_nothing_is_found_wrong_with_them_in_any_order(cell):
+    network, x, state, dy, dstate = problem(cell, 3, 2, 3, 5)
+    y, _, kept = reference.forward(network, x, state)
+    dx, dfirst, gradients = reference.backward(network, kept, dy, dstate)
+    for seed in range(2):
+        with cuda.settings(shuffle=bool(seed), seed=seed):  # a finding raises
+            got_y, _, saved = persistent.forward(network, x, state)
+            got_dx, got_dfirst, got = persistent.backward(network, saved, dy, dstate)
+        np.testing.assert_allclose(got_y, y, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(got_dx, dx, rtol=1e-11, atol=1e-12)
+        for a, b in zip(got_dfirst, dfirst, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+        for name in gradients:
+            np.testing.assert_allclose(got[name], gradients[name], rtol=1e-11, atol=1e-12)
+
+
+def test_units_lanes_and_blocks_that_are_not_all_used_change_nothing():
+    """Two warps of two units each, 35 columns: every edge of the tiles is inside the problem."""
+    network, x, state, _, _ = problem("lstm", 2, 2, 3, 35)
+    layer, tiles = network.layer(0), Tiles(4, 35, units=2, warps=2)
+    kernel = kernels.forward_kernel("lstm", tiles, "float64")
+    gates = x @ layer.weight_ih.T + layer.bias_ih + layer.bias_hh
+    h, c = (np.concatenate([part, np.full((2, 2, 35), np.nan)]) for part in state)
+    persistent._launch(kernel, tiles, (2, 2), (layer.weight_hh, layer.bias_hh[:35]), (gates, h, c))
+    np.testing.assert_allclose(h[1:], reference.forward(network, x, state)[0], rtol=1e-12)
+
+
+def test_two_runs_give_the_same_bits():
+    network, x, state, dy, dstate = problem("gru", 4, 3, 3, 6)
+    runs = []
+    for seed in range(2):
+        with cuda.settings(checks=False, shuffle=True, seed=seed):
+            y, _, saved = persistent.forward(network, x, state)
+            runs.append((y, *persistent.backward(network, saved, dy, dstate)[2].values()))
+    for first, second in zip(*runs, strict=True):
+        np.testing.assert_array_equal(first, second)
+
+
+def test_weights_are_read_once_however_long_the_sequence():
+    tiles, loads = Tiles(1, 6, units=1, warps=1), []
+    kernel = kernels.forward_kernel("rnn_tanh", tiles, "float64")
+    for T in (1, 4):
+        weights, gates, h = np.ones((6, 6)), np.ones(T * 6), np.zeros((T + 1) * 6)
+        flags, failed = np.zeros(tiles.blocks, "int32"), np.zeros(1, "int32")
+        observed = cuda.observe(
+            kernel, tiles.blocks, 32, weights, np.zeros(6), gates, h, np.zeros(T * 6), flags, failed, T, 1
+        )
+        source = inspect.getsource(kernels).splitlines()
+        (line,) = (number for number, text in enumerate(source, 1) if "= weights[g * H" in text)
+        loads.append(observed.lines[line].global_loads)
+    assert loads == [36, 36]
+
+
+def test_blocks_that_cannot_all_run_are_told_and_do_not_hang(monkeypatch):
+    @cuda.jit
+    def one_block_goes_home(flags, failed):
+        if cuda.blockIdx.x > 0:
+            kernels.meet(flags, failed, 1)
+
+    monkeypatch.setattr(kernels, "MOST_LOOKS", 50)
+    flags, failed = np.zeros(3, "int32"), np.zeros(1, "int32")
+    with cuda.settings(raise_findings=False):
+        one_block_goes_home[3, 4](flags, failed)
+    assert failed[0] == 1
+
+
+def test_a_layer_that_does_not_fit_is_refused_with_what_would():
+    network = Network.create("lstm", 4, 1100)
+    assert "1100 units do not stay in the registers of 132 multiprocessors" in find("persistent").refuses(
+        network, 1, 1
+    )
+    assert find("persistent").refuses(Network.create("lstm", 4, 1024), 1, 1) is None
+    with pytest.raises(ValueError, match="100 weights, 64 fit"):
+        tiles_for(1, 1600, 132, major=8)
+
+
+@given(st.integers(1, 4), st.integers(1, 70), st.integers(1, 3), st.sampled_from([1, 2, 8]))
+def test_every_weight_has_one_owner_and_every_owner_its_place(gates, hidden, units, warps):
+    tiles = Tiles(gates, hidden, units, warps)
+    owners = {tiles.owner(row, column) for row in range(gates * hidden) for column in range(hidden)}
+    assert len(owners) == gates * hidden * hidden
+    assert all(
+        block < tiles.blocks and thread < tiles.threads and place < tiles.weights
+        for block, thread, place in owners
+    )
+
+
+def test_the_published_tilings_share_out_evenly():
+    assert capacity.weights_of_thread(1152, 1152, 24, 256) == 216  # TitanX, Diamos et al. 2016
+    assert capacity.weights_of_thread(1792, 1792, 56, 256) == 224  # P100
+    with pytest.raises(ValueError, match="1000 × 1000 weights do not share out evenly"):
+        capacity.weights_of_thread(1000, 1000, 24, 256)
+
+
+@pytest.mark.parametrize(
+    ("cell", "itemsize", "most"),
+    [  # hand-computed: √(bytes / (gates · itemsize)), 128 KiB of registers and 200 of shared memory each
+        ("rnn_tanh", 4, (289, 1159, 2079, 3329)),
+        ("gru", 4, (167, 669, 1200, 1922)),
+        ("lstm", 2, (204, 819, 1470, 2354)),
+    ],
+)
+def test_the_largest_layers_on_an_h200_are_the_roots_of_what_there_is(cell, itemsize, most):
+    found = capacity.fits(cell, 512, itemsize, H200)
+    assert [each.place.name.split()[0] for each in found] == ["one", "a", "all", "all"]
+    assert tuple(each.most_hidden for each in found) == most
+    assert [each.fits for each in found] == [512 <= each for each in most]
+
+
+def test_a_device_without_clusters_has_no_such_place():
+    assert len(capacity.places(devices.find("A100"))) == 3
+
+
+TILINGS = [("rnn_tanh", 2048), ("rnn_relu", 1024), ("gru", 1056), ("lstm", 1024), ("lstm", 512)]
+
+
+@needs_compilers
+@pytest.mark.parametrize(("arch", "major"), [("sm_75", 7), ("sm_80", 8), ("sm_90", 9)])
+@pytest.mark.parametrize(("cell", "hidden"), TILINGS)
+def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, hidden, arch, major):
+    from numba import float32, int32
+
+    from rnnlab.compiling.report import compile_report
+
+    gates = len(GATES[cell])
+    hidden = min(hidden, 32 * (MOST_WEIGHTS[major] // gates), 2048 if major == 9 else 1056)
+    tiles = tiles_for(gates, hidden, 132, major)
+    flat, ints = float32[::1], int32[::1]
+    given = {kernels.forward_kernel: 4, kernels.backward_kernel: 8}
+    for make, arrays in given.items():
+        kernel = make(cell, tiles, "float32")
+        types = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
+        (compiled,) = compile_report(kernel, types, arch=arch)
+        assert (compiled.spill_stores, compiled.spill_loads, compiled.stack) == (0, 0, 0)
+        assert compiled.registers >= tiles.weights
+        assert ".f64" not in compiled.ptx
