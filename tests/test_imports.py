@@ -22,6 +22,7 @@ LAYERS = (
 )
 FOUNDATIONS = {  # modules that stand lower than the part they lie in
     "widgets.picture": "picture",  # palette and text alternative of every picture, wherever it is drawn
+    "machine.cache_model": "devices",  # counts for a check as well as for a picture
     "machine.devices": "devices",  # data sheets: models and the simulator need them
 }
 RANK = {part: rank for rank, parts in enumerate(LAYERS) for part in parts}

@@ -1,0 +1,511 @@
+# %% [markdown]
+# # 06 · One walk over memory
+#
+# **Claim: the gates of an LSTM cost NumPy more in walks over memory than in arithmetic. One compiled loop walks once; but it is faster only if nothing in it is called, and if the compiler's time is paid back.**
+#
+# You will count the walks, lose against NumPy with a loop that makes one, and find out why.
+#
+# - **Time:** 110 minutes, exercises included.
+# - **You need:** [01 · RNN forward](01_rnn_forward.ipynb), what an LSTM computes, and Numba, which `make lab` installs. No GPU.
+# - **Afterwards you can** fuse loops, write a tanh that becomes vector instructions and say how far it is off, tell which order of loops misses the cache, and say when compiling pays.
+
+# %%
+import rnnlab
+rnnlab.banner()
+
+# %% [markdown]
+# ## 1 · What an expression costs
+#
+# Below is one step of an LSTM, after its matrix products: `a [B,4H]` holds the four gates before their functions. NumPy works out each operation by itself: it reads whole arrays from memory and writes a whole array back, which the next operation reads again.
+#
+# **Predict:** how many bytes does the step move for each byte it needs, reading `a` and `c` once and writing two results once?
+
+# %%
+import numpy as np
+
+from rnnlab.machine.array_traffic import traffic
+
+my_guess = 2.0
+
+
+def step_in_numpy(a, c):
+    """(h, c) [B,H] after the step, from gates before their functions a [B,4H] and c [B,H]."""
+    i, f, g, o = np.split(a, 4, axis=1)
+    i, f, o = 1 / (1 + np.exp(-i)), 1 / (1 + np.exp(-f)), 1 / (1 + np.exp(-o))
+    c = f * c + i * np.tanh(g)
+    return o * np.tanh(c), c
+
+
+B, H = 64, 512
+rng = np.random.default_rng(0)
+a, c = rng.normal(size=(B, 4 * H)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
+moved = traffic(step_in_numpy, a, c)
+needed = a.nbytes + 3 * c.nbytes
+print(f"{moved.calls} walks move {moved.bytes_moved / 1e6:.1f} MB; {needed / 1e6:.1f} MB are needed")
+print(f"factor {moved.bytes_moved / needed:.1f}; you guessed {my_guess}")
+
+# %% [markdown]
+# Each operation is a **walk** over its arrays. Where they fit into a cache near the core, a walk is cheap; where they do not, each walk waits for memory again. The arithmetic in between is a handful of operations a number.
+#
+# **Loop fusion** turns this round: one loop over the units, and all operations of unit j inside it. What lies between them stays in registers.
+#
+# ## 2 · One loop, and a surprise
+#
+# **Numba** translates a Python function to machine code when it is first called; `@njit` is all it takes. Here is the same step in one loop. It makes one walk where NumPy makes many.
+#
+# **Predict:** by what factor is it faster than NumPy? Both run on one core here.
+
+# %%
+import math
+
+from numba import njit
+
+from rnnlab.bench.turns import take_turns
+
+my_guess = 5.0
+
+
+@njit
+def step_in_one_loop(a, c, h_next, c_next):
+    H = c.shape[1]
+    for b in range(c.shape[0]):
+        for j in range(H):
+            i = 1 / (1 + math.exp(-a[b, j]))
+            f = 1 / (1 + math.exp(-a[b, H + j]))
+            o = 1 / (1 + math.exp(-a[b, 3 * H + j]))
+            c_next[b, j] = f * c[b, j] + i * math.tanh(a[b, 2 * H + j])
+            h_next[b, j] = o * math.tanh(c_next[b, j])
+
+
+h_next, c_next = np.empty_like(c), np.empty_like(c)
+fused = lambda: step_in_one_loop(a, c, h_next, c_next)
+times = take_turns({"NumPy": lambda: step_in_numpy(a, c), "one loop": fused})
+for name, timing in times.items():
+    print(f"{name:9} {1e9 * timing.median / c.size:6.1f} ns a unit")
+print(f"faster by {times['NumPy'].median / times['one loop'].median:.2f}; you guessed {my_guess}")
+print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
+
+# %% [markdown]
+# One walk, and a factor below 1: it lost. Before you read on: which line would you suspect? **Change** it: take the functions out of the loop, run it again, and put them back.
+#
+# ### Exercise: a GRU's gates in one loop
+#
+# <!-- exercise: fused_gates -->
+#
+# In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb). Its arrays notice a second walk.
+
+# %%
+rnnlab.progress("numba_cpu")
+
+# %% [markdown]
+# ## 3 · What a call in a loop costs
+#
+# A core has registers that hold several numbers, and instructions that work on all of them: **vector instructions**. A compiler uses them if the loop's body is arithmetic. `math.tanh` is none: it is a function elsewhere, called for one number at a time. One such call, and the whole loop goes number by number.
+#
+# **Guess** which of these two loops becomes vectors. The evidence is the machine code, and the clock.
+
+# %%
+@njit(error_model="numpy")
+def with_tanh(a, y):
+    for j in range(a.size):
+        y[j] = a[j] * a[j] * math.tanh(a[j])
+
+
+@njit(error_model="numpy")
+def with_division(a, y):
+    for j in range(a.size):
+        y[j] = a[j] * a[j] / (a[j] + a[j] * a[j])
+
+
+x, y = rng.normal(size=65536).astype("float32"), np.empty(65536, "float32")
+for loop in (with_tanh, with_division):
+    loop(x, y)
+    code = next(iter(loop.inspect_asm().values()))
+    seconds = take_turns({"loop": lambda loop=loop: loop(x, y)})["loop"].median
+    named, each = code.count("tanhf"), 1e9 * seconds / x.size
+    print(f"{loop.__name__:14} names tanh {named} times in machine code, {each:5.2f} ns a number")
+
+# %% [markdown]
+# So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:
+#
+# tanh a = a / (1 + a² / (3 + a² / (5 + a² / (7 + …))))
+#
+# Cut off after n levels and multiplied out, it is a quotient of two polynomials in a². How good is it? The measure is the **ulp**, the unit in the last place: the distance of two neighbouring float32 numbers there. Half an ulp is as good as rounding gets.
+#
+# **Predict:** how many levels does it take to stay below 1 ulp up to a = 9, where tanh becomes 1 in float32?
+
+# %%
+from rnnlab.checks.numba_cpu.lambert import lambert
+from rnnlab.widgets.picture import canvas, show
+
+my_guess = 5
+
+
+def ulps_off(got, a):
+    """How far results are from tanh(a), in units in the last place of a float32."""
+    want = np.tanh(a.astype("float64"))
+    return np.abs(got - want) / np.spacing(np.abs(want).astype("float32"))
+
+
+figure, axis = canvas()
+points, worst = np.linspace(0.01, 9, 2000), {}
+for levels in (5, 7, 9, 11, 13, 15):
+    odd, even = lambert(levels)
+    quotient = points * np.polyval(odd[::-1], points**2) / np.polyval(even[::-1], points**2)
+    off = ulps_off(quotient, points)
+    worst[levels] = off.max()
+    axis.semilogy(points, np.maximum(off, 1e-4), label=f"{levels} levels")
+axis.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
+axis.set(xlabel="a", ylabel="error (float32 ulps)")
+axis.legend(fontsize=8, ncols=2)
+told = ", ".join(f"{levels} levels {off:.1g}" for levels, off in worst.items())
+show(figure, f"Error in float32 ulps, worst up to a = 9: {told}. Dotted: what rounding costs.")
+print(told, "· you guessed", my_guess)
+
+# %% [markdown]
+# Two polynomials of seven coefficients, and one division. What remains is the rounding of each operation, and the points where formulas break: beyond 9, at ±∞, at NaN, at −0.
+#
+# ### Exercise: a tanh of multiplications
+#
+# <!-- exercise: fast_tanh -->
+#
+# In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb). Each operation is counted.
+
+# %%
+rnnlab.progress("numba_cpu")
+
+# %% [markdown]
+# ## 4 · Four ways to a tanh
+#
+# The course's answer to that exercise, compiled twice. `error_model="python"`, Numba's default, tests every divisor for zero, because Python raises an error there. `error_model="numpy"` divides and lets ∞ come out.
+#
+# **Predict** the order of the four, fastest first.
+
+# %%
+from functools import partial
+
+from rnnlab.checks.numba_cpu.fast_tanh import EDGE, fast_tanh
+
+my_guess = ["library", "python", "numpy", "np.tanh"]
+ODD, EVEN = (tuple(np.float32(number) for number in part) for part in lambert(13))
+
+
+def over_an_array(of_one, rule):
+    """A compiled loop that writes of_one(a, odd, even, edge) of every a into y."""
+    compiled = njit(error_model=rule)(of_one)
+
+    @njit(error_model=rule)
+    def loop(a, y, odd, even, edge):
+        for j in range(a.size):
+            y[j] = compiled(a[j], odd, even, edge)
+
+    return loop
+
+
+loops = {rule: over_an_array(fast_tanh, rule) for rule in ("python", "numpy")}
+loops["library"] = over_an_array(lambda a, odd, even, edge: math.tanh(a), "numpy")
+ways = {name: partial(loop, x, y, ODD, EVEN, np.float32(EDGE)) for name, loop in loops.items()}
+ways["np.tanh"] = partial(np.tanh, x, y)
+for name, timing in take_turns(ways).items():
+    ways[name]()
+    off = ulps_off(y, x).max()
+    print(f"{name:8} {1e9 * timing.median / x.size:6.2f} ns a number, at most {off:.1f} ulps off")
+print("you guessed", ", ".join(my_guess))
+
+# %% [markdown]
+# The test for zero alone keeps the loop from becoming vectors, although no divisor here can be zero. NumPy's own tanh is vectorised too: that is why the loop of section 2 lost. What NumPy cannot do is keep the result in a register for the next operation.
+#
+# **Break it:** leave the coefficients in float64, as Python has them. Each product then becomes float64, and a register holds half as many. **Guess** the factor.
+
+# %%
+my_guess = 2.0
+double = tuple(map(float, ODD)), tuple(map(float, EVEN)), EDGE
+single = ODD, EVEN, np.float32(EDGE)
+ways = {
+    "float32": lambda: loops["numpy"](x, y, *single),
+    "float64": lambda: loops["numpy"](x, y, *double),
+}
+times = take_turns(ways)
+for name, timing in times.items():
+    print(f"coefficients in {name}: {1e9 * timing.median / x.size:.2f} ns a number")
+print(f"factor {times['float64'].median / times['float32'].median:.1f}; you guessed {my_guess}")
+
+# %% [markdown]
+# ## 5 · The loop again
+#
+# This is how the course's ladder does it. `tanh` and `sigmoid` are its own: a quotient with fewer coefficients, fitted so that the worst error is small (Eigen's), and a polynomial for eᵃ (Cephes). Look for what section 4 would object to, and does not find.
+
+# %%
+from rnnlab.ladder.compiled import gates
+
+rnnlab.show_source(gates.lstm)
+
+# %% [markdown]
+# One difference: it also leaves the gates behind, in `g`, because the way back needs them. So it writes four arrays more than the loop of section 2. **Predict** again: by what factor is it faster than NumPy?
+
+# %%
+my_guess = 1.0
+
+
+@njit
+def all_rows(a, u, bias, c, c_next, h_next):
+    for b in range(len(c)):
+        gates.lstm(a[b], u[b], bias, c[b], c_next[b], h_next[b])
+
+
+bias, work = np.zeros(4 * H, "float32"), a.copy()
+zeros = np.zeros_like(a)
+ways = {
+    "NumPy": lambda: step_in_numpy(a, c),
+    "one loop, library's tanh": lambda: step_in_one_loop(a, c, h_next, c_next),
+    "one loop, own tanh": lambda: all_rows(work, zeros, bias, c, c_next, h_next),
+}
+times = take_turns(ways)
+for name, timing in times.items():
+    print(f"{name:25} {1e9 * timing.median / c.size:6.2f} ns a unit")
+factor = times["NumPy"].median / times["one loop, own tanh"].median
+print(f"faster by {factor:.1f}; you guessed {my_guess}")
+all_rows(a.copy(), zeros, bias, c, c_next, h_next)
+print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
+
+# %% [markdown]
+# It even reads a second array, the recurrent product `u`, zero here. Both halves of the claim were needed: fewer walks alone lost, and NumPy has vectors too.
+#
+# ## 6 · What compiling costs
+#
+# A function compiled at run time keeps its first caller waiting. With `cache=True` the machine code goes to disk, for the next process. Below, two fresh processes call `gates.lstm`, with one folder as cache: empty for the first, filled for the second.
+#
+# **Predict** both first calls, in seconds.
+
+# %%
+import os
+import subprocess
+import sys
+import tempfile
+
+my_guess = {"cache empty": 0.1, "cache filled": 0.1}
+program = """
+import time, numpy as np
+from rnnlab.ladder.compiled import gates
+g, c = np.zeros(2048, "float32"), np.zeros(512, "float32")
+for call in range(2):
+    start = time.perf_counter()
+    gates.lstm(g, g.copy(), g.copy(), c, c.copy(), c.copy())
+    print(time.perf_counter() - start)
+"""
+first, again = {}, {}
+with tempfile.TemporaryDirectory() as folder:
+    for state in ("cache empty", "cache filled"):
+        inside = os.environ | {"NUMBA_CACHE_DIR": folder}
+        told = subprocess.check_output([sys.executable, "-c", program], env=inside, text=True)
+        first[state], again[state] = map(float, told.split())
+for state, seconds in first.items():
+    print(f"{state:12} first call {seconds:.3f} s, second {1e3 * again[state]:.3f} ms")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# Both second calls do the same work as the first: all the rest is compiling, or finding and loading what was compiled. Whether it pays depends on how often you come back. **Guess** before you run: after how many steps of 64 sequences has the loop earned its compilation back, and after how many its reading from the cache?
+
+# %%
+my_guess = 1000
+saved = times["NumPy"].median - times["one loop, own tanh"].median
+for state, seconds in first.items():
+    print(f"{state:12} paid back after {seconds / saved:.0f} steps; you guessed {my_guess}")
+
+# %% [markdown]
+# Students at CMU met the same bill in Halide: 8.9 s with the compiler running inside, 2.9 s with code compiled **ahead of time**. A cache is the middle way. It is keyed by the source file and the processor: change the file, and the next call compiles again. The ladder's functions are all cached, and are compiled when their first caller comes.
+#
+# ## 7 · In which order?
+#
+# Three loops make a product, c[i,j] += a[i,k] · b[k,j], and any order of them gives the same sums. Memory comes in **cache lines**, here 64 bytes, 16 float32: whoever walks along a row uses all of a line, whoever walks down a column uses one number of each.
+#
+# The function below runs all six orders with the same instructions: only the strides differ. **Predict:** which loop should be the innermost, i, j or k? Which must not be?
+
+# %%
+@njit
+def nest(turns, n, stride_a, stride_b, stride_c, a, b, c):
+    """c += a b, n by n; strides say how far each loop, outermost first, moves in each matrix."""
+    for p in range(turns):
+        for q in range(n):
+            at_a = p * stride_a[0] + q * stride_a[1]
+            at_b = p * stride_b[0] + q * stride_b[1]
+            at_c = p * stride_c[0] + q * stride_c[1]
+            for r in range(n):
+                c[at_c + r * stride_c[2]] += a[at_a + r * stride_a[2]] * b[at_b + r * stride_b[2]]
+
+
+def run_nest(order, n, turns):
+    strides = [{"i": n, "j": 0, "k": 1}, {"i": 0, "j": 1, "k": n}, {"i": n, "j": 1, "k": 0}]
+    flat = [np.ones(n * n, "float32") for _ in "abc"]
+    arguments = (turns, n, *(tuple(matrix[loop] for loop in order) for matrix in strides), *flat)
+    return lambda: nest(*arguments)
+
+
+# %% [markdown]
+# Measured are matrices of 40 by 40, which lie in the nearest cache, and of 1 000 by 1 000, which do not; of the outermost loop only some turns. Beside them stand the misses that a **cache model** counts. It knows no time, only lines, a capacity, and one rule: the line used *least recently* makes room.
+
+# %%
+from rnnlab.machine.cache_model import Cache, product_misses
+
+my_guess = "j innermost"
+orders, toy = ("ijk", "ikj", "jik", "jki", "kij", "kji"), Cache(ways=32, line=64)
+times = {n: take_turns({order: run_nest(order, n, 20) for order in orders}, 3) for n in (40, 1000)}
+print("          ns a product        misses for 100 products, by the model:")
+print(f"loops   n = 40   n = 1000   n = 40, a cache of {toy.bytes} bytes")
+for order in orders:
+    near, far = (1e9 * times[n][order].median / (20 * n**2) for n in (40, 1000))
+    misses = product_misses(order, (40, 40, 40), None, toy)
+    print(f"{order:6} {near:7.2f}   {far:8.2f} {100 * misses / 40**3:9.1f}")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# What costs most is i as the innermost loop: it walks down columns of a and of c. Next comes k, which walks down b. The model says so without a clock; it is scaled down, so that a column has more lines than the cache. What it leaves out: a real machine fetches lines ahead of a regular walk, and with k innermost each addition waits for the one before.
+#
+# Now look at the cache itself. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which order gains nothing from tiles of 8, and why?
+
+# %%
+from rnnlab.widgets.loop_order import explore_loop_order
+
+explore_loop_order()
+
+# %% [markdown]
+# A **tile** is a piece of each matrix, chosen so that the three pieces fit into the cache together. Then each number is fetched once for every tile that needs it, not once for every product; inside the tiles, the order hardly matters. Tiles of 8 are too many lines for this cache: three of them are 48, and it has 24.
+#
+# ### Exercise: a product in tiles
+#
+# <!-- exercise: blocked_matmul -->
+#
+# In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb).
+#
+# ## 8 · How wide should a tile be?
+#
+# A recurrent product: 64 sequences times weights of 1 000 by 1 000, 4 MB in float32. Without tiles, each sequence walks through all weights. Below, the loops over k and j are cut; a tile of weights then serves all 64 sequences before the next one is fetched.
+#
+# **Predict:** which width is best on your machine? Its caches are printed first.
+
+# %%
+from rnnlab.ladder.compiled.threads import single_threaded_blas
+from rnnlab.machine.resources import caches
+
+my_guess = 64
+print({name: f"{size // 1024} KiB" for name, size in caches().items()})
+
+
+@njit(fastmath=True)
+def recurrent_product(h, weights, out, tile):
+    (B, K), N = h.shape, weights.shape[1]
+    for j0 in range(0, N, tile):
+        for k0 in range(0, K, tile):
+            for b in range(B):
+                row = out[b, j0 : j0 + tile]
+                for k in range(k0, min(k0 + tile, K)):
+                    factor, of_weights = h[b, k], weights[k, j0 : j0 + tile]
+                    for j in range(row.size):
+                        row[j] += factor * of_weights[j]
+
+
+# %% [markdown]
+# The model's column is scaled down: 4 sequences, weights of 125 by 125, a cache that holds half of them, and tiles an eighth as wide. The last line is the library's product, on one core like the others.
+
+# %%
+h, weights = (rng.normal(size=(rows, 1000)).astype("float32") for rows in (64, 1000))
+out, half = np.zeros_like(h), Cache(ways=512, line=64)
+widths = (32, 64, 128, 256, 512, 1000)
+ways = {width: lambda width=width: recurrent_product(h, weights, out, width) for width in widths}
+with single_threaded_blas():
+    times = take_turns(ways | {"BLAS": lambda: np.dot(h, weights, out=out)}, 5)
+for width, timing in times.items():
+    line = f"{width!s:>5} {2e-9 * out.size * 1000 / timing.median:6.1f} GFLOP/s"
+    if width != "BLAS":
+        line += f"   model: {product_misses('ikj', (4, 125, 125), width // 8, half):6} misses"
+    print(line)
+print("you guessed", my_guess)
+
+# %% [markdown]
+# A width of 1 000 is no tile. Very narrow tiles cost something too: short inner loops, and more of them, which the model does not see. The best width is where both prices meet.
+#
+# And the last line is the reason why the ladder leaves large products to BLAS: it keeps tiles in *registers* as well, copies pieces into neat order, and uses all cores if nobody stops it.
+#
+# ## 9 · A power of two
+#
+# A line may not lie anywhere: its address decides in which **set** of the cache. In a common first cache, 64 sets of 12 lines, addresses 4 096 bytes apart fall into one set.
+#
+# **Predict:** you walk twice down a column of 256 numbers. Rows of 1 000 numbers, then rows of 1 024: how many of the second walk's accesses miss?
+
+# %%
+from rnnlab.machine.cache_model import missed
+
+my_guess = {1000: 0, 1024: 0}
+first_cache = Cache(ways=12, sets=64, line=64)
+for row in my_guess:
+    column = np.arange(256) * row * 4  # byte addresses
+    misses = missed(np.tile(column, 2), first_cache)[256:].sum()
+    print(f"rows of {row}: {misses} of 256 miss; you guessed {my_guess[row]}")
+print(f"the cache has {first_cache.bytes // 1024} KiB")
+
+# %% [markdown]
+# 256 lines are a third of this cache, and yet none of them is found again: with rows of 1 024 they all want the same set. The students at CMU trained with 1 000 units, not 1 024, because powers of two cost them half a second an epoch. **Change** `row` to 1 008 and 1 040: which lengths spread the lines?
+#
+# ## 10 · A whole network
+#
+# Fused loops, own functions, the loop over time compiled as well: that is the rung `numba_fused`. Beside it, the same layer in NumPy with the same number of products, `one_big_gemm`; both on one core. **Predict** where fusing pays more: at few units or at many?
+
+# %%
+from rnnlab.ladder import numba_fused, one_big_gemm
+from rnnlab.network import Network
+
+my_guess = "few"
+for T, B, H in ((100, 1, 64), (50, 16, 128), (20, 64, 512)):
+    network = Network.create("lstm", H, H, seed=0)
+    sequence = rng.normal(size=(T, B, H)).astype("float32")
+    rungs = {"one_big_gemm": one_big_gemm, "numba_fused": numba_fused}
+    ways = {name: partial(rung.forward, network, sequence, None) for name, rung in rungs.items()}
+    with single_threaded_blas():
+        times = take_turns(ways, 5)
+    plain, fused = (1e3 * timing.median for timing in times.values())
+    shape, factor = f"T={T:3} B={B:2} H={H:3}", plain / fused
+    print(f"{shape}: NumPy {plain:6.2f} ms, fused {fused:6.2f} ms, factor {factor:.1f}")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# The products are the same on both sides. What fusing removes is everything between them, and that is most of a small step and little of a large one. Threads come in the next lesson.
+#
+# ## Recap
+
+# %%
+rows = [
+    ("an operation of NumPy", "one walk over memory, one new array"),
+    ("a fused loop", "one walk; what lies between stays in registers"),
+    ("a call in the loop, a test for zero", "no vector instructions"),
+    ("ulp", "distance of neighbouring numbers; rounding alone costs half of one"),
+    ("compiling", "once a process, or once a machine with a cache"),
+    ("order of loops", "the innermost one should walk along rows"),
+    ("tile", "three pieces that fit into the cache together"),
+]
+for question, answer in rows:
+    print(f"{question:38}{answer}")
+
+# %% [markdown]
+# ## Recall
+#
+# Answer first, then open.
+#
+# <details><summary>Why did the first fused loop lose against NumPy?</summary>It called exp and tanh for one number at a time; NumPy's own are vectorised.</details>
+#
+# <details><summary>What does Numba's default error model cost here?</summary>A test of each divisor for zero, and with it the vector instructions.</details>
+#
+# <details><summary>Which comparison lets a NaN through: `a if a &lt; edge else edge`, or `edge if a &gt; edge else a`?</summary>The second: a comparison with NaN is false, so a is kept.</details>
+#
+# <details><summary>Which order of loops walks along rows in all matrices that move?</summary>ikj, and kij: j is the innermost.</details>
+#
+# <details><summary>A cache holds 96 numbers in lines of 4. How wide may three square tiles be?</summary>4: three tiles are 48 numbers, 12 lines. Three tiles of 8 are 192 numbers.</details>
+
+# %% [markdown]
+# ## Sources
+#
+# - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN): 8.9 s with Halide's compiler inside, 2.9 s ahead of time; 1 000 units instead of 1 024.
+# - J. H. Lambert, *Mémoire sur quelques propriétés remarquables des quantités transcendentes*, 1768: the continued fraction.
+# - Eigen (generic_fast_tanh_float) and Cephes (expf): the coefficients in rnnlab/ladder/compiled/nonlinear.py.
+# - Numba's manual: error_model, fastmath, caching.
+#
+# Next: 07 · Threads (planned)

@@ -1,0 +1,57 @@
+"""How often a NumPy expression walks over memory: its calls, and the bytes that they read and write.
+
+Every operation of an expression is a call of its own: it reads its operands from memory and writes a new
+array there, whatever the next one does with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Traffic:
+    """Calls of elementwise NumPy functions, and what they moved, in bytes."""
+
+    calls: int = 0
+    bytes_read: int = 0
+    bytes_written: int = 0
+
+    @property
+    def bytes_moved(self) -> int:
+        return self.bytes_read + self.bytes_written
+
+
+def traffic(function: Callable, *arrays: np.ndarray) -> Traffic:
+    """What function(*arrays) makes NumPy's elementwise functions read and write."""
+    counted = Traffic()
+    function(*(_watched(array, counted) for array in arrays))
+    return counted
+
+
+class _Watched(np.ndarray):
+    """An array that adds each operation it takes part in to a Traffic; so do the results."""
+
+    counted: Traffic
+
+    def __array_finalize__(self, source: np.ndarray | None) -> None:
+        self.counted = getattr(source, "counted", None)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> object:
+        plain = [np.asarray(each) for each in inputs]
+        if "out" in options:
+            options["out"] = tuple(np.asarray(each) for each in options["out"])
+        results = getattr(ufunc, method)(*plain, **options)
+        made = results if isinstance(results, tuple) else (results,)
+        self.counted.calls += 1
+        self.counted.bytes_read += sum(each.nbytes for each in plain if each.ndim)
+        self.counted.bytes_written += sum(each.nbytes for each in made)
+        watched = tuple(_watched(each, self.counted) for each in made)
+        return watched if isinstance(results, tuple) else watched[0]
+
+
+def _watched(array: np.ndarray, counted: Traffic) -> _Watched:
+    view = np.asarray(array).view(_Watched)
+    view.counted = counted
+    return view

@@ -1,0 +1,93 @@
+"""The cache model counts what one can count by hand, and obeys the laws of least recently used."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from rnnlab.machine.cache_model import Cache, addresses, held, missed, product_misses, visits
+
+LINE = 64
+
+
+def lines(*numbers):
+    """Byte addresses within lines of these numbers."""
+    return np.array(numbers) * LINE + 4
+
+
+def misses(cache, *numbers):
+    return missed(lines(*numbers), cache).astype(int).tolist()
+
+
+def test_a_line_brings_its_neighbours():
+    assert missed(np.arange(0, 2 * LINE, 4), Cache(ways=4)).sum() == 2
+
+
+def test_the_line_used_longest_ago_makes_room():
+    # a cache of two lines: 0 is used again, so 2 drives out 1
+    assert misses(Cache(ways=2), 0, 1, 0, 2, 0, 1) == [1, 1, 0, 1, 0, 1]
+    assert sorted(held(lines(0, 1, 0, 2), Cache(ways=2))) == [0, 2]
+
+
+def test_a_walk_longer_than_the_cache_never_finds_anything():
+    assert sum(misses(Cache(ways=3), *[0, 1, 2, 3] * 5)) == 20
+
+
+def test_lines_of_one_set_drive_each_other_out_while_others_stand_empty():
+    cache = Cache(ways=1, sets=4)
+    assert misses(cache, 0, 4, 0, 4) == [1, 1, 1, 1]
+    assert misses(cache, 0, 5, 0, 5) == [1, 1, 0, 0]
+    assert cache.bytes == 4 * LINE
+
+
+def test_rows_of_1024_numbers_put_a_whole_column_into_few_sets():
+    # 4096 bytes are 64 lines: every row begins in the same of 64 sets
+    cache = Cache(ways=12, sets=64)
+    column = np.tile(np.arange(256) * 4096, 2)
+    assert missed(column, cache).sum() == 512
+    assert missed(np.tile(np.arange(256) * 4000, 2), cache).sum() == 256
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_larger_cache_never_misses_what_a_smaller_one_finds(seed):
+    walk = np.random.default_rng(seed).integers(0, 40, 500) * LINE
+    found = [missed(walk, Cache(ways)) for ways in (4, 8, 16, 64)]
+    assert all((larger <= smaller).all() for smaller, larger in pairwise(found))
+    assert found[-1].sum() == len(np.unique(walk))
+
+
+def test_order_says_which_loop_is_innermost():
+    assert visits("ijk", (1, 2, 2)).tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0], [0, 1, 1]]
+    assert visits("kij", (1, 2, 2)).tolist() == [[0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("order", ["ijk", "jki", "kij"])
+@pytest.mark.parametrize("tile", [None, 1, 2, 3, 9])
+def test_every_product_is_made_once_whatever_the_tiles(order, tile):
+    walked = visits(order, (3, 5, 4), tile)
+    assert len(walked) == 60 == len(np.unique(walked, axis=0))
+
+
+def test_a_tile_is_finished_before_the_next_one_begins():
+    assert visits("ijk", (1, 1, 4), 2)[:, 2].tolist() == [0, 1, 2, 3]
+    tiles = visits("jik", (2, 4, 1), 2)[:, 1] // 2
+    assert tiles.tolist() == [0] * 4 + [1] * 4
+
+
+def test_addresses_are_those_of_rows_one_behind_the_other():
+    # a [2,4], b [4,3], c [2,3] of 4 bytes: 32, 48 and 24 bytes, each begun at a multiple of 64
+    where = addresses(np.array([[1, 2, 3]]), (2, 3, 4))
+    assert where.tolist() == [4 * (1 * 4 + 3), 64 + 4 * (3 * 3 + 2), 128 + 4 * (1 * 3 + 2)]
+
+
+def test_an_order_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="expected i, j and k once each"):
+        visits("iij", (1, 1, 1))
+
+
+def test_misses_of_small_products_are_those_counted_by_hand():
+    # one line a row: b's four stay, a's and c's row change with i; room for 8, so that old rows go before b's
+    cache = Cache(ways=8, line=16)
+    assert product_misses("ijk", (4, 4, 4), None, cache) == 12
+    # a single line: a, b and c drive each other out at every product
+    assert product_misses("ijk", (4, 4, 4), None, Cache(ways=1, line=16)) == 3 * 64
