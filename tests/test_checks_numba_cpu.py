@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 from rnnlab.checks.edits import loaded
+from rnnlab.checks.numba_cpu import EXERCISES
 from rnnlab.checks.numba_cpu.blocked_matmul import blocked_matmul
 from rnnlab.checks.numba_cpu.lambert import lambert
 from rnnlab.checks.numba_cpu.watched import Accesses, Vector, Visits, sent
 from rnnlab.checks.numba_cpu.watched_matrix import Matrix
 from rnnlab.checks.numba_cpu.watched_number import Number, value_of
 from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import judge
 
 
 def vector(length=6, units=3):
@@ -101,3 +104,10 @@ def test_every_access_of_a_matrix_is_written_down():
 def test_what_is_sent_needs_nothing_but_numpy():
     code = sent((Number, value_of), "a = Number(0.5)\n", {})["a"]
     assert tuple(loaded(code) * 2) == (1.0, 1, 0)
+
+
+def test_an_answer_that_is_already_compiled_is_judged_as_python():
+    numba = pytest.importorskip("numba")
+    for exercise in EXERCISES:
+        verdict = judge(exercise, InProcess(numba.njit(exercise.truth), exercise.name), seed=1)
+        assert verdict.passed, verdict

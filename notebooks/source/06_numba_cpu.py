@@ -132,7 +132,7 @@ for loop in (with_tanh, with_division):
 #
 # Cut off after n levels and multiplied out, it is a quotient of two polynomials in a². How good is it? The measure is the **ulp**, the unit in the last place: the distance of two neighbouring float32 numbers there. Half an ulp is as good as rounding gets.
 #
-# **Predict:** how many levels does it take to stay below 1 ulp up to a = 9, where tanh becomes 1 in float32?
+# **Predict:** how many levels does it take to stay below 1 ulp up to a = 9? A little beyond, tanh is 1 in float32.
 
 # %%
 from rnnlab.checks.numba_cpu.lambert import lambert
@@ -154,9 +154,9 @@ for levels in (5, 7, 9, 11, 13, 15):
     quotient = points * np.polyval(odd[::-1], points**2) / np.polyval(even[::-1], points**2)
     off = ulps_off(quotient, points)
     worst[levels] = off.max()
-    axis.semilogy(points, np.maximum(off, 1e-4), label=f"{levels} levels")
+    axis.semilogy(points, off, label=f"{levels} levels")
 axis.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
-axis.set(xlabel="a", ylabel="error (float32 ulps)")
+axis.set(xlabel="a", ylabel="error (float32 ulps)", ylim=(1e-3, 1e7))
 axis.legend(fontsize=8, ncols=2)
 told = ", ".join(f"{levels} levels {off:.1g}" for levels, off in worst.items())
 show(figure, f"Error in float32 ulps, worst up to a = 9: {told}. Dotted: what rounding costs.")
@@ -361,7 +361,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # What costs most is i as the innermost loop: it walks down columns of a and of c. Next comes k, which walks down b. The model says so without a clock; it is scaled down, so that a column has more lines than the cache. What it leaves out: a real machine fetches lines ahead of a regular walk, and with k innermost each addition waits for the one before.
 #
-# Now look at the cache itself. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which order gains nothing from tiles of 8, and why?
+# Now look at the cache itself. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which two orders lose by tiles of 8, and why?
 
 # %%
 from rnnlab.widgets.loop_order import explore_loop_order
@@ -369,14 +369,15 @@ from rnnlab.widgets.loop_order import explore_loop_order
 explore_loop_order()
 
 # %% [markdown]
-# A **tile** is a piece of each matrix, chosen so that the three pieces fit into the cache together. Then each number is fetched once for every tile that needs it, not once for every product; inside the tiles, the order hardly matters. Tiles of 8 are too many lines for this cache: three of them are 48, and it has 24.
+# A **tile** is a piece of each matrix, chosen so that the three pieces fit into the cache together. Then each number is fetched once for every tile that needs it, not once for every product; with tiles of 4, the order no longer matters. With tiles of 8 it does. In ijk and ikj a tile of b must stay, 16 lines, and a row of the other two: 20 lines of 24. In jik and kij a column comes on top, and that is too much.
 #
 # ### Exercise: a product in tiles
 #
 # <!-- exercise: blocked_matmul -->
 #
 # In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb).
-#
+
+# %% [markdown]
 # ## 8 · How wide should a tile be?
 #
 # A recurrent product: 64 sequences times weights of 1 000 by 1 000, 4 MB in float32. Without tiles, each sequence walks through all weights. Below, the loops over k and j are cut; a tile of weights then serves all 64 sequences before the next one is fetched.

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 06 · One walk over memory: exercises
 #
-# A GRU's gates in one loop, a tanh of multiplications, a product in tiles. Write plain Python: the check calls it with arrays and numbers that watch what you do. Numba compiles the same text further down.
+# A GRU's gates in one loop, a tanh of multiplications, a product in tiles. Write plain Python, without `@njit`: the check calls it with arrays and numbers that watch what you do. Numba compiles the same text further down.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(fused_gates)` opens one hint, and once more the next one.
 
@@ -106,7 +106,7 @@ def over_all(rule):
     def run(a):
         y = np.empty_like(a)
         for j in range(a.size):
-            y[j] = of_one(a[j], ODD, EVEN, np.float32(9.01))
+            y[j] = of_one(a[j], ODD, EVEN, np.float32(9.02))
         return y
 
     return lambda: run(a)

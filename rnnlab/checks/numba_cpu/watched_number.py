@@ -45,6 +45,8 @@ class Number(tuple):
         return self.made(value_of(other) / self.value, divides=True)
 
     def __pow__(self, exponent):
+        if exponent not in range(100):
+            self.library("** with anything but a small whole number")
         product = Number(1, self.counts)
         for _ in range(int(exponent)):
             product = product * self
@@ -77,6 +79,9 @@ class Number(tuple):
         return bool(self.value != value_of(other))
 
     __hash__ = None
+
+    def __bool__(self):
+        return bool(self.value)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
         words = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
