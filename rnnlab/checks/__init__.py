@@ -14,6 +14,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "training": "03_training",
     "differentiable_graphs": "04_differentiable_graphs",
     "numba_cpu": "06_numba_cpu",
+    "parallel_cpu": "07_parallel_cpu",
     "cuda_first_kernels": "08_cuda_first_kernels",
     "cuda_shared_memory": "09_cuda_shared_memory",
     "naive_gpu_rnn": "10_naive_gpu_rnn",

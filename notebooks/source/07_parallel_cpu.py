@@ -1,0 +1,334 @@
+# %% [markdown]
+# # 07 · Threads
+#
+# **Claim: with two cores an RNN trains twice as fast, wherever you let them share the work.**
+#
+# You will share it in three places, measure what each is worth on your machine, and see why a project that wrote eight schedules for an RNN stayed slower than NumPy.
+#
+# - **Time:** 90 minutes, exercises included.
+# - **You need:** [06 · Loops that compile](06_numba_cpu.ipynb).
+# - **Afterwards you can** split a minibatch between threads, say how often they may meet, find the best number of threads from three measured times, and write an order of work as data.
+
+# %%
+import rnnlab
+rnnlab.banner()
+
+# %% [markdown]
+# ## 1 · Where can two threads share an RNN?
+#
+# A step waits for the step before it, so time cannot be shared. Three things can: the **products** (each thread takes some rows), the **units** of a layer, and the **sequences** of a minibatch, which never meet in the forward pass.
+#
+# NumPy's BLAS shares products by itself: that is what happened in every lesson so far. `numba_parallel` shares sequences: each thread takes its own through all steps.
+#
+# **Predict:** how many times as fast as one thread is each of the two on your machine, for 100 steps, 32 sequences and 256 units?
+
+# %%
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from rnnlab.bench.turns import take_turns
+from rnnlab.ladder import numba_parallel, one_big_gemm
+from rnnlab.machine.resources import usable_cores
+from rnnlab.network import Network
+
+my_guess = {"products shared": 2.0, "sequences shared": 2.0}
+network = Network.create("rnn_tanh", 128, 256, seed=0)
+rng = np.random.default_rng(0)
+x = rng.normal(size=(100, 32, 128)).astype("float32")
+dy = rng.normal(size=(100, 32, 256)).astype("float32")
+
+
+def training_step(rung, threads):
+    """Forward and backward, by a rung that may use so many threads."""
+    with threadpool_limits(threads):
+        _, _, saved = rung.forward(network, x)
+        rung.backward(network, saved, dy)
+
+
+print(usable_cores(), "cores")
+
+# %%
+from functools import partial
+
+cores = usable_cores()
+ways = {
+    "products, one thread": partial(training_step, one_big_gemm, 1),
+    "products shared": partial(training_step, one_big_gemm, cores),
+    "sequences, one thread": partial(training_step, numba_parallel, 1),
+    "sequences shared": partial(training_step, numba_parallel, cores),
+}
+times = take_turns(ways, 7)
+for kind in ("products", "sequences"):
+    one, many = (times[f"{kind}{end}"].median for end in (", one thread", " shared"))
+    print(f"{kind}: {1e3 * one:6.1f} ms → {1e3 * many:6.1f} ms, {one / many:.2f} times; "
+          f"you guessed {my_guess[f'{kind} shared']}")
+
+# %% [markdown]
+# Neither line says exactly the number of cores, and on most machines the two differ. What is lost where? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means telling the other thread, and waiting for it, once a step.
+#
+# ## 2 · Meetings
+#
+# When threads wait for each other we say they **meet**. Sharing products means a meeting at every product. Sharing sequences means one meeting at the end. Whoever is early waits, and being early happens all the time: another program runs, a cache misses.
+#
+# **Predict:** eight steps, four threads, a meeting costs a tenth of a step, shares uneven by a fifth. What is left of the fourfold speed with a meeting a step?
+
+# %%
+from rnnlab.widgets.thread_timeline import explore_threads
+
+explore_threads()
+
+# %% [markdown]
+# Two things eat the speed: the meetings themselves, and waiting at them. With one meeting the early and the late steps of a thread even out before anybody waits. Make the shares even (the last slider at 0) and look at what the meetings alone cost.
+#
+# Now the real thing. The loop over time runs in two shares: once with all steps in one go, once in pieces that meet. Nothing else changes, so the ratio is the price of meeting.
+
+# %%
+from rnnlab.ladder.compiled import recurrence
+from rnnlab.ladder.compiled.threads import shares, single_threaded_blas, together
+
+weights = np.ascontiguousarray(network.parameters["weight_hh_l0"].T)
+bias, h = np.zeros(256, "float32"), np.zeros((101, 32, 256), "float32")
+gates = rng.normal(size=(100, 32, 256)).astype("float32")
+
+
+def in_pieces(steps):
+    """The loop over time in shares that meet after so many steps."""
+    with single_threaded_blas():
+        for t in range(0, 100, steps):
+            part = gates[t : t + steps], weights, bias, h[t : t + steps + 1]
+            together([partial(recurrence.rnn_forward, False, *part, *share) for share in shares(32, cores)])
+
+
+pieces = (1, 2, 5, 20, 100)
+times = take_turns({steps: partial(in_pieces, steps) for steps in pieces}, 9)
+for steps in pieces:
+    ms = 1e3 * times[steps].median
+    print(f"a meeting every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} meetings")
+
+# %%
+meeting = (times[1].median - times[100].median) / 99
+print(f"a meeting costs about {1e6 * meeting:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
+
+# %% [markdown]
+# That is why the loop over time belongs *inside* a thread. The same holds for Numba's `prange`, for OpenMP and for BLAS: a parallel region in the time loop meets T times. The rule has an exception, a single sequence with a large layer: there is nothing else to share than the units.
+#
+# ### Exercise: the shares
+#
+# <!-- exercise: split_minibatch -->
+#
+# In [work/07_parallel_cpu.ipynb](../work/07_parallel_cpu.ipynb).
+
+# %%
+rnnlab.progress("parallel_cpu")
+
+# %% [markdown]
+# ## 3 · Where sequences do meet
+#
+# The gradient of a weight is a sum over all sequences. If each thread adds to the same array, two of them may read the same old value, and one addition is lost. If they take turns by a lock, the sum comes in another order each time, and floating-point sums depend on the order.
+#
+# So each thread gets an array of its own, and one thread adds them up at the end, always in the same order. **Predict:** are two runs of `numba_parallel` then equal to the last bit? And one thread against two?
+
+# %%
+def gradient(threads):
+    with threadpool_limits(threads):
+        _, _, saved = numba_parallel.forward(network, x)
+        return numba_parallel.backward(network, saved, dy)[2]["weight_hh_l0"]
+
+
+once, again, alone = gradient(cores), gradient(cores), gradient(1)
+print("two runs, same threads: equal bits?", np.array_equal(once, again))
+print("one thread: equal bits?", np.array_equal(once, alone),
+      f"largest difference {np.abs(once - alone).max() / np.abs(alone).max():.0e} of the largest gradient")
+
+# %% [markdown]
+# The same number of threads gives the same bits, another number another rounding: the sum is cut at other places. Tests that want equal bits must fix the number of threads, and so must a bug hunt.
+#
+# ## 4 · Two crowds on the same cores
+#
+# BLAS has threads of its own. Our threads each call BLAS. With as many of both as cores, there are more workers than places, and BLAS's workers do not sleep when they have nothing to do: they spin for a while, in case work comes.
+#
+# **Predict:** what does it cost to leave BLAS its threads while ours run?
+
+# %%
+from contextlib import nullcontext
+
+
+def ours(holding_blas):
+    """The loop over time in our shares, with BLAS held to one thread or not."""
+    with holding_blas():
+        part = gates, weights, bias, h
+        together([partial(recurrence.rnn_forward, False, *part, *share) for share in shares(32, cores)])
+
+
+crowds = {"BLAS held to one thread": partial(ours, single_threaded_blas),
+          "BLAS with its own threads": partial(ours, nullcontext)}
+times = take_turns(crowds, 7)
+for name, timing in times.items():
+    low, high = timing.spread
+    print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between {1e3 * low:.2f} and {1e3 * high:.2f}")
+
+# %% [markdown]
+# Look at the spread as well as at the median. On some machines the medians are close and single runs take many times as long: two workers on one core take turns of milliseconds, and everybody who meets them waits.
+#
+# `numba_parallel` therefore holds every BLAS in the process to one thread while its own run, and gives the threads back afterwards. A library that is called by others should never assume that the cores are its own.
+
+# %% [markdown]
+# ## 5 · How far can it go?
+#
+# Some work stays serial: calling, summing the gradients, what nobody has split. **Amdahl's law** says what is left: with a serial part s of a second-long run, endless threads give 1/s. With a price for each thread that has to be met, there is even a best number of threads, and more are slower.
+#
+# Three times are enough to know your machine: one thread, all threads, and the price of a meeting from above.
+
+# %%
+one, many = (take_turns({n: partial(training_step, numba_parallel, n)}, 7)[n].median for n in (1, cores))
+shared = (one - many) / (1 - 1 / cores) if cores > 1 else one
+serial = max(one - shared, 0.0)
+print(f"one thread {1e3 * one:.1f} ms, {cores} threads {1e3 * many:.1f} ms")
+print(f"serial {1e3 * serial:.2f} ms, shared {1e3 * shared:.2f} ms")
+if serial:
+    print(f"Amdahl's limit for this step: {one / serial:.1f} times one thread")
+
+# %%
+from rnnlab.widgets.picture import PALETTE, canvas, show
+
+n = np.arange(1, 65)
+figure, axis = canvas(width=6.5, height=3.2)
+for share, colour in ((0.0, "black"), (0.01, "blue"), (0.05, "green"), (0.2, "red")):
+    axis.plot(n, 1 / (share + (1 - share) / n), color=PALETTE[colour], label=f"{share:.0%} serial")
+    costly = 1 / (share + (1 - share) / n + 0.001 * (n - 1))
+    axis.plot(n, costly, "--", color=PALETTE[colour])
+axis.set(xscale="log", yscale="log", xlabel="threads", ylabel="times one thread",
+         title="dashed: each thread to be met costs 0.1 % of the run")
+axis.legend(fontsize=8)
+show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; with a price of 0.1 % a thread all "
+     "curves turn down again, the one without serial work at 32 threads.")
+
+# %% [markdown]
+# ### Exercise: the limit
+#
+# <!-- exercise: amdahl_limit -->
+#
+# Then put your own machine's three numbers into it.
+
+# %%
+rnnlab.progress("parallel_cpu")
+
+# %% [markdown]
+# ## 6 · The order of work, as data
+#
+# In 2016 two students at Carnegie Mellon wrote an RNN in **Halide**, a language that keeps *what* is computed apart from the **schedule**: the order of the loops, tiles, vectors, threads. They tried eight schedules on 61 cores. Their best took 2.9 s an epoch; NumPy took 0.95 s.
+#
+# **Predict:** what was missing: threads, vectors, tiles, or something else?
+
+# %%
+from rnnlab import records
+from rnnlab.bench import cmu_picture, cmu_report
+
+kept = records.kept("bench cmu")
+if kept:
+    epoch = records.read(kept[-1])
+    print(cmu_report.heading(epoch))
+    show(cmu_picture.draw(epoch), alt=cmu_picture.finding(epoch))
+else:
+    print("no record is kept; `rnnlab bench cmu --record` makes one")
+
+# %% [markdown]
+# Measured on one machine in one run, with their published times as diamonds. Their schedules have threads, vectors and tiles. What they lack is a tile whose **sums stay in registers**: they load a vector of weights, multiply once, and load the next. Each load feeds one multiply-add, so the loads set the pace.
+#
+# A schedule need not be a language. Here is one as a dictionary; Numba compiles it, and Halide too where it is installed.
+
+# %%
+from rnnlab.ladder.loop_nests.race import race
+
+sizes = (288, 288, 288)
+tries = {
+    "vectors": {"tile": {"n": 16}, "vectorise": 16},
+    "vectors, threads": {"tile": {"n": 16}, "vectorise": 16, "parallel": True},
+    "a tile of 4 rows by 2 vectors": {"tile": {"m": 4, "n": 16}, "vectorise": 8},
+    "the same, k outside": {"order": "kmn", "tile": {"m": 4, "n": 16}, "vectorise": 8},
+}
+for name, schedule in tries.items():
+    print(f"{name:30} {race(schedule, sizes, by='numba', rounds=3)}")
+
+# %% [markdown]
+# A tile of r rows and v vectors loads r numbers and v vectors for r·v multiply-adds. For 4 rows and 2 vectors that is 6 loads for 8; for one vector alone 2 loads for 1. With k outside, the sums leave the registers, and all is lost again.
+#
+# **Break it:** make the tile 16 rows by 64 columns. It feeds more multiply-adds with each load. Why is it slow?
+
+# %%
+big = {"tile": {"m": 16, "n": 64}, "vectorise": 16}
+print(race(big, (288, 320, 288), by="numba", rounds=3))
+
+# %% [markdown]
+# 64 sums of a vector each do not fit into 16 or 32 registers: the compiler moves them to memory and back.
+#
+# ### Exercise: choose the order
+#
+# <!-- exercise: choose_schedule -->
+#
+# It is graded by counting loads, and at the end by a race against the serial schedule.
+
+# %%
+rnnlab.progress("parallel_cpu")
+
+# %% [markdown]
+# ## 7 · Beside the others
+#
+# The same training step by every rung and by PyTorch, JAX and Theano's successor PyTensor, each in a process of its own, in turns, with as many threads each. This is a record; `make peers` and `rnnlab bench cpu` measure yours.
+#
+# **Predict:** where does PyTorch win, at one sequence or at 64?
+
+# %%
+from rnnlab.bench import cpu_picture, cpu_report
+
+kept = records.kept("bench cpu")
+if kept:
+    ladder = records.read(kept[-1])
+    print(cpu_report.heading(ladder))
+    show(cpu_picture.draw(ladder), alt=cpu_picture.finding(ladder))
+else:
+    print("no record is kept; `rnnlab bench cpu --record` makes one")
+
+# %% [markdown]
+# Small steps are ours: everybody else pays for calls between the products. Large steps belong to whoever has the faster products, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster. What bounds each size stands in [docs/performance.md](../docs/performance.md).
+#
+# ## Recap
+
+# %%
+rows = [
+    ("what can be shared", "products, units, sequences; never time"),
+    ("a meeting", "threads wait for the last one: as few as possible"),
+    ("sequences shared", "one meeting a layer, in place of one a step"),
+    ("gradients", "an array a thread, added up in a fixed order"),
+    ("two libraries with threads", "one of them has to hold still"),
+    ("Amdahl", "the serial part bounds all; meetings make a best number"),
+    ("schedule", "the order of work, apart from the work"),
+    ("registers", "a tile of sums that stay there feeds each load to many"),
+]
+for question, answer in rows:
+    print(f"{question:28}{answer}")
+
+# %% [markdown]
+# ## Recall
+#
+# Answer first, then open.
+#
+# <details><summary>Why is the loop over time inside the threads, and not the threads inside the loop?</summary>Threads that share a step meet after each of T steps; threads that share sequences meet once.</details>
+#
+# <details><summary>Why are two runs with two threads equal to the last bit, and not equal to a run with one?</summary>The sum over sequences is cut in two at the same place each time; with one thread it is not cut.</details>
+#
+# <details><summary>A tenth of a run is serial. What do 1 000 cores give at most?</summary>Ten times, and a little less.</details>
+#
+# <details><summary>How many loads does a multiply-add need with a tile of 5 rows and 5 vectors?</summary>10 loads for 25: 0.4.</details>
+#
+# <details><summary>And how many registers?</summary>25 for the sums, 5 for the vectors, 1 for the number: 31.</details>
+
+# %% [markdown]
+# ## Sources
+#
+# - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN), 2016: the eight schedules and their times.
+# - G. M. Amdahl, *Validity of the single processor approach*, AFIPS 1967.
+# - J. Ragan-Kelley et al., *Halide*, PLDI 2013: schedules apart from algorithms.
+# - [docs/halide.md](../docs/halide.md) and [docs/performance.md](../docs/performance.md): how the two records were made.
+#
+# Next: [08 · First kernels](08_cuda_first_kernels.ipynb)
