@@ -508,4 +508,4 @@ for question, answer in rows:
 # - Eigen (generic_fast_tanh_float) and Cephes (expf): the coefficients in rnnlab/ladder/compiled/nonlinear.py.
 # - Numba's manual: error_model, fastmath, caching.
 #
-# Next: 07 · Threads (planned)
+# Next: [07 · Threads](07_parallel_cpu.ipynb)

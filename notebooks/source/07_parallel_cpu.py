@@ -181,11 +181,14 @@ for name, timing in times.items():
 
 # %%
 one, many = (take_turns({n: partial(training_step, numba_parallel, n)}, 7)[n].median for n in (1, cores))
-shared = (one - many) / (1 - 1 / cores) if cores > 1 else one
-serial = max(one - shared, 0.0)
+gained = max(one - many, 0.0)
+shared = min(gained / (1 - 1 / cores), one) if cores > 1 else one
+serial = one - shared
 print(f"one thread {1e3 * one:.1f} ms, {cores} threads {1e3 * many:.1f} ms")
 print(f"serial {1e3 * serial:.2f} ms, shared {1e3 * shared:.2f} ms")
-if serial:
+if not gained:
+    print("nothing was gained: one core, or other programs use them; run this cell again")
+elif serial:
     print(f"Amdahl's limit for this step: {one / serial:.1f} times one thread")
 
 # %%
