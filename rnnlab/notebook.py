@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 import rnnlab
+from rnnlab import records
 from rnnlab.machine import driver, resources
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,7 +22,7 @@ def banner() -> None:
     if cuda and find_spec("cupy"):
         live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
     simulated = "GPU kernels" if len(live) == 1 and find_spec("rnnlab.simulator") else "nothing"
-    recorded = f"{len(list(ROOT.glob('rnnlab/records/*.json'))) or 'no'} measurements"
+    recorded = f"{len(records.kept()) or 'no'} measurements"
     print(f"rnnlab {rnnlab.__version__} · live: {' and '.join(live)}")
     print(f"simulated: {simulated} · recorded: {recorded}{_missing(cuda)}")
 
