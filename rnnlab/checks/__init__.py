@@ -13,6 +13,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "bptt": "02_bptt",
     "training": "03_training",
     "differentiable_graphs": "04_differentiable_graphs",
+    "gemm_shapes": "05_gemm_shapes",
     "numba_cpu": "06_numba_cpu",
     "parallel_cpu": "07_parallel_cpu",
     "cuda_first_kernels": "08_cuda_first_kernels",

@@ -1,0 +1,251 @@
+# %% [markdown]
+# # 05 · Shapes of products
+#
+# **Claim: a product of two matrices takes the time of its multiply-adds, whatever the shape.**
+#
+# You will find shapes that take ten times as long as their arithmetic, and three ways to give a network better ones.
+#
+# - **Time:** 80 minutes, exercises included.
+# - **You need:** [04 · Gradients read off a picture](04_differentiable_graphs.ipynb): which products an RNN has.
+# - **Afterwards you can** tell from B, H and two numbers of a machine whether a product waits for memory, choose a minibatch, a layout and a padding, and say which products to batch over time.
+
+# %%
+import rnnlab
+rnnlab.banner()
+
+# %% [markdown]
+# ## 1 · The same work in different shapes
+#
+# A recurrent product is h [B,H] times weights [H,H]. With B = 1 each weight is used for one multiply-add; with B = 64 for 64. The operations for each sequence are the same.
+#
+# **Predict:** H = 1024. How many times as long does a product take with 64 sequences as with one?
+
+# %%
+import numpy as np
+
+from rnnlab.machine import roofline
+
+my_guess = 64
+H, minibatches = 1024, (1, 2, 4, 8, 16, 32, 64, 128, 256)
+rates = {B: roofline.gemm_rate(B, H, H, 0.12) for B in minibatches}
+times = {B: 2e-9 * B * H * H / rate for B, rate in rates.items()}
+for B in minibatches:
+    print(f"B = {B:3}: {1e6 * times[B]:8.0f} µs, {rates[B]:6.1f} GFLOP/s")
+print(f"64 sequences take {times[64] / times[1]:.1f} times as long as one; you guessed {my_guess}")
+
+# %% [markdown]
+# Work that is 64 times as much takes much less than 64 times as long: the first sequences cost more than they should. What do they wait for?
+#
+# The weights are 4 MB. However small the minibatch is, they must come from memory, or from a cache, into the arithmetic units. A product with one sequence is over as soon as they have come by.
+
+# %% [markdown]
+# ## 2 · Work for each byte
+#
+# **Arithmetic intensity** is FLOP for each byte moved. If every array of the recurrent product moves once, in float32:
+#
+# 2·B·H² / (4·(H² + 2·B·H))
+#
+# For B much smaller than H that is about B/2 FLOP a byte. A machine has two roofs, as in lesson 00: its peak, and its bandwidth times the intensity. The lower one holds.
+#
+# **Predict:** from which minibatch on is arithmetic the limit on your machine? Move the slider and see.
+
+# %%
+from rnnlab.widgets.roofline_view import explore_roofline
+
+roof = roofline.measure()
+print(f"{roof.peak:.0f} GFLOP/s, {roof.bandwidth:.0f} GB/s: they meet at {roof.balance:.1f} FLOP a byte")
+explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
+
+# %% [markdown]
+# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others lie below both roofs: a product has to be cut into pieces for vectors and threads, and a thin one leaves pieces empty.
+#
+# ### Exercise: FLOP a byte
+#
+# <!-- exercise: arithmetic_intensity -->
+#
+# In [work/05_gemm_shapes.ipynb](../work/05_gemm_shapes.ipynb).
+
+# %%
+rnnlab.progress("gemm_shapes")
+
+# %% [markdown]
+# ## 3 · What it looked like on a GPU
+#
+# In 2015 Erich Elsen of Baidu's lab in Silicon Valley measured such products on a TitanX: float32, weights of M = K rows and columns, minibatches from 32 to 256, two libraries. They call the minibatch N.
+#
+# **Predict:** what part of its peak does a GPU reach with 32 sequences? Choose the size of the weights; your machine's own curve is the dashed one.
+
+# %%
+from rnnlab.widgets.gemm_view import explore_gemm
+
+peak = max(roof.peak, *rates.values())
+explore_gemm(rates, peak)
+
+# %% [markdown]
+# A GPU needs a larger minibatch than a CPU: it has more arithmetic for each byte, and more places to fill. And its curve has teeth. cuBLAS of that year cut its pieces 64 sequences wide: 96 sequences take two pieces, like 128, and one of them is half empty.
+#
+# Their post gives the price of the teeth in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
+
+# %%
+from rnnlab.machine import svail_gemm
+
+my_guess = {"cuBLAS": 1.02, "Nervana": 1.02}
+full = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560], strict=True))[128]
+odd = svail_gemm.ODD_2560[125]
+for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
+    print(f"{library:8}: {fast} TFLOP/s with 128, {slow} with 125: {fast / slow:.2f} times as long a "
+          f"sequence; you guessed {my_guess[library]}")
+
+# %% [markdown]
+# Published, TitanX, 2560 by 2560. One library lost a factor of more than four where the other lost a fifth: the teeth belong to a library's pieces, not to the hardware.
+#
+# ## 4 · Padding
+#
+# A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024, the letters of an alphabet of 90 become 96.
+#
+# **Predict:** does your machine have teeth? And is 1 024 a good size on it?
+
+# %%
+from rnnlab.bench.turns import take_turns
+
+rng = np.random.default_rng(0)
+
+
+def product_of(B, n):
+    """One product of [B,n] with [n,n], ready to run."""
+    a, b = (rng.random(shape, "float32") for shape in ((B, n), (n, n)))
+    return lambda: a @ b
+
+
+sizes = (960, 992, 1000, 1008, 1023, 1024, 1025, 1056)
+timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
+for n in sizes:
+    seconds = timings[n].median
+    print(f"n = {n:4}: {1e6 * seconds:6.0f} µs, {2e-9 * 64 * n * n / seconds:6.1f} GFLOP/s")
+
+# %% [markdown]
+# What you see depends on the processor and on its BLAS. Vectors have 8 or 16 numbers, pieces some multiple of that; today's libraries handle the rest of a row well. A power of two can even be the worst size: rows 4 096 bytes apart fall into the same few places of a cache.
+#
+# So padding is no rule but a question to be measured. **Break it:** try 1 500 and 1 504, or 250 and 256 for the sequences.
+#
+# ### Exercise: padding that nobody notices
+#
+# <!-- exercise: pad_dimension -->
+
+# %%
+rnnlab.progress("gemm_shapes")
+
+# %% [markdown]
+# ## 5 · Which way the weights lie
+#
+# A library reads both factors as they lie (**N**), or turned (**T**). The forward product h Uᵀ reads U turned, since PyTorch and this course store a row for each unit; the one backward, d U, reads it as it lies; the weight gradient turns its first factor. Elsen's letters are those of column order, so his NN is our forward product.
+#
+# The numbers are the same. **Predict:** does the layout change the time?
+
+# %%
+B, T = 64, 40
+weights, h = rng.random((H, H), "float32"), rng.random((B, H), "float32")
+turned = np.ascontiguousarray(weights.T)
+loops = {
+    "reads U turned, every step": lambda: [h @ weights.T for _ in range(T)],
+    "reads U as it lies": lambda: [h @ weights for _ in range(T)],
+    "turns U once, then reads that": lambda: [h @ once for once in [np.ascontiguousarray(weights.T)] * T],
+}
+layouts = take_turns(loops, 9)
+for name, timing in layouts.items():
+    print(f"{name:32} {1e3 * timing.median:6.2f} ms for {T} steps")
+print("same numbers:", np.allclose(h @ weights.T, h @ turned, rtol=1e-4))
+
+# %% [markdown]
+# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so turning U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, whichever way they lie, and the difference is small or none.
+#
+# ## 6 · Products over time
+#
+# The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the last step. Only the recurrent product has to take B rows at a time.
+#
+# **Predict:** B = 4, T = 64. How much faster is one product of 256 rows than 64 of 4?
+
+# %%
+my_guess = 64
+T, B = 64, 4
+x, weights = rng.random((T, B, H), "float32"), rng.random((H, H), "float32")
+ways = {
+    "64 products of 4 rows": lambda: [x_t @ weights for x_t in x],
+    "16 products of 16 rows": lambda: [part @ weights for part in x.reshape(16, 16, H)],
+    "1 product of 256 rows": lambda: x.reshape(T * B, H) @ weights,
+}
+over_time = take_turns(ways, 9)
+for name, timing in over_time.items():
+    print(f"{name:24} {1e3 * timing.median:7.2f} ms")
+slow, fast = (over_time[name].median for name in (*ways,)[::2])
+print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
+
+# %% [markdown]
+# That is the most valuable line of this lesson, and it costs memory: all T input products lie there before the first step needs them. Elsen's measurements for 4 096 rows reach nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 12 asks when two steps at a time are better than all.
+#
+# ### Exercise: several steps at a time
+#
+# <!-- exercise: batch_input_gemm -->
+
+# %%
+rnnlab.progress("gemm_shapes")
+
+# %%
+for size, rates_over_time in svail_gemm.OVER_TIME.items():
+    told = ", ".join(f"{name} {100 * rate / svail_gemm.PEAK:.0f} %"
+                     for name, rate in zip(svail_gemm.LIBRARIES, rates_over_time, strict=True))
+    print(f"4096 rows, weights {size:4} × {size:4}: {told} of the peak (published)")
+
+# %% [markdown]
+# ## 7 · What remains
+#
+# Batch what can be batched, and one product is left that cannot: the recurrent one, B rows, T times, and each time the same weights come by again. From here on the course is about that product, and about everything that stands between two of them.
+#
+# **Predict:** of the time of a forward pass with B = 4, H = 1024, which part is the recurrent product's?
+
+# %%
+my_guess = 0.5
+recurrent = take_turns({"recurrent": lambda: [h_t @ weights for h_t in x]}, 9)["recurrent"].median
+print(f"input products, all at once: {1e3 * fast:.2f} ms; recurrent, one by one: {1e3 * recurrent:.2f} ms")
+print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed {my_guess:.0%}")
+
+# %% [markdown]
+# Both have the same number of operations. There are three ways out, and each has its lessons: a larger minibatch where it may be had, kernels that suit small products (09 to 13), and weights that never leave the chip (14).
+#
+# ## Recap
+
+# %%
+rows = [
+    ("arithmetic intensity", "FLOP for each byte moved; about B/2 for a recurrent product"),
+    ("balance", "peak over bandwidth: above it arithmetic is the limit"),
+    ("teeth", "a library's pieces that a size does not fill"),
+    ("padding", "zeros that make a size suit; measure before and after"),
+    ("layout", "as it lies, or turned; turn once if turning is slow"),
+    ("batched over time", "input products and weight gradients: T·B rows in one"),
+    ("what remains", "the recurrent product: B rows, T times, the same weights"),
+]
+for question, answer in rows:
+    print(f"{question:24}{answer}")
+
+# %% [markdown]
+# ## Recall
+#
+# Answer first, then open.
+#
+# <details><summary>B = 16, H = 1024, float32: about how many FLOP a byte?</summary>About 8: B/2, and a little less because h moves too.</details>
+#
+# <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is arithmetic the limit?</summary>12.5 FLOP a byte: about 25 sequences, a few more for small H.</details>
+#
+# <details><summary>Why did 96 sequences take as long as 128 in cuBLAS of 2015?</summary>Its pieces were 64 wide; both need two.</details>
+#
+# <details><summary>Why can the weight gradient be batched over time, though the backward sweep cannot?</summary>It only adds up: nothing of the sweep waits for it.</details>
+#
+# <details><summary>Which product can be batched neither over time nor over gates alone?</summary>The recurrent one over time; over gates it can, since all gates read the same h.</details>
+
+# %% [markdown]
+# ## Sources
+#
+# - E. Elsen, *Optimizing RNN performance*, Baidu SVAIL, November 2015 (svail/rnn_perf): all TitanX figures, read off the plots; TitanX without boost, CUDA 7.0.
+# - S. Williams, A. Waterman, D. Patterson, *Roofline*, CACM 2009.
+#
+# Next: [06 · Loops that compile](06_numba_cpu.ipynb)
