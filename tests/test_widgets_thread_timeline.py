@@ -35,3 +35,16 @@ def test_the_finding_states_both_speeds():
     assert view.finding(2, 10, 5, 0).startswith(
         "2 threads, 10 steps, a meeting costs 5 % of a step. 10 meetings make the sequence 1.82 times as fast"
     )
+
+
+def test_work_waits_and_meetings_make_up_all_the_time_until_the_end():
+    often, once = view.meeting_every_step(4, 8, 10.0, 40), view.meeting_once(4, 8, 10.0, 40)
+    assert often.working + often.waiting + 8 * 10 / often.makespan == pytest.approx(1)
+    assert once.working + once.waiting + 10 / once.makespan == pytest.approx(1)
+
+
+def test_two_uneven_threads_wait_as_counted_by_hand(monkeypatch):
+    monkeypatch.setattr(view, "work", lambda *_: np.array([[3.0, 1.0], [1.0, 3.0]]))
+    often, once = view.meeting_every_step(2, 2, 1.0, 0), view.meeting_once(2, 2, 1.0, 0)
+    assert (often.makespan, often.waiting) == (8.0, pytest.approx(4 / 16))  # steps of 3, each met for 1
+    assert (once.makespan, once.waiting) == (5.0, 0.0)  # 3 + 1 and 1 + 3: both are ready at 4

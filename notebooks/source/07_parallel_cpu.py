@@ -143,6 +143,14 @@ print("one thread: equal bits?", np.array_equal(once, alone),
 # %% [markdown]
 # The same number of threads gives the same bits, another number another rounding: the sum is cut at other places. Tests that want equal bits must fix the number of threads, and so must a bug hunt.
 #
+# ### Exercise: one sum
+#
+# <!-- exercise: sum_gradients -->
+
+# %%
+rnnlab.progress("parallel_cpu")
+
+# %% [markdown]
 # ## 4 · Two crowds on the same cores
 #
 # BLAS has threads of its own. Our threads each call BLAS. With as many of both as cores, there are more workers than places, and BLAS's workers do not sleep when they have nothing to do: they spin for a while, in case work comes.
@@ -177,10 +185,11 @@ for name, timing in times.items():
 #
 # Some work stays serial: calling, summing the gradients, what nobody has split. **Amdahl's law** says what is left: with a serial part s of a second-long run, endless threads give 1/s. With a price for each thread that has to be met, there is even a best number of threads, and more are slower.
 #
-# Three times are enough to know your machine: one thread, all threads, and the price of a meeting from above.
+# Two times are enough to fit the law to your machine: one thread, and all threads. The price of a meeting you have from above.
 
 # %%
-one, many = (take_turns({n: partial(training_step, numba_parallel, n)}, 7)[n].median for n in (1, cores))
+times = take_turns({n: partial(training_step, numba_parallel, n) for n in (1, cores)}, 9)
+one, many = times[1].median, times[cores].median
 gained = max(one - many, 0.0)
 shared = min(gained / (1 - 1 / cores), one) if cores > 1 else one
 serial = one - shared
@@ -194,8 +203,10 @@ elif serial:
 # %%
 from rnnlab.widgets.picture import PALETTE, canvas, show
 
-n = np.arange(1, 65)
+n, mine = np.arange(1, 65), serial / one
 figure, axis = canvas(width=6.5, height=3.2)
+axis.plot(n, 1 / (mine + (1 - mine) / n), ":", color=PALETTE["purple"], label=f"yours: {mine:.0%} serial")
+axis.plot([1, cores], [1, one / many], "o", color=PALETTE["purple"])
 for share, colour in ((0.0, "black"), (0.01, "blue"), (0.05, "green"), (0.2, "red")):
     axis.plot(n, 1 / (share + (1 - share) / n), color=PALETTE[colour], label=f"{share:.0%} serial")
     costly = 1 / (share + (1 - share) / n + 0.001 * (n - 1))
@@ -203,8 +214,9 @@ for share, colour in ((0.0, "black"), (0.01, "blue"), (0.05, "green"), (0.2, "re
 axis.set(xscale="log", yscale="log", xlabel="threads", ylabel="times one thread",
          title="dashed: each thread to be met costs 0.1 % of the run")
 axis.legend(fontsize=8)
-show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; with a price of 0.1 % a thread all "
-     "curves turn down again, the one without serial work at 32 threads.")
+show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; with a price of 0.1 % a thread "
+     "all curves turn down again, the one without serial work at 32 threads. "
+     f"Your machine: {mine:.0%} serial, 64 threads at most {1 / (mine + (1 - mine) / 64):.1f} times one.")
 
 # %% [markdown]
 # ### Exercise: the limit
@@ -236,13 +248,16 @@ else:
     print("no record is kept; `rnnlab bench cmu --record` makes one")
 
 # %% [markdown]
-# Measured on one machine in one run, with their published times as diamonds. Their schedules have threads, vectors and tiles. What they lack is a tile whose **sums stay in registers**: they load a vector of weights, multiply once, and load the next. Each load feeds one multiply-add, so the loads set the pace.
+# Measured on one machine in one run. Diamonds are the project's table; its 2.9 s is a later epoch of `all`. Their schedules have threads, vectors and tiles. What they lack is a tile whose **sums stay in registers**: they load a vector of weights, multiply once, and load the next. Each load feeds one multiply-add, so the loads set the pace.
 #
 # A schedule need not be a language. Here is one as a dictionary; Numba compiles it, and Halide too where it is installed.
 
 # %%
+from importlib.util import find_spec
+
 from rnnlab.ladder.loop_nests.race import race
 
+compilers = [name for name in ("numba", "halide") if find_spec(name)]
 sizes = (288, 288, 288)
 tries = {
     "vectors": {"tile": {"n": 16}, "vectorise": 16},
@@ -251,19 +266,24 @@ tries = {
     "the same, k outside": {"order": "kmn", "tile": {"m": 4, "n": 16}, "vectorise": 8},
 }
 for name, schedule in tries.items():
-    print(f"{name:30} {race(schedule, sizes, by='numba', rounds=3)}")
+    print(name)
+    for by in compilers:
+        print("   ", race(schedule, sizes, by=by, rounds=3))
 
 # %% [markdown]
-# A tile of r rows and v vectors loads r numbers and v vectors for r·v multiply-adds. For 4 rows and 2 vectors that is 6 loads for 8; for one vector alone 2 loads for 1. With k outside, the sums leave the registers, and all is lost again.
+# A tile of r rows and v vectors loads r numbers and v vectors for r·v multiply-adds. For 4 rows and 2 vectors that is 6 loads for 8; for one vector alone 2 loads for 1. With k outside, each sum is read and written for every k.
+#
+# Halide keeps the tile in registers. Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the cache and reads it back: the tile helps it too, but less.
 #
 # **Break it:** make the tile 16 rows by 64 columns. It feeds more multiply-adds with each load. Why is it slow?
 
 # %%
 big = {"tile": {"m": 16, "n": 64}, "vectorise": 16}
-print(race(big, (288, 320, 288), by="numba", rounds=3))
+for by in compilers:
+    print(race(big, (288, 320, 288), by=by, rounds=3))
 
 # %% [markdown]
-# 64 sums of a vector each do not fit into 16 or 32 registers: the compiler moves them to memory and back.
+# 64 sums of a vector each do not fit into 16 or 32 registers: whichever compiler it is, they go to memory and back.
 #
 # ### Exercise: choose the order
 #
@@ -293,7 +313,7 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# Small steps are ours: everybody else pays for calls between the products. Large steps belong to whoever has the faster products, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster. What bounds each size stands in [docs/performance.md](../docs/performance.md).
+# Small steps belong to whoever compiles the loop over time, as Numba and JAX do: the others pay for calls between the products. Large steps belong to whoever has the faster products, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster. What bounds each size stands in [docs/performance.md](../docs/performance.md).
 #
 # ## Recap
 

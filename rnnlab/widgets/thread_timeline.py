@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
 from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
 
@@ -19,16 +20,28 @@ UNEVEN = (0, 5, 10, 20, 40)  # percent
 
 
 class Run(NamedTuple):
-    """When each thread worked: starts and ends [threads, steps], and when all were done."""
+    """When each thread worked, and when all met."""
 
-    starts: np.ndarray
-    ends: np.ndarray
-    makespan: float
+    starts: np.ndarray  # [threads, steps]
+    ends: np.ndarray  # [threads, steps]
+    arrivals: np.ndarray  # [threads, M] at each of M meetings
+    met: np.ndarray  # [M] when each meeting was over
+
+    @property
+    def makespan(self) -> float:
+        """When all were done."""
+        return float(self.met[-1])
 
     @property
     def working(self) -> float:
         """Share of all threads' time in which they worked."""
         return float((self.ends - self.starts).sum() / (self.makespan * len(self.starts)))
+
+    @property
+    def waiting(self) -> float:
+        """Share of all threads' time in which they waited for the last one."""
+        waits = self.arrivals.max(0) - self.arrivals
+        return float(waits.sum() / (self.makespan * len(self.starts)))
 
 
 @lru_cache(maxsize=256)
@@ -42,16 +55,17 @@ def meeting_every_step(threads: int, steps: int, meeting: float, uneven: int) ->
     """All threads wait for each other after each step."""
     durations = work(threads, steps, uneven)
     paid = meeting if threads > 1 else 0.0
-    ends_of_steps = np.cumsum(durations.max(0) + paid)
-    starts = np.broadcast_to(ends_of_steps - durations.max(0) - paid, durations.shape)
-    return Run(starts, starts + durations, float(ends_of_steps[-1]))
+    met = np.cumsum(durations.max(0) + paid)
+    starts = np.broadcast_to(met - durations.max(0) - paid, durations.shape)
+    return Run(starts, starts + durations, starts + durations, met)
 
 
 def meeting_once(threads: int, steps: int, meeting: float, uneven: int) -> Run:
     """Each thread takes its sequences through all steps, then all meet."""
     durations = work(threads, steps, uneven)
     ends = np.cumsum(durations, axis=1)
-    return Run(ends - durations, ends, float(ends.max() + (meeting if threads > 1 else 0.0)))
+    paid = meeting if threads > 1 else 0.0
+    return Run(ends - durations, ends, ends[:, -1:], ends[:, -1:].max(0) + paid)
 
 
 def finding(threads: int, steps: int, meeting: int, uneven: int) -> str:
@@ -60,20 +74,21 @@ def finding(threads: int, steps: int, meeting: int, uneven: int) -> str:
     alone = STEP * steps
     return (
         f"{threads} threads, {steps} steps, a meeting costs {meeting} % of a step. {steps} meetings "
-        f"make the sequence {alone / often.makespan:.2f} times as fast as one thread and leave the threads "
-        f"working {often.working:.0%} of the time; one meeting makes it {alone / once.makespan:.2f} times as "
-        f"fast, working {once.working:.0%}."
+        f"make the sequence {alone / often.makespan:.2f} times as fast as one thread: the threads work "
+        f"{often.working:.0%} of the time and wait {often.waiting:.0%}. One meeting makes it "
+        f"{alone / once.makespan:.2f} times as fast: working {once.working:.0%}, waiting {once.waiting:.0%}."
     )
 
 
 def figure_threads(threads: int, steps: int, meeting: int, uneven: int) -> Figure:
     """A row for each thread, a bar for each of its steps; above with a meeting a step, below with one."""
-    figure, axes = canvas(2, 1, width=8.0, height=3.6, sharex=True)
+    figure, axes = canvas(2, 1, width=8.0, height=4.0, sharex=True)
     runs = [f(threads, steps, meeting, uneven) for f in (meeting_every_step, meeting_once)]
     for axis, run, title in zip(axes, runs, ("a meeting after every step", "one meeting"), strict=True):
         _draw(axis, run, threads)
         axis.set_title(f"{title}: {STEP * steps / run.makespan:.2f} times one thread's speed", loc="left")
     axes[1].set(xlabel="time, in hundredths of one thread's step", xlim=(0, 1.02 * runs[0].makespan))
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False)
     return figure
 
 
@@ -95,5 +110,13 @@ def _draw(axis, run: Run, threads: int) -> None:
         spans = np.column_stack([run.starts[thread], (run.ends - run.starts)[thread]])
         for parity in (0, 1):  # neighbouring steps differ in colour
             axis.broken_barh(spans[parity::2], (thread - 0.4, 0.8), color=colours[parity])
-    axis.axvline(run.makespan, color=PALETTE["black"], linestyle=":")
+        waits = np.column_stack([run.arrivals[thread], run.arrivals.max(0) - run.arrivals[thread]])
+        axis.broken_barh(waits, (thread - 0.4, 0.8), color=PALETTE["yellow"])
+    for began, over in zip(run.arrivals.max(0), run.met, strict=True):
+        axis.axvspan(began, over, color=PALETTE["black"], linewidth=0)
     axis.set(ylim=(threads - 0.4, -0.6), yticks=range(threads), ylabel="thread")
+
+
+def _legend() -> list[Patch]:
+    said = {"works, step by step": "blue", "waits for the last thread": "yellow", "all meet": "black"}
+    return [Patch(color=PALETTE[colour], label=label) for label, colour in said.items()]

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 07 · Threads: exercises
 #
-# A minibatch in shares, what more threads can gain, and an order of work that you choose yourself.
+# A minibatch in shares, the sum of their gradients, what more threads can gain, and an order of work that you choose yourself.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(split_minibatch)` opens one hint, and once more the next one.
 
@@ -44,6 +44,48 @@ whole, *_ = one_big_gemm.forward(network, x)
 shares = use(split_minibatch)(7, 3)
 parts = [one_big_gemm.forward(network, x[:, lo:hi])[0] for lo, hi in shares]
 print(shares, "give what one thread gives:", np.allclose(np.concatenate(parts, axis=1), whole, atol=1e-6))
+
+# %% [markdown]
+# ## Exercise: sum_gradients
+#
+# <!-- exercise: sum_gradients -->
+#
+# `gradients` [n,H,I] holds one gradient for each of n threads, in the order in which they were ready; `threads` [n] says whose: `gradients[k]` is from thread `threads[k]`. Threads are numbered from 0, each is there once.
+#
+# Return the sum [H,I], in the gradients' dtype. It must have the same bits whichever thread was ready first.
+
+
+# %%
+def sum_gradients(threads, gradients):
+    """The sum [H,I] of the threads' gradients [n,H,I], the same bits in every run."""
+    ### BEGIN SOLUTION
+    total = np.zeros_like(gradients[0])
+    for k in np.argsort(threads):
+        total += gradients[k]
+    return total
+    ### END SOLUTION
+
+
+# %%
+check(sum_gradients)
+
+# %% [markdown]
+# Your two answers together: the gradient of a whole minibatch, from shares that were ready in any order.
+
+# %%
+dy = np.random.default_rng(1).normal(size=(5, 7, 16)).astype("float32")
+
+
+def gradient(lo, hi):
+    """Of weight_hh [H,H], from the sequences of one share."""
+    _, _, saved = one_big_gemm.forward(network, x[:, lo:hi])
+    return one_big_gemm.backward(network, saved, dy[:, lo:hi])[2]["weight_hh_l0"]
+
+
+whole = gradient(0, 7)
+ready = np.array([2, 0, 1])
+total = use(sum_gradients)(ready, np.array([gradient(*shares[thread]) for thread in ready]))
+print("the shares' gradients add up to the whole one:", np.allclose(total, whole, rtol=1e-4, atol=1e-5))
 
 # %% [markdown]
 # ## Exercise: amdahl_limit
