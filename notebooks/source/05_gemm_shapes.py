@@ -157,7 +157,7 @@ for name, timing in layouts.items():
 print("same numbers:", np.allclose(h @ weights.T, h @ turned, rtol=1e-4))
 
 # %% [markdown]
-# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so turning U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, whichever way they lie, and the difference is small or none.
+# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so turning U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, whichever way they lie; what is left of the difference you see above.
 #
 # ## 6 · Products over time
 #
@@ -181,7 +181,7 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# That is the most valuable line of this lesson, and it costs memory: all T input products lie there before the first step needs them. Elsen's measurements for 4 096 rows reach nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 12 asks when two steps at a time are better than all.
+# That is the most valuable line of this lesson, and it costs memory: all T input products lie there before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 12 asks when two steps at a time are better than all.
 #
 # ### Exercise: several steps at a time
 #
