@@ -64,7 +64,7 @@ for kind in ("products", "sequences"):
           f"you guessed {my_guess[f'{kind} shared']}")
 
 # %% [markdown]
-# Neither line says exactly the number of cores, and on most machines the two differ. What is lost where? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means telling the other thread, and waiting for it, once a step.
+# Neither line says exactly the number of cores, and on most machines the two differ. What is lost where? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means telling the other thread, and waiting for it, once a step. Below 1? Then other programs are on the cores, and those who wait for each other suffer most: part 4 says why.
 #
 # ## 2 · Meetings
 #
@@ -106,7 +106,7 @@ for steps in pieces:
     print(f"a meeting every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} meetings")
 
 # %%
-meeting = (times[1].median - times[100].median) / 99
+meeting = max(times[1].median - times[100].median, 0.0) / 99
 print(f"a meeting costs about {1e6 * meeting:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
 
 # %% [markdown]
@@ -205,18 +205,22 @@ from rnnlab.widgets.picture import PALETTE, canvas, show
 
 n, mine = np.arange(1, 65), serial / one
 figure, axis = canvas(width=6.5, height=3.2)
-axis.plot(n, 1 / (mine + (1 - mine) / n), ":", color=PALETTE["purple"], label=f"yours: {mine:.0%} serial")
-axis.plot([1, cores], [1, one / many], "o", color=PALETTE["purple"])
+yours = 1 / (mine + (1 - mine) / n)
+if gained:
+    axis.plot(n, yours, ":", color=PALETTE["purple"], label=f"{mine:.0%} serial: fitted to yours")
+    axis.plot([1, cores], [1, one / many], "o", color=PALETTE["purple"])
 for share, colour in ((0.0, "black"), (0.01, "blue"), (0.05, "green"), (0.2, "red")):
     axis.plot(n, 1 / (share + (1 - share) / n), color=PALETTE[colour], label=f"{share:.0%} serial")
     costly = 1 / (share + (1 - share) / n + 0.001 * (n - 1))
     axis.plot(n, costly, "--", color=PALETTE[colour])
 axis.set(xscale="log", yscale="log", xlabel="threads", ylabel="times one thread",
          title="dashed: each thread to be met costs 0.1 % of the run")
+axis.set_xticks((1, 4, 16, 64), ("1", "4", "16", "64"))
+axis.set_yticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.legend(fontsize=8)
 show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; with a price of 0.1 % a thread "
      "all curves turn down again, the one without serial work at 32 threads. "
-     f"Your machine: {mine:.0%} serial, 64 threads at most {1 / (mine + (1 - mine) / 64):.1f} times one.")
+     f"Fitted to your machine: {mine:.0%} serial, 64 threads {yours[-1]:.1f} times one.")
 
 # %% [markdown]
 # ### Exercise: the limit
