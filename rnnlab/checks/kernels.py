@@ -67,7 +67,8 @@ def judge_kernel(
 ) -> None:
     """Raises Wrong at the first case that is not as the course's kernel `truth` leaves it.
 
-    names and axes: of the array arguments, in order.  mutants: edits of the truth's source.
+    names and axes: of the array arguments, in order; those behind are not judged.  mutants: edits of the
+    truth's source.
     """
     for case in cases:
         want, ran = launch(InProcess(truth, truth.__name__), case), launch(submission, case)
@@ -82,7 +83,8 @@ def _hold(ran: Ran, want: Ran, case: Case, names, axes, limit: Limit) -> None:
     if ran.findings:
         kind, message = ran.findings[0]
         raise Wrong(f"{message} ({case.says})", next_step=NEXT.get(kind))
-    for got, wanted, name, axis in zip(ran.arrays, want.arrays, names, axes, strict=True):
+    some = slice(len(names))  # arrays behind those with a name are for the kernel's own use
+    for got, wanted, name, axis in zip(ran.arrays[some], want.arrays[some], names, axes, strict=True):
         expect(got, wanted, what=name, axes=axis, case=case.says)
     if ran.counts and (too_much := limit(ran, case)):
         raise Wrong(f"{too_much} ({case.says})")
