@@ -359,4 +359,4 @@ for question, answer in rows:
 # - te42kyfo/gpu-benches, gpu-small-kernels: launch and node of an H200. Where the table says *assumed*, they are a neighbour's.
 # - NVIDIA's data sheets: multiprocessors, clocks, bandwidths. Times are the model's of `rnnlab/schedule/timeline.py`, fitted to the ladder of section 7.
 #
-# Next: 11 · Fused cell (planned)
+# Next: [11 · A cell in few kernels](11_fused_cell.ipynb)
