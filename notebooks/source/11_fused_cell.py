@@ -268,4 +268,4 @@ for question, answer in rows:
 # - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946, and LSTM.cu in NVIDIA's code samples. The factors 1.9, 2.8 and 5.3 are second-hand, from the report of Shubodh/Optimizing-LSTMs-on-GPU.
 # - All times are the model's of `rnnlab/schedule/timeline.py`; its constants were fitted to the M40 ladder. `python -m rnnlab.bench.published_timelines` holds it against eighteen published figures.
 #
-# Next: 12 · Fused layer (planned)
+# Next: [12 · A layer in few kernels](12_fused_layer.ipynb)

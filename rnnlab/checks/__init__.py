@@ -20,6 +20,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "cuda_shared_memory": "09_cuda_shared_memory",
     "naive_gpu_rnn": "10_naive_gpu_rnn",
     "fused_cell": "11_fused_cell",
+    "fused_layer": "12_fused_layer",
 }
 
 

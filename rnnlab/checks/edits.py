@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from rnnlab.grading.exercise import Code, Mutant
+from rnnlab.grading.exercise import Code, Mutant, Wrong
 
 
 def wrong_values(truth: Callable, mutants: Iterable[Mutant], *arguments: object) -> dict[str, Callable]:
@@ -34,17 +34,20 @@ def run(source: str, name: str, arguments: tuple) -> object:
 
 
 def call(function: Callable, arguments: tuple) -> object:
-    """function(*arguments) on copies, with a fresh instance of each Code."""
+    """function(*arguments) on copies, with a fresh instance of each Code; those of one source share it."""
+    sources: dict[str, dict] = {}
     return function(
         *(
-            loaded(a) if isinstance(a, Code) else np.copy(a) if isinstance(a, np.ndarray) else a
+            loaded(a, sources) if isinstance(a, Code) else np.copy(a) if isinstance(a, np.ndarray) else a
             for a in arguments
         )
     )
 
 
-def loaded(code: Code) -> Callable:
-    """The function that a Code stands for."""
-    namespace = {"np": np}
-    exec(code.source, namespace)
-    return namespace[code.name]
+def loaded(code: Code, sources: dict[str, dict] | None = None) -> Callable:
+    """The function that a Code stands for; `sources` keeps the globals of each source that was executed."""
+    sources = {} if sources is None else sources
+    if code.source not in sources:
+        sources[code.source] = {"np": np, "Wrong": Wrong}
+        exec(code.source, sources[code.source])
+    return sources[code.source][code.name]
