@@ -244,4 +244,4 @@ for question, answer in rows:
 # - CuLSTM, CMU 15-418, 2017: the way back of an LSTM with peepholes, GTX 1080.
 # - Times are the model's of `rnnlab/schedule/timeline.py`, fitted to the M40 ladder.
 #
-# Next: 13 · Network schedule (planned)
+# Next: [13 · Layers side by side](13_network_schedule.ipynb)

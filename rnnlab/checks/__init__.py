@@ -21,6 +21,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "naive_gpu_rnn": "10_naive_gpu_rnn",
     "fused_cell": "11_fused_cell",
     "fused_layer": "12_fused_layer",
+    "network_schedule": "13_network_schedule",
 }
 
 
