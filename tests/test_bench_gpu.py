@@ -1,14 +1,14 @@
 """The GPU benchmark, without a GPU: right first, in turns, kept as it comes; what it says where none is."""
 
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from pretended_card import PretendedCard
 
-from rnnlab import cli, records
-from rnnlab.bench.gpu import command, ladder, measure, report
+from rnnlab import cli, cuda, records
+from rnnlab.bench.gpu import command, ladder, measure, persistent_layers, report
 from rnnlab.bench.gpu.measure import Entry, Settings
 from rnnlab.bench.gpu.workload import PARTS, Workload, problem, rounded
 from rnnlab.bench.record_pages import show
@@ -96,6 +96,45 @@ def test_a_stage_as_a_contestant_gives_the_references_numbers_however_often_it_r
     assert contestant.launches["step"] == contestant.launches["forward"] + contestant.launches["backward"]
 
 
+class Array(np.ndarray):
+    """NumPy's array with CuPy's way back to the host."""
+
+    def get(self):
+        return np.array(self)
+
+
+@pytest.fixture
+def pretended_cupy(monkeypatch):
+    """What persistent_layers asks of CuPy, by NumPy."""
+    nothing = SimpleNamespace(synchronize=lambda: None, record=lambda: None, used_bytes=lambda: 0)
+    module = ModuleType("cupy")
+    module.asarray = lambda array: np.array(array).view(Array)
+    module.zeros = lambda shape, dtype: np.zeros(shape, dtype).view(Array)
+    module.matmul = np.matmul
+    module.get_default_memory_pool = lambda: nothing
+    events = {"Event": lambda: nothing, "Device": lambda: nothing, "get_elapsed_time": lambda a, b: 1.0}
+    module.cuda = SimpleNamespace(**events)
+    monkeypatch.setitem(sys.modules, "cupy", module)
+
+
+@pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
+def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, pretended_cupy):
+    asked = problem(SMALL._replace(cell=cell), "float32")
+    with cuda.settings(checks=False):
+        contestant = persistent_layers.build(asked, "persistent")
+        for part in ("step", "backward", "step"):
+            contestant.seconds(part, 2)
+    assert asked.error(contestant.results()) < 1
+    contestant.failed[0] = 2
+    with pytest.raises(RuntimeError, match="did not meet at step 2"):
+        contestant.results()
+
+
+def test_the_persistent_rung_refuses_other_precisions():
+    with pytest.raises(ValueError, match="in float32, not in float16"):
+        persistent_layers.build(problem(SMALL, "float16"), "persistent")
+
+
 def test_a_step_has_the_flops_of_its_products():
     one = Workload("rnn_tanh", 10, 4, 3, 5, 1)
     assert one.flops("forward") == 2 * 10 * 4 * (3 + 5) * 5
@@ -147,7 +186,7 @@ def test_what_was_measured_before_an_end_is_kept(pretended_gpu, entries, monkeyp
 
 def test_an_unknown_suite_is_named_beside_those_there_are(capsys):
     assert cli.main(["bench", "gpu", "--suite", "everything"]) == 2
-    assert "'everything'; there are stages, peers" in capsys.readouterr().err
+    assert "'everything'; there are stages, peers, persistent" in capsys.readouterr().err
 
 
 def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monkeypatch, capsys):

@@ -55,7 +55,7 @@ def _add_cmu(cmu: argparse.ArgumentParser) -> None:
 def _add_gpu(gpu: argparse.ArgumentParser) -> None:
     gpu.add_argument("--quick", action="store_true", help="LSTM only, fewer sizes and rounds")
     gpu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
-    gpu.add_argument("--suite", nargs="+", metavar="NAME", help="of stages, peers (default: all)")
+    gpu.add_argument("--suite", nargs="+", metavar="NAME", help="of stages, peers, persistent (default: all)")
     gpu.add_argument("--rounds", type=int, metavar="N", help="how often each takes its turn")
     gpu.add_argument(
         "--device", metavar="NAME", help="without a GPU: whose times are predicted (default: H200)"

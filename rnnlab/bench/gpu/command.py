@@ -13,7 +13,7 @@ from importlib import metadata
 
 from rnnlab import records
 from rnnlab.bench.gpu import report
-from rnnlab.bench.gpu.measure import CUDNN, LADDER, TORCH, Entry, Settings, measure
+from rnnlab.bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TORCH, Entry, Settings, measure
 from rnnlab.bench.gpu.workload import Workload
 from rnnlab.bench.provenance import provenance
 from rnnlab.machine.devices import find as find_device
@@ -49,7 +49,17 @@ def peers(quick: bool) -> Iterator[tuple[Workload, list[Entry]]]:
             yield Workload(cell, T, B, H, H, L), entries
 
 
-SUITES = {"stages": stages, "peers": peers}
+def persistent(quick: bool) -> Iterator[tuple[Workload, list[Entry]]]:
+    """Weights in registers beside weights that are read at every step, where minibatches are small."""
+    entries = [Entry("persistent", PERSISTENT), Entry("graph_replay", LADDER), Entry("pytorch", TORCH)]
+    for cell in ("lstm",) if quick else ("lstm", "gru", "rnn_tanh"):
+        for B, H in (
+            [(1, 512), (4, 512)] if quick else [(1, 256), (4, 256), (1, 512), (4, 512), (16, 512), (4, 1024)]
+        ):
+            yield Workload(cell, 256, B, H, H, 1), entries
+
+
+SUITES = {"stages": stages, "peers": peers, "persistent": persistent}
 
 
 def run(chosen: argparse.Namespace) -> int:

@@ -10,7 +10,8 @@ import numpy as np
 from rnnlab.bench.gpu.workload import PARTS, Contestant, Problem, Workload, problem
 
 Tell = Callable[[str], None]
-LADDER, TORCH, CUDNN = (f"{__package__}.{name}" for name in ("ladder", "torch_layers", "cudnn"))
+MODULES = "ladder", "torch_layers", "cudnn", "persistent_layers"
+LADDER, TORCH, CUDNN, PERSISTENT = (f"{__package__}.{name}" for name in MODULES)
 
 
 @dataclass(frozen=True)
