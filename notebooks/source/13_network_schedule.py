@@ -252,4 +252,4 @@ for question, answer in rows:
 # - CuLSTM, CMU 15-418, 2017; NVIDIA's RNN sample for cuDNN: figures of section 6.
 # - Times are the model's of `rnnlab/schedule/timeline.py`, fitted to the M40 ladder.
 #
-# Next: 14 · Weights that stay (planned)
+# Next: [14 · Weights that stay](14_persistent_rnn.ipynb)

@@ -22,6 +22,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "fused_cell": "11_fused_cell",
     "fused_layer": "12_fused_layer",
     "network_schedule": "13_network_schedule",
+    "persistent_rnn": "14_persistent_rnn",
 }
 
 
