@@ -160,6 +160,14 @@ def test_a_vector_times_a_matrix_is_numpys(K, N):
     np.testing.assert_allclose(out, vector @ weights, rtol=1e-12, atol=1e-14)
 
 
+def test_units_are_split_only_where_sequences_do_not_suffice_and_products_are_large():
+    wide, narrow = Network.create("lstm", 4, 512), Network.create("lstm", 4, 64)
+    assert passes.should_split_units(wide, 1, 2)
+    assert not passes.should_split_units(wide, 2, 2)
+    assert not passes.should_split_units(narrow, 1, 2)
+    assert not passes.should_split_units(wide, 1, 1)
+
+
 @pytest.mark.parametrize("cell", GATES)
 @pytest.mark.parametrize("large", [0, float("inf")], ids=["BLAS's threads", "compiled"])
 def test_who_splits_a_steps_product_changes_no_number(cell, large, monkeypatch):

@@ -2,14 +2,19 @@
 
 Products, passes over memory and calls are numba_fused's, each in as many shares as BLAS had threads.  Starts
 of parallel work per layer: with BLAS's threads one a product, T + 1 forward and T + 3 backward → 2 and 4.
+Where there are fewer sequences than threads, only the units are left to split; if a step's product is large
+that pays, a meeting a step and all, and BLAS does it best: then this is numba_fused.
 """
 
+from rnnlab.ladder import numba_fused
 from rnnlab.ladder.compiled import passes, threads
 
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
     many = threads.count()
+    if passes.should_split_units(network, x.shape[1], many):
+        return numba_fused.forward(network, x, state)
     with threads.single_threaded_blas():
         return passes.forward(network, x, state, many)
 
@@ -17,5 +22,7 @@ def forward(network, x, state=None):
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
     many = threads.count()
+    if passes.should_split_units(network, dy.shape[1], many):
+        return numba_fused.backward(network, saved, dy, dstate)
     with threads.single_threaded_blas():
         return passes.backward(network, saved, dy, dstate, many)

@@ -136,9 +136,18 @@ def _batch_shares(T: int, B: int, weights: int, threads: int) -> list[tuple[int,
     return shares(B, _worth(2 * T * B * weights, threads))
 
 
+def should_split_units(network: Network, B: int, threads: int) -> bool:
+    """Are there fewer sequences than threads, and products that gain from sharing out their units instead?"""
+    return B < threads and _is_large(B, network.layer(0).weight_hh.size)
+
+
+def _is_large(B: int, weights: int) -> bool:
+    return 2 * B * weights >= LARGE_PRODUCT
+
+
 def _loops(B: int, weights: int, threads: int) -> ModuleType:
     """Where one thread has the whole minibatch and its product is large, BLAS splits it better than we do."""
-    return stepwise if threads == 1 and 2 * B * weights >= LARGE_PRODUCT else recurrence
+    return stepwise if threads == 1 and _is_large(B, weights) else recurrence
 
 
 def _history(T: int, first: np.ndarray) -> np.ndarray:
