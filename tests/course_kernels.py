@@ -44,7 +44,7 @@ def _is_kept(node):
 
 
 def signature(kernel, text):
-    """Types of its arguments: a float32 array of as many dimensions as it has indices, int32 or float32."""
+    """Types of its arguments: an array of as many dimensions as it has indices, int32 or float32."""
     function = next(
         node
         for node in ast.walk(ast.parse(text))
@@ -56,7 +56,8 @@ def signature(kernel, text):
 def _type(name, function):
     uses = [node for node in ast.walk(function) if name in (_of(node), f"{_of(node)}")]
     if uses:
-        return types.Array(float32, max(map(_dimensions, uses)), "C")
+        is_flag = any("atomic.exch" in ast.unparse(use) for use in uses)  # which takes whole numbers only
+        return types.Array(int32 if is_flag else float32, max(map(_dimensions, uses)), "C")
     counted = (ast.Subscript, ast.Compare)
     counts = [node for node in ast.walk(function) if isinstance(node, counted) or _is_range(node)]
     is_count = any(isinstance(n, ast.Name) and n.id == name for node in counts for n in ast.walk(node))
