@@ -62,7 +62,8 @@ def count_memory(found: Accesses, lines: np.ndarray) -> dict[int, dict[str, int]
     add = lambda name, where, amount=None: table.__setitem__(
         name, table[name] + np.bincount(where, amount, len(table[name])).astype(np.int64)
     )
-    loads, stores = np.isin(found.kind, (LOAD, VOLATILE_LOAD)), np.isin(found.kind, (STORE, VOLATILE_STORE))
+    is_kind = lambda one, other: (found.kind == one) | (found.kind == other)
+    loads, stores = is_kind(LOAD, VOLATILE_LOAD), is_kind(STORE, VOLATILE_STORE)
     add("atomics", line[found.kind == ATOMIC])
     request = requests(found)
     for word, mask in (("load", loads), ("store", stores)):
@@ -129,5 +130,7 @@ def distinct(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     if not len(first):
         return np.zeros(0, np.int64)
     low = second - second.min()
-    _, number = np.unique(first, return_inverse=True)
-    return np.unique(number * (int(low.max()) + 1) + low, return_index=True)[1]
+    span = int(low.max()) + 1
+    if int(first.max()) >= (1 << 62) // span:  # a pair as one number would not fit into 64 bits
+        _, first = np.unique(first, return_inverse=True)
+    return np.unique(first * span + low, return_index=True)[1]

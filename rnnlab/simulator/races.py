@@ -90,9 +90,12 @@ def _open_pairs(
     found: Accesses, mask: np.ndarray, scope: np.ndarray, epoch: np.ndarray, across: bool = False
 ):
     """Pairs in one scope, one epoch, at one address, of which one writes, by two threads (two blocks)."""
-    writes = ~np.isin(found.kind, READING)
+    writes = np.logical_and.reduce([found.kind != kind for kind in READING])
     written = np.unique(found.address[mask & writes])
-    places = np.flatnonzero(mask & np.isin(found.address, written))
+    if not len(written):
+        return set()
+    nearest = np.minimum(np.searchsorted(written, found.address), len(written) - 1)
+    places = np.flatnonzero(mask & (written[nearest] == found.address))
     order = places[np.lexsort((found.when[places], epoch[places], scope[places], found.address[places]))]
     key = np.stack([found.address[order], scope[order], epoch[order]])
     starts = (
