@@ -10,8 +10,11 @@ Everything else moves bytes at the memory's bandwidth.  The constants are the sa
 the model is from published figures is printed by `python -m rnnlab.bench.published_timelines`.
 """
 
-from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from rnnlab.machine.devices import Device
 from rnnlab.schedule.order import events
@@ -45,103 +48,94 @@ class Timeline:
         return products / self.makespan / 1e6 if self.makespan else 0.0
 
 
+class Work(NamedTuple):
+    """What operations ask of a device; arrays by operation."""
+
+    blocks: np.ndarray  # 0: it only moves bytes
+    flops: np.ndarray
+    alone: np.ndarray  # microseconds with nobody beside it
+
+
+class Queues(NamedTuple):
+    """What decides who waits for whom; arrays by operation."""
+
+    stream: np.ndarray
+    first_wait: np.ndarray  # [operations + 1]; operation i waits for waits[first_wait[i] : first_wait[i + 1]]
+    waits: np.ndarray
+
+
 def predict(plan: Plan, device: Device, itemsize: int = 4) -> Timeline:
     """The plan's timeline on that device; itemsize is the bytes of a number."""
-    work = [Work.of(each, device, itemsize) for each in plan.operations]
-    streams = {each.stream for each in plan.operations}
-    run = _one_after_another if len(streams) < 2 else _side_by_side
-    return Timeline(plan, device, *map(tuple, run(plan, device, work)))
+    kinds, kind = shapes_of(plan)
+    work = work_of([plan.operations[k] for k in kinds], device, itemsize)
+    times = run(queues_of(plan), Work(*(each[kind] for each in work)), device, plan.captured)
+    return Timeline(plan, device, *(tuple(each.tolist()) for each in times))
 
 
-@dataclass(frozen=True)
-class Work:
-    """What an operation asks of the device; alone is its time in microseconds with nobody beside it."""
-
-    blocks: int
-    flops: float
-    alone: float
-
-    @classmethod
-    def of(cls, operation: Operation, device: Device, itemsize: int) -> "Work":
-        moving = operation.bytes(itemsize) / device.bandwidth * 1e-3
-        if operation.kind != "gemm":
-            return cls(0, 0.0, moving)
-        m, n, _ = operation.gemm_shape
-        blocks = -(-n // TILE[0]) * -(-m // TILE[1])  # a plan's n runs over weights, m over sequences
-        flops = operation.flops * (TURNED if operation.transposed == (False, True) else 1.0)
-        return cls(blocks, flops, max(moving, flops / throughput(device, blocks)))
+def shapes_of(plan: Plan) -> tuple[list[int], np.ndarray]:
+    """One operation of each shape, and for every operation the place of its like among them."""
+    known, like, places = {}, [], []
+    for index, each in enumerate(plan.operations):
+        shapes = tuple(
+            (bottom - top, right - left) for _, (top, bottom), (left, right) in each.reads + each.writes
+        )
+        asked = each.kind, each.transposed, each.accumulates, len(each.body), shapes
+        if asked not in known:
+            known[asked] = len(places)
+            places.append(index)
+        like.append(known[asked])
+    return places, np.array(like, int)
 
 
-def throughput(device: Device, blocks: int) -> float:
+def work_of(operations: Sequence[Operation], device: Device, itemsize: int = 4) -> Work:
+    """The work of each, from its shape."""
+    found = [_work(each, device, itemsize) for each in operations]
+    blocks, flops, alone = zip(*found, strict=True) if found else ((), (), ())
+    return Work(np.array(blocks, int), np.array(flops, float), np.array(alone, float))
+
+
+def queues_of(plan: Plan) -> Queues:
+    """The plan's streams and events."""
+    stream = np.array([each.stream for each in plan.operations], int)
+    pairs = sorted((waiting, earlier) for earlier, waiting in events(plan)) if stream.any() else []
+    waiting, earlier = np.array(pairs, int).reshape(-1, 2).T
+    return Queues(stream, np.searchsorted(waiting, np.arange(len(stream) + 1)), np.ascontiguousarray(earlier))
+
+
+def run(queues: Queues, work: Work, device: Device, captured: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Start and end of each operation, microseconds from the first issue."""
+    issued = issue_times(len(work.alone), device, captured)
+    if not queues.stream.any():
+        took = device.node + work.alone
+        spent = np.cumsum(took)
+        end = spent + np.maximum.accumulate(issued - (spent - took))
+        return end - took, end
+    from rnnlab.schedule.side_by_side import simulate  # brings Numba, which a single stream does without
+
+    most = np.zeros(queues.stream.max() + 1, int)
+    np.maximum.at(most, queues.stream, work.blocks)
+    rates = throughput(device, np.arange(most.sum() + 1))
+    return simulate(issued, queues, work, device.node, rates)
+
+
+def throughput(device: Device, blocks: np.ndarray | int) -> np.ndarray:
     """FLOP per microsecond of products with that many blocks in all."""
     pieces = device.multiprocessors
-    each = max(1.0, blocks / pieces)
-    return device.peak * 1e6 * min(blocks, pieces) / pieces * BEST * each / (each + HALF)
+    each = np.maximum(1.0, np.divide(blocks, pieces))
+    return device.peak * 1e6 * np.minimum(blocks, pieces) / pieces * BEST * each / (each + HALF)
 
 
-def issue_times(plan: Plan, device: Device) -> list[float]:
-    """When the host has issued each operation; a captured plan is issued at once."""
-    if plan.captured:
-        return [device.launch] * len(plan.operations)
-    return [device.launch * (index + 1) for index in range(len(plan.operations))]
+def issue_times(count: int, device: Device, captured: bool = False) -> np.ndarray:
+    """When the host has issued each of so many operations; a captured plan is issued at once."""
+    return device.launch * (np.ones(count) if captured else 1.0 + np.arange(count))
 
 
-def _one_after_another(plan: Plan, device: Device, work: list[Work]):
-    starts, ends, free = [], [], 0.0
-    for issued, each in zip(issue_times(plan, device), work, strict=True):
-        starts.append(max(issued, free))
-        free = starts[-1] + device.node + each.alone
-        ends.append(free)
-    return starts, ends
-
-
-def _side_by_side(plan: Plan, device: Device, work: list[Work]):
-    """Event by event: who can start, starts; the products that run share the multiprocessors."""
-    issued, waits, queues = issue_times(plan, device), defaultdict(list), defaultdict(list)
-    for recorded, waiting in events(plan):
-        waits[waiting].append(recorded)
-    for index, each in enumerate(plan.operations):
-        queues[each.stream].append(index)
-    heads = {stream: 0 for stream in queues}
-    starts, ends, running, now = [0.0] * len(work), [None] * len(work), {}, 0.0
-    while any(heads[s] < len(q) for s, q in queues.items()):
-        later = []
-        for stream, queue in queues.items():
-            if heads[stream] == len(queue) or (index := queue[heads[stream]]) in running:
-                continue
-            if any(ends[earlier] is None for earlier in waits[index]):
-                continue
-            if issued[index] > now:
-                later.append(issued[index])
-            else:
-                starts[index] = now
-                running[index] = [device.node, work[index].alone]
-        now = _advance(running, work, device, now, min(later, default=float("inf")))
-        for index in [k for k, (lead, left) in running.items() if lead <= 1e-9 and left <= 1e-9]:
-            del running[index]
-            ends[index] = now
-            heads[plan.operations[index].stream] += 1
-    return starts, ends
-
-
-def _advance(running: dict, work: list[Work], device: Device, now: float, until: float) -> float:
-    """Let time pass to the next end, or to `until`; what is left of each falls accordingly."""
-    busy = [k for k, (lead, _) in running.items() if lead <= 1e-9]
-    blocks = sum(work[k].blocks for k in busy)
-    movers = sum(not work[k].blocks for k in busy)
-    speed, together = {}, throughput(device, blocks) if blocks else 0.0
-    for k in busy:
-        if work[k].blocks:
-            share = together * work[k].blocks / blocks
-            speed[k] = min(1.0, share * work[k].alone / work[k].flops)
-        else:
-            speed[k] = 1.0 / movers
-    steps = [lead for lead, _ in running.values() if lead > 1e-9]
-    steps += [running[k][1] / speed[k] for k in busy]
-    step = min([*steps, until - now])
-    for k, state in running.items():
-        if k in speed:
-            state[1] -= step * speed[k]
-        else:
-            state[0] -= step
-    return now + step
+def _work(each: Operation, device: Device, itemsize: int) -> tuple[int, float, float]:
+    """Blocks, FLOPs and microseconds alone."""
+    moving = each.bytes(itemsize) / device.bandwidth * 1e-3
+    if each.kind != "gemm":
+        return 0, 0.0, moving
+    m, n, _ = each.gemm_shape
+    blocks = -(-n // TILE[0]) * -(-m // TILE[1])  # a plan's n runs over weights, m over sequences
+    flops = each.flops * (TURNED if each.transposed == (False, True) else 1.0)
+    return blocks, flops, max(moving, float(flops / throughput(device, blocks)))

@@ -23,7 +23,7 @@ from rnnlab.schedule.passes import (
 from rnnlab.schedule.plan import Operation, Plan, Sizes
 from rnnlab.schedule.repeat import alike, showing_all
 from rnnlab.schedule.resize import resized
-from rnnlab.schedule.timeline import Work, issue_times, predict
+from rnnlab.schedule.timeline import Queues, Work, issue_times, queues_of, run, shapes_of, work_of
 from rnnlab.widgets.schedule_drawing import KINDS, Bars, Stage
 
 STAGES = {
@@ -82,6 +82,15 @@ class Settings:
         return tuple(PASSES[name](getattr(self, name)) for name in on)
 
 
+class Table(NamedTuple):
+    """What a plan is, whatever its minibatch, hidden size and device."""
+
+    few: Plan  # one operation of each shape
+    like: np.ndarray  # for every operation the place of its like among the few
+    queues: Queues
+    launches: list[tuple]  # see _predicted
+
+
 class Prediction(NamedTuple):
     """What the model says of a pass; times in microseconds."""
 
@@ -95,9 +104,8 @@ class Prediction(NamedTuple):
 def settings_of_stage(stage: str, **sizes: Any) -> Settings:
     """The settings under which the view shows one of the five named stages."""
     at = list(STAGES).index(stage)
-    names = ("group_gates", "fuse_pointwise")
-    later = ("transpose_once", "weight_gradient_after_loop")
-    on = dict.fromkeys(names, at > 0) | dict.fromkeys(later, at > 1)
+    on = dict.fromkeys(("group_gates", "fuse_pointwise"), at > 0)
+    on |= dict.fromkeys(("transpose_once", "weight_gradient_after_loop"), at > 1)
     batch = ("off", "off", "T", 2, 2)[at]
     streams = 2 if at else "one for all"
     return Settings(**sizes, **on, batch_inputs=batch, wavefront=at > 2, streams=streams, graph=at > 3)
@@ -130,8 +138,11 @@ def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
 
 def _plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Plan:
     """The plan, from a small one that is kept: minibatch and hidden size change no launch."""
-    small = replace(sizes, B=KEPT, I=KEPT, H=KEPT)
-    return resized(_small_plan(direction, cell, small, passes), sizes.B, sizes.H)
+    return resized(_small_plan(direction, cell, _least(sizes), passes), sizes.B, sizes.H)
+
+
+def _least(sizes: Sizes) -> Sizes:
+    return replace(sizes, B=KEPT, I=KEPT, H=KEPT)
 
 
 @lru_cache(maxsize=64)
@@ -144,14 +155,20 @@ def _small_plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pa
 
 def _of_plan(settings: Settings) -> Prediction:
     """Any plan: operation by operation."""
-    plan, device = (
-        _plan(settings.direction, settings.cell, settings.sizes, settings.passes),
-        settings.of_device,
-    )
-    timeline = predict(plan, device)
-    launches = [_launch(each) for each in plan.operations]
-    when = [np.array(each) for each in (timeline.start, timeline.end, issue_times(plan, device))]
-    return _predicted(settings, launches, when, timeline.tflops * timeline.makespan)
+    launched = tuple(each for each in settings.passes if each is not capture)  # it changes no launch
+    table = _table(settings.direction, settings.cell, _least(settings.sizes), launched)
+    few = resized(table.few, settings.minibatch, settings.hidden_size).operations
+    work = Work(*(each[table.like] for each in work_of(few, settings.of_device)))
+    mflops = np.array([each.flops / 1e6 if each.kind == "gemm" else 0.0 for each in few])
+    return _predicted(settings, table.launches, _when(settings, table.queues, work), mflops[table.like].sum())
+
+
+@lru_cache(maxsize=64)
+def _table(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Table:
+    plan = _small_plan(direction, cell, sizes, passes)
+    places, like = shapes_of(plan)
+    few = replace(plan, operations=tuple(plan.operations[k] for k in places))
+    return Table(few, like, queues_of(plan), [_launch(each) for each in plan.operations])
 
 
 def _of_cells(settings: Settings) -> Prediction:
@@ -159,25 +176,23 @@ def _of_cells(settings: Settings) -> Prediction:
     few = stages.make_plan(settings.direction, settings.cell, showing_all(settings.sizes), settings.passes)
     cells = {key: [few.operations[k] for k in places] for key, places in cells_of(few).items()}
     kinds = {key: [_launch(each)[:2] for each in cell] for key, cell in cells.items()}
-    work = {key: [Work.of(each, settings.of_device, 4).alone for each in cell] for key, cell in cells.items()}
+    work = {key: work_of(cell, settings.of_device).alone for key, cell in cells.items()}
     mflops = {key: sum(each.flops for each in cell if each.kind == "gemm") for key, cell in cells.items()}
     launches, alone, total = [], [], 0
     for (layer, step), (like, turn) in alike(settings.direction, settings.sizes):
         key = like, (turn, turn + 1)
         launches += [(*each, layer, layer, step, step + 1) for each in kinds[key]]
-        alone += work[key]
+        alone.append(work[key])
         total += mflops[key]
-    return _predicted(settings, launches, _one_stream(settings, np.array(alone)), total / 1e6)
+    alone, none = np.concatenate(alone), np.zeros(len(launches), int)
+    when = _when(settings, Queues(none, none, none), Work(none, none, alone))
+    return _predicted(settings, launches, when, total / 1e6)
 
 
-def _one_stream(settings: Settings, alone: np.ndarray) -> list[np.ndarray]:
-    """Start, end and issue of launches of which each waits for its issue and the one before."""
+def _when(settings: Settings, queues: Queues, work: Work) -> list[np.ndarray]:
+    """Start, end and issue of each launch."""
     device = settings.of_device
-    issued = device.launch * (np.ones(len(alone)) if settings.graph else 1.0 + np.arange(len(alone)))
-    took = device.node + alone
-    spent = np.cumsum(took)
-    end = spent + np.maximum.accumulate(issued - (spent - took))
-    return [end - took, end, issued]
+    return [*run(queues, work, device, settings.graph), issue_times(len(work.alone), device, settings.graph)]
 
 
 def _predicted(
