@@ -11,7 +11,7 @@ PENDING = -1.0  # the end of what has not ended
 
 
 @njit(cache=True)
-def simulate(issued, queues, work, node, rates):
+def simulate(issued: np.ndarray, queues: tuple, work: tuple, node: float, rates: np.ndarray) -> tuple:
     """Start and end of each operation, in microseconds; all arrays are by place in the plan.
 
     issued: when the host has issued it; queues, work: see rnnlab.schedule.timeline; node: microseconds
