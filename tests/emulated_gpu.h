@@ -181,12 +181,12 @@ static int run(unsigned grid, unsigned threads, unsigned cluster, size_t shared,
     makecontext(&each.context, enter, 0);
     alive.push_back(&each);
   }
-  unsigned lazy = 0;  // a block that does nothing for a while
-  for (int rounds = 0; !alive.empty() && rounds < 4000000; rounds++) {
-    if (rounds % 50 == 0) lazy = lots() % (2 * grid);
+  unsigned lazy = 0, size = 1;  // threads that do nothing for a while: a block, or a warp
+  for (int rounds = 0; !alive.empty() && rounds < 50000; rounds++) {
+    if (rounds % 50 == 0) size = rounds % 200 ? 32 : threads, lazy = lots() % (all.size() / size);
     std::shuffle(alive.begin(), alive.end(), lots);
     for (Thread *each : alive) {
-      if (each->block == lazy) continue;
+      if ((each->block * threads + each->index) / size == lazy) continue;
       current = each;
       swapcontext(&scheduler, &each->context);
     }

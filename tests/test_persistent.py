@@ -15,40 +15,51 @@ from rnnlab.ladder import find, persistent
 from rnnlab.ladder.persistence import capacity, kernels
 from rnnlab.ladder.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.machine import devices
-from rnnlab.network import Network
+from rnnlab.network import RESETS, Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
+CELLS = [*((cell, "after") for cell in GATES), ("gru", "before")]
 LEDGERS = {"persistent": "weights are read once"}  # see the test of that name
 H200 = devices.find("H200")
 
 
-def problem(cell, T, B, I, H):
+def problem(cell, reset, T, B, I, H):
     draw = np.random.default_rng(T)
-    network = Network.create(cell, I, H, dtype="float64", gain=2.0, seed=1)
+    network = Network.create(cell, I, H, reset=reset, dtype="float64", gain=2.0, seed=1)
     states = [tuple(draw.normal(size=(1, B, H)) for _ in STATES[cell]) for _ in range(2)]
     return network, draw.normal(size=(T, B, I)), states[0], draw.normal(size=(T, B, H)), states[1]
 
 
-@pytest.mark.parametrize("cell", GATES)
-def test_the_kernels_are_right_and_nothing_is_found_wrong_with_them_in_any_order(cell):
-    network, x, state, dy, dstate = problem(cell, 3, 2, 3, 5)
-    y, _, kept = reference.forward(network, x, state)
+def assert_the_references_numbers(network, x, state, dy, dstate, seed):
+    """Every output and every gradient; a finding raises."""
+    y, final, kept = reference.forward(network, x, state)
     dx, dfirst, gradients = reference.backward(network, kept, dy, dstate)
-    for seed in range(2):
-        with cuda.settings(shuffle=bool(seed), seed=seed):  # a finding raises
-            got_y, _, saved = persistent.forward(network, x, state)
-            got_dx, got_dfirst, got = persistent.backward(network, saved, dy, dstate)
-        np.testing.assert_allclose(got_y, y, rtol=1e-12, atol=1e-13)
-        np.testing.assert_allclose(got_dx, dx, rtol=1e-11, atol=1e-12)
-        for a, b in zip(got_dfirst, dfirst, strict=True):
-            np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
-        for name in gradients:
-            np.testing.assert_allclose(got[name], gradients[name], rtol=1e-11, atol=1e-12)
+    with cuda.settings(shuffle=bool(seed), seed=seed):
+        got_y, got_final, saved = persistent.forward(network, x, state)
+        got_dx, got_dfirst, got = persistent.backward(network, saved, dy, dstate)
+    for a, b in zip((got_y, *got_final), (y, *final), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-13)
+    assert got.keys() == gradients.keys()
+    for a, b in zip((got_dx, *got_dfirst, *got.values()), (dx, *dfirst, *gradients.values()), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("cell", "reset"), CELLS)
+def test_the_kernels_are_right_and_nothing_is_found_wrong_with_them_in_any_order(cell, reset, seed):
+    assert_the_references_numbers(*problem(cell, reset, 3, 2, 3, 5), seed)
+
+
+@pytest.mark.parametrize("reset", RESETS)
+def test_a_gru_is_right_where_warps_have_several_units_and_blocks_several_warps(reset, monkeypatch):
+    """One unit stands alone in the last block; 35 columns are more than the lanes."""
+    monkeypatch.setattr(persistent, "tiles_of", lambda network: Tiles(3, 35, units=2, warps=2))
+    assert_the_references_numbers(*problem("gru", reset, 2, 2, 3, 35), seed=1)
 
 
 def test_units_lanes_and_blocks_that_are_not_all_used_change_nothing():
     """Two warps of two units each, 35 columns: every edge of the tiles is inside the problem."""
-    network, x, state, _, _ = problem("lstm", 2, 2, 3, 35)
+    network, x, state, _, _ = problem("lstm", "after", 2, 2, 3, 35)
     layer, tiles = network.layer(0), Tiles(4, 35, units=2, warps=2)
     kernel = kernels.forward_kernel("lstm", tiles, "float64")
     gates = x @ layer.weight_ih.T + layer.bias_ih + layer.bias_hh
@@ -57,22 +68,26 @@ def test_units_lanes_and_blocks_that_are_not_all_used_change_nothing():
     np.testing.assert_allclose(h[1:], reference.forward(network, x, state)[0], rtol=1e-12)
 
 
-def test_two_runs_give_the_same_bits():
-    network, x, state, dy, dstate = problem("gru", 4, 3, 3, 6)
+@pytest.mark.parametrize("reset", RESETS)
+def test_two_runs_give_the_same_bits(reset):
+    network, x, state, dy, dstate = problem("gru", reset, 4, 3, 3, 6)
     runs = []
     for seed in range(2):
         with cuda.settings(checks=False, shuffle=True, seed=seed):
             y, _, saved = persistent.forward(network, x, state)
-            runs.append((y, *persistent.backward(network, saved, dy, dstate)[2].values()))
+            dx, dfirst, gradients = persistent.backward(network, saved, dy, dstate)
+            runs.append((y, dx, *dfirst, *gradients.values()))
     for first, second in zip(*runs, strict=True):
         np.testing.assert_array_equal(first, second)
 
 
-def test_weights_are_read_once_however_long_the_sequence():
-    tiles, loads = Tiles(1, 6, units=1, warps=1), []
-    kernel = kernels.forward_kernel("rnn_tanh", tiles, "float64")
+@pytest.mark.parametrize(("cell", "reset"), [("rnn_tanh", "after"), ("gru", "before")])
+def test_weights_are_read_once_however_long_the_sequence(cell, reset):
+    network, loads = Network.create(cell, 1, 6, reset=reset, dtype="float64"), []
+    G, tiles = network.gates, Tiles(network.gates, 6, units=1, warps=1)
+    kernel, _ = persistent.kernels_of(network, tiles)
     for T in (1, 4):
-        weights, gates, h = np.ones((6, 6)), np.ones(T * 6), np.zeros((T + 1) * 6)
+        weights, gates, h = np.ones((G * 6, 6)), np.ones(T * G * 6), np.zeros((T + 1) * 6)
         flags, failed = np.zeros(tiles.blocks, "int32"), np.zeros(1, "int32")
         observed = cuda.observe(
             kernel, tiles.blocks, 32, weights, np.zeros(6), gates, h, np.zeros(T * 6), flags, failed, T, 1
@@ -80,7 +95,7 @@ def test_weights_are_read_once_however_long_the_sequence():
         source = inspect.getsource(kernels).splitlines()
         (line,) = (number for number, text in enumerate(source, 1) if "= weights[g * H" in text)
         loads.append(observed.lines[line].global_loads)
-    assert loads == [36, 36]
+    assert loads == [G * 36, G * 36]
 
 
 def test_blocks_that_cannot_all_run_are_told_and_do_not_hang(monkeypatch):
@@ -143,13 +158,21 @@ def test_a_device_without_clusters_has_no_such_place():
     assert len(capacity.places(devices.find("A100"))) == 3
 
 
-TILINGS = [("rnn_tanh", 2048), ("rnn_relu", 1024), ("gru", 1056), ("lstm", 1024), ("lstm", 512)]
+TILINGS = [
+    ("rnn_tanh", "after", 2048),
+    ("rnn_relu", "after", 1024),
+    ("gru", "after", 1056),
+    ("gru", "before", 1056),
+    ("gru", "before", 512),
+    ("lstm", "after", 1024),
+    ("lstm", "after", 512),
+]
 
 
 @needs_compilers
 @pytest.mark.parametrize(("arch", "major"), [("sm_75", 7), ("sm_80", 8), ("sm_90", 9)])
-@pytest.mark.parametrize(("cell", "hidden"), TILINGS)
-def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, hidden, arch, major):
+@pytest.mark.parametrize(("cell", "reset", "hidden"), TILINGS)
+def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, reset, hidden, arch, major):
     from numba import float32, int32
 
     from rnnlab.compiling.report import compile_report
@@ -158,9 +181,8 @@ def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, hidde
     hidden = min(hidden, 32 * (MOST_WEIGHTS[major] // gates), 2048 if major == 9 else 1056)
     tiles = tiles_for(gates, hidden, 132, major)
     flat, ints = float32[::1], int32[::1]
-    given = {kernels.forward_kernel: 4, kernels.backward_kernel: 8}
-    for make, arrays in given.items():
-        kernel = make(cell, tiles, "float32")
+    made = persistent.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles)
+    for kernel, arrays in zip(made, (4, 8), strict=True):
         types = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
         (compiled,) = compile_report(kernel, types, arch=arch)
         assert (compiled.spill_stores, compiled.spill_loads, compiled.stack) == (0, 0, 0)

@@ -85,7 +85,18 @@ def test_conda_installs_the_course_itself_without_another_copy_of_its_packages()
 
 
 def test_the_extras_are_the_documented_ones():
-    assert {*EXTRAS} == {"lab", "cuda12", "cuda13", "compile", "halide", "peers", "scale", "teach", "dev"}
+    assert {*EXTRAS} == {
+        "lab",
+        "cuda12",
+        "cuda13",
+        "compile",
+        "emulate",
+        "halide",
+        "peers",
+        "scale",
+        "teach",
+        "dev",
+    }
 
 
 def test_the_version_is_stated_once_in_code_and_once_for_the_installer():
@@ -170,7 +181,8 @@ def test_make_sets_up_the_peers_apart_from_the_course():
 def test_halide_and_nvidias_compilers_are_installed_by_continuous_integration_only():
     plan = lambda **more: make("--dry-run", "--always-make", "test", PATH="/usr/bin:/bin", **more).stdout
     system, machine = platform.system(), platform.machine()
-    assert ("'.[lab,dev,compile,halide]'" in plan(CI="true")) == ((system, machine) == ("Linux", "x86_64"))
+    extras = "'.[lab,dev,compile,halide,emulate]'"
+    assert (extras in plan(CI="true")) == ((system, machine) == ("Linux", "x86_64"))
     assert "compile]" not in plan()
 
 

@@ -43,9 +43,7 @@ def needs_numba(network: Network, T: int, B: int) -> str | None:
 
 
 def fits_in_registers(network: Network, T: int, B: int) -> str | None:
-    """The `why_not` of the persistent rung; its GRU resets after its product."""
-    if network.cell == "gru" and (why := only_reset_after(network, T, B)):
-        return why
+    """The `why_not` of the persistent rung; its GRU resets before or after its product."""
     if not importlib.util.find_spec("numba"):
         return "Numba is not installed: pip install --constraint constraints.txt numba"
     return importlib.import_module(f"{__name__}.persistent").why_not(network, T, B)

@@ -1,16 +1,18 @@
 """A layer's whole sequence in one kernel: the recurrent weights are read once and stay in registers.
 
 Launches per layer: graph_replay's nodes, two a step, become one kernel.  Reads of recurrent weights: H²
-numbers a gate for every step → for every sequence.  Exchanges between blocks: one a step, of B·H numbers.
-What does not wait for a step, the products with the inputs and those of the weight gradients, are products
-over all steps, as in one_big_gemm.
+numbers a gate for every step → for every sequence.  Exchanges between blocks: one a step, of B·H numbers;
+two for a GRU that resets before its product, which waits for r.  What does not wait for a step, the products
+with the inputs and those of the weight gradients, are products over all steps, as in one_big_gemm.
 """
+
+from collections.abc import Callable
 
 import numpy as np
 
 from rnnlab import cuda
-from rnnlab.cells import STATES
-from rnnlab.ladder.persistence.kernels import backward_kernel, forward_kernel
+from rnnlab.cells import STATES, resets_before
+from rnnlab.ladder.persistence import kernels, reset_before
 from rnnlab.ladder.persistence.tiles import WARPS, Tiles, tiles_for
 from rnnlab.network import check_gradients, check_input
 
@@ -49,6 +51,15 @@ def tiles_of(network) -> Tiles:
     return tiles_for(network.gates, network.hidden_size, *_chip(), warps)
 
 
+def kernels_of(network, tiles) -> tuple[Callable, Callable]:
+    """The kernels forward and backward; what they are given is the same for every cell."""
+    if resets_before(network.cell, network.reset):
+        makers, given = reset_before, (tiles, network.dtype)
+    else:
+        makers, given = kernels, (network.cell, tiles, network.dtype)
+    return makers.forward_kernel(*given), makers.backward_kernel(*given)
+
+
 def why_not(network, T, B) -> str | None:
     """Why this network does not stay in the registers of the GPU at hand; None if it does."""
     try:
@@ -71,14 +82,14 @@ def _chip() -> tuple[int, int]:
 def _layer_forward(network, index, x, state):
     layer, (T, B, _), H = network.layer(index), x.shape, network.hidden_size
     bias = layer.bias_ih + layer.bias_hh
-    if network.cell == "gru":
+    if _resets_after(network):
         bias[2 * H :] = layer.bias_ih[2 * H :]
     gates = x @ layer.weight_ih.T + bias
     h, kept = _history(T, state[0][index]), np.empty((T, B, H), x.dtype)
     if network.cell == "lstm":
         kept = _history(T, state[1][index])
     tiles = tiles_of(network)
-    kernel = forward_kernel(network.cell, tiles, network.dtype)
+    kernel, _ = kernels_of(network, tiles)
     _launch(kernel, tiles, (T, B), (layer.weight_hh, layer.bias_hh[-H:]), (gates, h, kept))
     return {"x": x, "gates": gates, "h": h, "kept": kept}
 
@@ -86,17 +97,18 @@ def _layer_forward(network, index, x, state):
 def _layer_backward(network, index, saved, dy, dstate):
     layer, (T, B, _), H = network.layer(index), saved["x"].shape, network.hidden_size
     dgates = np.empty_like(saved["gates"])
-    sent = np.empty_like(dgates) if network.cell == "gru" else dgates
+    sent = np.empty_like(dgates) if _resets_after(network) else dgates
     carry = np.array(dstate[1]) if network.cell == "lstm" else np.zeros((B, H), dy.dtype)
     tiles = tiles_of(network)
-    kernel = backward_kernel(network.cell, tiles, network.dtype)
+    _, kernel = kernels_of(network, tiles)
     read = layer.weight_hh, saved["gates"], saved["h"], saved["kept"], dy, dstate[0]
     _launch(kernel, tiles, (T, B), read, (carry, dgates, sent))
-    dh = sent[0] @ layer.weight_hh + (carry if network.cell == "gru" else 0)
+    of_h = _rows_of_h(network)
+    dh = sent[0, :, :of_h] @ layer.weight_hh[:of_h] + (carry if network.cell == "gru" else 0)
     flat, flat_sent = dgates.reshape(T * B, -1), sent.reshape(T * B, -1)
     gradients = (
         flat.T @ saved["x"].reshape(T * B, -1),
-        flat_sent.T @ saved["h"][:-1].reshape(T * B, H),
+        _recurrent_gradient(flat_sent, saved, of_h),
         flat.sum(0),
         flat_sent.sum(0),
     )
@@ -106,6 +118,25 @@ def _layer_backward(network, index, saved, dy, dstate):
         (dh, carry)[: len(STATES[network.cell])],
         dict(zip(names, gradients, strict=True)),
     )
+
+
+def _recurrent_gradient(sent, saved, of_h):
+    """dW_hh [G·H,H], against what the weights multiplied: h, and r∘h in the rows from of_h on."""
+    steps, H = len(sent), saved["h"].shape[-1]
+    gradient = sent[:, :of_h].T @ saved["h"][:-1].reshape(steps, H)
+    if of_h == sent.shape[1]:
+        return gradient
+    return np.concatenate([gradient, sent[:, of_h:].T @ saved["kept"].reshape(steps, H)])
+
+
+def _resets_after(network):
+    return network.cell == "gru" and network.reset == "after"
+
+
+def _rows_of_h(network):
+    """How many rows of the recurrent weights multiply h; those after them multiply r∘h."""
+    gates = 2 if resets_before(network.cell, network.reset) else network.gates
+    return gates * network.hidden_size
 
 
 def _launch(kernel, tiles, sizes, read, written):
@@ -120,8 +151,10 @@ def _launch(kernel, tiles, sizes, read, written):
     given = [*map(copy, rest), *(there[id(array)] for array in written)]
     weights = cuda.to_device(np.ascontiguousarray(weights))
     kernel[tiles.blocks, tiles.threads](weights, *given, flags, failed, *sizes)
-    if step := int(failed.copy_to_host()[0]):
-        raise RuntimeError(f"the blocks did not meet at step {step}: more were launched than can run at once")
+    if meeting := int(failed.copy_to_host()[0]):
+        raise RuntimeError(
+            f"blocks are missing at meeting {meeting}: more were launched than can run at once"
+        )
     for array in written:
         array.reshape(-1)[:] = there[id(array)].copy_to_host()
 

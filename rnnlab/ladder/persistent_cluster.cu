@@ -102,8 +102,8 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
                     const float *dlast, float *carry, Number *dgates, Number *sent, int *failed, int T, int B) {
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, rank = rank_in_cluster();
   float *arrived = (float *)dynamic_shared();                        // [2][rank][UNITS][8]
-  Word *row = (Word *)(arrived + 2 * CLUSTER * UNITS * SEQUENCES);   // [8][BACK_ROW], the gates' gradients
-  Barrier *barriers = (Barrier *)(row + SEQUENCES * BACK_ROW);
+  Word *rows = (Word *)(arrived + 2 * CLUSTER * UNITS * SEQUENCES);  // [2][8][BACK_ROW], the gates' gradients
+  Barrier *barriers = (Barrier *)(rows + 2 * SEQUENCES * BACK_ROW);
   uint4 tile[BACK_TILES][2 * BACK_PAIRS];
   #pragma unroll
   for (int r = 0; r < BACK_TILES; r++)
@@ -113,7 +113,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
       tile[r][k] = make_uint4(0, 0, 0, 0);
       if (number < HIDDEN / 16) tile[r][k] = weights[((size_t)(rank * (HIDDEN / 16) + number) * 2 * BACK_PAIRS + k) * 32 + lane];
     }
-  for (int i = threadIdx.x; i < SEQUENCES * BACK_ROW; i += THREADS) row[i] = 0;
+  for (int i = threadIdx.x; i < 2 * SEQUENCES * BACK_ROW; i += THREADS) rows[i] = 0;
   float dstate[ITEMS];
   size_t at[ITEMS], gate[ITEMS];
   for (int i = 0; i < ITEMS; i++) {  // here a warp's neighbours are sequences of a unit
@@ -133,6 +133,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
       for (int g = 0; g < GATES; g++) before[i].gate[g] = wide(gates[now * GATES + gate[i] + g * HIDDEN]);
       if (LSTM || GRU) before[i].kept = kept[(LSTM ? next : now) + at[i]], before[i].kept_before = kept[now + at[i]];
     }
+    Word *row = rows + step % 2 * SEQUENCES * BACK_ROW;  // a late warp may still read the other
     if (step > 0) lost = lost || !wait(barriers + step % 2, step, failed);
     if (threadIdx.x == 0 && step + 1 < T) announce(barriers + (step + 1) % 2, CLUSTER * UNITS * SEQUENCES * sizeof(float));
     for (int i = 0; i < ITEMS; i++) {

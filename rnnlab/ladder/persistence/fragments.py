@@ -5,8 +5,8 @@ sequences.  Lane 4g + t holds four words of the first: of rows g and g + 8, word
 it holds words t and t + 4 of sequence g; of the result rows g and g + 8, sequences 2t and 2t + 1 (PTX ISA,
 "Matrix Fragments for mma").
 
-A sum may run over its terms in any order.  So tiles come in pairs over 16 neighbouring words, and lane t takes
-words 4t to 4t + 3, which it can read of h in one go: two for the first tile, two for the second.
+A sum may run over its terms in any order.  So tiles come in pairs over 16 neighbouring words, and lane t
+takes words 4t to 4t + 3, which it can read of h in one go: two for the first tile, two for the second.
 """
 
 import numpy as np
@@ -25,7 +25,9 @@ def pack(words: np.ndarray) -> np.ndarray:
     rows, wide = words.shape
     if rows % ROWS or wide % PAIR:
         raise ValueError(f"{rows} rows of {wide} words do not fill tiles of {ROWS} rows, two by {PAIR} words")
-    parts = words.reshape(rows // ROWS, 2, 8, wide // PAIR, 4, 2, 2)  # tile, row half, g, pair, t, which, word
+    parts = words.reshape(
+        rows // ROWS, 2, 8, wide // PAIR, 4, 2, 2
+    )  # tile, row half, g, pair, t, which, word
     return np.ascontiguousarray(parts.transpose(0, 3, 5, 2, 4, 6, 1)).reshape(-1, wide // WORDS, LANES, 4)
 
 

@@ -73,25 +73,44 @@ def keeper(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Callable]
 
 
 @cache
+def gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
+    """gather(mine, sums, row, history, start, lane), with dot as keeper makes it by rows.
+
+    Leaves in sums [G] the products of gates[0] up to gates[1] with history[start:start + H], for the unit
+    with the lane's number, of its warp's.  row [32·C] is where the block shares it.
+    """
+    U, H, WIDE, (FIRST, STOP) = tiles.units, tiles.hidden, tiles.columns * LANES, gates
+    zero = np.dtype(dtype).type(0)
+
+    @cuda.jit(device=True)
+    def gather(mine, sums, row, history, start, lane):
+        for k in range(cuda.threadIdx.x, WIDE, cuda.blockDim.x):
+            row[k] = cuda.ldcg(history, start + k) if k < H else zero
+        cuda.syncthreads()
+        for u in range(U):
+            for g in range(FIRST, STOP):
+                total = over_lanes(dot(mine, u, g, row, lane))
+                if lane == u:
+                    sums[g] = total
+
+    return gather
+
+
+@cache
 def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     """kernel[tiles.blocks, tiles.threads](weights [G·H,H], inner_bias, gates, h, kept, …).
 
     The last four are flags [blocks] and failed [1], 0 before, T and B.  gates, h, kept: see pointwise.py.
+    A GRU resets after its product here; before it in reset_before.py.
     """
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
     WIDE, PLACES, point, number = C * LANES, G * C, pointwise(cell, dtype).forward, np.dtype(dtype).type
-    zero, (keep, dot) = number(0), keeper(tiles, dtype, by_rows=True)
+    keep, dot = keeper(tiles, dtype, by_rows=True)
+    gather = gatherer(tiles, dtype, dot, (0, G))
 
     @cuda.jit(device=True)
     def step(mine, sums, row, gates, inner_bias, h, kept, t, b, B, first, lane):
-        for k in range(cuda.threadIdx.x, WIDE, cuda.blockDim.x):
-            row[k] = cuda.ldcg(h, (t * B + b) * H + k) if k < H else zero
-        cuda.syncthreads()
-        for u in range(U):
-            for g in range(G):
-                total = over_lanes(dot(mine, u, g, row, lane))
-                if lane == u:
-                    sums[g] = total
+        gather(mine, sums, row, h, (t * B + b) * H, lane)
         unit = first + lane
         if lane < U and unit < H:
             here, gate = (t * B + b) * H + unit, (t * B + b) * G * H + unit
@@ -116,29 +135,27 @@ def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
 
 
 @cache
-def arriver(tiles: Tiles, dtype: str, dot: Callable) -> Callable:
-    """arrive(mine, row, sent, t, b, B, is_last, lane), with dot as keeper makes it."""
-    G, U, H, WIDE, zero = (
-        tiles.gates,
-        tiles.units,
-        tiles.hidden,
-        tiles.columns * LANES,
-        np.dtype(dtype).type(0),
-    )
+def arriver(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
+    """arrive(mine, row, sent, t, b, B, is_nothing, lane), with dot as keeper makes it by columns.
+
+    Returns what gates[0] up to gates[1] of step t send to the unit with the lane's number, of its warp's;
+    0 if it is nothing.  row [gates, 32·C] is where the block shares it.
+    """
+    G, U, H, WIDE, (FIRST, STOP) = tiles.gates, tiles.units, tiles.hidden, tiles.columns * LANES, gates
+    WIDTH, zero = (STOP - FIRST) * WIDE, np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
-    def arrive(mine, row, sent, t, b, B, is_last, lane):
-        """What later steps send to the unit with the lane's number, of its warp's."""
-        for k in range(cuda.threadIdx.x, G * WIDE, cuda.blockDim.x):
+    def arrive(mine, row, sent, t, b, B, is_nothing, lane):
+        for k in range(cuda.threadIdx.x, WIDTH, cuda.blockDim.x):
             g, column = k // WIDE, k % WIDE
-            inside = column < H and not is_last
-            row[g, column] = cuda.ldcg(sent, (((t + 1) * B + b) * G + g) * H + column) if inside else zero
+            inside = column < H and not is_nothing
+            row[g, column] = cuda.ldcg(sent, ((t * B + b) * G + FIRST + g) * H + column) if inside else zero
         cuda.syncthreads()
         arrived = zero
         for u in range(U):
             total = zero
-            for g in range(G):
-                total += dot(mine, u, g, row[g], lane)
+            for g in range(FIRST, STOP):
+                total += dot(mine, u, g, row[g - FIRST], lane)
             total = over_lanes(total)
             if lane == u:
                 arrived = total
@@ -156,7 +173,7 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
     WIDE, point, number = C * LANES, pointwise(cell, dtype).backward, np.dtype(dtype).type
     PLACES, carries_h, (keep, dot) = G * C, cell == "gru", keeper(tiles, dtype, by_rows=False)
-    arrive = arriver(tiles, dtype, dot)
+    arrive = arriver(tiles, dtype, dot, (0, G))
 
     @cuda.jit(device=True)
     def step(arrived, gates, h, kept, dy, dh, carry, dgates, sent, t, b, B, is_last, unit):
@@ -178,7 +195,7 @@ def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
         for back in range(T):
             t = T - 1 - back
             for b in range(B):
-                arrived = arrive(mine, row, sent, t, b, B, back == 0, lane)
+                arrived = arrive(mine, row, sent, t + 1, b, B, back == 0, lane)
                 if lane < U and first + lane < H:
                     unit = first + lane
                     step(arrived, gates, h, kept, dy, dh, carry, dgates, sent, t, b, B, back == 0, unit)

@@ -27,7 +27,7 @@ def loaded(array: np.ndarray, precision: str) -> np.ndarray:
 
 
 def factors(array: np.ndarray, precision: str) -> np.ndarray:
-    """[…,K] numbers as the words […,K·itemsize/4] of a product's factor; float32 rounded to TF32's 10 bits."""
+    """[…,K] numbers as words […,K·itemsize/4] of a product's factor; float32 rounded to TF32."""
     if precision != "tf32":
         return stored(array, precision).view("uint32")
     bits = np.ascontiguousarray(array, "float32").view("uint32")

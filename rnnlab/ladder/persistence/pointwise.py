@@ -9,7 +9,10 @@ holding the gates; kept is c [T+1,B,H] of an LSTM, the candidate's recurrent sum
 
 Backward: dh is all that arrives at h after the step.  carry [B,H] goes past the products to the step before:
 dc of an LSTM, dh∘z of a GRU.  dgates and sent [T,B,G·H] get the gradients of the gates, on their way to the
-inputs and to the recurrent product; they differ where a GRU resets, and are one array elsewhere.
+inputs and to the recurrent product; they differ where a GRU resets after it, and are one array elsewhere.
+
+A GRU that resets before its product has two products a step, the second of r∘h, which waits for r: its work
+falls into two halves each way.  kept is r∘h [T,B,H], carry dh∘z + d(r∘h)∘r.
 """
 
 import math
@@ -23,10 +26,19 @@ from rnnlab import cuda
 
 
 class Pointwise(NamedTuple):
-    """A cell's two device functions."""
+    """The two device functions of a cell with one product a step."""
 
     forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, here, after, kept)
     backward: Callable  # (dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent)
+
+
+class ResetBefore(NamedTuple):
+    """The four device functions of a GRU that resets before its product, in the order of their use."""
+
+    reset: Callable  # (sums, gates, gate, H, h, here, kept), sums of r and z
+    forward: Callable  # (sums, gates, gate, H, h, here, after), the sum of n
+    backward: Callable  # (dh, gates, gate, H, h, here, carry, row, dgates), those of z and n
+    reset_backward: Callable  # (dreset, gates, gate, h, here, carry, row, dgates), with d(r∘h) that of r
 
 
 @cache
@@ -116,6 +128,51 @@ def _gru(number: type) -> Pointwise:
         carry[row] = dh * z
 
     return Pointwise(forward, backward)
+
+
+@cache
+def reset_before(dtype: str) -> ResetBefore:
+    """The functions of a GRU that resets before its product."""
+    number = np.dtype(dtype).type
+    return ResetBefore(*_reset_before_forward(number), *_reset_before_backward(number))
+
+
+def _reset_before_forward(number: type) -> tuple[Callable, Callable]:
+    one, half = number(1), number(0.5)
+
+    @cuda.jit(device=True)
+    def reset(sums, gates, gate, H, h, here, kept):
+        r = half * math.tanh(half * (gates[gate] + sums[0])) + half
+        gates[gate] = r
+        gates[gate + H] = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
+        kept[here] = r * h[here]
+
+    @cuda.jit(device=True)
+    def forward(sums, gates, gate, H, h, here, after):
+        z, n = gates[gate + H], math.tanh(gates[gate + 2 * H] + sums[2])
+        h[after] = (one - z) * n + z * h[here]
+        gates[gate + 2 * H] = n
+
+    return reset, forward
+
+
+def _reset_before_backward(number: type) -> tuple[Callable, Callable]:
+    one = number(1)
+
+    @cuda.jit(device=True)
+    def backward(dh, gates, gate, H, h, here, carry, row, dgates):
+        z, n = gates[gate + H], gates[gate + 2 * H]
+        dgates[gate + H] = dh * (h[here] - n) * z * (one - z)
+        dgates[gate + 2 * H] = dh * (one - z) * (one - n * n)
+        carry[row] = dh * z
+
+    @cuda.jit(device=True)
+    def reset_backward(dreset, gates, gate, h, here, carry, row, dgates):
+        r = gates[gate]
+        dgates[gate] = dreset * h[here] * r * (one - r)
+        carry[row] += dreset * r
+
+    return backward, reset_backward
 
 
 MAKERS = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "lstm": _lstm, "gru": _gru}

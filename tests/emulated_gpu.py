@@ -1,0 +1,81 @@
+"""The CUDA C++ kernels on a CPU: compiled for it with emulated_gpu.h in place of their instructions."""
+
+import ctypes
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from rnnlab.ladder.persistence.numbers import loaded, stored
+
+HEADER = Path(__file__).with_name("emulated_gpu.h")
+INSTRUCTIONS = re.compile(r"// What PTX says.*?(?=// A cell's work)", re.DOTALL)
+KERNEL = re.compile(r"persistent_(forward|backward)\(([^)]*)\)")
+FLAGS = "-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-fno-sanitize=undefined"
+ENTRY = """
+extern "C" int {way}(void **a, int T, int B, unsigned blocks, unsigned threads, unsigned cluster,
+                     size_t shared, unsigned seed) {{
+  static void **given; static int T_, B_;
+  given = a, T_ = T, B_ = B;
+  return run(blocks, threads, cluster, shared, seed, [] {{ persistent_{way}({arguments}, T_, B_); }});
+}}
+"""
+
+
+def compiler():
+    """The C++ compiler of this machine, or the one that a wheel brings; None without either."""
+    if shutil.which("g++"):
+        return ["g++"]
+    return [sys.executable, "-m", "ziglang", "c++"] if find_spec("ziglang") else None
+
+
+@cache
+def library(source, options, folder):
+    """The kernels of that source, compiled with those constants; folder: where to."""
+    text = INSTRUCTIONS.sub(lambda _: f'#include "{HEADER}"\n', source)
+    for way, parameters in KERNEL.findall(text):
+        types = [re.sub(r"\w+$", "", each.strip()).strip() for each in parameters.split(",")][:-2]
+        arguments = ", ".join(f"({kind})given[{k}]" for k, kind in enumerate(types))
+        text += ENTRY.format(way=way, arguments=arguments)
+    name = hashlib.sha256((text + " ".join(options)).encode()).hexdigest()[:16]
+    path = Path(folder) / f"{name}.cpp"
+    path.write_text(text, encoding="utf-8")
+    done = subprocess.run([*compiler(), *FLAGS, *options, str(path), "-o", str(path.with_suffix(".so"))])
+    assert done.returncode == 0
+    return ctypes.CDLL(str(path.with_suffix(".so")))
+
+
+class EmulatedChip:
+    """layers.Chip in this computer's memory; `seed` draws whose turn it is, `change` rewrites the kernels."""
+
+    def __init__(self, precision, folder, seed=0, change=lambda text: text):
+        self.precision, self.folder, self.seed, self.change = precision, folder, seed, change
+        self.stuck = 0  # threads that never ended
+
+    def put(self, array):
+        return np.array(array)
+
+    def get(self, array):
+        return array.copy()
+
+    def product(self, a, b, out, turned, adds):
+        a, b = (
+            loaded(each, self.precision).T if t else loaded(each, self.precision)
+            for each, t in zip((a, b), turned, strict=True)
+        )
+        found = a.astype("float64") @ b + (loaded(out, self.precision) if adds else 0)
+        out[:] = stored(found, self.precision)
+
+    def launch(self, shape, direction, given, T, B):
+        where = shape.launch(direction, B)
+        kernels = library(self.change(shape.source), shape.options, self.folder)
+        pointers = (ctypes.c_void_p * len(given))(*(each.ctypes.data for each in given))
+        self.seed += 1
+        sizes = where.blocks, where.threads, where.cluster, ctypes.c_size_t(where.shared), self.seed
+        self.stuck += getattr(kernels, direction)(pointers, T, B, *sizes)

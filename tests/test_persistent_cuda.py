@@ -1,0 +1,167 @@
+"""The CUDA C++ kernels without a GPU: fragments, shapes, and every kernel run by emulated threads."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from emulated_gpu import EmulatedChip, compiler
+
+from rnnlab import reference
+from rnnlab.cells import GATES, STATES
+from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.ladder.persistence.layers import TensorLayers
+from rnnlab.ladder.persistence.numbers import loaded, stored
+from rnnlab.ladder.persistence.shapes import ClusterShape, GridShape
+from rnnlab.machine.devices import find
+from rnnlab.network import Network
+
+H200, A100 = find("H200"), find("A100")
+CELLS = tuple(GATES)
+
+
+def problem(cell, precision, sizes, layers=1):
+    """Everything rounded to the precision, gain at which units are lively; T, B, H."""
+    T, B, H = sizes
+    network = Network.create(cell, 5, H, layers, gain=0.3 if cell == "rnn_relu" else 1.5, seed=H)
+    if cell == "rnn_relu":  # far from the kink, on whose other side a rounded sum has another slope
+        network.parameters["bias_ih_l0"][:] = np.where(np.arange(H) % 2, 2, -2)
+    rounded = lambda array: loaded(stored(array, precision), precision)
+    network = replace(network, parameters={k: rounded(v) for k, v in network.parameters.items()})
+    rng = np.random.default_rng(T)
+    draw = lambda *shape: rounded(rng.normal(size=shape))
+    states = [tuple(0.5 * draw(layers, B, H) for _ in STATES[cell]) for _ in range(2)]
+    return network, draw(T, B, 5), states[0], draw(T, B, H), states[1]
+
+
+def ran(shape, chip, network, x, state, dy, dstate):
+    """Outputs and gradients by the kernels."""
+    layers = TensorLayers(network, shape, x.shape[:2], chip)
+    layers.load(x, state)
+    layers.load_gradients(dy, dstate)
+    layers.forward()
+    layers.backward()
+    layers.check()
+    y, final = layers.outputs()
+    dx, dfirst, gradients = layers.gradients()
+    return {"y": y, "final": np.stack(final)}, {"dx": dx, "dfirst": np.stack(dfirst), **gradients}
+
+
+def wanted(network, x, state, dy, dstate):
+    exact, wide = network.astype("float64"), lambda parts: tuple(each.astype("float64") for each in parts)
+    y, final, kept = reference.forward(exact, x.astype("float64"), wide(state))
+    dx, dfirst, gradients = reference.backward(exact, kept, dy.astype("float64"), wide(dstate))
+    return {"y": y, "final": np.stack(final)}, {"dx": dx, "dfirst": np.stack(dfirst), **gradients}
+
+
+def worst(got, want):
+    return max(relative_error(got[name], want[name]) for name in want)
+
+
+GRIDS = [  # warps, units of a block, pairs in shared memory, tiles of sequences at once; T, B, H
+    ("lstm", "bfloat16", (2, (8, 16), (0, 0), 1), (4, 16, 64)),
+    ("lstm", "tf32", (2, (8, 16), (1, 3), 2), (3, 11, 64)),
+    ("gru", "float16", (1, (4, 32), (1, 5), 1), (4, 3, 64)),
+    ("gru", "tf32", (2, (12, 48), (0, 0), 1), (1, 1, 96)),
+    ("rnn_tanh", "float16", (1, (16, 16), (1, 1), 2), (5, 24, 64)),
+    ("rnn_relu", "tf32", (4, (32, 32), (0, 0), 1), (3, 8, 64)),
+]
+CLUSTERS = [
+    ("lstm", "bfloat16", 2, (5, 16, 64)),
+    ("lstm", "float16", 8, (4, 2, 64)),
+    ("gru", "float16", 4, (4, 9, 96)),
+    ("gru", "bfloat16", 1, (1, 1, 32)),
+    ("rnn_tanh", "bfloat16", 2, (5, 8, 64)),
+    ("rnn_relu", "float16", 4, (3, 8, 128)),
+]
+SHAPES = [(GridShape(cell, sizes[2], precision, *more), sizes) for cell, precision, more, sizes in GRIDS] + [
+    (ClusterShape(cell, sizes[2], precision, cluster), sizes) for cell, precision, cluster, sizes in CLUSTERS
+]
+
+SOON = "#define MOST_LOOKS 3000\n"  # blocks give up
+WRONG = {  # kernel, what stands there, what stands there instead
+    "nobody waits": ("grid", "&& meet(flags, failed, t)", "&& (meet, false)"),
+    "the flag goes up before the block has written": (
+        "grid",
+        "__syncthreads();\n  if (threadIdx.x == 0) store",
+        "if (threadIdx.x == 0) store",
+    ),
+    "sums are read before all are there": (
+        "grid",
+        "keep_part(parts, n * ROWS + r, sums[r]);\n      }\n      __syncthreads();",
+        "keep_part(parts, n * ROWS + r, sums[r]);\n      }",
+    ),
+    "no block waits for h": ("cluster", "lost = lost || !wait(barriers + t % 2, t, failed)", ""),
+    "no block waits for dh": ("cluster", "lost = lost || !wait(barriers + step % 2, step, failed)", ""),
+    "one row in place of two": ("cluster", "(t + 1) % 2 * SEQUENCES", "t % 2 * SEQUENCES"),
+    "fewer bytes are announced than come": ("cluster", "SEQUENCES * HIDDEN * sizeof(Number)", "8"),
+    "gates' gradients are read before they are there": (
+        "cluster",
+        "__syncthreads();\n    if (step + 1 == T) break;",
+        "if (step + 1 == T) break;",
+    ),
+}
+needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler: pip install ziglang")
+
+
+@needs_cpp
+@pytest.mark.parametrize(("shape", "sizes"), SHAPES, ids=str)
+def test_every_kernel_gives_the_references_numbers_whoever_is_late(shape, sizes, tmp_path):
+    given = problem(shape.cell, shape.precision, sizes)
+    want, tolerance = wanted(*given), TOLERANCES[shape.precision]
+    bits = []
+    for seed in (0, 1000):
+        chip = EmulatedChip(shape.precision, tmp_path, seed)
+        got = ran(shape, chip, *given)
+        assert chip.stuck == 0
+        assert worst(got[0], want[0]) <= tolerance.forward(sizes[0])
+        assert worst(got[1], want[1]) <= tolerance.gradient
+        bits.append(np.concatenate([each.ravel() for part in got for each in part.values()]))
+    np.testing.assert_array_equal(*bits)
+
+
+@needs_cpp
+@pytest.mark.parametrize("shape", [SHAPES[0][0], SHAPES[6][0]], ids=str)
+def test_layers_hand_on_their_states_and_gradients(shape, tmp_path):
+    given = problem("lstm", "bfloat16", (3, 5, 64), layers=3)
+    got, want = ran(shape, EmulatedChip("bfloat16", tmp_path), *given), wanted(*given)
+    assert worst(got[0], want[0]) <= TOLERANCES["bfloat16"].forward(3)
+    assert worst(got[1], want[1]) <= TOLERANCES["bfloat16"].gradient
+
+
+@needs_cpp
+@pytest.mark.parametrize("name", WRONG)
+def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
+    kind, old, new = WRONG[name]
+    shape, sizes = SHAPES[0] if kind == "grid" else SHAPES[6]
+    given = problem(shape.cell, shape.precision, (6, *sizes[1:]))
+    assert old in shape.source
+    want, tolerance = wanted(*given), TOLERANCES[shape.precision]
+
+    def goes_wrong(seed):
+        change = lambda text: SOON + text.replace(old, new)
+        chip = EmulatedChip(shape.precision, tmp_path, 1000 * seed, change)
+        try:
+            got = ran(shape, chip, *given)
+        except RuntimeError:
+            return True  # blocks waited in vain, and said so
+        wrong = worst(got[0], want[0]) > tolerance.forward(6) or worst(got[1], want[1]) > tolerance.gradient
+        return wrong or chip.stuck
+
+    assert any(goes_wrong(seed) for seed in range(60))  # not every lot shows it
+
+
+@needs_cpp
+@pytest.mark.parametrize("shape", [SHAPES[0][0], SHAPES[6][0]], ids=str)
+def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
+    at_once = "float4 *parts = (float4 *)dynamic_shared();"
+    goes_home = f"if (blockIdx.x == 1) return; {at_once}"
+    announces, does_not = "if (threadIdx.x == 0 && t + 1 < T) announce", "if (rank < 0) announce"
+
+    def change(text):
+        return SOON + text.replace(at_once, goes_home).replace(announces, does_not)
+
+    given = problem(shape.cell, shape.precision, (4, 8, shape.hidden))
+    chip = EmulatedChip(shape.precision, tmp_path, change=change)
+    with pytest.raises(RuntimeError, match=r"the blocks did not meet at step \d"):
+        ran(shape, chip, *given)
+    assert chip.stuck == 0

@@ -1,0 +1,102 @@
+"""Fragments, shapes and registers of the CUDA C++ kernels: who holds which weight, and what does not fit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnlab.bench import register_table
+from rnnlab.cells import GATES
+from rnnlab.compiling import compilers
+from rnnlab.ladder.persistence import fragments
+from rnnlab.ladder.persistence.numbers import STORED, factors, loaded
+from rnnlab.ladder.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
+from rnnlab.machine.devices import find
+
+H200, A100 = find("H200"), find("A100")
+needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
+
+
+@pytest.mark.parametrize("precision", ["bfloat16", "float16", "tf32"])
+def test_lanes_that_hold_what_the_manual_says_multiply_as_the_matrix_does(precision):
+    """PTX ISA, fragments of mma.m16n8k16 (16 bits) and m16n8k8 (TF32): by row and word of a tile."""
+    rng = np.random.default_rng(0)
+    weights, h = rng.integers(-8, 8, (32, 64)).astype("f"), rng.integers(-8, 8, (64, 8)).astype("f")
+    packed, words = fragments.pack(factors(weights, precision)), factors(h.T, precision)
+    numbers = lambda word: loaded(np.array([word]).view(STORED[precision]), precision)
+    got = np.zeros((32, 8))
+    for tile, k, row, column, word in np.ndindex(2, packed.shape[1], 16, 8, 8):
+        a = packed[tile, k, 4 * (row % 8) + word % 4, row // 8 + 2 * (word // 4)]
+        lane = 4 * column + word % 4  # of the second factor; it has read four words of its sequence's row
+        b = words[column, 16 * (k // 2) + 4 * (lane % 4) + 2 * (k % 2) + word // 4]
+        got[16 * tile + row, column] += numbers(a) @ numbers(b)
+    np.testing.assert_array_equal(got, weights @ h)
+
+
+@given(st.sampled_from([1, 3, 4]), st.sampled_from([32, 64, 96]), st.sampled_from([1, 2]))
+def test_every_weight_is_in_one_place_of_every_packing(gates, hidden, blocks):
+    weights = np.arange(1, gates * hidden * hidden + 1, dtype="f").reshape(-1, hidden)
+    for found in (
+        fragments.forward_fragments(weights, gates, "tf32"),
+        fragments.backward_fragments(weights, "tf32"),
+        fragments.scattered_fragments(weights, gates, blocks, "tf32"),
+    ):
+        there = np.sort(found.view("float32").ravel())
+        np.testing.assert_array_equal(there[there != 0], factors(weights, "tf32").view("float32").ravel())
+
+
+def test_rows_that_do_not_fill_tiles_are_refused():
+    with pytest.raises(ValueError, match="24 rows of 16 words do not fill tiles of 16 rows"):
+        fragments.pack(np.zeros((24, 16), "uint32"))
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        (lambda: cluster_shape("lstm", 640, "bfloat16", H200), "640 units of lstm do not stay in the regist"),
+        (lambda: cluster_shape("lstm", 512, "tf32", H200), "multiplies 16-bit numbers"),
+        (lambda: cluster_shape("lstm", 256, "float16", A100), "A100 has compute capability 8.0; the kernel"),
+        (lambda: grid_shape("lstm", 4096, "bfloat16", 8, H200), "4096 units of lstm in bfloat16 do not stay"),
+        (lambda: grid_shape("lstm", 100, "bfloat16", 8, H200), "100 units do not fill pairs of tiles: take"),
+        (lambda: grid_shape("lstm", 64, "float16", 8, find("T4")), "T4 has compute capability 7.5; the ke"),
+        (
+            lambda: grid_shape("lstm", 64, "float64", 8, H200),
+            "precision is 'float64': bfloat16, ",
+        ),
+        (
+            lambda: grid_shape("peephole", 64, "tf32", 8, H200),
+            "the kernels know rnn_tanh, rnn_relu, ls",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_the_reason(refused, words):
+    with pytest.raises(ValueError, match=words):
+        refused()
+
+
+@pytest.mark.parametrize("cell", GATES)
+@pytest.mark.parametrize("precision", ["bfloat16", "tf32"])
+def test_shapes_stay_within_the_device(cell, precision):
+    for hidden in range(64, 1025, 64):
+        shape = grid_shape(cell, hidden, precision, 64, H200)
+        for way in DIRECTIONS:
+            launch = shape.launch(way, 64)
+            assert launch.blocks <= H200.multiprocessors
+            assert launch.blocks * shape.units[DIRECTIONS.index(way)] == hidden
+            assert launch.shared <= H200.shared_per_block_most
+        if hidden <= 512 and precision == "bfloat16":
+            small = cluster_shape(cell, hidden, precision, H200)
+            assert small.cluster <= 16
+            assert small.units * small.cluster == hidden
+
+
+@needs_compilers
+@pytest.mark.parametrize(("arch", "shape"), list(register_table.shapes()), ids=str)
+def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
+    page = register_table.PAGE.read_text(encoding="utf-8")
+    for line in register_table.lines(arch, shape):
+        registers, spills, stack = line.split(" | ")[-4:-1]
+        assert (int(spills), int(stack)) == (0, 0)
+        assert int(registers) <= 255
+        if register_table.compilers() in page:  # another compiler may choose otherwise
+            assert line in page
