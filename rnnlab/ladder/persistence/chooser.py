@@ -1,0 +1,156 @@
+"""Which way to run a layer: naive, graph, persistent, grid or cluster; and why not the others.
+
+Every way either refuses, with the reason, or has a predicted step; the quickest runs.  Nothing here launches.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from rnnlab.cells import GATES
+from rnnlab.ladder.persistence.floor import TENSOR_PEAK, floor, latencies_of
+from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.ladder.persistence.tiles import WARPS, tiles_for
+from rnnlab.machine.devices import DEVICES, Device
+from rnnlab.schedule.timeline import BEST, HALF, TILE
+
+WAYS = "kernel_per_operation", "graph_replay", "persistent", "persistent_grid", "persistent_cluster"
+NARROW = 64  # see persistent.py
+OPERATIONS = {"rnn_tanh": 5, "rnn_relu": 5, "gru": 24, "lstm": 25}  # kernels of a naive step, as planned
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a GPU lets a kernel do; the sheet's multiprocessors are those that are there, as in a MIG slice."""
+
+    sheet: Device
+    cooperative: bool = True  # does the driver promise that all blocks run at once?
+    clusters: bool = True  # of 16 blocks
+    graphs: bool = True
+
+
+class Way(NamedTuple):
+    """One way to run a layer."""
+
+    name: str
+    step: float | None  # predicted microseconds; None where it does not run
+    why_not: str = ""
+
+
+class Choice(NamedTuple):
+    """The quickest way, and all that were looked at."""
+
+    name: str
+    ways: tuple[Way, ...]
+
+    def __str__(self) -> str:
+        told = [
+            f"{each.name}: " + (each.why_not or f"{each.step:.2f} µs a step, predicted") for each in self.ways
+        ]
+        return f"{self.name}\n" + "\n".join(f"  {line}" for line in told)
+
+
+def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Choice:
+    """For T steps of B sequences (sizes); precision float32, tf32, bfloat16 or float16.
+
+    Raises ValueError for a cell, precision or size that nothing here knows.
+    """
+    T, B = sizes
+    if cell not in GATES or precision not in ("float32", "tf32", "bfloat16", "float16"):
+        raise ValueError(
+            f"{cell} in {precision}: cells are {', '.join(GATES)}, precisions float32, tf32, "
+            "bfloat16, float16"
+        )
+    if min(hidden, T, B) < 1:
+        raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")
+    ways = [_way(name, cell, hidden, precision, (T, B), gpu) for name in WAYS]
+    best = min((each for each in ways if each.step is not None), key=lambda each: each.step)
+    return Choice(best.name, tuple(ways))
+
+
+def abilities() -> Abilities:
+    """Of the GPU at hand.  Raises RuntimeError where CuPy finds none."""
+    import cupy
+
+    try:
+        number = cupy.cuda.runtime.getDevice()
+        found = cupy.cuda.runtime.getDeviceProperties(number)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(f"CuPy finds no GPU: {error}") from error
+    name, capability = found["name"].decode(), (found["major"], found["minor"])
+    near = next((each for key, each in DEVICES.items() if key in name), None)
+    near = near or max(
+        (each for each in DEVICES.values() if each.compute_capability <= capability),
+        key=lambda each: each.compute_capability,
+    )
+    shared = cupy.cuda.Device(number).attributes["MaxSharedMemoryPerBlockOptin"]
+    sheet = replace(
+        near,
+        multiprocessors=found["multiProcessorCount"],
+        compute_capability=capability,
+        shared_per_block_most=shared,
+    )
+    attributes = cupy.cuda.Device(number).attributes
+    return Abilities(sheet, bool(attributes["CooperativeLaunch"]), capability >= (9, 0))
+
+
+def _way(name: str, cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
+    try:
+        return Way(name, _PREDICTED[name](cell, hidden, precision, sizes, gpu))
+    except ValueError as error:
+        return Way(name, None, str(error))
+
+
+def _naive(cell, hidden, precision, sizes, gpu) -> float:
+    """Launch by launch; a product is no faster than its weights come from memory's cache."""
+    return OPERATIONS[cell] * gpu.sheet.launch + _product(cell, hidden, sizes[1], gpu.sheet)
+
+
+def _graph(cell, hidden, precision, sizes, gpu) -> float:
+    """A product and a pointwise kernel a step."""
+    if not gpu.graphs:
+        raise ValueError(f"{gpu.sheet.name} records no graphs here")
+    return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], gpu.sheet)
+
+
+def _persistent(cell, hidden, precision, sizes, gpu) -> float:
+    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
+    _insist(precision == "float32", "its kernels compute in float32")
+    _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
+    warps = 1 if hidden < NARROW else WARPS
+    tiles_for(len(GATES[cell]), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0], warps)
+    flops = 2 * len(GATES[cell]) * hidden**2 * sizes[1]
+    return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
+
+
+def _grid(cell, hidden, precision, sizes, gpu) -> float:
+    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
+    _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
+    _insist(precision != "float32", "tensor cores round float32 to TF32: ask for tf32 if that will do")
+    return floor(grid_shape(cell, hidden, precision, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
+
+
+def _cluster(cell, hidden, precision, sizes, gpu) -> float:
+    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
+    _insist(precision != "float32", "its kernels multiply 16-bit numbers")
+    shape = cluster_shape(cell, hidden, precision, gpu.sheet)
+    _insist(
+        gpu.clusters or shape.cluster <= 8, f"{gpu.sheet.name} has no room for clusters of 16 blocks here"
+    )
+    return floor(shape, sizes[1], gpu.sheet).step
+
+
+def _product(cell: str, hidden: int, B: int, device: Device) -> float:
+    """Microseconds of a step's recurrent product through cuBLAS, by the timeline's model of float32."""
+    blocks = -(-len(GATES[cell]) * hidden // TILE[0]) * -(-B // TILE[1])
+    each = max(1.0, blocks / device.multiprocessors)
+    part = min(1.0, blocks / device.multiprocessors) * BEST * each / (each + HALF)
+    return 2 * len(GATES[cell]) * hidden**2 * B / (device.peak * 1e6 * part)
+
+
+def _insist(holds: bool, why_not: str) -> None:
+    if not holds:
+        raise ValueError(why_not)
+
+
+_PREDICTED = dict(zip(WAYS, (_naive, _graph, _persistent, _grid, _cluster), strict=True))
+assert TENSOR_PEAK.keys() <= DEVICES.keys()

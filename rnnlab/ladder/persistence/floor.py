@@ -1,0 +1,92 @@
+"""What a step cannot be faster than: an exchange, what it moves, a product.  Latencies measured, or on paper.
+
+On paper: launches, graph nodes and barriers of an H200 and its L2 bandwidth as gpu-benches measured them
+(te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  A push into
+another block's shared memory is an estimate.  `rnnlab bench gpu --suite persistent` measures them all first.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rnnlab.ladder.persistence.numbers import ITEMSIZE
+from rnnlab.ladder.persistence.shapes import SEQUENCES, ClusterShape, GridShape, Shape
+from rnnlab.machine.devices import Device
+
+# Dense TFLOP/s of tensor cores, NVIDIA's data sheets; a warp's own mma reaches about so much of it on Hopper.
+TENSOR_PEAK = {"A100": 312, "H100": 989, "H200": 989}
+OF_PEAK = 0.6
+TF32 = 0.5  # of the 16-bit rate
+SHARED_BYTES = 128  # a clock, of a multiprocessor
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Microseconds; l2_bandwidth in GB/s."""
+
+    launch: float
+    node: float  # of a CUDA graph
+    grid_barrier: float  # all blocks meet, with one load and one store of each
+    push: float  # into another block's shared memory, until it is seen there
+    l2: float
+    l2_bandwidth: float
+    measured: bool = False
+
+
+H200 = Latencies(launch=2.5, node=1.3, grid_barrier=1.05, push=0.25, l2=0.151, l2_bandwidth=9800)
+
+
+class Floor(NamedTuple):
+    """Parts of a step that follow one another, microseconds."""
+
+    exchange: float
+    broadcast: float  # beyond what the exchange hides
+    product: float
+
+    @property
+    def step(self) -> float:
+        return sum(self)
+
+
+def latencies_of(device: Device) -> Latencies:
+    """On paper: the H200's, with the device's own launch and node, and a barrier as long as a node."""
+    if device.name == "H200":
+        return H200
+    barrier = min(H200.grid_barrier, device.node)
+    return Latencies(device.launch, device.node, barrier, H200.push, H200.l2, H200.l2_bandwidth)
+
+
+def floor(shape: Shape, B: int, device: Device, known: Latencies | None = None) -> Floor:
+    """Of a forward step with B sequences.  Raises ValueError for a device without tensor cores' peak."""
+    if device.name not in TENSOR_PEAK:
+        raise ValueError(
+            f"the tensor cores' peak of {device.name} is not known; {', '.join(TENSOR_PEAK)} are"
+        )
+    known, wide = known or latencies_of(device), -(-B // SEQUENCES) * SEQUENCES
+    return (_cluster if isinstance(shape, ClusterShape) else _grid)(shape, wide, device, known)
+
+
+def rate(shape: Shape, blocks: int, device: Device) -> float:
+    """FLOP per microsecond of that many multiprocessors' tensor cores."""
+    peak = TENSOR_PEAK[device.name] * (TF32 if shape.precision == "tf32" else 1)
+    return OF_PEAK * peak * 1e6 * min(blocks, device.multiprocessors) / device.multiprocessors
+
+
+def _grid(shape: GridShape, B: int, device: Device, known: Latencies) -> Floor:
+    """Every block reads all of h from the second-level cache; one load of it is in the barrier already."""
+    blocks = shape.launch("forward", B).blocks
+    moved = blocks * B * shape.hidden * ITEMSIZE[shape.precision] / known.l2_bandwidth * 1e-3
+    product = 2 * shape.gates * shape.hidden**2 * B / rate(shape, blocks, device)
+    return Floor(known.grid_barrier, max(0.0, moved - known.l2), product)
+
+
+def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> Floor:
+    """Clusters have nothing to tell each other; where not all fit at once, they take turns.
+
+    Every warp reads all of h from its block's shared memory, while tensor cores multiply.
+    """
+    clusters = B // SEQUENCES
+    turns = -(-clusters * shape.cluster // device.multiprocessors)
+    product = 2 * shape.gates * shape.hidden**2 * SEQUENCES / rate(shape, shape.cluster, device)
+    row = SEQUENCES * shape.hidden * ITEMSIZE[shape.precision]
+    read = shape.warps * row / SHARED_BYTES / device.clock * 1e-3
+    return Floor(turns * known.push, 0.0, turns * max(product, read))
