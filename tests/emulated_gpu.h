@@ -67,6 +67,8 @@ static int __syncthreads_or(int value) {
   return found;
 }
 static void atomicMax(int *at, int value) { *at = std::max(*at, value); }
+static void atomicAdd(int *at, int value) { *at += value; }
+static void __threadfence() {}
 
 #if NUMBER == 2
 typedef float Number;

@@ -13,17 +13,20 @@ from pathlib import Path
 import numpy as np
 
 from rnnlab.ladder.persistence.numbers import loaded, stored
+from rnnlab.ladder.persistence.shapes import FOLDER
 
 HEADER = Path(__file__).with_name("emulated_gpu.h")
-INSTRUCTIONS = re.compile(r"// What PTX says.*?(?=// A cell's work)", re.DOTALL)
-KERNEL = re.compile(r"persistent_(forward|backward)\(([^)]*)\)")
+INSTRUCTIONS = (
+    (FOLDER / "persistence/instructions.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
+)
+KERNEL = re.compile(r"__global__ void [^;{]*?(\w+)\(([^)]*)\)\s*\{")
 FLAGS = "-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-fno-sanitize=undefined"
 ENTRY = """
-extern "C" int {way}(void **a, int T, int B, unsigned blocks, unsigned threads, unsigned cluster,
-                     size_t shared, unsigned seed) {{
-  static void **given; static int T_, B_;
-  given = a, T_ = T, B_ = B;
-  return run(blocks, threads, cluster, shared, seed, [] {{ persistent_{way}({arguments}, T_, B_); }});
+extern "C" int run_{name}(void **a, int first, int second, unsigned blocks, unsigned threads, unsigned cluster,
+                          size_t shared, unsigned seed) {{
+  static void **given; static int whole[2];
+  given = a, whole[0] = first, whole[1] = second;
+  return run(blocks, threads, cluster, shared, seed, [] {{ {name}({arguments}); }});
 }}
 """
 
@@ -38,11 +41,15 @@ def compiler():
 @cache
 def library(source, options, folder):
     """The kernels of that source, compiled with those constants; folder: where to."""
-    text = INSTRUCTIONS.sub(lambda _: f'#include "{HEADER}"\n', source)
-    for way, parameters in KERNEL.findall(text):
-        types = [re.sub(r"\w+$", "", each.strip()).strip() for each in parameters.split(",")][:-2]
-        arguments = ", ".join(f"({kind})given[{k}]" for k, kind in enumerate(types))
-        text += ENTRY.format(way=way, arguments=arguments)
+    assert INSTRUCTIONS in source
+    text = source.replace(INSTRUCTIONS, f'#include "{HEADER}"\n')
+    for name, parameters in KERNEL.findall(text):
+        given, numbers = [], 0
+        for each in filter(None, (part.strip() for part in parameters.split(","))):
+            kind = re.sub(r"\w+$", "", each)
+            given.append(f"({kind})given[{len(given)}]" if "*" in kind else f"whole[{numbers}]")
+            numbers += "*" not in kind
+        text += ENTRY.format(name=name, arguments=", ".join(given))
     name = hashlib.sha256((text + " ".join(options)).encode()).hexdigest()[:16]
     path = Path(folder) / f"{name}.cpp"
     path.write_text(text, encoding="utf-8")
@@ -78,4 +85,4 @@ class EmulatedChip:
         pointers = (ctypes.c_void_p * len(given))(*(each.ctypes.data for each in given))
         self.seed += 1
         sizes = where.blocks, where.threads, where.cluster, ctypes.c_size_t(where.shared), self.seed
-        self.stuck += getattr(kernels, direction)(pointers, T, B, *sizes)
+        self.stuck += getattr(kernels, f"run_persistent_{direction}")(pointers, T, B, *sizes)

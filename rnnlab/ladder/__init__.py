@@ -49,6 +49,16 @@ def fits_in_registers(network: Network, T: int, B: int) -> str | None:
     return importlib.import_module(f"{__name__}.persistent").why_not(network, T, B)
 
 
+def grid_fits(network: Network, T: int, B: int) -> str | None:
+    """The `why_not` of the rung on tensor cores."""
+    return importlib.import_module(f"{__name__}.persistent_grid").why_not(network, T, B)
+
+
+def cluster_fits(network: Network, T: int, B: int) -> str | None:
+    """The `why_not` of the rung in clusters."""
+    return importlib.import_module(f"{__name__}.persistent_cluster").why_not(network, T, B)
+
+
 def needs_halide(network: Network, T: int, B: int) -> str | None:
     """The `why_not` of the rung in Halide; its GRU resets after its product."""
     if not importlib.util.find_spec("halide"):
@@ -64,7 +74,7 @@ class Rung:
     idea: str  # the one thing that changes against the rung before
     lesson: str  # the notebook that teaches it, without its number
     cells: tuple[str, ...] = CELLS
-    needs: str = "cpu"  # cpu, cuda or sm90
+    needs: str = "cpu"  # cpu, cuda, sm80 or sm90: the least GPU that runs it
     why_not: Callable[[Network, int, int], str | None] = runs_anything  # (network, T, B) -> reason, or None
 
     def refuses(self, network: Network, T: int, B: int) -> str | None:
@@ -104,6 +114,20 @@ RUNGS = (
         "persistent_rnn",
         needs="cuda",
         why_not=fits_in_registers,
+    ),
+    Rung(
+        "persistent_grid",
+        "tensor cores keep the weights, in TF32",
+        "persistent_cuda",
+        needs="sm80",
+        why_not=grid_fits,
+    ),
+    Rung(
+        "persistent_cluster",
+        "clusters push h to each other, in bfloat16",
+        "persistent_cuda",
+        needs="sm90",
+        why_not=cluster_fits,
     ),
 )
 

@@ -13,7 +13,8 @@ from importlib import metadata
 
 from rnnlab import records
 from rnnlab.bench.gpu import report
-from rnnlab.bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TORCH, Entry, Settings, measure
+from rnnlab.bench.gpu.floors import known_latencies, predicted_floors, with_floors
+from rnnlab.bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, Entry, Settings, measure
 from rnnlab.bench.gpu.workload import Workload
 from rnnlab.bench.provenance import provenance
 from rnnlab.machine.devices import find as find_device
@@ -21,11 +22,31 @@ from rnnlab.schedule import card
 from rnnlab.schedule.stages import STAGES
 
 KIND = "bench gpu"
-MEASURED = ("rnnlab/schedule", "rnnlab/graphs", "rnnlab/cells.py", "rnnlab/network.py", "rnnlab/bench/gpu")
+MEASURED = (
+    "rnnlab/schedule",
+    "rnnlab/graphs",
+    "rnnlab/ladder",
+    "rnnlab/cells.py",
+    "rnnlab/network.py",
+    "rnnlab/bench/gpu",
+)
 TOLD = ("numpy", "cupy-cuda12x", "cupy-cuda13x", "torch", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
 APPLEYARD = Workload("lstm", 100, 64, 512, 512, 4)  # the size of LSTM.cu and of the article's ladder
 ALGORITHMS = ("standard", "persist_static", "persist_dynamic", "persist_static_small_h")
 HALVES = ("float16", "bfloat16")
+OURS = [
+    Entry("persistent", PERSISTENT),
+    *(Entry("persistent_grid", TENSOR, each) for each in ("tf32", *HALVES)),
+    *(Entry("persistent_cluster", TENSOR, each) for each in HALVES),
+    *(Entry("graph_replay", LADDER, each) for each in ("float32", "tf32", "float16")),
+]
+THEIRS = [Entry("pytorch", TORCH, each) for each in ("float32", "tf32", *HALVES)]
+THEIRS += [Entry(f"cudnn_{name}", CUDNN, "float16") for name in ALGORITHMS]
+FLAT = [
+    Entry("persistent_grid", TENSOR, "tf32"),
+    Entry("graph_replay", LADDER, "tf32"),
+    Entry("pytorch", TORCH, "tf32"),
+]
 
 
 def stages(quick: bool) -> Iterator[tuple[Workload, list[Entry]]]:
@@ -50,13 +71,17 @@ def peers(quick: bool) -> Iterator[tuple[Workload, list[Entry]]]:
 
 
 def persistent(quick: bool) -> Iterator[tuple[Workload, list[Entry]]]:
-    """Weights in registers beside weights that are read at every step, where minibatches are small."""
-    entries = [Entry("persistent", PERSISTENT), Entry("graph_replay", LADDER), Entry("pytorch", TORCH)]
-    for cell in ("lstm",) if quick else ("lstm", "gru", "rnn_tanh"):
-        for B, H in (
-            [(1, 512), (4, 512)] if quick else [(1, 256), (4, 256), (1, 512), (4, 512), (16, 512), (4, 1024)]
-        ):
-            yield Workload(cell, 256, B, H, H, 1), entries
+    """Weights that stay beside weights that are read at every step."""
+    lstm = [(1024, 8, 256), (1024, 8, 512), (256, 64, 256), (256, 64, 512), (256, 8, 1024), (256, 32, 1024)]
+    sizes = [("lstm", *each) for each in lstm]
+    sizes += [("gru", 256, 8, 512), ("gru", 256, 32, 1024), ("rnn_tanh", 256, 8, 1024)]
+    for cell, T, B, H in sizes[:2] if quick else sizes:
+        yield Workload(cell, T, B, H, H, 1), [*OURS, *THEIRS]
+    if not quick:
+        # PyTorch takes cuDNN's small-h algorithm by H alone; in 2021 somebody saw it five times slower here
+        yield Workload("lstm", 256, 62, 168, 168, 1), THEIRS
+        for B in (1, 2, 4, 8, 16, 32, 64):  # Diamos et al.'s layer: flat from 4 sequences on?
+            yield Workload("rnn_tanh", 256, B, 1152, 1152, 1), FLAT
 
 
 SUITES = {"stages": stages, "peers": peers, "persistent": persistent}
@@ -72,11 +97,11 @@ def run(chosen: argparse.Namespace) -> int:
         )
         return 2
     if why := card.why_not():
-        return _without_gpu(why, chosen)
+        return _without_gpu(why, suites, chosen)
     return _with_gpu(suites, chosen)
 
 
-def _without_gpu(why: str, chosen: argparse.Namespace) -> int:
+def _without_gpu(why: str, suites: list[str], chosen: argparse.Namespace) -> int:
     print(f"Nothing can be measured: {why}.\n")
     try:
         device = find_device(chosen.device or "H200")
@@ -84,7 +109,10 @@ def _without_gpu(why: str, chosen: argparse.Namespace) -> int:
         print(f"rnnlab bench gpu: {error}", file=sys.stderr)
         return 2
     for cell in ("lstm", "gru", "rnn_tanh"):
-        print(report.predicted(APPLEYARD._replace(cell=cell), device), end="\n\n")
+        if {*suites} - {"persistent"}:
+            print(report.predicted(APPLEYARD._replace(cell=cell), device), end="\n\n")
+    if "persistent" in suites:
+        print(predicted_floors([workload for workload, _ in persistent(False)], device))
     return 2 if chosen.record else 0
 
 
@@ -95,9 +123,10 @@ def _with_gpu(suites: list[str], chosen: argparse.Namespace) -> int:
     record |= {"packages": {name: _version(name) for name in TOLD if _version(name)}, "cases": []}
     print(report.heading(record), flush=True)
     for name in suites:
+        known = known_latencies(record) if name == "persistent" else None
         for workload, entries in SUITES[name](chosen.quick):
             start = time.monotonic()
-            results = measure(workload, entries, settings, _say)
+            results = with_floors(measure(workload, entries, settings, _say), workload, known)
             print(f"\n{name}: {workload}, {time.monotonic() - start:.0f} s")
             print("\n".join([report.table(workload, results), *report.left_out(results)]), flush=True)
             record["cases"].append(

@@ -10,8 +10,8 @@ import numpy as np
 from rnnlab.bench.gpu.workload import PARTS, Contestant, Problem, Workload, problem
 
 Tell = Callable[[str], None]
-MODULES = "ladder", "torch_layers", "cudnn", "persistent_layers"
-LADDER, TORCH, CUDNN, PERSISTENT = (f"{__package__}.{name}" for name in MODULES)
+MODULES = "ladder", "torch_layers", "cudnn", "persistent_layers", "tensor_layers"
+LADDER, TORCH, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,7 @@ class Result:
     same_bits: bool | None = None  # did two training steps give the same bits
     launches: dict[str, int | None] = field(default_factory=dict)
     bytes: int = 0
+    floor: float | None = None  # of a forward step, microseconds, where latencies were measured
     left_out: str = ""  # why, if it is
 
     def median(self, part: str) -> float | None:

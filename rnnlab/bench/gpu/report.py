@@ -10,7 +10,7 @@ from rnnlab.schedule.timeline import predict
 NAIVE, CUDNN = "kernel_per_operation", "pytorch"
 HEAD = (
     *("contestant", "precision", "forward ms", "backward ms", "step ms", "× naive", "× pytorch"),
-    *("µs a time step", "TFLOP/s", "launches", "MB", "same bits"),
+    *("µs a time step", "forward", "its floor", "TFLOP/s", "launches", "MB", "same bits"),
 )
 
 
@@ -66,7 +66,8 @@ def _row(workload: Workload, each: Result, naive: Result | None, peer: Result | 
         *(f"{1e3 * each.median(part):.3f}" for part in PARTS),
         ratio(over(naive, each)),
         ratio(over(peer, each)),
-        f"{1e6 * step / workload.T:.2f}",
+        *(f"{1e6 * seconds / workload.T:.2f}" for seconds in (step, each.median("forward"))),
+        "" if each.floor is None else f"{each.floor:.2f}",
         f"{1e-12 * workload.flops('step') / step:.2f}",
         str(each.launches.get("step") or ""),
         f"{each.bytes / 1e6:.0f}",

@@ -20,7 +20,7 @@ OPERATIONS = {"rnn_tanh": 5, "rnn_relu": 5, "gru": 24, "lstm": 25}  # kernels of
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a GPU lets a kernel do; the sheet's multiprocessors are those that are there, as in a MIG slice."""
+    """What a GPU lets a kernel do; the sheet has the multiprocessors that are there, as in a MIG slice."""
 
     sheet: Device
     cooperative: bool = True  # does the driver promise that all blocks run at once?

@@ -46,8 +46,8 @@ class CudaChip:
 
         self.cupy, self.precision, self._ready, self._products = cupy, precision, {}, {}
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
-        self.stream, self.workspace = cupy.cuda.Stream.null.ptr, cupy.cuda.alloc(WORKSPACE)
-        self.handle = Handle(self.stream, self.workspace.ptr)
+        self.workspace = cupy.cuda.alloc(WORKSPACE)
+        self.handle = Handle(cupy.cuda.Stream.null.ptr, self.workspace.ptr)
         self.driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
         sizes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p]
         self.driver.cuLaunchKernel.argtypes = [*sizes, c_void_p]
@@ -70,36 +70,44 @@ class CudaChip:
             dtype, tf32 = ("float32", True) if self.precision == "tf32" else (self.precision, False)
             addresses = b.data.ptr, a.data.ptr, out.data.ptr
             self._products[asked] = self.handle.gemm(sizes, *addresses, dtype, adds, tf32)
-        self._sound("cublasGemmEx", self._products[asked]())
+        sound("cublasGemmEx", self._products[asked]())
 
     def launch(self, shape: Shape, direction: str, given: Sequence[Array], T: int, B: int) -> None:
         """See layers.Chip."""
         kernel, launch = self._kernel(shape, direction, B)
         values = [*(c_void_p(each.data.ptr) for each in given), c_int(T), c_int(B)]
-        pointers = (c_void_p * len(values))(*map(ctypes.addressof, values))
-        sizes = launch.blocks, 1, 1, launch.threads, 1, 1, launch.shared, self.stream
-        if shape.meets_by_flags:  # the driver refuses what cannot all run at once
-            self._sound(
-                "cuLaunchCooperativeKernel", self.driver.cuLaunchCooperativeKernel(kernel, *sizes, pointers)
-            )
-        else:
-            self._sound("cuLaunchKernel", self.driver.cuLaunchKernel(kernel, *sizes, pointers, None))
+        self.start(kernel, launch[:3], values, shape.meets_by_flags)
 
-    def clusters_at_once(self, shape: Shape, direction: str, B: int) -> int:
+    def start(
+        self, kernel: int, sizes: tuple, given: Sequence, cooperative: bool = False, stream: int = 0
+    ) -> None:
+        """Launch a kernel: its handle, (blocks, threads, shared bytes), arguments as ctypes has them.
+
+        cooperative: the driver refuses a launch whose blocks cannot all run at once.
+        """
+        pointers = (c_void_p * len(given))(*map(ctypes.addressof, given))
+        blocks, threads, shared = sizes
+        asked = kernel, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
+        if cooperative:
+            sound("cuLaunchCooperativeKernel", self.driver.cuLaunchCooperativeKernel(*asked))
+        else:
+            sound("cuLaunchKernel", self.driver.cuLaunchKernel(*asked, None))
+
+    def allow(self, kernel: int, shared: int, cluster: int) -> None:
+        """Let the kernel have that many bytes of shared memory, and blocks in a cluster."""
+        set_to = partial(self.driver.cuFuncSetAttribute, c_void_p(kernel))
+        sound("cuFuncSetAttribute", set_to(MOST_SHARED, shared))
+        if cluster > PORTABLE:
+            sound("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
+
+    def clusters_at_once(self, kernel: int, launch: Launch) -> int:
         """How many clusters of that kernel the GPU runs at once."""
-        kernel, launch = self._kernel(shape, direction, B)
-        cluster = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(launch.cluster, 1, 1))
-        config = LaunchConfig(
-            (launch.blocks, 1, 1),
-            (launch.threads, 1, 1),
-            launch.shared,
-            self.stream,
-            ctypes.pointer(cluster),
-            1,
-        )
+        blocks, threads, shared, size = launch
+        cluster = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(size, 1, 1))
+        config = LaunchConfig((blocks, 1, 1), (threads, 1, 1), shared, 0, ctypes.pointer(cluster), 1)
         count = c_int()
         asked = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
-        self._sound("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*asked))
+        sound("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*asked))
         return count.value
 
     def _kernel(self, shape: Shape, direction: str, B: int) -> tuple[int, Launch]:
@@ -107,13 +115,12 @@ class CudaChip:
         if (shape, direction) not in self._ready:
             module = self.cupy.RawModule(code=shape.source, options=("--std=c++17", *shape.options))
             kernel = module.get_function(f"persistent_{direction}").kernel
-            set_to = partial(self.driver.cuFuncSetAttribute, c_void_p(kernel.ptr))
-            self._sound("cuFuncSetAttribute", set_to(MOST_SHARED, launch.shared))
-            if launch.cluster > PORTABLE:
-                self._sound("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
+            self.allow(kernel.ptr, launch.shared, launch.cluster)
             self._ready[shape, direction] = module, kernel
         return self._ready[shape, direction][1].ptr, launch
 
-    def _sound(self, name: str, status: int) -> None:
-        if status:
-            raise RuntimeError(f"{name} answers {status}")
+
+def sound(name: str, status: int) -> None:
+    """Raises RuntimeError with what the driver or cuBLAS answers, where that is not 0."""
+    if status:
+        raise RuntimeError(f"{name} answers {status}")

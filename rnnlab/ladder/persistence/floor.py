@@ -1,15 +1,15 @@
 """What a step cannot be faster than: an exchange, what it moves, a product.  Latencies measured, or on paper.
 
 On paper: launches, graph nodes and barriers of an H200 and its L2 bandwidth as gpu-benches measured them
-(te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  A push into
-another block's shared memory is an estimate.  `rnnlab bench gpu --suite persistent` measures them all first.
+(te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  A push
+into another block's shared memory is an estimate.  `rnnlab bench gpu --suite persistent` measures them first.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from rnnlab.ladder.persistence.numbers import ITEMSIZE
-from rnnlab.ladder.persistence.shapes import SEQUENCES, ClusterShape, GridShape, Shape
+from rnnlab.ladder.persistence.shapes import PORTABLE, SEQUENCES, ClusterShape, GridShape, Shape
 from rnnlab.machine.devices import Device
 
 # Dense TFLOP/s of tensor cores, NVIDIA's data sheets; a warp's own mma reaches about so much of it on Hopper.
@@ -29,6 +29,7 @@ class Latencies:
     push: float  # into another block's shared memory, until it is seen there
     l2: float
     l2_bandwidth: float
+    large_clusters: int | None = None  # of 16 blocks at once; on paper as many as multiprocessors allow
     measured: bool = False
 
 
@@ -84,8 +85,10 @@ def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> F
 
     Every warp reads all of h from its block's shared memory, while tensor cores multiply.
     """
-    clusters = B // SEQUENCES
-    turns = -(-clusters * shape.cluster // device.multiprocessors)
+    at_once = device.multiprocessors // shape.cluster
+    if shape.cluster > PORTABLE and known.large_clusters:
+        at_once = known.large_clusters
+    turns = -(-B // SEQUENCES // max(1, at_once))
     product = 2 * shape.gates * shape.hidden**2 * SEQUENCES / rate(shape, shape.cluster, device)
     row = SEQUENCES * shape.hidden * ITEMSIZE[shape.precision]
     read = shape.warps * row / SHARED_BYTES / device.clock * 1e-3

@@ -28,6 +28,14 @@ MOST_CLUSTER, PORTABLE = 16, 8  # blocks; more than 8 need a GPU that says it ha
 DIRECTIONS = "forward", "backward"
 
 
+def with_includes(text: str) -> str:
+    """CUDA C++ with our own headers in the place of their names, since NVRTC reads no folders."""
+    for name in ("instructions", "cells"):
+        part = (FOLDER / "persistence" / f"{name}.cuh").read_text(encoding="utf-8")
+        text = text.replace(f'#include "persistence/{name}.cuh"', part.replace("#pragma once\n", ""))
+    return text
+
+
 class Launch(NamedTuple):
     """How a kernel is launched."""
 
@@ -57,12 +65,7 @@ class Shape:
     @cached_property
     def source(self) -> str:
         """The kernels' text, with what it includes in its place."""
-        text = (FOLDER / self.file).read_text(encoding="utf-8")
-        for name in ("instructions", "cells"):
-            path = FOLDER / "persistence" / f"{name}.cuh"
-            part = path.read_text(encoding="utf-8").replace("#pragma once\n", "")
-            text = text.replace(f'#include "persistence/{name}.cuh"', part)
-        return text
+        return with_includes((FOLDER / self.file).read_text(encoding="utf-8"))
 
     @property
     def _constants(self) -> dict[str, int]:

@@ -1,0 +1,59 @@
+"""The floor under the persistent kernels: from latencies of the same run, or, without a GPU, from paper."""
+
+from itertools import product
+
+from rnnlab.bench.gpu import latencies
+from rnnlab.bench.gpu.measure import Result
+from rnnlab.bench.gpu.report import aligned
+from rnnlab.bench.gpu.tensor_layers import NAMES, shape_of
+from rnnlab.bench.gpu.workload import Workload
+from rnnlab.ladder.persistence.chooser import Abilities, abilities, choose
+from rnnlab.ladder.persistence.floor import Latencies, floor, latencies_of
+from rnnlab.machine.devices import Device
+
+HEAD = "workload", "kernel", "exchange", "broadcast", "product", "floor, µs a step", "chosen"
+
+
+def known_latencies(record: dict) -> tuple[Device, Latencies] | None:
+    """The GPU at hand and its latencies, measured now and kept in the record; None if they cannot be had."""
+    try:
+        record["latencies"] = latencies.measured()
+    except (RuntimeError, OSError) as error:  # the contestants may run all the same
+        record["latencies"] = {"left_out": f"{type(error).__name__}: {error}"}
+        print(f"no latencies: {error}")
+        return None
+    print("µs, GB/s, or how many at once: " + told(record["latencies"]), flush=True)
+    return abilities().sheet, latencies.as_latencies(record["latencies"])
+
+
+def told(found: dict[str, float]) -> str:
+    """Latencies in a line."""
+    return ", ".join(f"{name} {value:.4g}" for name, value in found.items())
+
+
+def with_floors(
+    results: list[Result], workload: Workload, known: tuple[Device, Latencies] | None
+) -> list[Result]:
+    """The results, the persistent kernels' with their floors where latencies are known."""
+    for each in results:
+        if known and each.name in NAMES and not each.left_out:
+            shape = shape_of(each.name, workload, each.precision, known[0])
+            each.floor = floor(shape, workload.B, *known).step
+    return results
+
+
+def predicted_floors(workloads: list[Workload], device: Device) -> str:
+    """A table that the first run on a GPU fills: floors on paper, and which way would be chosen."""
+    rows, refused = [HEAD], {}
+    for workload, precision, name in product(workloads, ("tf32", "bfloat16"), NAMES):
+        head = f"{workload.cell} H={workload.H} B={workload.B}", f"{precision}, {name}"
+        chosen = choose(workload.cell, workload.H, precision, workload[1:3], Abilities(device)).name
+        try:
+            found = floor(shape_of(name, workload, precision, device), workload.B, device)
+        except ValueError as error:
+            refused.setdefault(str(error), []).append(f"{head[0]}, {precision}")
+            continue
+        rows.append((*head, *(f"{part:.2f}" for part in (*found, found.step)), chosen))
+    said = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
+    reasons = [f"not there: {', '.join(dict.fromkeys(where))}: {why}" for why, where in refused.items()]
+    return "\n".join([said, aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])

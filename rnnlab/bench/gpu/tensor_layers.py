@@ -1,0 +1,65 @@
+"""The persistent kernels in CUDA C++ as contestants: everything stays on the GPU between passes."""
+
+import numpy as np
+
+from rnnlab.bench.gpu.workload import Problem, Workload
+from rnnlab.ladder.persistence.chooser import abilities
+from rnnlab.ladder.persistence.cuda_chip import CudaChip
+from rnnlab.ladder.persistence.layers import Chip, TensorLayers
+from rnnlab.ladder.persistence.shapes import Shape, cluster_shape, grid_shape
+from rnnlab.machine.devices import Device
+from rnnlab.network import check_gradients, check_input
+
+NAMES = "persistent_grid", "persistent_cluster"
+
+
+class PersistentContestant:
+    """One kernel a layer and direction, products over all steps around it."""
+
+    launches = dict.fromkeys(("forward", "backward", "step"))  # copies of biases are CuPy's, not counted
+
+    def __init__(self, asked: Problem, shape: Shape, chip: Chip):
+        import cupy
+
+        self.cupy, self.asked = cupy, asked
+        before = cupy.get_default_memory_pool().used_bytes()
+        self.layers = TensorLayers(asked.network, shape, asked.x.shape[:2], chip)
+        T, B, _ = asked.x.shape
+        self.layers.load(asked.x, check_input(asked.network, asked.x))
+        self.layers.load_gradients(asked.dy, check_gradients(asked.network, T, B, asked.dy))
+        self.layers.forward()
+        self.layers.backward()
+        cupy.cuda.Device().synchronize()
+        self.bytes = cupy.get_default_memory_pool().used_bytes() - before
+
+    def seconds(self, part: str, repeats: int) -> float:
+        """See workload.Contestant."""
+        runs = {"forward": [self.layers.forward], "backward": [self.layers.backward]}
+        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        self.cupy.cuda.Device().synchronize()
+        start.record()
+        for _ in range(repeats):
+            for run in runs.get(part, [self.layers.forward, self.layers.backward]):
+                run()
+        end.record()
+        end.synchronize()
+        return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end) / repeats
+
+    def results(self) -> dict[str, np.ndarray]:
+        """See workload.Contestant.  Raises RuntimeError if blocks waited for each other in vain."""
+        self.layers.check()
+        dx, _, gradients = self.layers.gradients()
+        return {"y": self.layers.outputs()[0], "dx": dx, **gradients}
+
+
+def build(asked: Problem, name: str) -> PersistentContestant:
+    """name: of NAMES.  Raises ValueError where the shape, precision or GPU does not allow it."""
+    shape = shape_of(name, asked.workload, asked.precision, abilities().sheet)
+    return PersistentContestant(asked, shape, CudaChip(asked.precision))
+
+
+def shape_of(name: str, workload: Workload, precision: str, device: Device) -> Shape:
+    """Raises ValueError with the reason where there is no shape."""
+    if name == "persistent_cluster":
+        return cluster_shape(workload.cell, workload.H, precision, device)
+    return grid_shape(workload.cell, workload.H, precision, workload.B, device)
