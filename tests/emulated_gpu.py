@@ -22,8 +22,8 @@ INSTRUCTIONS = (
 KERNEL = re.compile(r"__global__ void [^;{]*?(\w+)\(([^)]*)\)\s*\{")
 FLAGS = "-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-fno-sanitize=undefined"
 ENTRY = """
-extern "C" int run_{name}(void **a, int first, int second, unsigned blocks, unsigned threads, unsigned cluster,
-                          size_t shared, unsigned seed) {{
+extern "C" int run_{name}(void **a, int first, int second, unsigned blocks, unsigned threads,
+                          unsigned cluster, size_t shared, unsigned seed) {{
   static void **given; static int whole[2];
   given = a, whole[0] = first, whole[1] = second;
   return run(blocks, threads, cluster, shared, seed, [] {{ {name}({arguments}); }});
