@@ -2,14 +2,15 @@
 
 import ctypes
 import sys
+from dataclasses import replace
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
 from emulated_gpu import EmulatedChip, compiler, library
 
-from rnnlab import cli
-from rnnlab.bench.gpu import floors, latencies, report, tensor_layers
+from rnnlab import cli, cuda, reference
+from rnnlab.bench.gpu import depth, floors, latencies, report, tensor_layers
 from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.workload import PARTS, Workload, problem
 from rnnlab.compiling import compilers
@@ -29,16 +30,72 @@ SOURCE = with_includes(latencies.SOURCE.read_text(encoding="utf-8"))
 CLUSTER = 4
 
 
-@needs_cpp
-@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
-@pytest.mark.parametrize("name", tensor_layers.NAMES)
-def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, cell, tmp_path, monkeypatch):
-    nothing = SimpleNamespace(synchronize=lambda: None, record=lambda: None, used_bytes=lambda: 0)
+class Array(np.ndarray):
+    """NumPy's array with CuPy's way back to the host."""
+
+    def get(self):
+        return np.array(self)
+
+
+@pytest.fixture
+def pretended_cupy(monkeypatch):
+    """What the contestants ask of CuPy, by NumPy; memory is counted as it is asked for."""
+    asked = [0]
+
+    def kept(array):
+        asked[0] += array.nbytes
+        return array.view(Array)
+
+    pool = SimpleNamespace(used_bytes=lambda: asked[0])
+    nothing = SimpleNamespace(synchronize=lambda: None, record=lambda: None)
     module = ModuleType("cupy")
-    module.get_default_memory_pool = lambda: nothing
+    module.asarray = lambda array: kept(np.array(array))
+    module.zeros = lambda shape, dtype: kept(np.zeros(shape, dtype))
+    module.empty_like = lambda array: kept(np.empty_like(array))
+    module.matmul, module.add, module.get_default_memory_pool = np.matmul, np.add, lambda: pool
     events = {"Event": lambda: nothing, "Device": lambda: nothing, "get_elapsed_time": lambda a, b: 1.0}
     module.cuda = SimpleNamespace(**events)
     monkeypatch.setitem(sys.modules, "cupy", module)
+
+
+def test_a_residual_stack_is_a_stack_of_layers_with_sums_between(pretended_cupy):
+    asked = problem(Workload("rnn_tanh", 3, 2, 5, 5, 3), "float32")
+    with cuda.settings(checks=False):
+        stack = depth.ResidualLayers(asked, "residual")
+        got = stack.results()
+    x, kept = asked.x.astype("float64"), []
+    for index in range(3):
+        layer = {f"{name}_l0": each for name, each in asked.network.layer(index)._asdict().items()}
+        one = replace(asked.network, layers=1, parameters=layer).astype("float64")
+        y, _, saved = reference.forward(one, x)
+        kept.append((one, saved))
+        x = x + y
+    np.testing.assert_allclose(got["y"], x, rtol=1e-5, atol=1e-6)
+    dy = asked.dy.astype("float64")
+    for index in reversed(range(3)):
+        dx, _, gradients = reference.backward(*kept[index], dy)
+        want = gradients["weight_hh_l0"]
+        np.testing.assert_allclose(got[f"weight_hh_l{index}"], want, rtol=1e-4, atol=1e-5)
+        dy = dy + dx
+    np.testing.assert_allclose(got["dx"], dy, rtol=1e-4, atol=1e-5)
+
+
+def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pretended_cupy):
+    with cuda.settings(checks=False):
+        found = depth.measured(hidden=4, steps=3, shallow=1)
+    assert found["shallow"]["sequences"] == 64
+    assert found["deep"]["layers"] > 4
+    assert found["deep"]["bytes"] <= found["shallow"]["bytes"]
+    for each in found.values():
+        assert each["losses"] == sorted(each["losses"], reverse=True)
+        assert each["losses"][0] > each["losses"][-1]
+    assert f"{found['deep']['layers']} layers at minibatch 4" in depth.told(found)
+
+
+@needs_cpp
+@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+@pytest.mark.parametrize("name", tensor_layers.NAMES)
+def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, cell, tmp_path, pretended_cupy):
     asked = problem(Workload(cell, 3, 5, 64, 64, 2), "float16")
     shape = tensor_layers.shape_of(name, asked.workload, "float16", H200)
     contestant = tensor_layers.PersistentContestant(asked, shape, EmulatedChip("float16", tmp_path))

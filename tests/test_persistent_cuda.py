@@ -92,6 +92,11 @@ WRONG = {  # kernel, what stands there, what stands there instead
     ),
     "no block waits for h": ("cluster", "lost = lost || !wait(barriers + t % 2, t, failed)", ""),
     "no block waits for dh": ("cluster", "lost = lost || !wait(barriers + step % 2, step, failed)", ""),
+    "one row of gates' gradients in place of two": (
+        "cluster",
+        "rows + step % 2 * SEQUENCES * BACK_ROW",
+        "rows",
+    ),
     "one row in place of two": ("cluster", "(t + 1) % 2 * SEQUENCES", "t % 2 * SEQUENCES"),
     "fewer bytes are announced than come": ("cluster", "SEQUENCES * HIDDEN * sizeof(Number)", "8"),
     "gates' gradients are read before they are there": (

@@ -10,7 +10,9 @@ from rnnlab.ladder.persistence.cuda_chip import CudaChip
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
 from rnnlab.schedule import card
 
-pytestmark = pytest.mark.skipif(card.why_not() is not None, reason="there is no GPU")
+if card.why_not() is not None:
+    pytest.skip("there is no GPU", allow_module_level=True)
+
 SIZES = [(20, 20, 512), (50, 3, 128), (1, 1, 64)]  # T, B, H
 GRID_SIZES = [*SIZES, (12, 64, 1024), (6, 8, 2048)]
 
@@ -23,7 +25,7 @@ def shape_or_skip(make):
         pytest.skip(str(error))
 
 
-def hold(shape, sizes):
+def assert_right(shape, sizes):
     """Two runs against float64, and against each other."""
     given = problem(shape.cell, shape.precision, sizes, layers=2)
     want, tolerance = wanted(*given), TOLERANCES[shape.precision]
@@ -38,12 +40,12 @@ def hold(shape, sizes):
 @pytest.mark.parametrize("sizes", GRID_SIZES, ids=str)
 @pytest.mark.parametrize("precision", ["bfloat16", "float16", "tf32"])
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
-def test_the_grid_wide_kernels(cell, precision, sizes):
-    hold(shape_or_skip(lambda device: grid_shape(cell, sizes[2], precision, sizes[1], device)), sizes)
+def test_the_grid_wide_kernels_are_right_on_this_gpu(cell, precision, sizes):
+    assert_right(shape_or_skip(lambda device: grid_shape(cell, sizes[2], precision, sizes[1], device)), sizes)
 
 
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
-def test_the_clusters_kernels(cell, precision, sizes):
-    hold(shape_or_skip(lambda device: cluster_shape(cell, sizes[2], precision, device)), sizes)
+def test_the_clusters_kernels_are_right_on_this_gpu(cell, precision, sizes):
+    assert_right(shape_or_skip(lambda device: cluster_shape(cell, sizes[2], precision, device)), sizes)

@@ -297,4 +297,4 @@ for question, answer in rows:
 # - G. Diamos and others, *Persistent RNNs: Stashing Recurrent Weights On-Chip*, ICML 2016; blog and figure: svail/persistent_rnns; tilings: baidu-research/persistent-rnn. TFLOP/s are read off the figure; TitanX, 1 152 units.
 # - NVIDIA's data sheets: registers, shared memory, bandwidths.
 #
-# Next: 15 · Persistent in CUDA C++ (planned)
+# Next: [15 · Tensor cores, registers, clusters](15_persistent_cuda.ipynb)

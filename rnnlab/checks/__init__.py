@@ -23,6 +23,7 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "fused_layer": "12_fused_layer",
     "network_schedule": "13_network_schedule",
     "persistent_rnn": "14_persistent_rnn",
+    "persistent_cuda": "15_persistent_cuda",
 }
 
 

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from importlib import metadata
 
 from rnnlab import records
-from rnnlab.bench.gpu import report
+from rnnlab.bench.gpu import depth, report
 from rnnlab.bench.gpu.floors import known_latencies, predicted_floors, with_floors
 from rnnlab.bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, Entry, Settings, measure
 from rnnlab.bench.gpu.workload import Workload
@@ -43,6 +43,7 @@ OURS = [
 THEIRS = [Entry("pytorch", TORCH, each) for each in ("float32", "tf32", *HALVES)]
 THEIRS += [Entry(f"cudnn_{name}", CUDNN, "float16") for name in ALGORITHMS]
 FLAT = [
+    Entry("persistent", PERSISTENT),
     Entry("persistent_grid", TENSOR, "tf32"),
     Entry("graph_replay", LADDER, "tf32"),
     Entry("pytorch", TORCH, "tf32"),
@@ -134,6 +135,8 @@ def _with_gpu(suites: list[str], chosen: argparse.Namespace) -> int:
             )
             if chosen.record:
                 records.write(records.place(record), record)
+        if name == "persistent" and not chosen.quick:
+            record["depth"] = _depth()
     if chosen.record:
         _keep(record)
     return 0
@@ -144,6 +147,17 @@ def _keep(record: dict) -> None:
     records.write(records.place(complete), complete)
     partial.unlink(missing_ok=True)
     print(f"\nkept as {records.place(complete)}")
+
+
+def _depth() -> dict:
+    """See depth.py; a failure is kept as its reason, since what was timed before is worth keeping."""
+    try:
+        found = depth.measured()
+    except Exception as error:  # out of memory, blocks that do not meet, …
+        print(f"depth: {error}")
+        return {"left_out": f"{type(error).__name__}: {error}"}
+    print(depth.told(found), flush=True)
+    return found
 
 
 def gpu() -> dict:

@@ -73,7 +73,11 @@ class PersistentLayers:
             self.cupy.matmul(x.reshape(self.T * self.B, -1), layer["weight_ih"].T, out=flat)
             flat += layer["bias"]
             self._launch(kernel, layer, "weight_hh", "inner_bias", "gates", "h", "kept")
-            x = layer["h"][1:]
+            x = self._after(layer, x)
+
+    def _after(self, layer: dict, x: object) -> object:
+        """What the layer above is given, if this one was given x."""
+        return layer["h"][1:]
 
     def _backward(self) -> None:
         dy, kernel = self.dy, backward_kernel(self.cell, self.tiles, "float32")
@@ -83,13 +87,21 @@ class PersistentLayers:
             layer["dy"] = dy
             names = ("gates", "h", "kept", "dy", "nothing", "carry", "dgates", "sent")
             self._launch(kernel, layer, "weight_hh", *names)
-            below = self.x if index == 0 else self.layers[index - 1]["h"][1:]
+            below = self._below(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)
             dgates, sent = flat(layer["dgates"]), flat(layer["sent"])
             self.cupy.matmul(dgates, layer["weight_ih"], out=flat(layer["dx"]))
             layer["dweight_ih"], layer["dbias_ih"] = dgates.T @ flat(below), dgates.sum(0)
             layer["dweight_hh"], layer["dbias_hh"] = sent.T @ flat(layer["h"][:-1]), sent.sum(0)
-            dy = layer["dx"]
+            dy = self._before(layer, dy)
+
+    def _below(self, index: int) -> object:
+        """What the layer was given."""
+        return self.x if index == 0 else self.layers[index - 1]["h"][1:]
+
+    def _before(self, layer: dict, dy: object) -> object:
+        """The gradient of what the layer was given, dy being that of what it gave."""
+        return layer["dx"]
 
     def _launch(self, kernel, layer: dict, weights: str, *names: str) -> None:
         """The kernel on flat arrays of the layer, with its flags down."""

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rnnlab.cells import GATES
-from rnnlab.ladder.persistence.floor import TENSOR_PEAK, floor, latencies_of
+from rnnlab.ladder.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
+from rnnlab.ladder.persistence.numbers import ITEMSIZE
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
 from rnnlab.ladder.persistence.tiles import WARPS, tiles_for
 from rnnlab.machine.devices import DEVICES, Device
-from rnnlab.schedule.timeline import BEST, HALF, TILE
+from rnnlab.schedule.timeline import BEST, TILE, throughput
 
 WAYS = "kernel_per_operation", "graph_replay", "persistent", "persistent_grid", "persistent_cluster"
 NARROW = 64  # see persistent.py
@@ -101,15 +102,15 @@ def _way(name: str, cell: str, hidden: int, precision: str, sizes: tuple[int, in
 
 
 def _naive(cell, hidden, precision, sizes, gpu) -> float:
-    """Launch by launch; a product is no faster than its weights come from memory's cache."""
-    return OPERATIONS[cell] * gpu.sheet.launch + _product(cell, hidden, sizes[1], gpu.sheet)
+    """Launch by launch."""
+    return OPERATIONS[cell] * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
 
 
 def _graph(cell, hidden, precision, sizes, gpu) -> float:
     """A product and a pointwise kernel a step."""
     if not gpu.graphs:
         raise ValueError(f"{gpu.sheet.name} records no graphs here")
-    return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], gpu.sheet)
+    return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], precision, gpu.sheet)
 
 
 def _persistent(cell, hidden, precision, sizes, gpu) -> float:
@@ -139,12 +140,18 @@ def _cluster(cell, hidden, precision, sizes, gpu) -> float:
     return floor(shape, sizes[1], gpu.sheet).step
 
 
-def _product(cell: str, hidden: int, B: int, device: Device) -> float:
-    """Microseconds of a step's recurrent product through cuBLAS, by the timeline's model of float32."""
-    blocks = -(-len(GATES[cell]) * hidden // TILE[0]) * -(-B // TILE[1])
-    each = max(1.0, blocks / device.multiprocessors)
-    part = min(1.0, blocks / device.multiprocessors) * BEST * each / (each + HALF)
-    return 2 * len(GATES[cell]) * hidden**2 * B / (device.peak * 1e6 * part)
+def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> float:
+    """Microseconds of a step's recurrent product through cuBLAS, by the timeline's model, weights read.
+
+    Tensor cores are as much faster than the lanes of float32 as their peak is.
+    """
+    rows, itemsize = len(GATES[cell]) * hidden, ITEMSIZE.get(precision, 4)
+    work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
+    if precision != "float32":
+        work *= TENSOR_PEAK.get(device.name, device.peak) * (TF32 if precision == "tf32" else 1) / device.peak
+    size = rows * hidden * itemsize
+    bandwidth = latencies_of(device).l2_bandwidth if size <= device.l2 else device.bandwidth
+    return max(2 * rows * hidden * B / work, size / bandwidth * 1e-3)
 
 
 def _insist(holds: bool, why_not: str) -> None:
