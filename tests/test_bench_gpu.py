@@ -209,3 +209,15 @@ def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
     lines = report.table(SMALL, results).splitlines()
     assert lines[2].split()[5:7] == ["12.00", "2.00"]
     assert lines[3].split()[5:6] == ["24.00"]  # nobody to stand beside in tf32
+
+
+def test_when_time_is_over_the_rest_is_named_and_what_was_measured_is_kept(
+    pretended_gpu, monkeypatch, capsys
+):
+    monkeypatch.setattr(command, "MINUTES", -1)
+    assert cli.main(["bench", "gpu", "--record"]) == 0
+    (path,) = records.kept("bench gpu")
+    record = records.read(path)
+    assert record["cases"] == []
+    assert record["left_out"] == [f"stages: {SMALL}"] * 2
+    assert "is left out, -1 minutes are over" in capsys.readouterr().out

@@ -225,6 +225,15 @@ def test_floors_stand_beside_the_persistent_kernels_only():
     assert f"{ours.floor:.2f}" in lines[1].split()
 
 
+def test_a_records_page_tells_exchanges_depth_and_what_time_left_out():
+    record = {"machine": {}, "date": "2027-01-01", "cases": [], "latencies": {"push_16": 0.2512}}
+    record |= {"depth": {"deep": 99}, "left_out": ["persistent: gru"]}
+    told = report.page(record)
+    assert "exchanges, µs, GB/s, or how many at once: push_16 0.2512" in told
+    assert "{'deep': 99}" in told
+    assert "left out, time was over: persistent: gru" in told
+
+
 def test_latencies_that_cannot_be_measured_are_told_and_kept(monkeypatch, capsys):
     def fails():
         raise RuntimeError("cuLaunchCooperativeKernel answers 720")

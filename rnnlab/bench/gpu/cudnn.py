@@ -13,14 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnlab.bench.gpu.workload import STORED, Problem
+from rnnlab.bench.gpu.workload import Problem
 from rnnlab.cells import GATES
+from rnnlab.ladder.persistence.numbers import STORED, loaded, stored
 
 LIBRARIES = ("libcudnn.so.9", "libcudnn.so.8", "cudnn64_9.dll", "cudnn64_8.dll")
 ALGORITHMS = {"standard": 0, "persist_static": 1, "persist_dynamic": 2, "persist_static_small_h": 3}
 CELLS = {"rnn_relu": 0, "rnn_tanh": 1, "lstm": 2, "gru": 3}
-TYPES = {"float32": 0, "float16": 2}  # cudnnDataType_t
-MATHS = {"float32": 3, "tf32": 0, "float16": 1}  # only multiply-adds; TF32 allowed; tensor cores
+TYPES = {"float32": 0, "tf32": 0, "float16": 2, "bfloat16": 9}  # cudnnDataType_t
+MATHS = {"float32": 3, "tf32": 0, "float16": 1, "bfloat16": 1}  # only multiply-adds; TF32; tensor cores
 DOUBLE_BIAS, TRAINING, ADD, SEQUENCES_OUTSIDE = 2, 1, 0, 0
 DYNAMIC = ALGORITHMS["persist_dynamic"]
 
@@ -64,7 +65,11 @@ class CudnnLayers:
 
         self.cupy, self.asked = cupy, asked
         self.cell, self.T, self.B, self.I, self.H, self.L = asked.workload
-        self.dtype = STORED.get(asked.precision, asked.precision)
+        self.kind, self.held = (
+            TYPES[asked.precision],
+            "tf32" if asked.precision == "float32" else asked.precision,
+        )
+        self.dtype = STORED[self.held]
         self.stream, self.handle = cupy.cuda.Stream(non_blocking=True), made("")
         call("cudnnSetStream", self.handle, c_void_p(self.stream.ptr))
         before = cupy.get_default_memory_pool().used_bytes()
@@ -94,8 +99,8 @@ class CudnnLayers:
         found = {name: np.empty_like(each) for name, each in self.asked.network.parameters.items()}
         for name, rows, place, count in self._places(self.dweights):
             flat = self.dweights.view(self.dtype)[place : place + count]
-            found[name][rows] = flat.get().reshape(found[name][rows].shape)
-        return {"y": self.y.get().astype("f"), "dx": self.dx.get().astype("f"), **found}
+            found[name][rows] = loaded(flat.get(), self.held).reshape(found[name][rows].shape)
+        return {"y": loaded(self.y.get(), self.held), "dx": loaded(self.dx.get(), self.held), **found}
 
     def _describe(self, algorithm: int) -> c_void_p:
         dropout, network = made("DropoutDescriptor"), made("RNNDescriptor")
@@ -111,7 +116,7 @@ class CudnnLayers:
         precision = TYPES["float32"]  # of the arithmetic, whatever is stored
         call(
             "cudnnSetRNNDescriptor_v8", network, algorithm, CELLS[self.cell], DOUBLE_BIAS, 0, 0,
-            TYPES[self.dtype], precision, MATHS[self.asked.precision],
+            self.kind, precision, MATHS[self.asked.precision],
             self.I, self.H, self.H, self.L, dropout, c_uint(0),
         )  # fmt: skip
         if algorithm == DYNAMIC:
@@ -121,8 +126,17 @@ class CudnnLayers:
     def _rows(self, width: int) -> c_void_p:
         """Descriptor of [T,B,width]."""
         rows, lengths = made("RNNDataDescriptor"), (c_int * self.B)(*[self.T] * self.B)
-        kind = TYPES[self.dtype]
-        call("cudnnSetRNNDataDescriptor", rows, kind, SEQUENCES_OUTSIDE, self.T, self.B, width, lengths, None)
+        call(
+            "cudnnSetRNNDataDescriptor",
+            rows,
+            self.kind,
+            SEQUENCES_OUTSIDE,
+            self.T,
+            self.B,
+            width,
+            lengths,
+            None,
+        )
         return rows
 
     def _tensor(self) -> c_void_p:
@@ -130,7 +144,7 @@ class CudnnLayers:
         tensor = made("TensorDescriptor")
         sizes = (c_int * 3)(self.L, self.B, self.H)
         strides = (c_int * 3)(self.B * self.H, self.H, 1)
-        call("cudnnSetTensorNdDescriptor", tensor, TYPES[self.dtype], 3, sizes, strides)
+        call("cudnnSetTensorNdDescriptor", tensor, self.kind, 3, sizes, strides)
         return tensor
 
     def _make_room(self) -> None:
@@ -143,14 +157,17 @@ class CudnnLayers:
         room = lambda size: self.cupy.zeros(max(1, size.value), "uint8")
         self.work, self.reserve = room(work), room(reserve)
         self.weights, self.dweights = room(weights), room(weights)
-        given = lambda array: self.cupy.asarray(array.astype(self.dtype))
+        given = lambda array: self.cupy.asarray(stored(array, self.held))
         self.x, self.dy = given(self.asked.x), given(self.asked.dy)
-        self.y, self.dx = self.cupy.full_like(self.dy, np.nan), self.cupy.full_like(self.x, np.nan)
+        self.y, self.dx = (
+            given(np.full_like(self.asked.dy, np.nan)),
+            given(np.full_like(self.asked.x, np.nan)),
+        )
         self.lengths = self.cupy.full(self.B, self.T, "int32")
 
     def _fill_weights(self) -> None:
         for name, rows, place, count in self._places(self.weights):
-            values = self.asked.network.parameters[name][rows].astype(self.dtype).reshape(-1)
+            values = stored(self.asked.network.parameters[name][rows], self.held).reshape(-1)
             self.weights.view(self.dtype)[place : place + count] = self.cupy.asarray(values)
 
     def _places(self, space: object) -> Iterator[tuple[str, slice, int, int]]:

@@ -2,9 +2,8 @@
 
 from itertools import product
 
-from rnnlab.bench.gpu import latencies
+from rnnlab.bench.gpu import latencies, report
 from rnnlab.bench.gpu.measure import Result
-from rnnlab.bench.gpu.report import aligned
 from rnnlab.bench.gpu.tensor_layers import NAMES, shape_of
 from rnnlab.bench.gpu.workload import Workload
 from rnnlab.ladder.persistence.chooser import Abilities, abilities, choose
@@ -22,13 +21,8 @@ def known_latencies(record: dict) -> tuple[Device, Latencies] | None:
         record["latencies"] = {"left_out": f"{type(error).__name__}: {error}"}
         print(f"no latencies: {error}")
         return None
-    print("µs, GB/s, or how many at once: " + told(record["latencies"]), flush=True)
+    print(report.latencies(record["latencies"]), flush=True)
     return abilities().sheet, latencies.as_latencies(record["latencies"])
-
-
-def told(found: dict[str, float]) -> str:
-    """Latencies in a line."""
-    return ", ".join(f"{name} {value:.4g}" for name, value in found.items())
 
 
 def with_floors(
@@ -56,4 +50,4 @@ def predicted_floors(workloads: list[Workload], device: Device) -> str:
         rows.append((*head, *(f"{part:.2f}" for part in (*found, found.step)), chosen))
     said = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
     reasons = [f"not there: {', '.join(dict.fromkeys(where))}: {why}" for why, where in refused.items()]
-    return "\n".join([said, aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])
+    return "\n".join([said, report.aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])

@@ -17,11 +17,22 @@ HEAD = (
 def page(record: dict) -> str:
     """Everything a record says, for a terminal."""
     told = [heading(record)]
+    if "latencies" in record:
+        told.append(latencies(record["latencies"]))
     for case in record["cases"]:
         workload = Workload(*case["workload"].values())
         results = [Result(**each) for each in case["results"]]
         told += [f"{workload}", table(workload, results), *left_out(results)]
+    if "depth" in record:
+        told.append(f"a residual RNN in the memory of a shallow one: {record['depth']}")
+    told += [f"left out, time was over: {each}" for each in record.get("left_out", [])]
     return "\n\n".join(told)
+
+
+def latencies(found: dict[str, float | str]) -> str:
+    """Exchanges, as measured before the suite `persistent`; or why they are not there."""
+    each = (f"{name} {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in found.items())
+    return f"exchanges, µs, GB/s, or how many at once: {', '.join(each)}"
 
 
 def heading(record: dict) -> str:
