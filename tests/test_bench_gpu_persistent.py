@@ -15,14 +15,10 @@ from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.workload import PARTS, Workload, problem
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
-from rnnlab.ladder.persistence import on_gpu
-from rnnlab.ladder.persistence.chooser import WAYS, Abilities, choose
 from rnnlab.ladder.persistence.floor import H200 as PAPER
-from rnnlab.ladder.persistence.floor import floor, latencies_of
-from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape, with_includes
-from rnnlab.ladder.persistent_grid import shape_for
+from rnnlab.ladder.persistence.floor import floor
+from rnnlab.ladder.persistence.shapes import cluster_shape, with_includes
 from rnnlab.machine.devices import find
-from rnnlab.network import Network
 
 H200, A100, T4 = find("H200"), find("A100"), find("T4")
 needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler: pip install ziglang")
@@ -135,81 +131,6 @@ def test_the_latencies_kernels_compile_and_spill_nothing():
         "l2_read",
     }
     assert all(each.spill_stores == each.stack == 0 for each in found)
-
-
-def test_the_grids_floor_is_a_barrier_what_is_broadcast_and_a_product():
-    shape = grid_shape("lstm", 1024, "bfloat16", 64, H200)
-    found = floor(shape, 60, H200)  # filled up to 64 sequences
-    assert found.exchange == PAPER.grid_barrier
-    assert found.broadcast == pytest.approx(128 * 64 * 1024 * 2 / 9.8e6 - 0.151)  # 128 blocks read all of h
-    assert found.product == pytest.approx(2 * 4 * 1024**2 * 64 / (0.6 * 989e6 * 128 / 132))
-    assert floor(grid_shape("lstm", 1024, "tf32", 8, H200), 8, H200).product == pytest.approx(
-        2 * floor(grid_shape("lstm", 1024, "bfloat16", 8, H200), 8, H200).product
-    )
-
-
-def test_the_clusters_floor_is_a_push_and_a_product_however_large_the_minibatch_until_clusters_take_turns():
-    shape = cluster_shape("lstm", 512, "bfloat16", H200)
-    one, full, more = (floor(shape, B, H200) for B in (1, 64, 72))
-    product = 2 * 4 * 512**2 * 8 / (0.6 * 989e6 * 16 / 132)
-    read = 8 * 8 * 512 * 2 / 128 / 1755  # eight warps read 8 rows of h, 128 bytes a clock
-    assert one.product == pytest.approx(max(product, read))
-    assert one == full
-    assert more.step == pytest.approx(2 * one.step)
-    few = PAPER.__class__(**{**vars(PAPER), "large_clusters": 4})
-    assert floor(shape, 64, H200, few).step == pytest.approx(2 * one.step)
-
-
-def test_a_device_without_tensor_cores_on_paper_has_no_floor():
-    with pytest.raises(ValueError, match="peak of T4 is not known"):
-        floor(cluster_shape("lstm", 64, "float16", H200), 8, T4)
-    assert latencies_of(A100).node == A100.node
-
-
-@pytest.mark.parametrize(
-    ("asked", "gpu", "chosen"),
-    [
-        (("lstm", 512, "bfloat16", (1024, 8)), Abilities(H200), "persistent_cluster"),
-        (("lstm", 1024, "bfloat16", (1024, 8)), Abilities(H200), "persistent_grid"),
-        (("lstm", 256, "float32", (100, 1)), Abilities(H200), "persistent"),
-        (("lstm", 2048, "float32", (100, 64)), Abilities(H200), "graph_replay"),
-        (("lstm", 512, "bfloat16", (1, 8)), Abilities(H200), "graph_replay"),
-        (("gru", 512, "float16", (100, 8)), Abilities(A100), "persistent_grid"),
-        (("lstm", 512, "float16", (100, 8)), Abilities(T4), "graph_replay"),
-        (("lstm", 512, "float16", (100, 8)), Abilities(T4, graphs=False), "kernel_per_operation"),
-        (("lstm", 512, "bfloat16", (9, 8)), Abilities(H200, clusters=False), "persistent_grid"),
-        (("lstm", 512, "bfloat16", (9, 8)), Abilities(H200, False, False), "graph_replay"),
-    ],
-)
-def test_the_chooser_takes_what_runs_and_says_why_not_the_others(asked, gpu, chosen):
-    found = choose(*asked, gpu)
-    assert found.name == chosen
-    assert tuple(each.name for each in found.ways) == WAYS
-    assert all((each.step is None) == bool(each.why_not) for each in found.ways)
-    assert chosen in str(found).splitlines()[0]
-
-
-def test_the_chooser_names_what_a_gpu_lacks():
-    why = {each.name: each.why_not for each in choose("lstm", 512, "float16", (9, 8), Abilities(T4)).ways}
-    assert "T4 has compute capability 7.5; the kernel needs 9.0" in why["persistent_cluster"]
-    why = {
-        each.name: each.why_not
-        for each in choose("lstm", 512, "float16", (9, 8), Abilities(H200, False)).ways
-    }
-    assert "does not promise here that all blocks run at once" in why["persistent_grid"]
-    with pytest.raises(ValueError, match="lstm in int8"):
-        choose("lstm", 512, "int8", (9, 8), Abilities(H200))
-    with pytest.raises(ValueError, match="0 sequences: each must be at least 1"):
-        choose("lstm", 512, "float16", (9, 0), Abilities(H200))
-
-
-def test_a_rung_says_why_it_does_not_run():
-    asked = lambda network, gpu: on_gpu.why_not(shape_for, network, 8, gpu)
-    assert asked(Network.create("lstm", 4, 1024), Abilities(H200)) is None
-    assert "not in float64" in asked(Network.create("lstm", 4, 64, dtype="float64"), Abilities(H200))
-    assert "resets after" in asked(Network.create("gru", 4, 64, reset="before"), Abilities(H200))
-    assert "does not promise" in asked(Network.create("lstm", 4, 64), Abilities(H200, cooperative=False))
-    assert "4096 units" in asked(Network.create("lstm", 4, 4096), Abilities(H200))
 
 
 def test_floors_stand_beside_the_persistent_kernels_only():
