@@ -1,13 +1,15 @@
 """Where a layer's recurrent weights can stay on a chip, and who keeps which: from data sheets."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from rnnlab.cells import GATES
 from rnnlab.ladder.persistence.capacity import fits
-from rnnlab.ladder.persistence.tiles import Tiles, tiles_for
+from rnnlab.ladder.persistence.shapes import SEQUENCES, grid_shape
+from rnnlab.ladder.persistence.tiles import tiles_for
 from rnnlab.machine.devices import DEVICES, find
 from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
 
@@ -16,36 +18,50 @@ HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072)
 BYTES = (2, 4)
 
 
-def tiles(cell: str, hidden: int, device: str) -> Tiles | None:
-    """How the course's persistent kernel shares the weights out; None where it does not fit."""
+class Kept(NamedTuple):
+    """How one of the course's persistent kernels shares the weights out."""
+
+    kernel: str
+    blocks: int
+    full: np.ndarray  # of each block, the part of its rows that are units of the layer
+
+
+def kept(cell: str, hidden: int, itemsize: int, device: str) -> Kept | str:
+    """By the kernel of that precision, over the whole chip; or why it cannot."""
     sheet = find(device)
     try:
-        return tiles_for(len(GATES[cell]), hidden, sheet.multiprocessors, sheet.compute_capability[0])
-    except ValueError:
-        return None
+        if itemsize == 2:
+            blocks = (
+                grid_shape(cell, hidden, "bfloat16", SEQUENCES, sheet).launch("forward", SEQUENCES).blocks
+            )
+            return Kept("bfloat16 kernel in CUDA C++", blocks, np.ones(blocks))
+        tiles = tiles_for(len(GATES[cell]), hidden, sheet.multiprocessors, sheet.compute_capability[0])
+    except ValueError as error:
+        return str(error)
+    of_block = tiles.warps * tiles.units
+    rows = np.minimum(of_block, hidden - np.arange(tiles.blocks) * of_block)
+    return Kept("float32 kernel in Python", tiles.blocks, rows / of_block)
 
 
 def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
     """What the picture shows, in a few sentences."""
     found = fits(cell, hidden, itemsize, find(device))
     room = next((each.place.name for each in found if each.fits), None)
-    mine = tiles(cell, hidden, device)
+    mine = kept(cell, hidden, itemsize, device)
     told = (
         f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {found[0].needed / 2**20:.2f} MiB; "
         + (f"the closest place with room is {room}. " if room else "no place on the chip has room. ")
     )
-    if mine is None:
-        return told + "The course's float32 kernel does not fit."
-    return told + (
-        f"The course's float32 kernel takes {mine.blocks} of {find(device).multiprocessors} multiprocessors, "
-        f"{mine.weights} weights a thread."
-    )
+    if isinstance(mine, str):
+        return f"{told}The course's kernel does not run: {mine}."
+    there = find(device).multiprocessors
+    return f"{told}The course's {mine.kernel} takes {mine.blocks} of {there} multiprocessors."
 
 
 def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     """Left: what is needed beside what each place has; right: the multiprocessors that keep weights."""
     figure, (left, right) = canvas(1, 2, width=9.0, height=3.4)
-    found, mine = fits(cell, hidden, itemsize, find(device)), tiles(cell, hidden, device)
+    found, mine = fits(cell, hidden, itemsize, find(device)), kept(cell, hidden, itemsize, device)
     names = [
         each.place.name.replace(" multiprocessor", "\nmultiprocessor").replace(" and", "\nand")
         for each in found
@@ -57,11 +73,8 @@ def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     left.set(xscale="log", xlabel="MiB; dashed: what the weights need")
     left.invert_yaxis()
     _draw_blocks(right, mine, find(device).multiprocessors)
-    right.set_title(
-        f"{device}: {mine.blocks if mine else 0} blocks of the course's kernel"
-        if mine
-        else f"{device}: it does not fit"
-    )
+    refused = isinstance(mine, str)
+    right.set_title(f"{device}: it does not run" if refused else f"{device}: {mine.blocks} blocks")
     return figure
 
 
@@ -77,18 +90,15 @@ def explore_chip() -> View:
     )
 
 
-def _draw_blocks(axis, mine: Tiles | None, multiprocessors: int) -> None:
+def _draw_blocks(axis, mine: Kept | str, multiprocessors: int) -> None:
     """A square for each multiprocessor, coloured where a block keeps weights, paler where it is not full."""
     wide = math.ceil(math.sqrt(multiprocessors * 1.5))
     high = math.ceil(multiprocessors / wide)
-    kept = np.full(wide * high, np.nan)
-    kept[:multiprocessors] = 0
-    if mine:
-        rows = np.minimum(
-            mine.warps * mine.units, mine.hidden - np.arange(mine.blocks) * mine.warps * mine.units
-        )
-        kept[: mine.blocks] = rows / (mine.warps * mine.units)
-    axis.imshow(kept.reshape(high, wide), cmap="Blues", vmin=0, vmax=1.4)
+    squares = np.full(wide * high, np.nan)
+    squares[:multiprocessors] = 0
+    if not isinstance(mine, str):
+        squares[: mine.blocks] = mine.full
+    axis.imshow(squares.reshape(high, wide), cmap="Blues", vmin=0, vmax=1.4)
     axis.set_xticks(np.arange(-0.5, wide), labels=[])
     axis.set_yticks(np.arange(-0.5, high), labels=[])
     axis.grid(color=PALETTE["black"], linewidth=0.4)
