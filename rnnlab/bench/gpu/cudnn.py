@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rnnlab.bench.gpu.events import seconds
 from rnnlab.bench.gpu.workload import Problem
 from rnnlab.cells import GATES
 from rnnlab.ladder.persistence.numbers import STORED, loaded, stored
@@ -84,15 +85,7 @@ class CudnnLayers:
     def seconds(self, part: str, repeats: int) -> float:
         """See workload.Contestant."""
         runs = {"forward": [self._forward], "backward": [self._backward]}
-        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
-        self.cupy.cuda.Device().synchronize()
-        start.record(self.stream)
-        for _ in range(repeats):
-            for run in runs.get(part, [self._forward, self._backward]):
-                run()
-        end.record(self.stream)
-        end.synchronize()
-        return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end) / repeats
+        return seconds(runs.get(part, [self._forward, self._backward]), repeats, self.stream)
 
     def results(self) -> dict[str, np.ndarray]:
         """See workload.Contestant."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rnnlab.bench.gpu.events import seconds
 from rnnlab.bench.gpu.workload import Problem
 from rnnlab.ladder import persistent
 from rnnlab.ladder.persistence.kernels import backward_kernel, forward_kernel
@@ -32,15 +33,7 @@ class PersistentLayers:
     def seconds(self, part: str, repeats: int) -> float:
         """See workload.Contestant."""
         runs = {"forward": [self._forward], "backward": [self._backward]}
-        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
-        self.cupy.cuda.Device().synchronize()
-        start.record()
-        for _ in range(repeats):
-            for run in runs.get(part, [self._forward, self._backward]):
-                run()
-        end.record()
-        end.synchronize()
-        return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end) / repeats
+        return seconds(runs.get(part, [self._forward, self._backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
         """See workload.Contestant.  Raises RuntimeError if the blocks of a kernel never met."""

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rnnlab.bench.gpu.events import seconds
 from rnnlab.bench.gpu.workload import Problem, Workload
 from rnnlab.ladder.persistence.chooser import abilities
 from rnnlab.ladder.persistence.cuda_chip import CudaChip
@@ -35,15 +36,7 @@ class PersistentContestant:
     def seconds(self, part: str, repeats: int) -> float:
         """See workload.Contestant."""
         runs = {"forward": [self.layers.forward], "backward": [self.layers.backward]}
-        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
-        self.cupy.cuda.Device().synchronize()
-        start.record()
-        for _ in range(repeats):
-            for run in runs.get(part, [self.layers.forward, self.layers.backward]):
-                run()
-        end.record()
-        end.synchronize()
-        return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end) / repeats
+        return seconds(runs.get(part, [self.layers.forward, self.layers.backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
         """See workload.Contestant.  Raises RuntimeError if blocks waited for each other in vain."""
