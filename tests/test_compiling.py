@@ -13,11 +13,18 @@ from numba import float32
 import rnnlab
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import ARCHITECTURES, compile_report
+from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape, with_includes
+from rnnlab.machine.devices import find
 from rnnlab.simulator.strict import check
 
 VECTOR, MATRIX = np.ones(64, np.float32), np.ones((32, 32), np.float32)
 COURSE, SOLVED = kernels([*LESSONS, *SOLUTIONS]), kernels(SOLUTIONS)
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
+CONSTANTS = {  # of one shape; test_persistent_shapes.py compiles many
+    "persistent_grid.cu": grid_shape("lstm", 256, "float16", 8, find("H200")).options,
+    "persistent_cluster.cu": cluster_shape("lstm", 256, "float16", find("H200")).options,
+    "latencies.cu": ("-DNUMBER=0", "-DCLUSTER=8"),
+}
 CPP_SOURCE = """
 template <int N> __global__ void turn(float *a) {
   __shared__ float part[32];
@@ -153,7 +160,8 @@ def test_every_kernel_of_the_course_compiles_for_three_architectures(name):
 @needs_compilers
 @pytest.mark.parametrize("path", CPP, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_every_cuda_file_of_the_course_compiles(path):
-    assert compile_report(path, arch="sm_90" if "cluster" in path.name else ARCHITECTURES).kernels
+    text = with_includes(path.read_text(encoding="utf-8"))
+    assert compile_report(text, arch="sm_90", options=CONSTANTS[path.name]).kernels
 
 
 @pytest.mark.parametrize("name", COURSE)

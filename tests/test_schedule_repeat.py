@@ -20,7 +20,7 @@ LONG = [
 
 
 @pytest.mark.parametrize("sizes", LONG, ids=str)
-@pytest.mark.parametrize("passes", [(group_gates,), (fuse_pointwise,), (group_gates, fuse_pointwise)])
+@pytest.mark.parametrize("passes", [(), (group_gates,), (fuse_pointwise,), (group_gates, fuse_pointwise)])
 @pytest.mark.parametrize("build", [forward_plan, backward_plan])
 @pytest.mark.parametrize("cell", ["rnn_tanh", "gru_before", "gru_after", "lstm"])
 def test_a_repeated_plan_is_the_whole_networks(cell, build, passes, sizes):

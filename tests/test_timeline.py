@@ -53,7 +53,7 @@ def test_products_in_two_streams_overlap_and_those_that_depend_do_not():
 
 def test_products_that_fill_the_chip_gain_nothing_from_running_at_once():
     m40 = replace(find("M40"), launch=0.0, node=0.0)
-    wide = lambda name, stream: replace(gemm(name, stream), writes=(Region(name, (0, 6400), (0, 51200)),))
+    wide = lambda name, stream: gemm(name, stream)._replace(writes=(Region(name, (0, 6400), (0, 51200)),))
     one, both = (predict(plan_of(*each), m40) for each in ([wide("a", 0)], [wide("a", 0), wide("b", 1)]))
     assert both.makespan == pytest.approx(2 * one.makespan, rel=0.01)
 

@@ -81,12 +81,15 @@ def test_every_position_of_the_switches_has_a_timeline(cell, direction):
         assert told.launches == len(told.bars.row)
 
 
-@pytest.mark.parametrize("steps", [3, 9, 12])
+@pytest.mark.parametrize("steps", [1, 3, 9, 12])
+@pytest.mark.parametrize("layers", [1, 2, 4])
 @pytest.mark.parametrize("direction", ["forward", "backward"])
-def test_bytes_and_flops_of_long_passes_are_those_of_their_plans(direction, steps):
-    sizes, build = Sizes(steps, 4, 8, 8, 3), {"forward": forward_plan, "backward": backward_plan}[direction]
-    for stage in stage_numbers(direction, "lstm", sizes):
-        plan = stages.apply(build("lstm", sizes), STAGES[stage.name])
+@pytest.mark.parametrize("cell", ["rnn_tanh", "gru_after", "lstm"])
+def test_bytes_and_flops_of_long_passes_are_those_of_their_plans(cell, direction, layers, steps):
+    build = {"forward": forward_plan, "backward": backward_plan}[direction]
+    sizes = Sizes(steps, 4, 8, 8, layers)
+    for stage in stage_numbers(direction, cell, sizes):
+        plan = stages.apply(build(cell, sizes), STAGES[stage.name])
         assert stage[1:] == (plan.count(), plan.bytes(), plan.flops)
 
 

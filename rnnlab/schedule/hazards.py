@@ -2,50 +2,93 @@
 
 Three hazards, as in any processor: a read after the write it needs, a write after a read of what it
 overwrites, a write after a write.  An operation that waits for another needs no word about what stands before
-that one, so only the nearest hazards are kept.
+that one, so only the nearest hazards are kept: of every region the latest writer, and the readers since.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import chain
+from operator import attrgetter
 from typing import NamedTuple
 
-from rnnlab.schedule.plan import Operation, Plan, Region, overlap
+import numpy as np
+
+from rnnlab.schedule.plan import Plan, Region
+
+KINDS = "read after write", "write after read", "write after write"
 
 
 class Hazard(NamedTuple):
     """`later` must wait for `earlier`, because of `region`."""
 
-    kind: str  # "read after write", "write after read", "write after write"
+    kind: str  # one of KINDS
     earlier: int
     later: int
     region: Region
 
 
+class Waits(NamedTuple):
+    """Pairs of operations, each pair once, by the later one's place and then the earlier one's."""
+
+    earlier: np.ndarray
+    later: np.ndarray
+
+
 def hazards(plan: Plan) -> list[Hazard]:
     """All direct hazards between operations, by their place in the plan."""
-    watch = _Watch(plan)
-    found = []
-    for index, operation in enumerate(plan.operations):
-        found += watch.arrive(index, operation)
-    return found
+    regions, found = _nearest(plan)
+    return [Hazard(KINDS[kind], *pair, regions[region]) for kind, *pair, region in found.tolist()]
 
 
-def dependencies(plan: Plan, found: Iterable[Hazard] | None = None) -> list[tuple[int, ...]]:
-    """For each operation, the places of those that it must wait for, in order; found: hazards(plan)."""
-    waits = [set() for _ in plan.operations]
-    for hazard in hazards(plan) if found is None else found:
-        waits[hazard.later].add(hazard.earlier)
-    return [tuple(sorted(each)) for each in waits]
+def dependencies(plan: Plan) -> list[tuple[int, ...]]:
+    """For each operation, the places of those that it must wait for, in order."""
+    waits = [[] for _ in plan.operations]
+    for earlier, later in zip(*map(np.ndarray.tolist, _pairs(*_nearest(plan)[1].T[1:3])), strict=True):
+        waits[later].append(earlier)
+    return [tuple(each) for each in waits]
 
 
-def check_order(plan: Plan, order: Sequence[int], found: Iterable[Hazard] | None = None) -> None:
+def waits_of(plan: Plan) -> Waits:
+    """What orders the plan: its dependencies, and perhaps pairs that follow from them; found out once."""
+    if "waits" not in plan.derived:
+        plan.derived["waits"] = _pairs(*_nearest(plan)[1].T[1:3])
+    return plan.derived["waits"]
+
+
+def take_along(old: Plan, new: Plan, place: np.ndarray) -> Plan:
+    """The new plan, with what is already known of who waits for whom in the old one.
+
+    place: where the work of each old operation stands in the new plan.  Joined operations must touch what
+    their parts touch, no more and no less: then two of them meet where two of their parts do.
+    """
+    if "waits" in old.derived:
+        earlier, later = (place[each] for each in old.derived["waits"])
+        apart = earlier != later
+        new.derived["waits"] = _pairs(earlier[apart], later[apart])
+    return new
+
+
+def check_order(plan: Plan, order: Sequence[int]) -> None:
     """Raises ValueError, naming the first hazard, if running the plan's operations in `order` breaks one."""
     if sorted(order) != list(range(len(plan.operations))):
         raise ValueError(f"an order names each of the {len(plan.operations)} operations once")
-    place = {index: at for at, index in enumerate(order)}
-    for hazard in hazards(plan) if found is None else found:
-        if place[hazard.earlier] > place[hazard.later]:
-            raise ValueError(describe(plan, hazard))
+    if broken := first_broken(plan, places(order)):
+        raise ValueError(describe(plan, broken))
+
+
+def places(order: Sequence[int]) -> np.ndarray:
+    """The place of each operation in an order of them all."""
+    place = np.empty(len(order), int)
+    place[np.array(order, int)] = np.arange(len(order))
+    return place
+
+
+def first_broken(plan: Plan, place: np.ndarray) -> Hazard | None:
+    """The first hazard that is open if each operation runs at this place; equal places are one operation."""
+    earlier, later = waits_of(plan)
+    if not (place[earlier] > place[later]).any():
+        return None
+    return next(each for each in hazards(plan) if place[each.earlier] > place[each.later])
 
 
 def unordered(plan: Plan, events: list[tuple[int, int]]) -> list[Hazard]:
@@ -68,74 +111,52 @@ def describe(plan: Plan, hazard: Hazard) -> str:
     return words[hazard.kind]
 
 
-class _Watch:
-    """The latest writer and the readers since, of every region; buckets of a few rows keep it quick."""
-
-    def __init__(self, plan: Plan):
-        self.rows = _bucket_rows(plan)
-        self.writers = defaultdict(list)  # bucket -> [(region, operation)]
-        self.readers = defaultdict(list)
-        self.known = {}  # region -> its buckets: a network's operations name the same few again and again
-
-    def buckets(self, region: Region) -> Sequence[tuple[str, int]]:
-        """Where to look for the region; nowhere if nobody writes to its buffer."""
-        known = self.known.get(region)
-        if known is None:
-            buffer, (first, last), _ = region
-            rows = self.rows.get(buffer)
-            blocks = range(first // rows, -(-last // rows)) if rows else ()
-            known = self.known[region] = tuple((buffer, block) for block in blocks)
-        return known
-
-    def arrive(self, index: int, operation: Operation) -> list[Hazard]:
-        touched = [(region, self.buckets(region)) for region in operation.touches]
-        written = [(region, self.buckets(region)) for region in operation.writes]
-        found = {}
-        for region, buckets in touched:
-            _collect(found, "read after write", self.writers, region, buckets, index)
-        for region, buckets in written:
-            _collect(found, "write after read", self.readers, region, buckets, index)
-            _collect(found, "write after write", self.writers, region, buckets, index)
-        for region, buckets in written:
-            self._replace(region, buckets, index)
-        for region, buckets in touched[: len(operation.reads)]:
-            for bucket in buckets:
-                self.readers[bucket].append((region, index))
-        return list(found.values())
-
-    def _replace(self, region, buckets, index):
-        rows = self.rows[region.buffer]
-        for bucket in buckets:
-            for table in (self.writers, self.readers):
-                if old := table[bucket]:
-                    table[bucket] = [each for each in old if not _covers(region, each[0], bucket, rows)]
-            self.writers[bucket].append((region, index))
+def _pairs(earlier: np.ndarray, later: np.ndarray) -> Waits:
+    many = 1 + later.max(initial=0)
+    pairs = np.sort(later * many + earlier, kind="stable")  # they are nearly in order
+    later, earlier = np.divmod(pairs[np.diff(pairs, prepend=-1) > 0], many)
+    return Waits(earlier, later)
 
 
-def _bucket_rows(plan: Plan) -> dict[str, int]:
-    """Rows of a bucket, for every buffer that is written to: those of the smallest piece that is touched."""
-    smallest = {region.buffer: region.shape[0] for each in plan.operations for region in each.writes}
-    for each in plan.operations:
-        for buffer, (first, last), _ in each.reads + each.writes:
-            if last - first < smallest.get(buffer, 0):
-                smallest[buffer] = last - first
-    return smallest
+def _nearest(plan: Plan) -> tuple[list[Region], np.ndarray]:
+    """The regions that are touched, and the hazards as rows of numbers; see nearest.py."""
+    from rnnlab.schedule.nearest import nearest  # brings Numba, which a plan by itself does without
+
+    count = len(plan.operations)
+    flat = [region for each in plan.operations for some in (each.reads, each.writes) for region in some]
+    ids = np.fromiter(map(id, flat), int, len(flat))  # many operations share a region; quicker than its hash
+    _, chosen, touched = np.unique(ids, return_index=True, return_inverse=True)
+    of_each = lambda name: map(attrgetter(name), plan.operations)
+    reads, writes = (np.fromiter(map(len, of_each(name)), int, count) for name in ("reads", "writes"))
+    adds = np.fromiter(of_each("accumulates"), int, count)
+    first = np.concatenate([[0], np.cumsum(reads + writes)])
+    written = np.repeat(np.tile([False, True], count), np.column_stack([reads, writes]).ravel())
+    regions = [flat[k] for k in chosen]
+    boxes, buckets, total = _buckets(regions, touched[written])
+    spans = first, first[:-1] + reads, first[:-1] + reads + writes * adds
+    return regions, nearest(boxes, buckets, (touched, *spans), total)
 
 
-def _collect(found, kind, table, region, buckets, index):
-    for bucket in buckets:
-        for other, earlier in table[bucket]:
-            if earlier not in found and earlier != index and (other is region or overlap(region, other)):
-                found[earlier] = Hazard(kind, earlier, index, other)
+def _buckets(regions: Sequence[Region], written: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Boxes and buckets of regions, see nearest.py, and how many buckets there are; written: some regions.
 
-
-def _covers(new: Region, old: Region, bucket: tuple[str, int], rows: int) -> bool:
-    """Inside the bucket, does the new region hold all of the old one?"""
-    if new is old:
-        return True
-    (_, (first, last), (left, right)), (_, (top, bottom), (start, end)) = new, old
-    low, high = bucket[1] * rows, (bucket[1] + 1) * rows
-    return left <= start and end <= right and first <= max(top, low) and min(bottom, high) <= last
+    A bucket is as many rows as the smallest piece of the buffer that is touched; a buffer that nobody writes
+    to has none.
+    """
+    number = {name: k for k, name in enumerate(dict.fromkeys(region.buffer for region in regions))}
+    buffer = np.fromiter((number[region.buffer] for region in regions), int, len(regions))
+    sides = chain.from_iterable((*rows, *columns) for _, rows, columns in regions)
+    boxes = np.fromiter(sides, int, 4 * len(regions)).reshape(-1, 4)
+    top, bottom = boxes[:, 0], boxes[:, 1]
+    least, blocks = np.full(len(number), np.iinfo(int).max), np.zeros(len(number), int)
+    np.minimum.at(least, buffer, bottom - top)
+    rows = least[buffer]
+    first = top // rows
+    last = np.where(np.isin(buffer, buffer[written]), -(-bottom // rows), first)
+    np.maximum.at(blocks, buffer, last)
+    base = np.cumsum(blocks) - blocks
+    at = base[buffer]
+    return boxes, np.column_stack([at + first, at + last, rows, at]), blocks.sum()
 
 
 def _finished(plan: Plan, events: list[tuple[int, int]]) -> list[int]:

@@ -14,14 +14,13 @@ ROWS, COLUMNS = "rows", "columns"
 
 def side_by_side(regions: Iterable[Region], axis: str) -> Region | None:
     """The region that these make up along `axis`, given in any order; None if they do not."""
-    ordered = sorted(regions, key=lambda region: getattr(region, axis))
-    first, spans = ordered[0], [getattr(region, axis) for region in ordered]
-    across = [each._replace(**{axis: (0, 0)}) for each in ordered]
-    if any(each != across[0] for each in across):
+    regions, other = list(regions), ROWS if axis == COLUMNS else COLUMNS
+    spans = sorted(getattr(region, axis) for region in regions)
+    if len({(region.buffer, getattr(region, other)) for region in regions}) > 1:
         return None
     if any(a[1] != b[0] for a, b in pairwise(spans)):
         return None
-    return first._replace(**{axis: (spans[0][0], spans[-1][1])})
+    return regions[0]._replace(**{axis: (spans[0][0], spans[-1][1])})
 
 
 def join(operations: list[Operation]) -> Operation | None:
@@ -29,10 +28,7 @@ def join(operations: list[Operation]) -> Operation | None:
     first = operations[0]
     if len(operations) == 1:
         return first
-    if any(
-        (each.kind, each.transposed, each.layer) != (first.kind, first.transposed, first.layer)
-        for each in operations
-    ):
+    if len({(each.kind, each.transposed, each.layer) for each in operations}) > 1:
         return None
     return _join_gemms(operations) if first.kind == "gemm" else _join_reduces(operations)
 
@@ -44,7 +40,7 @@ def _join_gemms(operations: list[Operation]) -> Operation | None:
     flip_a, flip_b = operations[0].transposed
     m_axis, a_inner = (COLUMNS, ROWS) if flip_a else (ROWS, COLUMNS)
     n_axis, b_inner = (ROWS, COLUMNS) if flip_b else (COLUMNS, ROWS)
-    same = lambda regions: len(set(regions)) == 1
+    same = lambda regions: all(region == regions[0] for region in regions)
     if same(left) and not same(right):
         return _joined(operations, (left[0], side_by_side(right, n_axis)), side_by_side(outs, COLUMNS))
     if same(right) and not same(left):

@@ -4,31 +4,31 @@ The whole network stage of Appleyard, Kočiský and Blunsom (2016): step t of la
 layer and step t of the layer below, so all cells of a diagonal t + l may run at once.
 """
 
-import heapq
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rnnlab.schedule.hazards import Hazard, check_order, dependencies, hazards
-from rnnlab.schedule.plan import Operation, Plan
+import numpy as np
 
-Clock = tuple[int, ...]  # for each stream, how many of its operations have certainly finished
+from rnnlab.schedule.hazards import Waits, check_order, places, take_along, waits_of
+from rnnlab.schedule.plan import Operation, Plan
 
 
 def wavefront(plan: Plan) -> Plan:
     """Issue the cells of a diagonal after those of the diagonal before it, as far as they may be."""
-    found = hazards(plan)
-    return reorder(plan, _by_priority(plan, dependencies(plan, found)), "wavefront", found)
+    from rnnlab.schedule.in_order import by_priority  # brings Numba, which a plan by itself does without
+
+    (earlier, later), count = waits_of(plan), len(plan.operations)
+    diagonals = np.fromiter((_diagonal(plan, each) for each in plan.operations), int, count)
+    order = np.argsort(earlier, kind="stable")
+    first = _firsts(earlier[order], count)
+    missing = np.bincount(later, minlength=count)
+    return reorder(plan, by_priority(diagonals, missing, first, later[order]).tolist(), "wavefront")
 
 
-def reorder(
-    plan: Plan, order: Sequence[int], name: str = "reorder", found: Sequence[Hazard] | None = None
-) -> Plan:
-    """The plan in another order of issue.  Raises ValueError, naming the hazard, if the order breaks one.
-
-    found: hazards(plan), where they are known already.
-    """
-    check_order(plan, order, found)
-    return plan.after(name, [plan.operations[index] for index in order])
+def reorder(plan: Plan, order: Sequence[int], name: str = "reorder") -> Plan:
+    """The plan in another order of issue.  Raises ValueError, naming the hazard, if the order breaks one."""
+    check_order(plan, order)
+    return take_along(plan, plan.after(name, [plan.operations[index] for index in order]), places(order))
 
 
 def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) -> Plan:
@@ -39,10 +39,13 @@ def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) ->
     """
     if per_layer not in (1, 2):
         raise ValueError(f"per_layer is {per_layer}: 1 stream a layer, or 2")
-    beside = lambda each: per_layer == 2 and _is_beside(each)
-    first = lambda each: per_layer * each.layer if layers_apart else 0
-    operations = [replace(each, stream=first(each) + beside(each)) for each in plan.operations]
-    return plan.after(f"assign_streams({per_layer}{'' if layers_apart else ' in all'})", operations)
+    layers, two = per_layer * layers_apart, per_layer == 2
+    operations = [
+        each.in_stream(layers * each.layer + (two and _is_beside(each))) for each in plan.operations
+    ]
+    named = plan.after(f"assign_streams({per_layer}{'' if layers_apart else ' in all'})", operations)
+    named.derived.update(plan.derived)  # nobody waits for other operations than before
+    return named
 
 
 def capture(plan: Plan) -> Plan:
@@ -51,50 +54,23 @@ def capture(plan: Plan) -> Plan:
 
 
 def events(plan: Plan) -> list[tuple[int, int]]:
-    """(recorded after, waited for before): the fewest events, in issue order, that order all hazards.
-
-    Each stream keeps a clock of what has certainly finished in every other; a wait that the clock already
-    implies needs no event.
-    """
-    found, clocks, done, place = [], {}, [], []
-    streams = 1 + max((each.stream for each in plan.operations), default=0)
-    zero, issued = (0,) * streams, [0] * streams
-    for index, (each, waits) in enumerate(zip(plan.operations, dependencies(plan), strict=True)):
-        clock = clocks.get(each.stream, zero)
-        for earlier in reversed(waits):
-            source = plan.operations[earlier].stream
-            if source != each.stream and clock[source] < place[earlier]:
-                found.append((earlier, index))
-                clock = later_of(clock, done[earlier])
-        issued[each.stream] += 1
-        place.append(issued[each.stream])
-        clock = (*clock[: each.stream], issued[each.stream], *clock[each.stream + 1 :])
-        clocks[each.stream] = clock
-        done.append(clock)
-    return found
+    """(recorded after, waited for before): the fewest events, in issue order, that order all hazards."""
+    return list(zip(*map(np.ndarray.tolist, event_arrays(plan)), strict=True))
 
 
-def later_of(a: Clock, b: Clock) -> Clock:
-    return tuple(map(max, a, b))
+def event_arrays(plan: Plan) -> Waits:
+    """The events, in issue order: after which operation each is recorded, and before which it is awaited."""
+    from rnnlab.schedule.in_order import fewest_events  # brings Numba, as above
+
+    (earlier, later), count = waits_of(plan), len(plan.operations)
+    stream = np.fromiter((each.stream for each in plan.operations), int, count)
+    needed = fewest_events(stream, 1 + stream.max(initial=0), _firsts(later, count), earlier)
+    return Waits(earlier[needed], later[needed])
 
 
-def _by_priority(plan: Plan, waits: Sequence[tuple[int, ...]]) -> list[int]:
-    """Topological order that prefers early diagonals, and in a diagonal the plan's own order."""
-    missing, readers = [len(each) for each in waits], [[] for _ in waits]
-    for index, each in enumerate(waits):
-        for earlier in each:
-            readers[earlier].append(index)
-    ready = [(_diagonal(plan, plan.operations[k]), k) for k, count in enumerate(missing) if count == 0]
-    heapq.heapify(ready)
-    order = []
-    while ready:
-        _, index = heapq.heappop(ready)
-        order.append(index)
-        for later in readers[index]:
-            missing[later] -= 1
-            if missing[later] == 0:
-                heapq.heappush(ready, (_diagonal(plan, plan.operations[later]), later))
-    return order
+def _firsts(which: np.ndarray, count: int) -> np.ndarray:
+    """Where each operation's pairs begin, and where the last one's end; pairs lie in order of `which`."""
+    return np.searchsorted(which, np.arange(count + 1))
 
 
 def _diagonal(plan: Plan, each: Operation) -> int:

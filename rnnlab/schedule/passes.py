@@ -9,8 +9,12 @@ whole network, is in order.py.  A pass chooses groups of operations and the plac
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from itertools import chain
+from operator import itemgetter
 
-from rnnlab.schedule.hazards import describe, hazards
+import numpy as np
+
+from rnnlab.schedule.hazards import describe, first_broken, places, take_along
 from rnnlab.schedule.joining import cells_of, fuse, join
 from rnnlab.schedule.plan import Elementary, Operation, Plan, Region, overlap
 
@@ -60,7 +64,7 @@ def transpose_once(plan: Plan) -> Plan:
         if each.kind == "gemm" and each.transposed == (False, True):
             weights = each.reads[1]
             turned.setdefault((weights.buffer, each.layer), None)
-            each = replace(each, reads=(each.reads[0], _turned(weights)), transposed=(False, False))
+            each = each._replace(reads=(each.reads[0], _turned(weights)), transposed=(False, False))
         operations.append(each)
     buffers, first = dict(plan.buffers), []
     for name, layer in turned:
@@ -73,10 +77,8 @@ def transpose_once(plan: Plan) -> Plan:
 
 def regroup(plan: Plan, name: str, groups: Groups, merge: Callable[[Plan, list[int]], Operation]) -> Plan:
     """The plan with each group as one operation.  Raises ValueError, naming a hazard that would break."""
-    place = {index: at for at, group in enumerate(groups) for index in group}
-    for hazard in hazards(plan):
-        if place[hazard.earlier] > place[hazard.later]:
-            raise ValueError(f"{name}: {describe(plan, hazard)}")
+    if broken := first_broken(plan, _places(groups)):
+        raise ValueError(f"{name}: {describe(plan, broken)}")
     merged = [merge(plan, group) if len(group) > 1 else plan.operations[group[0]] for group in groups]
     return plan.after(name, merged)
 
@@ -87,15 +89,23 @@ def _join_alike(plan: Plan, name: str, key: Callable[[Operation], Hashable | Non
     for index, each in enumerate(plan.operations):
         if each.kind in ("gemm", "reduce") and (mine := key(each)) is not None:
             alike[mine, each.kind, each.transposed, _meeting_point(each)].append(index)
-    groups = []
+    made = {}  # first member -> the group, and the operation that it becomes
     for indexes in alike.values():
-        groups += _joinable(plan, indexes)
-    if all(len(group) == 1 for group in groups):
+        made |= {group[0]: (group, joined) for group, joined in _joinable(plan, indexes)}
+    if not made:
         return plan.after(name, plan.operations)  # as it was, so there is nothing to refuse
-    taken = {index for group in groups for index in group}
+    taken = set(chain.from_iterable(group for group, _ in made.values()))
+    groups = [group for group, _ in made.values()]
     groups += [[index] for index in range(len(plan.operations)) if index not in taken]
-    groups.sort(key=lambda group: group[0] if at_first else group[-1])
-    return regroup(plan, name, groups, lambda plan, group: join([plan.operations[k] for k in group]))
+    groups.sort(key=itemgetter(0 if at_first else -1))
+    joined = regroup(plan, name, groups, lambda _, group: made[group[0]][1])
+    return take_along(plan, joined, _places(groups))
+
+
+def _places(groups: Groups) -> np.ndarray:
+    """For each operation of the old plan the place of its group."""
+    where = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+    return where[places(list(chain.from_iterable(groups)))]
 
 
 def _meeting_point(each: Operation) -> Hashable:
@@ -103,19 +113,24 @@ def _meeting_point(each: Operation) -> Hashable:
     return tuple(region.buffer for region in each.reads + each.writes)
 
 
-def _joinable(plan: Plan, indexes: list[int]) -> Groups:
-    """The indexes in as few groups as can be joined: all, or those that share a region, or each alone."""
+def _joinable(plan: Plan, indexes: list[int]) -> list[tuple[list[int], Operation]]:
+    """Groups that can be joined, as few as there can be, and what each becomes: all, or those that share a
+    region, or none."""
+    if len(indexes) == 1:
+        return []
     operations = [plan.operations[k] for k in indexes]
-    if join(operations) is not None:
-        return [indexes]
+    if (joined := join(operations)) is not None:
+        return [(indexes, joined)]
     for shared in (lambda each: each.writes[0], lambda each: each.reads[-1], lambda each: each.reads[0]):
         parts = defaultdict(list)
         for index, each in zip(indexes, operations, strict=True):
             parts[shared(each)].append(index)
         groups = list(parts.values())
-        if 1 < len(groups) < len(indexes) and all(join([plan.operations[k] for k in g]) for g in groups):
-            return groups
-    return [[index] for index in indexes]
+        if 1 < len(groups) < len(indexes):
+            found = [(group, join([plan.operations[k] for k in group])) for group in groups]
+            if all(joined for _, joined in found):
+                return found
+    return []
 
 
 def _pointwise_runs(plan: Plan, indexes: list[int]) -> Groups:
@@ -181,13 +196,13 @@ def _opened(cell: list[Operation], total: Operation) -> list[Operation]:
     made = {each.writes[0] for each in products}
     rest = tuple(region for region in total.reads if region not in made)
     adding = [
-        replace(each, writes=(write,), accumulates=bool(rest) or k > 0) for k, each in enumerate(products)
+        each._replace(writes=(write,), accumulates=bool(rest) or k > 0) for k, each in enumerate(products)
     ]
     cell = [each for each in cell if each not in products]
     if len(rest) == 1:
         cell = [_writing(each, rest[0], write) for each in cell]
     elif rest:
-        adding.insert(0, replace(total, reads=rest, body=(Elementary("sum", rest, write),)))
+        adding.insert(0, total._replace(reads=rest, body=(Elementary("sum", rest, write),)))
     at = next(k for k, each in enumerate(cell) if each is total)
     return cell[:at] + adding + cell[at + 1 :]
 
@@ -196,7 +211,7 @@ def _writing(each: Operation, old: Region, new: Region) -> Operation:
     """The operation with its result in another place."""
     if each.writes != (old,):
         return each
-    return replace(each, writes=(new,), body=tuple(part._replace(write=new) for part in each.body))
+    return each._replace(writes=(new,), body=tuple(part._replace(write=new) for part in each.body))
 
 
 def _is_sum(each: Operation) -> bool:

@@ -7,7 +7,7 @@ order.py); executors run a plan (run_numpy.py) or predict its time (timeline.py)
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 Span = tuple[int, int]  # first, and one past the last
@@ -52,8 +52,7 @@ class Elementary(NamedTuple):
     write: Region
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """One launch.  kind: gemm, pointwise, reduce (a sum over rows), transpose.
 
     gemm: write = op(a) op(b) [+ what stands there], reads (a, b); transposed says which factor is.
@@ -95,6 +94,9 @@ class Operation:
         """What must cross the memory bus if nothing stays in a cache: every operand once."""
         return itemsize * sum(region.size for region in self.touches + self.writes)
 
+    def in_stream(self, stream: int) -> "Operation":
+        return Operation._make((*self[:-1], stream))
+
     def __str__(self) -> str:
         first, last = self.steps[0], self.steps[1] - 1
         when = f"step {first}" if first == last else f"steps {first}–{last}"
@@ -108,22 +110,11 @@ class Operation:
         return f"{self.kind} → {self.writes[0].buffer}"
 
 
-def relocated(
-    each: Operation, place: Callable[[Region], Region], layers: int = 0, steps: int = 0
-) -> Operation:
-    """The operation with other regions, and that many layers and steps further on."""
-    first, last = each.steps
-    return Operation(
-        each.kind,
-        tuple(map(place, each.reads)),
-        tuple(map(place, each.writes)),
-        each.layer + layers,
-        (first + steps, last + steps),
-        each.transposed,
-        each.accumulates,
-        tuple(Elementary(rule, tuple(map(place, reads)), place(write)) for rule, reads, write in each.body),
-        each.stream,
-    )
+def relocated(each: Operation, place: Callable[[Region], Region]) -> Operation:
+    """The operation with other regions."""
+    body = [Elementary(rule, tuple(map(place, reads)), place(write)) for rule, reads, write in each.body]
+    reads, writes = tuple(map(place, each.reads)), tuple(map(place, each.writes))
+    return each._replace(reads=reads, writes=writes, body=tuple(body))
 
 
 @dataclass(frozen=True)
@@ -149,6 +140,7 @@ class Plan:
     kept: frozenset[str]
     captured: bool = False  # launched as one CUDA graph
     history: tuple[str, ...] = ()  # the passes it has been through
+    derived: dict = field(default_factory=dict, init=False, compare=False, repr=False)  # see hazards.waits_of
 
     def after(self, name: str, operations: list[Operation], **changes) -> "Plan":
         """The plan with these operations, as made by the pass of that name."""

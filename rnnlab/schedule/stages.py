@@ -89,8 +89,7 @@ def make_plan(direction: str, cell: str, sizes: Sizes, passes: Sequence[Pass]) -
     """The plan of a pass through a network, made now."""
     build = forward_plan if direction == "forward" else backward_plan
     within = list(takewhile(lambda each: each in WITHIN_A_CELL, passes))
-    plan = repeated(partial(build, cell), within, sizes) if within else build(cell, sizes)
-    return apply(plan, passes[len(within) :])
+    return apply(repeated(partial(build, cell), within, sizes), passes[len(within) :])
 
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

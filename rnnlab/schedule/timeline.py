@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.machine.devices import Device
-from rnnlab.schedule.order import events
+from rnnlab.schedule.order import event_arrays
 from rnnlab.schedule.plan import Operation, Plan
 
 # Fitted together, with Maxwell's launch and node, to the M40 ladder published for Appleyard et al. (2016).
@@ -55,6 +55,17 @@ class Work(NamedTuple):
     flops: np.ndarray
     alone: np.ndarray  # microseconds with nobody beside it
 
+    @classmethod
+    def of(cls, each: Operation, device: Device, itemsize: int = 4) -> "Work":
+        """What one operation asks: numbers in the place of arrays."""
+        moving = each.bytes(itemsize) / device.bandwidth * 1e-3
+        if each.kind != "gemm":
+            return cls(0, 0.0, moving)
+        m, n, _ = each.gemm_shape
+        blocks = -(-n // TILE[0]) * -(-m // TILE[1])  # a plan's n runs over weights, m over sequences
+        flops = each.flops * (TURNED if each.transposed == (False, True) else 1.0)
+        return cls(blocks, flops, max(moving, float(flops / throughput(device, blocks))))
+
 
 class Queues(NamedTuple):
     """What decides who waits for whom; arrays by operation."""
@@ -76,10 +87,9 @@ def shapes_of(plan: Plan) -> tuple[list[int], np.ndarray]:
     """One operation of each shape, and for every operation the place of its like among them."""
     known, like, places = {}, [], []
     for index, each in enumerate(plan.operations):
-        shapes = tuple(
-            (bottom - top, right - left) for _, (top, bottom), (left, right) in each.reads + each.writes
-        )
-        asked = each.kind, each.transposed, each.accumulates, len(each.body), shapes
+        kind, reads, writes, _, _, transposed, accumulates, body, _ = each
+        shapes = [(bottom - top, right - left) for _, (top, bottom), (left, right) in reads + writes]
+        asked = kind, transposed, accumulates, len(body), *shapes
         if asked not in known:
             known[asked] = len(places)
             places.append(index)
@@ -89,7 +99,7 @@ def shapes_of(plan: Plan) -> tuple[list[int], np.ndarray]:
 
 def work_of(operations: Sequence[Operation], device: Device, itemsize: int = 4) -> Work:
     """The work of each, from its shape."""
-    found = [_work(each, device, itemsize) for each in operations]
+    found = [Work.of(each, device, itemsize) for each in operations]
     blocks, flops, alone = zip(*found, strict=True) if found else ((), (), ())
     return Work(np.array(blocks, int), np.array(flops, float), np.array(alone, float))
 
@@ -97,9 +107,10 @@ def work_of(operations: Sequence[Operation], device: Device, itemsize: int = 4) 
 def queues_of(plan: Plan) -> Queues:
     """The plan's streams and events."""
     stream = np.array([each.stream for each in plan.operations], int)
-    pairs = sorted((waiting, earlier) for earlier, waiting in events(plan)) if stream.any() else []
-    waiting, earlier = np.array(pairs, int).reshape(-1, 2).T
-    return Queues(stream, np.searchsorted(waiting, np.arange(len(stream) + 1)), np.ascontiguousarray(earlier))
+    if not stream.any():
+        return Queues(stream, np.zeros(len(stream) + 1, int), np.zeros(0, int))
+    earlier, waiting = event_arrays(plan)
+    return Queues(stream, np.searchsorted(waiting, np.arange(len(stream) + 1)), earlier)
 
 
 def run(queues: Queues, work: Work, device: Device, captured: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -128,14 +139,3 @@ def throughput(device: Device, blocks: np.ndarray | int) -> np.ndarray:
 def issue_times(count: int, device: Device, captured: bool = False) -> np.ndarray:
     """When the host has issued each of so many operations; a captured plan is issued at once."""
     return device.launch * (np.ones(count) if captured else 1.0 + np.arange(count))
-
-
-def _work(each: Operation, device: Device, itemsize: int) -> tuple[int, float, float]:
-    """Blocks, FLOPs and microseconds alone."""
-    moving = each.bytes(itemsize) / device.bandwidth * 1e-3
-    if each.kind != "gemm":
-        return 0, 0.0, moving
-    m, n, _ = each.gemm_shape
-    blocks = -(-n // TILE[0]) * -(-m // TILE[1])  # a plan's n runs over weights, m over sequences
-    flops = each.flops * (TURNED if each.transposed == (False, True) else 1.0)
-    return blocks, flops, max(moving, float(flops / throughput(device, blocks)))

@@ -20,11 +20,11 @@ from rnnlab.schedule.passes import (
     transpose_once,
     weight_gradient_after_loop,
 )
-from rnnlab.schedule.plan import Operation, Plan, Sizes
+from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.repeat import alike, showing_all
-from rnnlab.schedule.resize import resized
-from rnnlab.schedule.timeline import Queues, Work, issue_times, queues_of, run, shapes_of, work_of
-from rnnlab.widgets.schedule_drawing import KINDS, Bars, Stage
+from rnnlab.schedule.timeline import Queues, Work, issue_times, run, work_of
+from rnnlab.widgets.schedule_drawing import Bars, Stage
+from rnnlab.widgets.schedule_table import launch, table_of
 
 STAGES = {
     "kernel_per_operation": stages.KERNEL_PER_OPERATION,
@@ -33,7 +33,6 @@ STAGES = {
     "layer_wavefront": stages.LAYER_WAVEFRONT,
     "graph_replay": stages.GRAPH_REPLAY,
 }
-KEPT = 2  # sequences and units of plans that are kept and resized
 ONLY_WHEN = {wavefront, assign_streams, capture}  # passes that change when something runs, not what
 PASSES = {  # in the order in which they are made, from the position of their switch
     "group_gates": lambda _: group_gates,
@@ -82,15 +81,6 @@ class Settings:
         return tuple(PASSES[name](getattr(self, name)) for name in on)
 
 
-class Table(NamedTuple):
-    """What a plan is, whatever its minibatch, hidden size and device."""
-
-    few: Plan  # one operation of each shape
-    like: np.ndarray  # for every operation the place of its like among the few
-    queues: Queues
-    launches: list[tuple]  # see _predicted
-
-
 class Prediction(NamedTuple):
     """What the model says of a pass; times in microseconds."""
 
@@ -124,58 +114,41 @@ def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
     """Launches, bytes and FLOPs of the five named stages.
 
     All three grow by the same amount with every two steps, so a long sequence is told from two short ones;
-    and they depend on what is launched, not on the order or the stream.
+    all layers have the same; and it matters what is launched, not the order or the stream.
     """
     T, found = min(sizes.T, 2 + sizes.T % 2), []
     for name, passes in STAGES.items():
         what = tuple(each for each in passes if each not in ONLY_WHEN)
         with _collector_at_rest():
-            plans = [_plan(direction, cell, replace(sizes, T=length), what) for length in (T, T + 2)]
-        pairs = zip(*map(_counted, plans), strict=True)
-        found.append(Stage(name, *(a + (b - a) * ((sizes.T - T) // 2) for a, b in pairs)))
+            two = [_counted(direction, cell, replace(sizes, T=length, L=1), what) for length in (T, T + 2)]
+        pairs = zip(*two, strict=True)
+        found.append(Stage(name, *(sizes.L * (a + (b - a) * ((sizes.T - T) // 2)) for a, b in pairs)))
     return tuple(found)
 
 
-def _plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Plan:
-    """The plan, from a small one that is kept: minibatch and hidden size change no launch."""
-    return resized(_small_plan(direction, cell, _least(sizes), passes), sizes.B, sizes.H)
-
-
-def _least(sizes: Sizes) -> Sizes:
-    return replace(sizes, B=KEPT, I=KEPT, H=KEPT)
-
-
-@lru_cache(maxsize=64)
-def _small_plan(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Plan:
-    """The plan, from the one that lacks the last pass: so a switch costs what comes after it."""
-    if not passes or passes[-1] in stages.WITHIN_A_CELL:
-        return stages.make_plan(direction, cell, sizes, passes)
-    return passes[-1](_small_plan(direction, cell, sizes, passes[:-1]))
+def _counted(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> list[int]:
+    """Launches, bytes and FLOPs."""
+    table = table_of(direction, cell, sizes, passes)
+    few, times = table.resized(sizes.B, sizes.H), np.bincount(table.like).tolist()
+    asked = [(n, n * each.bytes(), n * each.flops) for each, n in zip(few, times, strict=True)]
+    return [sum(each) for each in zip(*asked, strict=True)]
 
 
 def _of_plan(settings: Settings) -> Prediction:
     """Any plan: operation by operation."""
     launched = tuple(each for each in settings.passes if each is not capture)  # it changes no launch
-    table = _table(settings.direction, settings.cell, _least(settings.sizes), launched)
-    few = resized(table.few, settings.minibatch, settings.hidden_size).operations
+    table = table_of(settings.direction, settings.cell, settings.sizes, launched)
+    few = table.resized(settings.minibatch, settings.hidden_size)
     work = Work(*(each[table.like] for each in work_of(few, settings.of_device)))
     mflops = np.array([each.flops / 1e6 if each.kind == "gemm" else 0.0 for each in few])
     return _predicted(settings, table.launches, _when(settings, table.queues, work), mflops[table.like].sum())
-
-
-@lru_cache(maxsize=64)
-def _table(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, ...]) -> Table:
-    plan = _small_plan(direction, cell, sizes, passes)
-    places, like = shapes_of(plan)
-    few = replace(plan, operations=tuple(plan.operations[k] for k in places))
-    return Table(few, like, queues_of(plan), [_launch(each) for each in plan.operations])
 
 
 def _of_cells(settings: Settings) -> Prediction:
     """A plan whose cells run one after another in one stream: the same, from one cell of each kind."""
     few = stages.make_plan(settings.direction, settings.cell, showing_all(settings.sizes), settings.passes)
     cells = {key: [few.operations[k] for k in places] for key, places in cells_of(few).items()}
-    kinds = {key: [_launch(each)[:2] for each in cell] for key, cell in cells.items()}
+    kinds = {key: [launch(each)[:2] for each in cell] for key, cell in cells.items()}
     work = {key: work_of(cell, settings.of_device).alone for key, cell in cells.items()}
     mflops = {key: sum(each.flops for each in cell if each.kind == "gemm") for key, cell in cells.items()}
     launches, alone, total = [], [], 0
@@ -201,41 +174,30 @@ def _predicted(
     """launches: (kind, name, row, layer, first step, one past the last); when: start, end, issue of each."""
     start, end, issued = when
     streams = 0 if settings.streams == Settings.streams else settings.streams
-    each = ("", ", beside") if streams == 2 else ("",)
-    rows = tuple(f"layer {k}{which}" for k in range(settings.layers) for which in each)
-    row, kind = (np.array([launch[k] for launch in launches]) for k in (2, 0))
-    says = [(launch[1], *launch[3:]) for launch in launches]
+    of_layer = ("", ", beside") if streams == 2 else ("",)
+    rows = tuple(f"layer {k}{which}" for k in range(settings.layers) for which in of_layer)
+    row, kind = (np.array([each[k] for each in launches]) for k in (2, 0))
+    says = [(each[1], *each[3:]) for each in launches]
     bars = Bars(rows, row, kind, start, end, issued, settings.of_device.launch, says)
     makespan = float(end.max())
     return Prediction(bars, len(launches), makespan, mflops / makespan, 1 - _covered(start, end) / makespan)
 
 
-def _launch(each: Operation) -> tuple:
-    """(kind, name, row, layer, first step, one past the last)."""
-    row = each.stream or each.layer  # stream 0 is layer 0's, or everybody's
-    return list(KINDS).index(each.kind), _short(each), row, each.layer, *each.steps
-
-
 @contextmanager
 def _collector_at_rest() -> Iterator[None]:
-    """Python's collector off: walking through plans, none of which is garbage yet, doubles the time."""
+    """Python's collector off: walking through plans, none of which is garbage yet, doubles the time.
+
+    Afterwards all objects count as old ones, or the collector would walk through the new plans at once.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if was_on:
+            gc.freeze()
+            gc.unfreeze()
             gc.enable()
-
-
-def _short(each: Operation) -> str:
-    """A name for a bar: W x, U h, dW, sum, tanh, ×17, …"""
-    if each.kind == "pointwise":
-        return each.body[0].rule if len(each.body) == 1 else f"×{len(each.body)}"
-    if each.kind == "gemm" and not each.writes[0].buffer.startswith("dweight"):
-        return "W" if each.reads[1].buffer.startswith("weight_ih") else "U"
-    written = each.writes[0].buffer
-    return {"dweight_ih": "dW", "dweight_hh": "dU"}.get(written.split("_l")[0], each.kind)
 
 
 def _covered(start: np.ndarray, end: np.ndarray) -> float:
@@ -244,7 +206,3 @@ def _covered(start: np.ndarray, end: np.ndarray) -> float:
     until = np.maximum.accumulate(end[order])
     before = np.concatenate([[0.0], until[:-1]])
     return float(np.maximum(0, until - np.maximum(start[order], before)).sum())
-
-
-def _counted(plan: Plan) -> tuple[int, int, int]:
-    return plan.count(), plan.bytes(), plan.flops

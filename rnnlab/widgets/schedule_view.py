@@ -95,6 +95,7 @@ def explore_schedule(
 
     passes: keys of SWITCHES; sizes: keys of SIZES; start: fields of Settings, look_at, launches_shown.
     """
+    prediction(Settings(layers=1, steps=1, wavefront=True, streams=2))  # compiles what no move is to wait for
     first = Settings(**{name: value for name, value in start.items() if name not in LOOK})
     look = {name: start[name] for name in LOOK if name in start}
     shown = {name: SIZES[name] for name in sizes} | {name: SWITCHES[name] for name in passes}
