@@ -151,7 +151,9 @@ def taken_along(plan):
 
 @pytest.mark.parametrize("batch", [batch_two_inputs, batch_inputs])
 @pytest.mark.parametrize(
-    "before", [(), (group_gates,), (group_gates, fuse_pointwise), (transpose_once,)], ids=str
+    "before",
+    [(), (group_gates,), (group_gates, fuse_pointwise), (transpose_once,)],
+    ids=lambda passes: " ".join(each.__name__ for each in passes) or "nothing",
 )
 @pytest.mark.parametrize("direction", BUILD)
 @pytest.mark.parametrize("cell", CELLS)
