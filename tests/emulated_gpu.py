@@ -33,6 +33,8 @@ extern "C" int run_{name}(void **a, int first, int second, unsigned blocks, unsi
 
 def compiler():
     """The C++ compiler of this machine, or the one that a wheel brings; None without either."""
+    if not sys.platform.startswith("linux"):  # coroutines are made by what Linux's C library has
+        return None
     if shutil.which("g++"):
         return ["g++"]
     return [sys.executable, "-m", "ziglang", "c++"] if find_spec("ziglang") else None

@@ -20,12 +20,14 @@ constexpr int A_ROW = sizeof(Number) * HIDDEN / 64;  // pairs of tiles (64 bytes
 DEVICE bool meet(int *flags, int *failed, int step) {
   __syncthreads();
   if (threadIdx.x == 0) store_release(flags + blockIdx.x, step);
+  bool late = false;  // who else is late for it finds out by itself: all asking `failed` would take a step's time
   for (int block = threadIdx.x; block < gridDim.x; block += THREADS) {
     int looks = 0;
     while (load_acquire(flags + block) < step && looks < MOST_LOOKS) looks++;
-    if (looks == MOST_LOOKS) atomicMax(failed, step);
+    late |= looks == MOST_LOOKS;
   }
-  return __syncthreads_or(load_acquire(failed));
+  if (late) atomicMax(failed, step);
+  return __syncthreads_or(late);
 }
 
 // A warp's weights: ROWS tiles of 16 rows, PAIRS pairs of tiles of each, AWAY of them in shared memory.

@@ -13,12 +13,14 @@ extern "C" __global__ void flags(int *flags, int *failed, uint4 *data, int times
     data[((step + 1) % 2 * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x] = v;
     __syncthreads();
     if (threadIdx.x == 0) store_release(flags + blockIdx.x, step);
+    bool late = false;
     for (int block = threadIdx.x; block < gridDim.x; block += blockDim.x) {
       int looks = 0;
       while (load_acquire(flags + block) < step && looks < 1 << 24) looks++;
-      if (looks == 1 << 24) atomicMax(failed, step);
+      late |= looks == 1 << 24;
     }
-    if (__syncthreads_or(load_acquire(failed))) return;
+    if (late) atomicMax(failed, step);
+    if (__syncthreads_or(late)) return;
   }
 }
 
@@ -26,14 +28,16 @@ extern "C" __global__ void flags(int *flags, int *failed, uint4 *data, int times
 extern "C" __global__ void counter(int *count, int *failed, int times) {
   for (int step = 1; step <= times; step++) {
     __syncthreads();
+    bool late = false;
     if (threadIdx.x == 0) {
       __threadfence();
       atomicAdd(count, 1);
       int looks = 0;
       while (load_acquire(count) < step * gridDim.x && looks < 1 << 24) looks++;
-      if (looks == 1 << 24) atomicMax(failed, step);
+      late = looks == 1 << 24;
     }
-    if (__syncthreads_or(load_acquire(failed))) return;
+    if (late) atomicMax(failed, step);
+    if (__syncthreads_or(late)) return;
   }
 }
 
