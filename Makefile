@@ -23,7 +23,7 @@ lab: $(STAMP)  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-bro
 	@.venv/bin/rnnlab lab $(OPTIONS)
 
 test: $(STAMP)  ## run every test (OPTIONS="-k bptt" for some of them)
-	@.venv/bin/python -m pytest -n 2 $(OPTIONS)
+	@.venv/bin/python -m pytest -n 2 --dist worksteal $(OPTIONS)
 
 check: $(STAMP)  ## what a commit must pass: lint, format, derived files, style
 	@.venv/bin/ruff check && .venv/bin/ruff format --check
