@@ -12,7 +12,7 @@ endif
 ifeq ($(origin CUDA_EXTRA), undefined)
 CUDA_EXTRA := $(if $(PYTHON),$(shell $(PYTHON) rnnlab/machine/driver.py))
 endif
-# Halide, NVIDIA's compilers, and one that runs kernels on the CPU: 900 MB on disk, which a learner does without
+# Halide, NVIDIA's compilers, and one that runs kernels on the CPU: 1.1 GB on disk, which a learner does without
 ifeq ($(origin CI_EXTRA), undefined)
 CI_EXTRA := $(if $(CI),$(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),compile halide emulate))
 endif

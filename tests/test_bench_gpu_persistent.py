@@ -148,10 +148,12 @@ def test_floors_stand_beside_the_persistent_kernels_only():
 
 def test_a_records_page_tells_exchanges_depth_and_what_time_left_out():
     record = {"machine": {}, "date": "2027-01-01", "cases": [], "latencies": {"push_16": 0.2512}}
-    record |= {"depth": {"deep": 99}, "left_out": ["persistent: gru"]}
+    one, many = ({"layers": n, "sequences": 4, "bytes": 2e9, "losses": [2.0, 1.0]} for n in (7, 99))
+    record |= {"depth": {"shallow": one, "deep": many}, "left_out": ["persistent: gru"]}
     told = report.page(record)
     assert "exchanges, µs, GB/s, or how many at once: push_16 0.2512" in told
-    assert "{'deep': 99}" in told
+    assert "99 layers at minibatch 4 in 2.00 GB, loss 2 → 1" in told
+    assert "residual RNN: no room" in report.page(record | {"depth": {"left_out": "no room"}})
     assert "left out, time was over: persistent: gru" in told
 
 

@@ -1,15 +1,21 @@
 """The floor under a step, and the choice of a way: hand-counted, refused with reasons."""
 
+from dataclasses import replace
+
 import pytest
 
+from rnnlab.cells import GATES as CELLS
 from rnnlab.ladder.persistence import on_gpu
 from rnnlab.ladder.persistence.chooser import WAYS, Abilities, choose
 from rnnlab.ladder.persistence.floor import H200 as PAPER
-from rnnlab.ladder.persistence.floor import floor, latencies_of
+from rnnlab.ladder.persistence.floor import TENSOR_PEAK, floor, latencies_of
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
 from rnnlab.ladder.persistent_grid import shape_for
-from rnnlab.machine.devices import find
+from rnnlab.machine.devices import DEVICES, find
 from rnnlab.network import Network
+from rnnlab.schedule.build import forward_plan
+from rnnlab.schedule.plan import Sizes
 
 H200, A100, T4 = find("H200"), find("A100"), find("T4")
 
@@ -66,6 +72,28 @@ def test_the_chooser_takes_what_runs_and_says_why_not_the_others(asked, gpu, cho
     assert chosen in str(found).splitlines()[0]
 
 
+@pytest.mark.parametrize("cell", CELLS)
+def test_a_naive_step_has_as_many_kernels_as_its_plan(cell):
+    """Two steps' plan less one's, apart from how the chooser counts."""
+    plans = [forward_plan("gru_after" if cell == "gru" else cell, Sizes(T, 8, 64, 64, 1)) for T in (1, 2)]
+    naive = choose(cell, 64, "float32", (9, 8), Abilities(H200)).ways[0].step
+    slower = (
+        choose(cell, 64, "float32", (9, 8), Abilities(replace(H200, launch=H200.launch + 1))).ways[0].step
+    )
+    assert slower - naive == pytest.approx(plans[1].count() - plans[0].count())
+
+
+def test_a_slice_of_a_gpu_takes_no_cluster_larger_than_itself():
+    slice_of_one = Abilities(replace(H200, multiprocessors=14))
+    assert choose("lstm", 256, "bfloat16", (9, 8), slice_of_one).name == "persistent_cluster"  # of 8 blocks
+    found = choose("lstm", 512, "bfloat16", (9, 8), slice_of_one)
+    assert "do not stay in the registers of 14 blocks" in found.ways[-1].why_not
+
+
+def test_every_device_with_a_tensor_peak_has_a_data_sheet():
+    assert TENSOR_PEAK.keys() <= DEVICES.keys()
+
+
 def test_the_chooser_names_what_a_gpu_lacks():
     why = {each.name: each.why_not for each in choose("lstm", 512, "float16", (9, 8), Abilities(T4)).ways}
     assert "T4 has compute capability 7.5; the kernel needs 9.0" in why["persistent_cluster"]
@@ -81,9 +109,11 @@ def test_the_chooser_names_what_a_gpu_lacks():
 
 
 def test_a_rung_says_why_it_does_not_run():
-    asked = lambda network, gpu: on_gpu.why_not(shape_for, network, 8, gpu)
+    asked = lambda network, gpu: on_gpu.why_not(shape_for, network, 5, 8, gpu)
     assert asked(Network.create("lstm", 4, 1024), Abilities(H200)) is None
     assert "not in float64" in asked(Network.create("lstm", 4, 64, dtype="float64"), Abilities(H200))
     assert "resets after" in asked(Network.create("gru", 4, 64, reset="before"), Abilities(H200))
     assert "does not promise" in asked(Network.create("lstm", 4, 64), Abilities(H200, cooperative=False))
+    alone = Abilities(H200, cooperative=False)  # a cluster starts whole or not at all, and needs no promise
+    assert on_gpu.why_not(cluster_for, Network.create("lstm", 4, 64), 5, 8, alone) is None
     assert "4096 units" in asked(Network.create("lstm", 4, 4096), Abilities(H200))

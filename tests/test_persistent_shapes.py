@@ -1,5 +1,7 @@
 """Fragments, shapes and registers of the CUDA C++ kernels: who holds which weight, and what does not fit."""
 
+import ctypes
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +10,9 @@ from hypothesis import strategies as st
 from rnnlab.bench import register_table
 from rnnlab.cells import GATES
 from rnnlab.compiling import compilers
-from rnnlab.ladder.persistence import fragments
+from rnnlab.ladder.persistence import cuda_chip, fragments
 from rnnlab.ladder.persistence.numbers import STORED, factors, loaded
-from rnnlab.ladder.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
+from rnnlab.ladder.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
 from rnnlab.machine.devices import find
 
 H200, A100 = find("H200"), find("A100")
@@ -100,3 +102,32 @@ def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
         assert int(registers) <= 255
         if register_table.compilers() in page:  # another compiler may choose otherwise
             assert line in page
+
+
+@needs_compilers
+def test_a_launch_with_clusters_is_described_as_nvidias_own_bindings_do():
+    """Byte by byte: what ctypes lays out, and what cuda.bindings lays out for the same launch."""
+    from cuda.bindings import driver
+
+    value = driver.CUlaunchAttributeValue()
+    value.clusterDim.x, value.clusterDim.y, value.clusterDim.z = 16, 1, 1
+    attribute = driver.CUlaunchAttribute()
+    attribute.id, attribute.value = driver.CUlaunchAttributeID(cuda_chip.CLUSTER_DIMENSION), value
+    theirs = driver.CUlaunchConfig()
+    theirs.gridDimX, theirs.gridDimY, theirs.gridDimZ = 128, 1, 1
+    theirs.blockDimX, theirs.blockDimY, theirs.blockDimZ = 256, 1, 1
+    theirs.sharedMemBytes, theirs.attrs, theirs.numAttrs = 777, [attribute], 1
+    cluster, ours = cuda_chip.described(Launch(128, 256, 777, 16))
+    place, size = cuda_chip.LaunchConfig.attributes.offset, ctypes.sizeof(ours)
+    mine, other = bytes(ours), ctypes.string_at(theirs.getPtr(), size)
+    assert (mine[:place], mine[place + 8 :]) == (
+        other[:place],
+        other[place + 8 :],
+    )  # but where attributes lie
+    there = int.from_bytes(other[place : place + 8], "little")
+    assert ctypes.string_at(there, ctypes.sizeof(cluster)) == bytes(cluster)
+    names = driver.CUlaunchAttributeID, driver.CUfunction_attribute
+    assert names[0](cuda_chip.CLUSTER_DIMENSION).name == "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"
+    assert names[1](cuda_chip.MOST_SHARED).name == "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"
+    large = "CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED"
+    assert names[1](cuda_chip.LARGE_CLUSTERS).name == large

@@ -7,7 +7,8 @@ def test_a_layer_that_fits_into_a_cluster_is_said_to():
     said = chip_view.finding("lstm", 512, 4, "H200")
     assert said == (
         "lstm, 512 units, 4 bytes a weight, H200: 4.00 MiB; the closest place with room is a cluster of 16 "
-        "multiprocessors. The course's float32 kernel in Python takes 64 of 132 multiprocessors."
+        "multiprocessors. The course's float32 kernel in Python takes 64 of 132 multiprocessors, "
+        "64 weights a thread."
     )
 
 

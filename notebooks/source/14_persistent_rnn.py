@@ -34,14 +34,11 @@ print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of {titan.peak:.1f
 # What they measured, read off their figure: TFLOP/s of a step with 1 152 units on that card.
 
 # %%
-published = {  # minibatch: persistent, Nervana's product, cuBLAS's
-    1: (0.68, None, None),
-    4: (2.78, 0.12, 0.05),
-    62: (2.80, 1.43, 0.64),
-}
-for B, rates in published.items():
-    steps = ["–" if rate is None else f"{rate:.2f} TFLOP/s, {2 * B * H * H / rate / 1e6:6.1f} µs a step" for rate in rates]
-    print(f"minibatch {B:2}: persistent {steps[0]}; Nervana {steps[1]}; cuBLAS {steps[2]}")
+from rnnlab.widgets.minibatch_view import PUBLISHED
+
+for name, rates in PUBLISHED.items():
+    for B, rate in rates.items():
+        print(f"{name:10} minibatch {B:2}: {rate:.2f} TFLOP/s, {2 * B * H * H / rate / 1e6:6.1f} µs a step")
 
 # %% [markdown]
 # Published, Diamos and others 2016; the kernel was written in assembly. A step of 3.8 µs with four sequences is four times faster than reading the weights once would allow. The other two are far from that bound: their products were made for larger minibatches.

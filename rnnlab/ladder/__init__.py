@@ -13,6 +13,7 @@ import importlib
 import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from types import ModuleType
 
 from rnnlab.cells import GATES
@@ -42,21 +43,16 @@ def needs_numba(network: Network, T: int, B: int) -> str | None:
     return only_reset_after(network, T, B) if network.cell == "gru" else None
 
 
+def asked(rung: str, network: Network, T: int, B: int) -> str | None:
+    """The `why_not` of a rung whose own module says it."""
+    return importlib.import_module(f"{__name__}.{rung}").why_not(network, T, B)
+
+
 def fits_in_registers(network: Network, T: int, B: int) -> str | None:
     """The `why_not` of the persistent rung; its GRU resets before or after its product."""
     if not importlib.util.find_spec("numba"):
         return "Numba is not installed: pip install --constraint constraints.txt numba"
-    return importlib.import_module(f"{__name__}.persistent").why_not(network, T, B)
-
-
-def grid_fits(network: Network, T: int, B: int) -> str | None:
-    """The `why_not` of the rung on tensor cores."""
-    return importlib.import_module(f"{__name__}.persistent_grid").why_not(network, T, B)
-
-
-def cluster_fits(network: Network, T: int, B: int) -> str | None:
-    """The `why_not` of the rung in clusters."""
-    return importlib.import_module(f"{__name__}.persistent_cluster").why_not(network, T, B)
+    return asked("persistent", network, T, B)
 
 
 def needs_halide(network: Network, T: int, B: int) -> str | None:
@@ -120,14 +116,14 @@ RUNGS = (
         "tensor cores keep the weights, in TF32",
         "persistent_cuda",
         needs="sm80",
-        why_not=grid_fits,
+        why_not=partial(asked, "persistent_grid"),
     ),
     Rung(
         "persistent_cluster",
         "clusters push h to each other, in bfloat16",
         "persistent_cuda",
         needs="sm90",
-        why_not=cluster_fits,
+        why_not=partial(asked, "persistent_cluster"),
     ),
 )
 

@@ -13,10 +13,8 @@ import numpy as np
 from rnnlab import cuda
 from rnnlab.cells import STATES, resets_before
 from rnnlab.ladder.persistence import kernels, reset_before
-from rnnlab.ladder.persistence.tiles import WARPS, Tiles, tiles_for
+from rnnlab.ladder.persistence.tiles import Tiles, tiles_for
 from rnnlab.network import check_gradients, check_input
-
-NARROW = 64  # units, below which a block of one warp spreads a layer over more blocks
 
 
 def forward(network, x, state=None):
@@ -47,8 +45,7 @@ def backward(network, saved, dy, dstate=None):
 
 def tiles_of(network) -> Tiles:
     """How a layer's weights are shared out on the GPU at hand, or on the one that is simulated."""
-    warps = 1 if network.hidden_size < NARROW else WARPS
-    return tiles_for(network.gates, network.hidden_size, *_chip(), warps)
+    return tiles_for(network.gates, network.hidden_size, *_chip())
 
 
 def kernels_of(network, tiles) -> tuple[Callable, Callable]:

@@ -5,14 +5,14 @@
 // makes of h it pushes into every block's next row of h; a barrier there counts the bytes.  Two rows in turn are
 // enough: nobody can push h(t+2) before all have pushed h(t+1), and they push it after reading h(t).
 // Backward, a block has the gates' gradients of its own units, multiplies its rows of the weights with them, and
-// pushes each block the partial sums that belong to its units: a quarter of the bytes of a GRU's or LSTM's gates.
+// pushes each block the partial sums that belong to its units: 4 bytes a unit, where an LSTM's gates would be 8.
 //
-// Defined by persistent_cluster.py: NUMBER (0 or 1), CELL, HIDDEN, CLUSTER (blocks).
+// Defined by shapes.py: NUMBER (0 or 1), CELL, HIDDEN, CLUSTER (blocks).
 #include "persistence/instructions.cuh"
 #include "persistence/cells.cuh"
 
 #ifndef MOST_LOOKS
-#define MOST_LOOKS (1 << 20)  // some seconds; then something is wrong
+#define MOST_LOOKS (1 << 20)  // far longer than a step; then something is wrong
 #endif
 constexpr int UNITS = HIDDEN / CLUSTER, WARPS = UNITS / TILE_UNITS, THREADS = 32 * WARPS;  // of a block
 constexpr int PAIRS = HIDDEN / 32, ROW = HIDDEN / 2 + 16;  // words; 16 more, so that 8 rows lie in 32 banks

@@ -5,13 +5,13 @@
 // from the second-level cache; their partial sums meet in shared memory, always in the same order.  Between
 // steps blocks meet at flags, one a block, as in kernels.py.
 //
-// Defined by persistent_grid.py: NUMBER, CELL, HIDDEN, WARPS, FORWARD_UNITS and BACKWARD_UNITS of a block, FORWARD_AWAY and
-// BACKWARD_AWAY (pairs of weight tiles of a warp that lie in shared memory), CHUNK (tiles of sequences at once).
+// Defined by shapes.py: NUMBER, CELL, HIDDEN, WARPS, FORWARD_UNITS and BACKWARD_UNITS of a block, FORWARD_AWAY
+// and BACKWARD_AWAY (pairs of a warp's weight tiles that lie in shared memory), CHUNK (tiles of sequences at once).
 #include "persistence/instructions.cuh"
 #include "persistence/cells.cuh"
 
 #ifndef MOST_LOOKS
-#define MOST_LOOKS (1 << 24)  // some seconds; then something is wrong
+#define MOST_LOOKS (1 << 24)  // far longer than a step; then something is wrong
 #endif
 constexpr int THREADS = 32 * WARPS;
 constexpr int A_ROW = sizeof(Number) * HIDDEN / 64;  // pairs of tiles (64 bytes) in HIDDEN numbers

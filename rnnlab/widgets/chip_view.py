@@ -24,6 +24,7 @@ class Kept(NamedTuple):
     kernel: str
     blocks: int
     full: np.ndarray  # of each block, the part of its rows that are units of the layer
+    each: str = ""  # what a thread keeps
 
 
 def kept(cell: str, hidden: int, itemsize: int, device: str) -> Kept | str:
@@ -31,16 +32,17 @@ def kept(cell: str, hidden: int, itemsize: int, device: str) -> Kept | str:
     sheet = find(device)
     try:
         if itemsize == 2:
-            blocks = (
-                grid_shape(cell, hidden, "bfloat16", SEQUENCES, sheet).launch("forward", SEQUENCES).blocks
-            )
+            shape = grid_shape(cell, hidden, "bfloat16", SEQUENCES, sheet)
+            blocks = shape.launch("forward", SEQUENCES).blocks
             return Kept("bfloat16 kernel in CUDA C++", blocks, np.ones(blocks))
         tiles = tiles_for(len(GATES[cell]), hidden, sheet.multiprocessors, sheet.compute_capability[0])
     except ValueError as error:
         return str(error)
     of_block = tiles.warps * tiles.units
     rows = np.minimum(of_block, hidden - np.arange(tiles.blocks) * of_block)
-    return Kept("float32 kernel in Python", tiles.blocks, rows / of_block)
+    return Kept(
+        "float32 kernel in Python", tiles.blocks, rows / of_block, f", {tiles.weights} weights a thread"
+    )
 
 
 def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
@@ -55,7 +57,7 @@ def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
     if isinstance(mine, str):
         return f"{told}The course's kernel does not run: {mine}."
     there = find(device).multiprocessors
-    return f"{told}The course's {mine.kernel} takes {mine.blocks} of {there} multiprocessors."
+    return f"{told}The course's {mine.kernel} takes {mine.blocks} of {there} multiprocessors{mine.each}."
 
 
 def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:

@@ -111,9 +111,8 @@ def _without_gpu(why: str, suites: list[str], chosen: argparse.Namespace) -> int
     except ValueError as error:
         print(f"rnnlab bench gpu: {error}", file=sys.stderr)
         return 2
-    for cell in ("lstm", "gru", "rnn_tanh"):
-        if {*suites} - {"persistent"}:
-            print(report.predicted(APPLEYARD._replace(cell=cell), device), end="\n\n")
+    for cell in ("lstm", "gru", "rnn_tanh") if {*suites} != {"persistent"} else ():
+        print(report.predicted(APPLEYARD._replace(cell=cell), device), end="\n\n")
     if "persistent" in suites:
         print(predicted_floors([workload for workload, _ in persistent(False)], device))
     return 2 if chosen.record else 0
@@ -161,8 +160,7 @@ def _depth() -> dict:
     try:
         found = depth.measured()
     except Exception as error:  # out of memory, blocks that do not meet, …
-        print(f"depth: {error}")
-        return {"left_out": f"{type(error).__name__}: {error}"}
+        found = {"left_out": f"{type(error).__name__}: {error}"}
     print(depth.told(found), flush=True)
     return found
 

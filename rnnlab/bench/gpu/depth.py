@@ -16,7 +16,7 @@ from rnnlab.network import Network
 HIDDEN, STEPS = 1152, 700
 MANY, FEW = 64, 4  # sequences
 SHALLOW = 7
-RATE, TRAINED = 1e-4, 5  # of descent; steps
+RATE, TRAINED = 1e-3, 5  # of each parameter's own length, which a step of descent goes; steps
 
 
 class ResidualLayers(PersistentLayers):
@@ -47,9 +47,12 @@ class ResidualLayers(PersistentLayers):
         self.dy = 2 * away / away.size
         self._backward()
         for layer in self.layers:
-            for name in ("weight_ih", "weight_hh", "bias"):
-                gradient = layer["dbias_ih" if name == "bias" else f"d{name}"]
-                layer[name] -= rate * gradient.size * gradient
+            for name, gradient in (
+                ("weight_ih", "dweight_ih"),
+                ("weight_hh", "dweight_hh"),
+                ("bias", "dbias_ih"),
+            ):
+                layer[name] -= rate * _length(layer[name]) / _length(layer[gradient]) * layer[gradient]
         return loss
 
 
@@ -61,6 +64,10 @@ class Depth:
     sequences: int
     bytes: int
     losses: list[float]  # before each step of descent
+
+
+def _length(array: object) -> float:
+    return float((array * array).sum()) ** 0.5
 
 
 def measured(hidden: int = HIDDEN, steps: int = STEPS, shallow: int = SHALLOW) -> dict[str, dict]:
@@ -84,11 +91,13 @@ def trained(layers: int, sequences: int, hidden: int, steps: int) -> Depth:
     return Depth(layers, sequences, stack.bytes, losses)
 
 
-def told(found: dict[str, dict]) -> str:
-    """Both networks in a sentence."""
+def told(found: dict[str, dict | str]) -> str:
+    """Both networks in a sentence, or why they are not there."""
+    if "left_out" in found:
+        return f"residual RNN: {found['left_out']}"
     shallow, deep = (Depth(**found[name]) for name in ("shallow", "deep"))
     line = lambda each: (
         f"{each.layers} layers at minibatch {each.sequences} in {each.bytes / 1e9:.2f} GB, "
         f"loss {each.losses[0]:.4g} → {each.losses[-1]:.4g}"
     )
-    return f"residual RNN, {HIDDEN} units, {STEPS} steps: {line(shallow)}; {line(deep)}"
+    return f"residual RNN: {line(shallow)}; {line(deep)}"

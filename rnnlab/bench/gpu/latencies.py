@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from rnnlab.bench.gpu.events import seconds
 from rnnlab.ladder.persistence.cuda_chip import CudaChip
 from rnnlab.ladder.persistence.floor import Latencies
 from rnnlab.ladder.persistence.shapes import Launch, with_includes
@@ -104,10 +105,10 @@ class Bench:
         data = self.cupy.zeros(FEW_MIB // 16 * 4, "uint32")
         count, over = FEW_MIB // 16, 4
         given = c_void_p(data.data.ptr), ends, c_int(count), c_int(over)
-        seconds = 1e-6 * self._time(partial(self._run, "l2_read", self.blocks, 1024, *given))
+        took = 1e-6 * self._time(partial(self._run, "l2_read", self.blocks, 1024, *given))
         return {
             "l2": self._time(follow) / TIMES,
-            "l2_bandwidth": self.blocks * over * FEW_MIB / seconds / 1e9,
+            "l2_bandwidth": self.blocks * over * FEW_MIB / took / 1e9,
         }
 
     def _in_cluster(self, name: str, cluster: int, *given: object) -> float:
@@ -136,13 +137,4 @@ class Bench:
     def _time(self, run: Callable[[], object]) -> float:
         """Median microseconds of a run, between two events."""
         run()
-        return statistics.median(self._between(run) for _ in range(ROUNDS))
-
-    def _between(self, run: Callable[[], object]) -> float:
-        events = self.cupy.cuda
-        start, end = events.Event(), events.Event()
-        start.record()
-        run()
-        end.record()
-        end.synchronize()
-        return 1e3 * events.get_elapsed_time(start, end)
+        return statistics.median(1e6 * seconds([run], repeats=1) for _ in range(ROUNDS))

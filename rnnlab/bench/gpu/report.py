@@ -1,5 +1,6 @@
 """A GPU record, or the model's prediction of one, as tables."""
 
+from rnnlab.bench.gpu import depth
 from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.workload import PARTS, Workload
 from rnnlab.machine.devices import Device
@@ -24,7 +25,7 @@ def page(record: dict) -> str:
         results = [Result(**each) for each in case["results"]]
         told += [f"{workload}", table(workload, results), *left_out(results)]
     if "depth" in record:
-        told.append(f"a residual RNN in the memory of a shallow one: {record['depth']}")
+        told.append(depth.told(record["depth"]))
     told += [f"left out, time was over: {each}" for each in record.get("left_out", [])]
     return "\n\n".join(told)
 

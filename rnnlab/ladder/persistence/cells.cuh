@@ -10,7 +10,7 @@ constexpr int SEQUENCES = 8;      // of a tile
 
 DEVICE float sigmoid(float x) { return 0.5f * fast_tanh(0.5f * x) + 0.5f; }
 
-// in: the products with the inputs, with biases; sums: the recurrent ones.  Both are left holding nothing.
+// in: the products with the inputs, with biases, left holding the gates; sums: the recurrent products.
 // state: c of an LSTM, h of a GRU; kept: what backward needs beside the gates.  Gives h.
 DEVICE float step_forward(float (&in)[4], const float (&sums)[4], float inner_bias, float &state, float &kept) {
   if (LSTM) {

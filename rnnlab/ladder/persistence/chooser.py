@@ -9,14 +9,15 @@ from typing import NamedTuple
 from rnnlab.cells import GATES
 from rnnlab.ladder.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
 from rnnlab.ladder.persistence.numbers import ITEMSIZE
-from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.ladder.persistence.tiles import WARPS, tiles_for
+from rnnlab.ladder.persistence.shapes import PORTABLE, cluster_shape, grid_shape
+from rnnlab.ladder.persistence.tiles import tiles_for
 from rnnlab.machine.devices import DEVICES, Device
+from rnnlab.schedule.build import forward_plan
+from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import BEST, TILE, throughput
 
 WAYS = "kernel_per_operation", "graph_replay", "persistent", "persistent_grid", "persistent_cluster"
-NARROW = 64  # see persistent.py
-OPERATIONS = {"rnn_tanh": 5, "rnn_relu": 5, "gru": 24, "lstm": 25}  # kernels of a naive step, as planned
+ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
 
 
 @dataclass(frozen=True)
@@ -83,14 +84,13 @@ def abilities() -> Abilities:
         (each for each in DEVICES.values() if each.compute_capability <= capability),
         key=lambda each: each.compute_capability,
     )
-    shared = cupy.cuda.Device(number).attributes["MaxSharedMemoryPerBlockOptin"]
+    attributes = cupy.cuda.Device(number).attributes
     sheet = replace(
         near,
         multiprocessors=found["multiProcessorCount"],
         compute_capability=capability,
-        shared_per_block_most=shared,
+        shared_per_block_most=attributes["MaxSharedMemoryPerBlockOptin"],
     )
-    attributes = cupy.cuda.Device(number).attributes
     return Abilities(sheet, bool(attributes["CooperativeLaunch"]), capability >= (9, 0))
 
 
@@ -103,7 +103,8 @@ def _way(name: str, cell: str, hidden: int, precision: str, sizes: tuple[int, in
 
 def _naive(cell, hidden, precision, sizes, gpu) -> float:
     """Launch by launch."""
-    return OPERATIONS[cell] * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
+    kernels = forward_plan("gru_after" if cell == "gru" else cell, ONE_STEP).count()
+    return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
 
 
 def _graph(cell, hidden, precision, sizes, gpu) -> float:
@@ -117,8 +118,7 @@ def _persistent(cell, hidden, precision, sizes, gpu) -> float:
     _insist(sizes[0] > 1, "one step has nothing to keep weights for")
     _insist(precision == "float32", "its kernels compute in float32")
     _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    warps = 1 if hidden < NARROW else WARPS
-    tiles_for(len(GATES[cell]), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0], warps)
+    tiles_for(len(GATES[cell]), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
     flops = 2 * len(GATES[cell]) * hidden**2 * sizes[1]
     return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
 
@@ -135,7 +135,8 @@ def _cluster(cell, hidden, precision, sizes, gpu) -> float:
     _insist(precision != "float32", "its kernels multiply 16-bit numbers")
     shape = cluster_shape(cell, hidden, precision, gpu.sheet)
     _insist(
-        gpu.clusters or shape.cluster <= 8, f"{gpu.sheet.name} has no room for clusters of 16 blocks here"
+        gpu.clusters or shape.cluster <= PORTABLE,
+        f"{gpu.sheet.name} has no room for clusters of 16 blocks here",
     )
     return floor(shape, sizes[1], gpu.sheet).step
 
@@ -160,4 +161,3 @@ def _insist(holds: bool, why_not: str) -> None:
 
 
 _PREDICTED = dict(zip(WAYS, (_naive, _graph, _persistent, _grid, _cluster), strict=True))
-assert TENSOR_PEAK.keys() <= DEVICES.keys()

@@ -12,10 +12,7 @@ from rnnlab.ladder.persistence.layers import Array
 from rnnlab.ladder.persistence.shapes import PORTABLE, Launch, Shape
 from rnnlab.schedule.cublas import WORKSPACE, Gemm, Handle
 
-MOST_SHARED, LARGE_CLUSTERS = (
-    8,
-    14,
-)  # CUfunction_attribute: dynamic shared bytes; clusters of more than 8 blocks
+MOST_SHARED, LARGE_CLUSTERS = 8, 14  # CUfunction_attribute: dynamic shared bytes; clusters of over 8 blocks
 CLUSTER_DIMENSION = 4  # CUlaunchAttributeID
 
 
@@ -36,6 +33,13 @@ class LaunchConfig(ctypes.Structure):
         ("attributes", ctypes.POINTER(LaunchAttribute)),
         ("count", c_uint),
     )
+
+
+def described(launch: Launch) -> tuple[LaunchAttribute, LaunchConfig]:
+    """The launch for the driver, and what it points to."""
+    cluster = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(launch.cluster, 1, 1))
+    sizes = (launch.blocks, 1, 1), (launch.threads, 1, 1), launch.shared, 0
+    return cluster, LaunchConfig(*sizes, ctypes.pointer(cluster), 1)
 
 
 class CudaChip:
@@ -102,10 +106,7 @@ class CudaChip:
 
     def clusters_at_once(self, kernel: int, launch: Launch) -> int:
         """How many clusters of that kernel the GPU runs at once."""
-        blocks, threads, shared, size = launch
-        cluster = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(size, 1, 1))
-        config = LaunchConfig((blocks, 1, 1), (threads, 1, 1), shared, 0, ctypes.pointer(cluster), 1)
-        count = c_int()
+        (_, config), count = described(launch), c_int()
         asked = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
         sound("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*asked))
         return count.value

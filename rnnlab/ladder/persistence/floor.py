@@ -12,9 +12,8 @@ from rnnlab.ladder.persistence.numbers import ITEMSIZE
 from rnnlab.ladder.persistence.shapes import PORTABLE, SEQUENCES, ClusterShape, GridShape, Shape
 from rnnlab.machine.devices import Device
 
-# Dense TFLOP/s of tensor cores, NVIDIA's data sheets; a warp's own mma reaches about so much of it on Hopper.
-TENSOR_PEAK = {"A100": 312, "H100": 989, "H200": 989}
-OF_PEAK = 0.6
+TENSOR_PEAK = {"A100": 312, "H100": 989, "H200": 989}  # dense TFLOP/s of 16 bits, NVIDIA's data sheets
+OF_PEAK = 0.6  # what a warp's own mma may reach of it: an estimate
 TF32 = 0.5  # of the 16-bit rate
 SHARED_BYTES = 128  # a clock, of a multiprocessor
 

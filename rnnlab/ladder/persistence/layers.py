@@ -97,10 +97,10 @@ class TensorLayers:
 
     def outputs(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """y [T,B,H] and the final state, float32."""
-        y = self._got(self.layers[-1]["h"])[1:]
-        ends = [np.stack([self._got(layer["h"])[-1] for layer in self.layers])]
+        y = self._steps(self._number(self.layers[-1]["h"]))[1:]
+        ends = [np.stack([self._steps(self._number(layer["h"]))[-1] for layer in self.layers])]
         if self.lstm:
-            ends.append(np.stack([self._rows(layer["kept"])[-1] for layer in self.layers]))
+            ends.append(np.stack([self._steps(self.chip.get(layer["kept"]))[-1] for layer in self.layers]))
         return y, tuple(ends)
 
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
@@ -110,11 +110,15 @@ class TensorLayers:
             for name in self.network.layer(index)._fields:
                 like = self.network.parameters[f"{name}_l{index}"]
                 found[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
-            carry = self._rows(layer["carry"])[0]
-            dh = self._got(layer["dfirst"])[0] + (carry if self.gru else 0)
+            carry = self._steps(self.chip.get(layer["carry"]))[0]
+            dh = self._steps(self._number(layer["dfirst"]))[0] + (carry if self.gru else 0)
             first.append((dh, carry)[: len(STATES[self.network.cell])])
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
-        return self._got(self.dx), dfirst, {name: found[name] for name in self.network.parameters}
+        return (
+            self._steps(self._number(self.dx)),
+            dfirst,
+            {name: found[name] for name in self.network.parameters},
+        )
 
     @property
     def dx(self) -> Array:
@@ -173,10 +177,6 @@ class TensorLayers:
     def _number(self, array: Array) -> np.ndarray:
         return loaded(self.chip.get(array), self.shape.precision)
 
-    def _got(self, array: Array) -> np.ndarray:
-        return self._rows(array, self._number)
-
-    def _rows(self, array: Array, read=None) -> np.ndarray:
+    def _steps(self, rows: np.ndarray) -> np.ndarray:
         """[steps·wide, n] as [steps,B,n]."""
-        found = (read or self.chip.get)(array)
-        return found.reshape(-1, self.wide, found.shape[-1])[:, : self.B]
+        return rows.reshape(-1, self.wide, rows.shape[-1])[:, : self.B]

@@ -15,7 +15,7 @@ from rnnlab.schedule import card
 ShapeFor = Callable[[str, int, int, Device], Shape]  # cell, hidden size, sequences, device
 
 
-def forward(shape_for: ShapeFor, network: Network, x: np.ndarray, state: tuple | None):
+def forward(shape_for: ShapeFor, network: Network, x: np.ndarray, state: tuple | None = None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
     state = check_input(network, x, state)
     shape = shape_for(network.cell, network.hidden_size, x.shape[1], abilities().sheet)
@@ -26,7 +26,7 @@ def forward(shape_for: ShapeFor, network: Network, x: np.ndarray, state: tuple |
     return *layers.outputs(), layers
 
 
-def backward(network: Network, layers: TensorLayers, dy: np.ndarray, dstate: tuple | None):
+def backward(network: Network, layers: TensorLayers, dy: np.ndarray, dstate: tuple | None = None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
     dstate = check_gradients(network, layers.T, layers.B, dy, dstate)
     layers.load_gradients(dy, dstate)
@@ -35,7 +35,9 @@ def backward(network: Network, layers: TensorLayers, dy: np.ndarray, dstate: tup
     return layers.gradients()
 
 
-def why_not(shape_for: ShapeFor, network: Network, B: int, gpu: Abilities | None = None) -> str | None:
+def why_not(
+    shape_for: ShapeFor, network: Network, T: int, B: int, gpu: Abilities | None = None
+) -> str | None:
     """Why that network does not run by these kernels on the GPU at hand (or on `gpu`); None if it does."""
     if network.dtype != "float32":
         return f"it takes networks in float32 and rounds them, not in {network.dtype}"
@@ -44,10 +46,10 @@ def why_not(shape_for: ShapeFor, network: Network, B: int, gpu: Abilities | None
     if gpu is None and (why := card.why_not()):
         return why
     gpu = gpu or abilities()
-    if not gpu.cooperative:
-        return f"{gpu.sheet.name} does not promise here that all blocks run at once"
     try:
-        shape_for(network.cell, network.hidden_size, B, gpu.sheet)
+        shape = shape_for(network.cell, network.hidden_size, B, gpu.sheet)
     except ValueError as error:
         return str(error)
+    if shape.meets_by_flags and not gpu.cooperative:
+        return f"{gpu.sheet.name} does not promise here that all blocks run at once"
     return None

@@ -184,13 +184,14 @@ def cluster_shape(cell: str, hidden: int, precision: str, device: Device) -> Clu
     if precision == "tf32":
         raise ValueError("the cluster kernel multiplies 16-bit numbers; for float32 take the grid kernel")
     step = Shape(cell, hidden, precision).tile_units
-    for cluster in (1, 2, 4, 8, 16):
+    room = min(MOST_CLUSTER, device.multiprocessors)  # a slice of a GPU may have fewer
+    for cluster in (each for each in (1, 2, 4, 8, 16) if each <= room):
         found = ClusterShape(cell, hidden, precision, cluster)
         whole = hidden % 32 == 0 and hidden % (cluster * step) == 0
         if whole and found.warps <= 8 and hidden // 4 <= NEAR[9]:
             return found
     raise ValueError(
-        f"{hidden} units of {cell} do not stay in the registers of {MOST_CLUSTER} blocks of 8 warps with "
+        f"{hidden} units of {cell} do not stay in the registers of {room} blocks of 8 warps with "
         f"whole tiles of {step} units: take up to 512, in multiples of 32, or the grid kernel"
     )
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 LANES = 32
 MOST_WEIGHTS = {7: 64, 8: 64, 9: 128}  # a thread's by architecture, none of them spilled: as compiled
 WARPS = 8  # a block
+NARROW = 64  # units, below which a block of one warp spreads a layer over more blocks
 
 
 @dataclass(frozen=True)
@@ -48,12 +49,13 @@ class Tiles:
         return block, warp * LANES + column % LANES, place
 
 
-def tiles_for(gates: int, hidden: int, multiprocessors: int, major: int = 9, warps: int = WARPS) -> Tiles:
+def tiles_for(gates: int, hidden: int, multiprocessors: int, major: int = 9) -> Tiles:
     """As few units a warp as one block on each multiprocessor allows; major is the architecture's, 9 of
     sm_90.
 
     Raises ValueError if a thread would keep more weights than stay in its registers.
     """
+    warps = 1 if hidden < NARROW else WARPS
     units, most = max(1, -(-hidden // (warps * multiprocessors))), MOST_WEIGHTS.get(major, 0)
     found = Tiles(gates, hidden, units, warps)
     if found.weights > most:
