@@ -71,7 +71,7 @@ def explore_loop_order() -> View:
         figure_loop_order,
         finding,
         order=Slider("loops, outermost first", ORDERS),
-        tile=Slider("width of a tile (16: none)", TILES),
+        tile=Slider("tile width (16: none)", TILES),
         percent=Slider("done, in percent", range(1, 101), start=39, play=True),
     )
 

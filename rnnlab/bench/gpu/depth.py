@@ -47,12 +47,9 @@ class ResidualLayers(PersistentLayers):
         self.dy = 2 * away / away.size
         self._backward()
         for layer in self.layers:
-            for name, gradient in (
-                ("weight_ih", "dweight_ih"),
-                ("weight_hh", "dweight_hh"),
-                ("bias", "dbias_ih"),
-            ):
-                layer[name] -= rate * _length(layer[name]) / _length(layer[gradient]) * layer[gradient]
+            for name, of in (("weight_ih", "weight_ih"), ("weight_hh", "weight_hh"), ("bias", "bias_ih")):
+                gradient = layer[f"d{of}"]
+                layer[name] -= rate * _length(layer[name]) / _length(gradient) * gradient
         return loss
 
 
