@@ -12,7 +12,7 @@ from rnnlab.bench.gpu import command, ladder, measure, persistent_layers, report
 from rnnlab.bench.gpu.measure import Entry, Settings
 from rnnlab.bench.gpu.workload import PARTS, Workload, problem, rounded
 from rnnlab.bench.record_pages import show
-from rnnlab.schedule.stages import STAGES
+from rnnlab.ladder import stage_passes
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 
@@ -85,7 +85,7 @@ def test_nobody_always_follows_the_same_one(entries):
     assert rounds == ["honest", "trembling", "trembling", "honest"]
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", stage_passes())
 def test_a_stage_as_a_contestant_gives_the_references_numbers_however_often_it_ran(stage, monkeypatch):
     monkeypatch.setattr(ladder, "Gpu", lambda tf32: PretendedCard())
     asked = problem(SMALL, "float32")

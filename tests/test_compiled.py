@@ -12,16 +12,12 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from rnnlab import reference
 from rnnlab.cells import GATES
-from rnnlab.ladder import find
+from rnnlab.ladder import RUNGS, find
 from rnnlab.ladder.compiled import passes, recurrence, threads
 from rnnlab.ladder.compiled.nonlinear import FAST, sigmoid, tanh
+from rnnlab.ladder.facts import Counted
 from rnnlab.ladder.numba_fused import forward as fused_forward
 from rnnlab.network import Network
-
-LEDGERS = {  # products of one layer over T steps, forward and backward
-    "numba_fused": lambda T: (1 + T, T + 3),
-    "numba_parallel": lambda T: (1 + T, T + 3),
-}
 
 
 @njit(**FAST)
@@ -83,11 +79,11 @@ def counted(*args, **options):
     return dot(*args, **options)
 np.dot = counted
 
-T, found = 5, {}
-for rung in ("numba_fused", "numba_parallel"):
+found = {}
+for rung in sys.argv[1:]:
     for cell in ("rnn_tanh", "gru", "lstm"):
         network = Network.create(cell, 4, 6, 1)
-        x, dy = np.ones((T, 3, 4), "float32"), np.ones((T, 3, 6), "float32")
+        x, dy = np.ones((5, 3, 4), "float32"), np.ones((5, 3, 6), "float32")
         count = 0
         _, _, saved = find(rung).module.forward(network, x)
         forward, count = count, 0
@@ -99,11 +95,20 @@ print(json.dumps(found))
 
 def test_products_are_as_many_as_the_ledger_says():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    ledgers = {
+        rung.name: rung.facts.ledger
+        for rung in RUNGS
+        if rung.facts.package == "numba" and rung.facts.ledger.unit == "products"
+    }
     done = subprocess.run(
-        [sys.executable, "-c", COUNT], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", COUNT, *ledgers], env=environment, capture_output=True, text=True, check=True
     )
-    for name, products in json.loads(done.stdout).items():
-        assert tuple(products) == LEDGERS[name.split()[0]](5), name
+    counts = json.loads(done.stdout)
+    assert len(counts) == 3 * len(ledgers) > 0
+    for name, products in counts.items():
+        rung, cell = name.split()
+        sizes, ledger = Counted(5, B=3, H=6, G=len(GATES[cell])), ledgers[rung]
+        assert tuple(products) == (ledger.forward(sizes), ledger.backward(sizes)), name
 
 
 @pytest.mark.parametrize("cell", GATES)

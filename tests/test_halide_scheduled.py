@@ -10,13 +10,11 @@ from rnnlab import reference
 from rnnlab.cells import STATES
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.ladder import find, halide_scheduled
+from rnnlab.ladder.facts import Counted
 from rnnlab.ladder.halide import compiled, equations, published, registers
 from rnnlab.ladder.halide.kernels import Kernels
 from rnnlab.network import Network
 
-LEDGERS = {  # products of one layer of T steps in blocks of a weight gradient: forward, backward
-    "halide_scheduled": (lambda T, blocks: 1 + T, lambda T, blocks: T + 2 + 2 * blocks),
-}
 halide = pytest.mark.skipif(not importlib.util.find_spec("halide"), reason="Halide is not installed")
 
 
@@ -82,8 +80,10 @@ def test_without_a_linker_ahead_of_time_says_what_is_missing(tmp_path, monkeypat
 def test_the_ledger_counts_the_products_really_done(monkeypatch):
     monkeypatch.setattr("rnnlab.ladder.halide.layers.BLOCK", 15)
     network, x, state, dy, dstate = problem("rnn_relu", T=4, B=11, layers=2)
-    rung, blocks = halide_scheduled.Halide("rnn_relu"), 3  # 44 rows
-    forward, backward = (count(4, blocks) for count in LEDGERS["halide_scheduled"])
+    rung, sizes = halide_scheduled.Halide("rnn_relu"), Counted(4, B=11, H=18, G=1)  # 44 rows: 3 blocks
+    ledger = halide_scheduled.FACTS.ledger
+    forward, backward = ledger.forward(sizes), ledger.backward(sizes)
+    assert backward == 4 + 2 + 2 * 3
     _, _, saved = rung.forward(network, x, state)
     assert rung.kernels.products == 2 * forward
     rung.backward(network, saved, dy, dstate)

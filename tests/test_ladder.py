@@ -1,23 +1,25 @@
 """Every rung computes the reference's numbers, for every cell, over shapes that bite."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from test_compiled import LEDGERS as COMPILED  # products, counted uncompiled
-from test_halide_scheduled import LEDGERS as HALIDE
-from test_persistent import LEDGERS as PERSISTENT
-from test_stages import LEDGERS as STAGES  # launches, counted in their plans
 
 from rnnlab import cuda, reference
 from rnnlab.cells import STATES, Kept
 from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.course import ROOT
 from rnnlab.ladder import RUNGS, Rung, find
+from rnnlab.ladder.facts import Counted as Sizes
+from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.network import Network
 
 CELLS = [(cell, "after") for cell in STATES] + [("gru", "before")]
 CPU_RUNGS = [
     rung
     for rung in RUNGS
-    if rung.needs in ("cpu", "cuda")  # without a GPU, NumPy runs their plans
+    if rung.facts.needs in ("cpu", "cuda")  # without a GPU, NumPy runs their plans
     if not all(rung.refuses(Network.create(cell, 2, 2, reset=reset), 1, 1) for cell, reset in CELLS)
 ]  # a rung that refuses everything needs what is not installed here
 SHAPES = [
@@ -145,40 +147,42 @@ def products(call):
     return Counted.products, result
 
 
-LEDGERS = [  # rung, cell, reset, products forward and backward of T steps and G gates
-    ("one_step_at_a_time", "rnn_tanh", "after", lambda T, G: (T * 2 * G, T * (3 * G + 1))),
-    ("one_step_at_a_time", "gru", "after", lambda T, G: (T * 2 * G, T * (3 * G + 1))),
-    ("one_step_at_a_time", "lstm", "after", lambda T, G: (T * 2 * G, T * (3 * G + 1))),
-    ("one_big_gemm", "rnn_tanh", "after", lambda T, G: (1 + T, T + 3)),
-    ("one_big_gemm", "gru", "after", lambda T, G: (1 + T, T + 3)),
-    ("one_big_gemm", "lstm", "after", lambda T, G: (1 + T, T + 3)),
-    ("gru_textbook", "gru", "before", lambda T, G: (6 * T, 11 * T)),
-    ("gru_stacked", "gru", "before", lambda T, G: (1 + 2 * T, 2 * T + 4)),
-    ("gru_reset_after", "gru", "after", lambda T, G: (1 + T, 2 * T + 3)),
-    ("gru_store_product", "gru", "after", lambda T, G: (1 + T, T + 3)),
-    ("gru_batched_recompute", "gru", "after", lambda T, G: (1 + T, T + 4)),
+LEDGERS = [
+    (rung, cell)
+    for rung in RUNGS
+    if rung.facts.ledger and (rung.facts.ledger.unit, rung.facts.package) == ("products", None)
+    for cell in rung.facts.cells
+    if cell != "rnn_relu"  # the same products as rnn_tanh
 ]
 
 
-@pytest.mark.parametrize(("name", "cell", "reset", "ledger"), LEDGERS, ids=lambda value: str(value)[:24])
-def test_the_ledger_counts_the_products_really_done(name, cell, reset, ledger):
+@pytest.mark.parametrize(("rung", "cell"), LEDGERS, ids=lambda value: getattr(value, "name", value))
+def test_the_ledger_counts_the_products_really_done(rung, cell):
     T, L = 5, 2
-    rung = find(name).module
+    reset = "after" if not rung.refuses(Network.create(cell, 2, 2, reset="after"), 1, 1) else "before"
     network, x, state, dy, dstate = problem(cell, reset, (T, 3, 4, 6, L), "float64")
     weights = {key: parameter.view(Counted) for key, parameter in network.parameters.items()}
-    counting = network.with_parameters(weights)
-    forward, backward = ledger(T, network.gates)
-    count, (_, _, saved) = products(lambda: rung.forward(counting, x.view(Counted), state))
-    assert count == L * forward
-    count, _ = products(lambda: rung.backward(counting, saved, dy.view(Counted), dstate))
-    assert count == L * backward
+    counting, sizes = network.with_parameters(weights), Sizes(T, B=3, H=6, G=network.gates)
+    count, (_, _, saved) = products(lambda: rung.module.forward(counting, x.view(Counted), state))
+    assert count == L * rung.facts.ledger.forward(sizes)
+    count, _ = products(lambda: rung.module.backward(counting, saved, dy.view(Counted), dstate))
+    assert count == L * rung.facts.ledger.backward(sizes)
 
 
-def test_every_rung_of_the_ladder_has_a_counted_ledger():
-    counted = (
-        {name for name, *_ in LEDGERS} | STAGES.keys() | COMPILED.keys() | HALIDE.keys() | PERSISTENT.keys()
-    )
-    assert counted == {rung.name for rung in RUNGS if rung.needs in ("cpu", "cuda")}
+WHO_COUNTS = {  # unit and package of a ledger -> the test that counts it, for all rungs with such a ledger
+    ("products", None): test_the_ledger_counts_the_products_really_done,
+    ("products", "numba"): "test_compiled.py: uncompiled",
+    ("products", "halide"): "test_halide_scheduled.py: Halide's own count",
+    ("launches", None): "test_stages.py: operations of the plan",
+    ("weights", "numba"): "test_persistent.py: loads of the simulated kernel",
+}
+
+
+@pytest.mark.parametrize("rung", [r for r in RUNGS if r.facts.needs in ("cpu", "cuda")], ids=lambda r: r.name)
+def test_every_rung_that_runs_here_has_a_ledger_that_a_test_counts(rung):
+    ledger = rung.facts.ledger
+    assert ledger, f"{rung.name} states no ledger in its FACTS"
+    assert (ledger.unit, rung.facts.package) in WHO_COUNTS
 
 
 def numbers_kept(saved):
@@ -216,7 +220,7 @@ def test_a_variant_keeps_as_many_numbers_as_its_docstring_says(name, reset, per_
 
 
 @pytest.mark.parametrize(
-    "rung", [rung for rung in RUNGS if rung.cells == ("gru",)], ids=lambda rung: rung.name
+    "rung", [rung for rung in RUNGS if rung.facts.cells == ("gru",)], ids=lambda rung: rung.name
 )
 def test_a_variant_says_which_gru_it_is_not(rung):
     refusals = {r: rung.refuses(Network.create("gru", 2, 3, reset=r), 1, 1) for r in ("after", "before")}
@@ -225,13 +229,37 @@ def test_a_variant_says_which_gru_it_is_not(rung):
     assert rung.refuses(Network.create("lstm", 2, 3), 1, 1) == f"{rung.name} runs gru, not lstm"
 
 
-def test_every_rung_says_what_it_is_and_stands_once():
+def test_every_rung_states_its_facts_and_stands_once():
     names = [rung.name for rung in RUNGS]
     assert len(set(names)) == len(names)
     for rung in RUNGS:
         assert rung.module.__doc__
-        assert rung.idea
-        assert rung.needs in ("cpu", "cuda", "sm80", "sm90")
+        assert rung.facts.idea
+        assert list(ROOT.glob(f"notebooks/source/*_{rung.facts.lesson}.py"))
+
+
+def test_every_module_of_the_ladder_that_states_facts_is_a_rung():
+    modules = [path for path in ROOT.glob("rnnlab/ladder/*.py") if "\nFACTS = " in path.read_text("utf-8")]
+    assert {path.stem for path in modules} == {rung.name for rung in RUNGS}
+
+
+def test_facts_that_no_reader_would_understand_are_refused():
+    with pytest.raises(ValueError, match="needs is 'gpu'; a rung needs one of cpu, cuda, sm80, sm90"):
+        Facts("an idea", "a_lesson", needs="gpu")
+    with pytest.raises(ValueError, match="a ledger counts products, launches or weights, not 'bytes'"):
+        Ledger("bytes", lambda n: n.T)
+
+
+def test_listing_the_rungs_loads_no_package_that_one_of_them_needs():
+    code = """
+import sys
+from rnnlab import ladder
+early = {*sys.modules}
+packages = {rung.facts.package for rung in ladder.RUNGS} - {None} | {"cupy"}
+assert not packages & {*sys.modules}, packages & {*sys.modules}
+assert not any(f"rnnlab.ladder.{rung.name}" in early for rung in ladder.RUNGS)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_an_unknown_rung_is_named_with_those_there_are():
@@ -239,6 +267,11 @@ def test_an_unknown_rung_is_named_with_those_there_are():
         find("two_big_gemms")
 
 
-def test_why_not_gives_no_reason_where_a_rung_has_no_limits():
-    network = Network.create("lstm", 3, 4)
-    assert Rung("any", "an idea", "a_lesson").why_not(network, 5, 2) is None
+def test_a_rung_without_limits_refuses_nothing():
+    assert Rung("one_big_gemm").refuses(Network.create("lstm", 3, 4), 5, 2) is None
+
+
+def test_a_rung_whose_package_is_missing_says_how_to_install_it(monkeypatch):
+    monkeypatch.setattr("rnnlab.ladder.importlib.util.find_spec", lambda name: None)
+    reason = find("numba_fused").refuses(Network.create("lstm", 3, 4), 5, 2)
+    assert reason == "Numba is not installed: pip install --constraint constraints.txt numba"

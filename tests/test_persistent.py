@@ -12,6 +12,7 @@ from rnnlab import cuda, reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compiling import compilers
 from rnnlab.ladder import find, persistent
+from rnnlab.ladder.facts import Counted
 from rnnlab.ladder.persistence import capacity, kernels
 from rnnlab.ladder.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.machine import devices
@@ -19,7 +20,6 @@ from rnnlab.network import RESETS, Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 CELLS = [*((cell, "after") for cell in GATES), ("gru", "before")]
-LEDGERS = {"persistent": "weights are read once"}  # see the test of that name
 H200 = devices.find("H200")
 
 
@@ -95,7 +95,9 @@ def test_weights_are_read_once_however_long_the_sequence(cell, reset):
         source = inspect.getsource(kernels).splitlines()
         (line,) = (number for number, text in enumerate(source, 1) if "= weights[g * H" in text)
         loads.append(observed.lines[line].global_loads)
-    assert loads == [G * 36, G * 36]
+    ledger = persistent.FACTS.ledger
+    assert ledger.unit == "weights"
+    assert loads == [ledger.forward(Counted(T, B=1, H=6, G=G)) for T in (1, 4)]
 
 
 def test_blocks_that_cannot_all_run_are_told_and_do_not_hang(monkeypatch):

@@ -10,6 +10,7 @@ from rnnlab import cuda, reference
 from rnnlab.cells import STATES
 from rnnlab.compiling import compilers
 from rnnlab.graphs.cells import CELLS, cell_name
+from rnnlab.ladder import stage_passes
 from rnnlab.network import Network
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule import stages
@@ -18,13 +19,12 @@ from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.pointwise import NUMBERS, cuda_source, launch_of, python_kernel, row_length
 from rnnlab.schedule.run_cuda import Prepared
 from rnnlab.schedule.run_numpy import execute
-from rnnlab.schedule.stages import STAGES
 
 T, B, I, H, L = 4, 3, 5, 6, 2
 WORK = {  # pointwise kernels of every cell and stage, by name -> a plan and the operation that launches it
     launch_of(operation).work.name: (plan, operation)
     for cell in CELLS
-    for passes in STAGES.values()
+    for passes in stage_passes().values()
     for direction in ("forward", "backward")
     for plan in [stages.plan_for(direction, cell, Sizes(T, B, I, H, L), passes)]
     for operation in plan.operations
@@ -38,7 +38,7 @@ def network_of(cell):
     return Network.create(kind, I, H, layers=L, dtype="float64", seed=1, reset=reset)
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", stage_passes())
 @pytest.mark.parametrize("cell", CELLS)
 def test_every_stage_gives_the_references_numbers_whoever_goes_first(cell, stage):
     network, draw = network_of(cell), np.random.default_rng(0)
@@ -48,13 +48,13 @@ def test_every_stage_gives_the_references_numbers_whoever_goes_first(cell, stage
     want_dx, want_dstate, want = reference.backward(network, saved, dy)
     for seed in range(2):
         card = PretendedCard(seed)
-        plan = stages.plan_for("forward", cell_name(network), Sizes(T, B, I, H, L), STAGES[stage])
+        plan = stages.plan_for("forward", cell_name(network), Sizes(T, B, I, H, L), stage_passes()[stage])
         there = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
         there.issue()
         y, final = arrays_of.forward_results(network, there.arrays(), T, B)
         np.testing.assert_allclose(y, want_y, rtol=1e-12, atol=1e-13)
         assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(final, want_final, strict=True))
-        plan = stages.plan_for("backward", cell_name(network), Sizes(T, B, I, H, L), STAGES[stage])
+        plan = stages.plan_for("backward", cell_name(network), Sizes(T, B, I, H, L), stage_passes()[stage])
         nothing = tuple(np.zeros((L, B, H)) for _ in state)
         incoming = arrays_of.backward_arrays(network, dy, nothing)
         given = there.buffers | incoming
@@ -73,7 +73,7 @@ def test_without_its_events_a_plan_on_many_streams_goes_wrong():
     network, draw = network_of("lstm"), np.random.default_rng(0)
     x = draw.normal(size=(T, B, I))
     state = tuple(np.zeros((L, B, H)) for _ in range(2))
-    plan = stages.plan_for("forward", "lstm", Sizes(T, B, I, H, L), stages.LAYER_WAVEFRONT)
+    plan = stages.plan_for("forward", "lstm", Sizes(T, B, I, H, L), stage_passes()["layer_wavefront"])
     card = PretendedCard()
     card.wait = lambda event, stream: lambda: 0
     there = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
@@ -83,7 +83,7 @@ def test_without_its_events_a_plan_on_many_streams_goes_wrong():
 
 
 def test_a_refused_command_stops_the_plan_and_is_named():
-    plan = stages.plan_for("forward", "rnn_tanh", Sizes(T, B, I, H, 1), stages.FUSED_CELL)
+    plan = stages.plan_for("forward", "rnn_tanh", Sizes(T, B, I, H, 1), stage_passes()["fused_cell"])
     card = PretendedCard()
     card.launch = lambda operation, buffers, stream: lambda: 13
     with pytest.raises(RuntimeError, match="is refused with code 13"):

@@ -6,10 +6,16 @@ import pytest
 
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.order import assign_streams, wavefront
-from rnnlab.schedule.passes import fuse_pointwise, group_gates, transpose_once, weight_gradient_after_loop
+from rnnlab.schedule.passes import (
+    batch_two_inputs,
+    fuse_pointwise,
+    group_gates,
+    transpose_once,
+    weight_gradient_after_loop,
+)
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.resize import resized
-from rnnlab.schedule.stages import apply, batch_two_inputs
+from rnnlab.schedule.stages import apply
 
 PASSES = (
     (group_gates,),

@@ -10,16 +10,17 @@ import pytest
 
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.hazards import dependencies, hazards, waits_of
-from rnnlab.schedule.order import assign_streams, events, reorder, wavefront
+from rnnlab.schedule.order import assign_streams, events, reorder, two_streams, wavefront
 from rnnlab.schedule.passes import (
     batch_inputs,
+    batch_two_inputs,
     fuse_pointwise,
     group_gates,
     transpose_once,
     weight_gradient_after_loop,
 )
 from rnnlab.schedule.plan import Plan, Region, Sizes, overlap
-from rnnlab.schedule.stages import apply, batch_two_inputs, two_streams
+from rnnlab.schedule.stages import apply
 
 CELLS = ["rnn_tanh", "gru_before", "gru_after", "lstm"]
 BUILD = {"forward": forward_plan, "backward": backward_plan}

@@ -77,12 +77,13 @@ draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2), launc
 # The course derives them from what operations read and write. **Predict:** of all pairs that depend on each other in different streams, how many need an event of their own?
 
 # %%
+from rnnlab.ladder import layer_wavefront
 from rnnlab.schedule import stages
 from rnnlab.schedule.hazards import dependencies
 from rnnlab.schedule.order import events
 from rnnlab.schedule.plan import Sizes
 
-plan = stages.plan_for("forward", "lstm", Sizes(10, 64, 512, 512, 4), stages.LAYER_WAVEFRONT)
+plan = stages.plan_for("forward", "lstm", Sizes(10, 64, 512, 512, 4), layer_wavefront.PASSES)
 stream = [each.stream for each in plan.operations]
 crossing = sum(stream[w] != stream[k] for k, waits in enumerate(dependencies(plan)) for w in waits)
 print(f"{plan.count()} operations, {crossing} dependencies between streams, {len(events(plan))} events")
@@ -103,7 +104,7 @@ from rnnlab.schedule.run_numpy import allocate, execute
 network = Network.create("lstm", 3, 4, layers=2, seed=0)
 x = np.random.default_rng(0).normal(size=(6, 2, 3)).astype("float32")
 state = tuple(np.zeros((2, 2, 4), "float32") for _ in range(2))
-small = stages.plan_for("forward", "lstm", Sizes(6, 2, 3, 4, 2), stages.LAYER_WAVEFRONT)
+small = stages.plan_for("forward", "lstm", Sizes(6, 2, 3, 4, 2), layer_wavefront.PASSES)
 right, _, _ = reference.forward(network, x, state)
 for name, order in (("as issued", None), ("layer 1 first", sorted(range(small.count()), key=lambda k: -small.operations[k].layer))):
     arrays = allocate(small, "float32", arrays_of.forward_arrays(network, x, state))
@@ -175,13 +176,14 @@ for H in (128, 256, 512):
 # All stages on one network, forward and back. **Predict** the factor from the first line to the last.
 
 # %%
+from rnnlab.ladder import stage_passes
 from rnnlab.machine.devices import DEVICES
 from rnnlab.schedule.timeline import predict
 
 for device in ("M40", "H200"):
     for direction in ("forward", "backward"):
         first, line = None, []
-        for name, passes in stages.STAGES.items():
+        for name, passes in stage_passes().items():
             plan = stages.plan_for(direction, "lstm", Sizes(20, 64, 512, 512, 4), passes)
             time = predict(plan, DEVICES[device]).makespan
             first = first or time

@@ -9,9 +9,10 @@ what exactly that project batched is not told.
 from typing import NamedTuple
 
 from rnnlab.bench.gpu.report import aligned
+from rnnlab.ladder import layer_wavefront
 from rnnlab.machine.devices import find
 from rnnlab.schedule.plan import Sizes
-from rnnlab.schedule.stages import LAYER_WAVEFRONT, plan_for
+from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict
 from rnnlab.widgets.schedule_numbers import Settings, prediction
 from rnnlab.widgets.schedule_published import FIGURES, Published
@@ -59,7 +60,7 @@ def _of_figure(where: dict, switches: dict, figure: Published) -> Line:
 
 
 def _of_sample(cell: str, direction: str) -> Line:
-    plan = plan_for(direction, cell, Sizes(20, 64, 512, 512, 2), LAYER_WAVEFRONT)
+    plan = plan_for(direction, cell, Sizes(20, 64, 512, 512, 2), layer_wavefront.PASSES)
     rate = 1e3 * predict(plan, find("M40")).tflops
     what = f"{direction}, 2 × {cell}, T=20: cuDNN's own schedule, ours for it"
     return Line(what, SAMPLE[cell, direction], rate, "GFLOP/s", "NVIDIA's sample (M40)")

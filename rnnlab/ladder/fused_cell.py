@@ -5,14 +5,26 @@ Launches of an LSTM layer over T steps: forward 25·T → 3·T (input product, r
 The input product runs in a stream beside the recurrence.
 """
 
-from rnnlab.schedule.stages import FUSED_CELL, run, sweep
+from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.schedule.order import two_streams
+from rnnlab.schedule.passes import fuse_pointwise, group_gates
+from rnnlab.schedule.stages import run, sweep
+
+PASSES = (group_gates, fuse_pointwise, two_streams)
+FACTS = Facts(
+    idea="stage 1: a step is two products and one kernel",
+    lesson="fused_cell",
+    needs="cuda",
+    passes=PASSES,
+    ledger=Ledger("launches", lambda n: 3 * n.T, lambda n: 6 * n.T),
+)
 
 
 def forward(network, x, state=None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, FUSED_CELL)
+    return run(network, x, state, PASSES)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, FUSED_CELL)
+    return sweep(network, saved, dy, dstate, PASSES)

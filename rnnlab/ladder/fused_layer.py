@@ -4,14 +4,39 @@ Launches of an LSTM layer over T steps: forward 3·T → 2·T + 3 (one input pro
 6·T → 2·T + 4: dx, dW_ih, dW_hh and db are one product or sum each, over all steps, after the loop.
 """
 
-from rnnlab.schedule.stages import FUSED_LAYER, run, sweep
+from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.schedule.order import two_streams
+from rnnlab.schedule.passes import (
+    batch_inputs,
+    fuse_pointwise,
+    group_gates,
+    transpose_once,
+    weight_gradient_after_loop,
+)
+from rnnlab.schedule.stages import run, sweep
+
+PASSES = (
+    group_gates,
+    fuse_pointwise,
+    transpose_once,
+    batch_inputs,
+    weight_gradient_after_loop,
+    two_streams,
+)
+FACTS = Facts(
+    idea="stage 2: out of the loop what may leave it",
+    lesson="fused_layer",
+    needs="cuda",
+    passes=PASSES,
+    ledger=Ledger("launches", lambda n: 2 * n.T + 3, lambda n: 2 * n.T + 4),
+)
 
 
 def forward(network, x, state=None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, FUSED_LAYER)
+    return run(network, x, state, PASSES)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, FUSED_LAYER)
+    return sweep(network, saved, dy, dstate, PASSES)

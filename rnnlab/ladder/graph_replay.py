@@ -3,14 +3,28 @@
 Operations, bytes and order are layer_wavefront's; launches by the host go from about 2.5·T·L to 1.
 """
 
-from rnnlab.schedule.stages import GRAPH_REPLAY, run, sweep
+from rnnlab.ladder import layer_wavefront
+from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.persistence.chooser import replayed_graph
+from rnnlab.schedule.order import capture
+from rnnlab.schedule.stages import run, sweep
+
+PASSES = (*layer_wavefront.PASSES, capture)
+FACTS = Facts(
+    idea="all launches in one",
+    lesson="network_schedule",
+    needs="cuda",
+    passes=PASSES,
+    ledger=Ledger("launches", lambda n: 5 * n.T // 2 + 2, lambda n: 5 * n.T // 2 + 3),
+    step_us=replayed_graph,
+)
 
 
 def forward(network, x, state=None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, GRAPH_REPLAY)
+    return run(network, x, state, PASSES)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, GRAPH_REPLAY)
+    return sweep(network, saved, dy, dstate, PASSES)

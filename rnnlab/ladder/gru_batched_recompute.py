@@ -11,11 +11,20 @@ Products per layer of T steps:
 import numpy as np
 
 from rnnlab.cells import State
+from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
 from rnnlab.ladder.gru_reset_after import forward
 from rnnlab.ladder.one_big_gemm import Saved, Steps, sweep
 from rnnlab.network import Layer, Network
 
-__all__ = ["backward", "forward"]
+__all__ = ["FACTS", "backward", "forward", "why_not"]
+
+FACTS = Facts(
+    idea="variant 5: all U h at once",
+    lesson="differentiable_graphs",
+    cells=("gru",),
+    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 4),
+)
+why_not = only_reset_after
 
 
 def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):

@@ -6,6 +6,15 @@ Products per layer of T steps:
     backward              11T      2T + 4    the same two a step; dx, dW, and dW_hh in two parts, once
 """
 
+from rnnlab.ladder.facts import Facts, Ledger, only_reset_before
 from rnnlab.ladder.one_big_gemm import backward, forward
 
-__all__ = ["backward", "forward"]
+__all__ = ["FACTS", "backward", "forward", "why_not"]
+
+FACTS = Facts(
+    idea="variant 2: products stacked",
+    lesson="differentiable_graphs",
+    cells=("gru",),
+    ledger=Ledger("products", lambda n: 1 + 2 * n.T, lambda n: 2 * n.T + 4),
+)
+why_not = only_reset_before

@@ -13,8 +13,17 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
+from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
 from rnnlab.ladder.one_big_gemm import Saved, Steps, run, sweep
 from rnnlab.network import Layer, Network
+
+FACTS = Facts(
+    idea="variant 4: keep U h, not n",
+    lesson="differentiable_graphs",
+    cells=("gru",),
+    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+)
+why_not = only_reset_after
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:

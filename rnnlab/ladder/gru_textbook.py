@@ -4,6 +4,15 @@ Products per layer of T steps: forward 6T, backward 11T.  It is the first rung o
 the post's number so that its four successors have something to be faster than.
 """
 
+from rnnlab.ladder.facts import Facts, Ledger, only_reset_before
 from rnnlab.ladder.one_step_at_a_time import backward, forward
 
-__all__ = ["backward", "forward"]
+__all__ = ["FACTS", "backward", "forward", "why_not"]
+
+FACTS = Facts(
+    idea="variant 1: a product per gate",
+    lesson="differentiable_graphs",
+    cells=("gru",),
+    ledger=Ledger("products", lambda n: 6 * n.T, lambda n: 11 * n.T),
+)
+why_not = only_reset_before

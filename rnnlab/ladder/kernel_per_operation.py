@@ -5,14 +5,26 @@ resets after its product 21·T and 31·T, of a tanh RNN 5·T and 7·T.  Every po
 [B,H] or [B,G·H] in memory; that traffic, and the launches, are what the next rungs take away.
 """
 
-from rnnlab.schedule.stages import KERNEL_PER_OPERATION, run, sweep
+from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.persistence.chooser import launch_by_launch
+from rnnlab.schedule.stages import run, sweep
+
+PASSES = ()
+FACTS = Facts(
+    idea="a kernel for every operation",
+    lesson="naive_gpu_rnn",
+    needs="cuda",
+    passes=PASSES,
+    ledger=Ledger("launches", lambda n: 25 * n.T, lambda n: 36 * n.T),
+    step_us=launch_by_launch,
+)
 
 
 def forward(network, x, state=None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, KERNEL_PER_OPERATION)
+    return run(network, x, state, PASSES)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, KERNEL_PER_OPERATION)
+    return sweep(network, saved, dy, dstate, PASSES)

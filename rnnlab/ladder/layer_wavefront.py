@@ -4,14 +4,40 @@ Input products are batched over 2 steps, not all T: a layer above can start afte
 an LSTM: forward L·(2·T + T/2 + 2), backward L·(2·T + T/2 + 3); T + L steps wait for one another, not T·L.
 """
 
-from rnnlab.schedule.stages import LAYER_WAVEFRONT, run, sweep
+from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.schedule.order import assign_streams, wavefront
+from rnnlab.schedule.passes import (
+    batch_two_inputs,
+    fuse_pointwise,
+    group_gates,
+    transpose_once,
+    weight_gradient_after_loop,
+)
+from rnnlab.schedule.stages import run, sweep
+
+PASSES = (
+    group_gates,
+    fuse_pointwise,
+    transpose_once,
+    batch_two_inputs,
+    weight_gradient_after_loop,
+    wavefront,
+    assign_streams,
+)
+FACTS = Facts(
+    idea="stage 3: layers and steps on the diagonal",
+    lesson="network_schedule",
+    needs="cuda",
+    passes=PASSES,
+    ledger=Ledger("launches", lambda n: 5 * n.T // 2 + 2, lambda n: 5 * n.T // 2 + 3),
+)
 
 
 def forward(network, x, state=None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, LAYER_WAVEFRONT)
+    return run(network, x, state, PASSES)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, LAYER_WAVEFRONT)
+    return sweep(network, saved, dy, dstate, PASSES)

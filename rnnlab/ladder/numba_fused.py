@@ -7,17 +7,28 @@ to want NumPy's BLAS with all its threads.  tanh: a call for every number → a 
 The compiled loop runs on one thread: it multiplies with SciPy's BLAS, whose workers would fight with NumPy's.
 """
 
-from rnnlab.ladder.compiled import passes
-from rnnlab.ladder.compiled.threads import single_threaded_blas
+from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
+
+FACTS = Facts(
+    idea="a step's pointwise work in one compiled loop",
+    lesson="numba_cpu",
+    package="numba",
+    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+)
+why_not = only_reset_after
 
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    with single_threaded_blas(only="scipy.libs"):
+    from rnnlab.ladder.compiled import passes, threads
+
+    with threads.single_threaded_blas(only="scipy.libs"):
         return passes.forward(network, x, state, threads=1)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    with single_threaded_blas(only="scipy.libs"):
+    from rnnlab.ladder.compiled import passes, threads
+
+    with threads.single_threaded_blas(only="scipy.libs"):
         return passes.backward(network, saved, dy, dstate, threads=1)

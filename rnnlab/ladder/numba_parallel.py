@@ -1,28 +1,40 @@
-"""The minibatch split over threads, each with a loop over time of its own: threads meet twice a layer.
+"""The minibatch split over threads, each with a loop over time of its own: threads synchronise twice a layer.
 
 Products, passes over memory and calls are numba_fused's, each in as many shares as BLAS had threads.  Starts
 of parallel work per layer: with BLAS's threads one a product, T + 1 forward and T + 3 backward → 2 and 4.
 Where there are fewer sequences than threads, only the units are left to split; if a step's product is large
-that pays, a meeting a step and all, and BLAS does it best: then this is numba_fused.
+that pays, although threads then synchronise at every step, and BLAS does it best: then this is numba_fused.
 """
 
 from rnnlab.ladder import numba_fused
-from rnnlab.ladder.compiled import passes, threads
+from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
+
+FACTS = Facts(
+    idea="the minibatch split over threads",
+    lesson="parallel_cpu",
+    package="numba",
+    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+)
+why_not = only_reset_after
 
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    many = threads.count()
-    if passes.should_split_units(network, x.shape[1], many):
+    from rnnlab.ladder.compiled import passes, threads
+
+    count = threads.count()
+    if passes.should_split_units(network, x.shape[1], count):
         return numba_fused.forward(network, x, state)
     with threads.single_threaded_blas():
-        return passes.forward(network, x, state, many)
+        return passes.forward(network, x, state, count)
 
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    many = threads.count()
-    if passes.should_split_units(network, dy.shape[1], many):
+    from rnnlab.ladder.compiled import passes, threads
+
+    count = threads.count()
+    if passes.should_split_units(network, dy.shape[1], count):
         return numba_fused.backward(network, saved, dy, dstate)
     with threads.single_threaded_blas():
-        return passes.backward(network, saved, dy, dstate, many)
+        return passes.backward(network, saved, dy, dstate, count)

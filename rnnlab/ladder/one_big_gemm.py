@@ -16,7 +16,14 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
+from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.network import Layer, Network, check_gradients, check_input
+
+FACTS = Facts(
+    idea="what does not wait for h leaves the time loop; the gates share a product",
+    lesson="bptt",
+    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+)
 
 Steps = list[cells.Kept]
 Saved = list[tuple[np.ndarray, Any]]  # of each layer: its input [T,B,I], and what `save` made of its steps

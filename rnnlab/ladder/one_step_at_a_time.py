@@ -11,7 +11,14 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.cells import State
+from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.network import Layer, Network, check_gradients, check_input
+
+FACTS = Facts(
+    idea="the equations as they are first written: a product per step and gate",
+    lesson="rnn_forward",
+    ledger=Ledger("products", lambda n: n.T * 2 * n.G, lambda n: n.T * (3 * n.G + 1)),
+)
 
 Saved = list[tuple[np.ndarray, list[cells.Kept]]]  # of each layer: its input [T,B,I], and what each step kept
 

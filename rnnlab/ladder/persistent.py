@@ -10,11 +10,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rnnlab import cuda
 from rnnlab.cells import STATES, resets_before
-from rnnlab.ladder.persistence import kernels, reset_before
+from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.persistence.chooser import persistent_layer
 from rnnlab.ladder.persistence.tiles import Tiles, tiles_for
 from rnnlab.network import check_gradients, check_input
+
+FACTS = Facts(
+    idea="one kernel for a sequence: weights stay in registers",
+    lesson="persistent_rnn",
+    needs="cuda",
+    package="numba",
+    ledger=Ledger("weights", lambda n: n.G * n.H**2),
+    step_us=persistent_layer,
+)
 
 
 def forward(network, x, state=None):
@@ -50,6 +59,8 @@ def tiles_of(network) -> Tiles:
 
 def kernels_of(network, tiles) -> tuple[Callable, Callable]:
     """The kernels forward and backward; what they are given is the same for every cell."""
+    from rnnlab.ladder.persistence import kernels, reset_before
+
     if resets_before(network.cell, network.reset):
         makers, given = reset_before, (tiles, network.dtype)
     else:
@@ -68,6 +79,8 @@ def why_not(network, T, B) -> str | None:
 
 def _chip() -> tuple[int, int]:
     """(multiprocessors, architecture) of the GPU at hand, or of the one that is simulated."""
+    from rnnlab import cuda
+
     if cuda.is_simulated:
         from rnnlab.simulator.settings import current
 
@@ -141,6 +154,8 @@ def _launch(kernel, tiles, sizes, read, written):
 
     Raises RuntimeError if the blocks never met.
     """
+    from rnnlab import cuda
+
     copy = lambda array: cuda.to_device(np.ascontiguousarray(array).reshape(-1))
     flags, failed = copy(np.zeros(tiles.blocks, "int32")), copy(np.zeros(1, "int32"))
     weights, *rest = read

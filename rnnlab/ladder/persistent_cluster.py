@@ -6,9 +6,18 @@ at most 15 others, counted where they arrive.  The minibatch: 8 sequences a clus
 
 from functools import partial
 
+from rnnlab.ladder.facts import Facts
 from rnnlab.ladder.persistence import on_gpu
+from rnnlab.ladder.persistence.chooser import persistent_in_clusters
 from rnnlab.ladder.persistence.shapes import ClusterShape, cluster_shape
 from rnnlab.machine.devices import Device
+
+FACTS = Facts(
+    idea="clusters push h to each other, in bfloat16",
+    lesson="persistent_cuda",
+    needs="sm90",
+    step_us=persistent_in_clusters,
+)
 
 
 def shape_for(cell: str, hidden: int, B: int, device: Device) -> ClusterShape:

@@ -7,9 +7,18 @@ straight into the registers that the product wants it in.
 
 from functools import partial
 
+from rnnlab.ladder.facts import Facts
 from rnnlab.ladder.persistence import on_gpu
+from rnnlab.ladder.persistence.chooser import persistent_over_the_grid
 from rnnlab.ladder.persistence.shapes import GridShape, grid_shape
 from rnnlab.machine.devices import Device
+
+FACTS = Facts(
+    idea="tensor cores keep the weights, in TF32",
+    lesson="persistent_cuda",
+    needs="sm80",
+    step_us=persistent_over_the_grid,
+)
 
 
 def shape_for(cell: str, hidden: int, B: int, device: Device) -> GridShape:

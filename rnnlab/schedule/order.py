@@ -6,6 +6,7 @@ layer and step t of the layer below, so all cells of a diagonal t + l may run at
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -46,6 +47,10 @@ def assign_streams(plan: Plan, per_layer: int = 2, layers_apart: bool = True) ->
     named = plan.after(f"assign_streams({per_layer}{'' if layers_apart else ' in all'})", operations)
     named.derived.update(plan.derived)  # nobody waits for other operations than before
     return named
+
+
+# that layers overlap is the gain of the third stage, not of the first two
+two_streams = partial(assign_streams, layers_apart=False)
 
 
 def capture(plan: Plan) -> Plan:

@@ -9,6 +9,7 @@ whole network, is in order.py.  A pass chooses groups of operations and the plac
 from collections import defaultdict
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 
@@ -49,6 +50,9 @@ def batch_inputs(plan: Plan, steps: int = 0) -> Plan:
     first = plan.direction == "forward"
     key = lambda each: (each.layer, each.steps[0] // chunk) if _is_input_product(each) else None
     return _join_alike(plan, f"batch_inputs({steps or 'T'})", key, at_first=first)
+
+
+batch_two_inputs = partial(batch_inputs, steps=2)
 
 
 def weight_gradient_after_loop(plan: Plan) -> Plan:

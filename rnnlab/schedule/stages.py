@@ -17,14 +17,7 @@ from rnnlab.network import Network, check_gradients, check_input
 from rnnlab.schedule import card, run_cuda
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.build import backward_plan, forward_plan
-from rnnlab.schedule.order import assign_streams, capture, wavefront
-from rnnlab.schedule.passes import (
-    batch_inputs,
-    fuse_pointwise,
-    group_gates,
-    transpose_once,
-    weight_gradient_after_loop,
-)
+from rnnlab.schedule.passes import fuse_pointwise, group_gates
 from rnnlab.schedule.plan import Plan, Sizes
 from rnnlab.schedule.repeat import repeated
 from rnnlab.schedule.run_numpy import allocate, execute
@@ -32,36 +25,6 @@ from rnnlab.schedule.run_numpy import allocate, execute
 Pass = Callable[[Plan], Plan]
 
 WITHIN_A_CELL = {group_gates, fuse_pointwise}  # passes that join operations of one layer and step only
-batch_two_inputs = partial(batch_inputs, steps=2)
-two_streams = partial(assign_streams, layers_apart=False)  # that layers overlap is the third stage's gain
-
-KERNEL_PER_OPERATION: tuple[Pass, ...] = ()
-FUSED_CELL = (group_gates, fuse_pointwise, two_streams)
-FUSED_LAYER = (
-    group_gates,
-    fuse_pointwise,
-    transpose_once,
-    batch_inputs,
-    weight_gradient_after_loop,
-    two_streams,
-)
-LAYER_WAVEFRONT = (
-    group_gates,
-    fuse_pointwise,
-    transpose_once,
-    batch_two_inputs,
-    weight_gradient_after_loop,
-    wavefront,
-    assign_streams,
-)
-GRAPH_REPLAY = (*LAYER_WAVEFRONT, capture)
-STAGES = {  # the rungs' names, in order
-    "kernel_per_operation": KERNEL_PER_OPERATION,
-    "fused_cell": FUSED_CELL,
-    "fused_layer": FUSED_LAYER,
-    "layer_wavefront": LAYER_WAVEFRONT,
-    "graph_replay": GRAPH_REPLAY,
-}
 
 
 class Saved(NamedTuple):

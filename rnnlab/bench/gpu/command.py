@@ -17,9 +17,9 @@ from rnnlab.bench.gpu.floors import known_latencies, predicted_floors, with_floo
 from rnnlab.bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, Entry, Settings, measure
 from rnnlab.bench.gpu.workload import Workload
 from rnnlab.bench.provenance import provenance
+from rnnlab.ladder import stage_passes
 from rnnlab.machine.devices import find as find_device
 from rnnlab.schedule import card
-from rnnlab.schedule.stages import STAGES
 
 KIND = "bench gpu"
 MEASURED = (
@@ -54,7 +54,7 @@ FLAT = [
 
 def stages(quick: bool) -> Iterator[tuple[Workload, list[Entry]]]:
     """Every stage of the ladder, beside PyTorch."""
-    ours = [Entry(name, LADDER) for name in STAGES]
+    ours = [Entry(name, LADDER) for name in stage_passes()]
     more = [Entry("graph_replay", LADDER, precision) for precision in ("tf32", "float16")]
     torch = [Entry("pytorch", TORCH, precision) for precision in ("float32", "tf32", "float16")]
     for cell in ("lstm",) if quick else ("lstm", "gru", "rnn_tanh"):

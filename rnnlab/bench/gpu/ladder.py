@@ -5,11 +5,12 @@ import numpy as np
 from rnnlab.bench.gpu.workload import STORED, Problem
 from rnnlab.cells import STATES
 from rnnlab.graphs.cells import cell_name
+from rnnlab.ladder import stage_passes
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.card import Gpu
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.run_cuda import Prepared
-from rnnlab.schedule.stages import STAGES, plan_for
+from rnnlab.schedule.stages import plan_for
 
 PRECISIONS = ("float32", "tf32", "float16")
 
@@ -20,7 +21,7 @@ class Stage:
     def __init__(self, asked: Problem, name: str):
         cell, T, B, I, H, L = asked.workload
         self.network, self.T, self.B = asked.network, T, B
-        self.gpu, passes = Gpu(tf32=asked.precision == "tf32"), STAGES[name]
+        self.gpu, passes = Gpu(tf32=asked.precision == "tf32"), stage_passes()[name]
         dtype, before = STORED.get(asked.precision, asked.precision), self.gpu.used_bytes()
         nothing = tuple(np.zeros((L, B, H), "float32") for _ in STATES[cell])
         plans = (

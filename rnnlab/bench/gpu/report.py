@@ -3,9 +3,10 @@
 from rnnlab.bench.gpu import depth
 from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.workload import PARTS, Workload
+from rnnlab.ladder import stage_passes
 from rnnlab.machine.devices import Device
 from rnnlab.schedule.plan import Sizes
-from rnnlab.schedule.stages import STAGES, plan_for
+from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict
 
 NAIVE, CUDNN = "kernel_per_operation", "pytorch"
@@ -90,7 +91,7 @@ def _row(workload: Workload, each: Result, naive: Result | None, peer: Result | 
 def predicted(workload: Workload, device: Device) -> str:
     """The stages by the timeline model: what a measurement is expected to show, and no measurement."""
     rows, first = [("stage", "", "forward ms", "backward ms", "step ms", "× naive", "launches")], None
-    for name, passes in STAGES.items():
+    for name, passes in stage_passes().items():
         sizes = Sizes(*workload[1:])
         plans = [plan_for(way, _plan_cell(workload.cell), sizes, passes) for way in ("forward", "backward")]
         times = [1e-3 * predict(plan, device).makespan for plan in plans]

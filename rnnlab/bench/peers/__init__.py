@@ -32,20 +32,15 @@ class Candidate:
         return f"{python} -m pip install --constraint constraints.txt {self.install or self.needs}"
 
 
-NEEDED_BY_RUNG = {  # what a rung's module imports that the course may be without
-    "numba_fused": "numba",
-    "numba_parallel": "numba",
-    "halide_scheduled": "halide",
-}
 PEERS = (
     Candidate("pytorch", f"{__name__}.torch_layers", "torch"),
     Candidate("pytensor", f"{__name__}.pytensor_scan", "pytensor"),
     Candidate("jax", f"{__name__}.jax_scan", "jax"),
 )
 LADDER = tuple(
-    Candidate(rung.name, f"{__name__}.ladder_rung", NEEDED_BY_RUNG.get(rung.name), is_rung=True)
+    Candidate(rung.name, f"{__name__}.ladder_rung", rung.facts.package, is_rung=True)
     for rung in RUNGS
-    if rung.needs == "cpu"
+    if rung.facts.needs == "cpu"
 )
 LIMITS = (  # what the BLAS alone reaches: no contestants, but the ceiling above them
     Candidate("gemm_large", f"{__name__}.blas_products"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rnnlab.cells import GATES
+from rnnlab.ladder import RUNGS, Rung
 from rnnlab.ladder.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
 from rnnlab.ladder.persistence.numbers import ITEMSIZE
 from rnnlab.ladder.persistence.shapes import PORTABLE, cluster_shape, grid_shape
@@ -16,7 +17,6 @@ from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import BEST, TILE, throughput
 
-WAYS = "kernel_per_operation", "graph_replay", "persistent", "persistent_grid", "persistent_cluster"
 ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
 
 
@@ -64,7 +64,9 @@ def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: 
         )
     if min(hidden, T, B) < 1:
         raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")
-    ways = [_way(name, cell, hidden, precision, (T, B), gpu) for name in WAYS]
+    ways = [
+        _way(rung, cell, hidden, precision, (T, B), gpu) for rung in RUNGS if rung.facts.step_us is not None
+    ]
     best = min((each for each in ways if each.step is not None), key=lambda each: each.step)
     return Choice(best.name, tuple(ways))
 
@@ -94,27 +96,28 @@ def abilities() -> Abilities:
     return Abilities(sheet, bool(attributes["CooperativeLaunch"]), capability >= (9, 0))
 
 
-def _way(name: str, cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
+def _way(rung: Rung, cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
     try:
-        return Way(name, _PREDICTED[name](cell, hidden, precision, sizes, gpu))
+        return Way(rung.name, rung.facts.step_us(cell, hidden, precision, sizes, gpu))
     except ValueError as error:
-        return Way(name, None, str(error))
+        return Way(rung.name, None, str(error))
 
 
-def _naive(cell, hidden, precision, sizes, gpu) -> float:
-    """Launch by launch."""
+def launch_by_launch(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+    """Predicted microseconds of a step whose kernels the host launches one by one."""
     kernels = forward_plan("gru_after" if cell == "gru" else cell, ONE_STEP).count()
     return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
 
 
-def _graph(cell, hidden, precision, sizes, gpu) -> float:
-    """A product and a pointwise kernel a step."""
+def replayed_graph(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+    """Predicted microseconds of a step in a CUDA graph: a product and a pointwise kernel."""
     if not gpu.graphs:
         raise ValueError(f"{gpu.sheet.name} records no graphs here")
     return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], precision, gpu.sheet)
 
 
-def _persistent(cell, hidden, precision, sizes, gpu) -> float:
+def persistent_layer(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+    """Predicted microseconds of a step of the persistent kernel on FP32 lanes."""
     _insist(sizes[0] > 1, "one step has nothing to keep weights for")
     _insist(precision == "float32", "its kernels compute in float32")
     _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
@@ -123,14 +126,20 @@ def _persistent(cell, hidden, precision, sizes, gpu) -> float:
     return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
 
 
-def _grid(cell, hidden, precision, sizes, gpu) -> float:
+def persistent_over_the_grid(
+    cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
+) -> float:
+    """Predicted microseconds of a step of the persistent kernel on tensor cores."""
     _insist(sizes[0] > 1, "one step has nothing to keep weights for")
     _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
     _insist(precision != "float32", "tensor cores round float32 to TF32: ask for tf32 if that will do")
     return floor(grid_shape(cell, hidden, precision, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
 
 
-def _cluster(cell, hidden, precision, sizes, gpu) -> float:
+def persistent_in_clusters(
+    cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
+) -> float:
+    """Predicted microseconds of a step of the persistent kernel in clusters of blocks."""
     _insist(sizes[0] > 1, "one step has nothing to keep weights for")
     _insist(precision != "float32", "its kernels multiply 16-bit numbers")
     shape = cluster_shape(cell, hidden, precision, gpu.sheet)
@@ -158,6 +167,3 @@ def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> 
 def _insist(holds: bool, why_not: str) -> None:
     if not holds:
         raise ValueError(why_not)
-
-
-_PREDICTED = dict(zip(WAYS, (_naive, _graph, _persistent, _grid, _cluster), strict=True))

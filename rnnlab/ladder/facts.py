@@ -1,0 +1,77 @@
+"""Facts of a rung: what its module says about itself, so that no table elsewhere has to.
+
+`FACTS = Facts(...)` in a rung's module is read by the ladder, the tests, the charts, the schedule view, the
+chooser of kernels, and the benchmark.  A ledger is a count that a test repeats on the running code.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from rnnlab.cells import GATES
+from rnnlab.network import Network
+from rnnlab.schedule.plan import Plan
+
+CELLS = tuple(GATES)
+GPUS = ("cpu", "cuda", "sm80", "sm90")
+
+
+class Counted(NamedTuple):
+    """Sizes that a ledger counts for: one layer, T steps, B sequences, H units, G gates."""
+
+    T: int
+    B: int
+    H: int
+    G: int
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """Count of what a rung saves: so many units in one layer's pass forward and backward, from the sizes.
+
+    unit: products (matrix products), launches (kernels of an LSTM, T even), or weights (recurrent weights
+    that are read from memory, in numbers).
+    """
+
+    unit: str
+    forward: Callable[[Counted], int]
+    backward: Callable[[Counted], int] | None = None  # None: nobody has counted it
+
+    def __post_init__(self):
+        if self.unit not in ("products", "launches", "weights"):
+            raise ValueError(f"a ledger counts products, launches or weights, not {self.unit!r}")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a rung's module states about itself.
+
+    passes: the passes over plans that make it, if it is a plan (rnnlab.schedule.passes, order).
+    step_us: predicted microseconds of a step of one layer, a function of (cell, hidden size, precision,
+    (T, B), rnnlab.ladder.persistence.chooser.Abilities) that raises ValueError where the rung does not run.
+    """
+
+    idea: str  # the one thing that changes against the rung before
+    lesson: str  # the notebook that teaches it, without its number
+    cells: tuple[str, ...] = CELLS
+    needs: str = "cpu"  # the least GPU that runs it: one of GPUS
+    package: str | None = None  # a package that it imports and the course may be without
+    passes: tuple[Callable[[Plan], Plan], ...] | None = None
+    ledger: Ledger | None = None
+    step_us: Callable[..., float] | None = None
+
+    def __post_init__(self):
+        if self.needs not in GPUS:
+            raise ValueError(f"needs is {self.needs!r}; a rung needs one of {', '.join(GPUS)}")
+
+
+def only_reset_before(network: Network, T: int, B: int) -> str | None:
+    """A `why_not`: the reason if the GRU resets after its product."""
+    wrong = network.cell == "gru" and network.reset != "before"
+    return "it resets before the product: Network(reset='before')" if wrong else None
+
+
+def only_reset_after(network: Network, T: int, B: int) -> str | None:
+    """A `why_not`: the reason if the GRU resets before its product."""
+    wrong = network.cell == "gru" and network.reset != "after"
+    return "it resets after the product: Network(reset='after')" if wrong else None
