@@ -3,8 +3,8 @@
 import pytest
 
 from rnnlab.schedule.build import backward_plan, forward_plan
+from rnnlab.schedule.fusion import adjacent, join
 from rnnlab.schedule.hazards import check_order, hazards
-from rnnlab.schedule.joining import join, side_by_side
 from rnnlab.schedule.order import assign_streams, reorder, wavefront
 from rnnlab.schedule.passes import (
     batch_inputs,
@@ -103,13 +103,13 @@ def test_fusing_keeps_in_registers_what_nobody_else_reads():
     assert fused.bytes(4) == 4 * 2 * 5 * (6 + 4 + 4 + 1) + 4 * 4 * 5
 
 
-def test_regions_join_only_side_by_side():
+def test_regions_join_only_if_they_are_adjacent():
     region = lambda rows, columns=(0, 4): Region("h", rows, columns)
-    assert side_by_side([region((2, 4)), region((0, 2))], "rows") == region((0, 4))
-    assert side_by_side([region((0, 2)), region((3, 4))], "rows") is None
-    assert side_by_side([region((0, 2)), region((0, 2))], "rows") is None
-    assert side_by_side([region((0, 2)), region((2, 4), (0, 3))], "rows") is None
-    assert side_by_side([region((0, 2)), region((2, 4))._replace(buffer="c")], "rows") is None
+    assert adjacent([region((2, 4)), region((0, 2))], "rows") == region((0, 4))
+    assert adjacent([region((0, 2)), region((3, 4))], "rows") is None
+    assert adjacent([region((0, 2)), region((0, 2))], "rows") is None
+    assert adjacent([region((0, 2)), region((2, 4), (0, 3))], "rows") is None
+    assert adjacent([region((0, 2)), region((2, 4))._replace(buffer="c")], "rows") is None
 
 
 def test_the_kinds_of_hazard_are_told_apart():

@@ -7,16 +7,17 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from rnnlab.ladder import stage_passes
 from rnnlab.machine.devices import find
 from rnnlab.schedule import stages
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import predict
-from rnnlab.widgets import picture, schedule_drawing
+from rnnlab.widgets import picture, schedule_drawing, schedule_numbers
 from rnnlab.widgets.schedule_drawing import Bars, mixed, scaled
+from rnnlab.widgets.schedule_numbers import LAUNCHES, shown_part
 from rnnlab.widgets.schedule_published import FIGURES, published
 from rnnlab.widgets.schedule_view import (
-    STAGES,
     SWITCHES,
     Settings,
     draw_schedule,
@@ -37,36 +38,41 @@ def test_an_lstm_launches_25_kernels_a_cell_forward_and_36_backward():
 
 def test_a_naive_pass_whose_kernels_are_short_takes_a_launch_each_and_the_last_kernel():
     settings = Settings(cell="rnn_tanh", layers=1, hidden_size=32, minibatch=1, steps=10)
-    told, device = prediction(settings), find("H200")
-    assert told.launches == 50
-    assert 0 < told.makespan - 50 * device.launch < device.launch
-    assert told.idle > 0.3
+    result, device = prediction(settings), find("H200")
+    assert result.launches == 50
+    assert 0 < result.makespan - 50 * device.launch < device.launch
+    assert result.idle > 0.3
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("stage", stage_passes())
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 def test_the_switches_of_a_stage_predict_what_its_own_passes_predict(stage, direction):
-    told = prediction(settings_of_stage(stage, **SMALL, direction=direction))
-    plan = stages.plan_for(direction, "lstm", Sizes(4, 16, 32, 32, 2), STAGES[stage])
+    result = prediction(settings_of_stage(stage, **SMALL, direction=direction))
+    plan = stages.plan_for(direction, "lstm", Sizes(4, 16, 32, 32, 2), stage_passes()[stage])
     timeline = predict(plan, find("H200"))
-    assert told.launches == plan.count()
-    assert told.makespan == pytest.approx(timeline.makespan)
-    assert told.tflops == pytest.approx(timeline.tflops)
+    assert result.launches == plan.count()
+    assert result.makespan == pytest.approx(timeline.makespan)
+    assert result.tflops == pytest.approx(timeline.tflops)
 
 
-@pytest.mark.parametrize("on", [(), ("group_gates",), ("fuse_pointwise",), ("group_gates", "graph")], ids=str)
-@pytest.mark.parametrize("direction", ["forward", "backward"])
-@pytest.mark.parametrize("device", ["M40", "H200"])
-def test_cells_one_after_another_are_predicted_as_their_whole_plan_is(device, direction, on):
-    sizes = {"layers": 4, "hidden_size": 64, "minibatch": 16, "steps": 9}
-    settings = Settings(direction, "gru_after", **sizes, device=device, **dict.fromkeys(on, True))
-    build = {"forward": forward_plan, "backward": backward_plan}[direction]
-    timeline = predict(stages.apply(build("gru_after", settings.sizes), settings.passes), find(device))
-    told = prediction(settings)
-    np.testing.assert_allclose(told.bars.start, timeline.start, rtol=1e-12)
-    np.testing.assert_allclose(told.bars.end, timeline.end, rtol=1e-12)
-    assert told.tflops == pytest.approx(timeline.tflops)
-    assert [says[1] for says in told.bars.says] == [each.layer for each in timeline.plan.operations]
+def test_a_long_pass_is_shown_by_its_first_steps_and_the_view_says_so():
+    settings = Settings(layers=4, steps=100)
+    shown = shown_part(settings)
+    assert shown.steps == 14
+    assert 1300 < prediction(shown).launches <= LAUNCHES
+    assert "not measured, the first 14 of 100 steps: 1400 launches" in finding(settings)
+    assert "the first 14 of 100 steps" in draw_schedule(settings).html
+    assert shown_part(shown) == shown
+    assert "the first" not in finding(shown)
+
+
+def test_a_pass_without_a_switch_is_named_instead_of_left_out(monkeypatch):
+    def new_pass(plan):
+        return plan
+
+    monkeypatch.setattr(schedule_numbers, "stage_passes", lambda: {"new_stage": (new_pass,)})
+    with pytest.raises(ValueError, match="new_stage has the pass new_pass, for which the view has no switch"):
+        settings_of_stage("new_stage")
 
 
 @pytest.mark.parametrize("direction", ["forward", "backward"])
@@ -76,9 +82,9 @@ def test_every_position_of_the_switches_has_a_timeline(cell, direction):
     for chosen in product(*choices):
         switches = dict(zip(SWITCHES, chosen, strict=True))
         sizes = {"layers": 2, "hidden_size": 32, "minibatch": 4, "steps": 3}
-        told = prediction(Settings(direction, cell, **sizes, **switches))
-        assert told.makespan > 0
-        assert told.launches == len(told.bars.row)
+        result = prediction(Settings(direction, cell, **sizes, **switches))
+        assert result.makespan > 0
+        assert result.launches == len(result.bars.row)
 
 
 @pytest.mark.parametrize("steps", [1, 3, 9, 12])
@@ -89,7 +95,7 @@ def test_bytes_and_flops_of_long_passes_are_those_of_their_plans(cell, direction
     build = {"forward": forward_plan, "backward": backward_plan}[direction]
     sizes = Sizes(steps, 4, 8, 8, layers)
     for stage in stage_numbers(direction, cell, sizes):
-        plan = stages.apply(build(cell, sizes), STAGES[stage.name])
+        plan = stages.apply(build(cell, sizes), stage_passes()[stage.name])
         assert stage[1:] == (plan.count(), plan.bytes(), plan.flops)
 
 

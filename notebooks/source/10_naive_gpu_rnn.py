@@ -152,7 +152,7 @@ for H in (64, 128, 256, 512, 1024, 2048):
     product = next(each for each in plan.operations if each.kind == "gemm")
     work = Work.of(product, H200, itemsize=4)
     at_peak = product.flops / H200.peak / 1e6
-    print(f"{H:5} {product.flops / 1e6:7.1f} {at_peak:7.2f} µs {work.alone:7.1f} µs {work.blocks:6}")
+    print(f"{H:5} {product.flops / 1e6:7.1f} {at_peak:7.2f} µs {work.solo_us:7.1f} µs {work.blocks:6}")
 
 # %% [markdown]
 # At its peak the chip would finish the product of 512 units in 0.57 µs, less than a quarter of a launch. The model expects more than fifty times that: libraries cut a product into **tiles**, here of 64 by 64 numbers, a block each. 64 sequences by 512 units are 8 tiles; 124 multiprocessors get none.

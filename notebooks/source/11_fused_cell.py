@@ -34,8 +34,8 @@ grouped = group_gates(naive)
 for device in (DEVICES["M40"], DEVICES["H200"]):
     first = [next(each for each in plan.operations if each.kind == "gemm") for plan in (naive, grouped)]
     one, four = (Work.of(each, device, itemsize=4) for each in first)
-    print(f"{device.name:4}: {one.blocks} blocks {one.alone:5.1f} µs, {four.blocks} blocks {four.alone:5.1f} µs "
-          f"for four gates: {four.alone / one.alone:.2f} times, you guessed {my_guess}")
+    print(f"{device.name:4}: {one.blocks} blocks {one.solo_us:5.1f} µs, {four.blocks} blocks {four.solo_us:5.1f} µs "
+          f"for four gates: {four.solo_us / one.solo_us:.2f} times, you guessed {my_guess}")
 
 # %% [markdown]
 # These are the model's times. A product is cut into tiles of 64 by 64, a block each. On an H200 8 blocks leave 124 multiprocessors empty, and 32 leave 100: the larger product takes the same time. An M40 has 24 multiprocessors; 8 blocks fill a third of it, 32 fill it once and a third.

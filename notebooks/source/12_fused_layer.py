@@ -59,8 +59,8 @@ M40 = DEVICES["M40"]
 plan = plans["forward"]
 turned = transpose_once(plan)
 slow, fast = ([each for each in p.operations if each.kind == "gemm"][-1] for p in (plan, turned))
-gain = Work.of(slow, M40, 4).alone - Work.of(fast, M40, 4).alone
-price = Work.of(next(each for each in turned.operations if each.kind == "transpose"), M40, 4).alone + M40.node
+gain = Work.of(slow, M40, 4).solo_us - Work.of(fast, M40, 4).solo_us
+price = Work.of(next(each for each in turned.operations if each.kind == "transpose"), M40, 4).solo_us + M40.node
 print(f"turning costs {price:.0f} µs, each product gains {gain:.1f} µs: "
       f"it has paid after {price / gain:.0f} steps; you guessed {my_guess}")
 
@@ -93,7 +93,7 @@ for k in (1, 2, 4, 10, 100):
     batched = batch_inputs(long, steps=k)
     products = [each for each in batched.operations if each.kind == "gemm" and each.reads[1].buffer == "weight_ih_l0"]
     work = [Work.of(each, H200, 4) for each in products]
-    times[k] = sum(each.alone for each in work)
+    times[k] = sum(each.solo_us for each in work)
     print(f"k = {k:3}: {len(products):3} products, {work[0].blocks:4} blocks each, {times[k] / 1e3:5.2f} ms together")
 print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed {my_guess}")
 

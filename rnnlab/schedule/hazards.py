@@ -1,94 +1,65 @@
-"""Who must wait for whom, derived from what operations read and write; and orders that break it, refused.
+"""Hazards: which operations must wait for which, derived from what they read and write; wrong orders refused.
 
 Three hazards, as in any processor: a read after the write it needs, a write after a read of what it
-overwrites, a write after a write.  An operation that waits for another needs no word about what stands before
-that one, so only the nearest hazards are kept: of every region the latest writer, and the readers since.
+overwrites, a write after a write.  An operation that waits for another need not wait for what stands before
+that one, so only the nearest hazards count: for every region the latest writers, and the readers since.
 """
 
+import sys
 from collections import defaultdict
-from collections.abc import Sequence
-from itertools import chain
-from operator import attrgetter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-import numpy as np
+from rnnlab.schedule.plan import Operation, Plan, Region, overlap
 
-from rnnlab.schedule.plan import Plan, Region
-
-KINDS = "read after write", "write after read", "write after write"
+READ_AFTER_WRITE, WRITE_AFTER_READ, WRITE_AFTER_WRITE = (
+    "read after write",
+    "write after read",
+    "write after write",
+)
+Bucket = tuple[str, int]  # a buffer, and a block of its rows
 
 
 class Hazard(NamedTuple):
     """`later` must wait for `earlier`, because of `region`."""
 
-    kind: str  # one of KINDS
+    kind: str
     earlier: int
     later: int
     region: Region
 
 
-class Waits(NamedTuple):
-    """Pairs of operations, each pair once, by the later one's place and then the earlier one's."""
-
-    earlier: np.ndarray
-    later: np.ndarray
-
-
 def hazards(plan: Plan) -> list[Hazard]:
     """All direct hazards between operations, by their place in the plan."""
-    regions, found = _nearest(plan)
-    return [Hazard(KINDS[kind], *pair, regions[region]) for kind, *pair, region in found.tolist()]
+    accesses, result = _Accesses(plan), []
+    for index, operation in enumerate(plan.operations):
+        result += accesses.hazards_of(index, operation)
+        accesses.enter(index, operation)
+    return result
 
 
 def dependencies(plan: Plan) -> list[tuple[int, ...]]:
-    """For each operation, the places of those that it must wait for, in order."""
-    waits = [[] for _ in plan.operations]
-    for earlier, later in zip(*map(np.ndarray.tolist, _pairs(*_nearest(plan)[1].T[1:3])), strict=True):
-        waits[later].append(earlier)
-    return [tuple(each) for each in waits]
-
-
-def waits_of(plan: Plan) -> Waits:
-    """What orders the plan: its dependencies, and perhaps pairs that follow from them; found out once."""
-    if "waits" not in plan.derived:
-        plan.derived["waits"] = _pairs(*_nearest(plan)[1].T[1:3])
-    return plan.derived["waits"]
-
-
-def take_along(old: Plan, new: Plan, place: np.ndarray) -> Plan:
-    """The new plan, with what is already known of who waits for whom in the old one.
-
-    place: where the work of each old operation stands in the new plan.  Joined operations must touch what
-    their parts touch, no more and no less: then two of them meet where two of their parts do.
-    """
-    if "waits" in old.derived:
-        earlier, later = (place[each] for each in old.derived["waits"])
-        apart = earlier != later
-        new.derived["waits"] = _pairs(earlier[apart], later[apart])
-    return new
+    """The places of the operations that each operation must wait for, in order."""
+    earlier = [[] for _ in plan.operations]
+    for hazard in hazards(plan):
+        earlier[hazard.later].append(hazard.earlier)
+    return [tuple(sorted(places)) for places in earlier]
 
 
 def check_order(plan: Plan, order: Sequence[int]) -> None:
     """Raises ValueError, naming the first hazard, if running the plan's operations in `order` breaks one."""
     if sorted(order) != list(range(len(plan.operations))):
         raise ValueError(f"an order names each of the {len(plan.operations)} operations once")
-    if broken := first_broken(plan, places(order)):
+    place = [0] * len(order)
+    for rank, index in enumerate(order):
+        place[index] = rank
+    if broken := first_broken(plan, place):
         raise ValueError(describe(plan, broken))
 
 
-def places(order: Sequence[int]) -> np.ndarray:
-    """The place of each operation in an order of them all."""
-    place = np.empty(len(order), int)
-    place[np.array(order, int)] = np.arange(len(order))
-    return place
-
-
-def first_broken(plan: Plan, place: np.ndarray) -> Hazard | None:
-    """The first hazard that is open if each operation runs at this place; equal places are one operation."""
-    earlier, later = waits_of(plan)
-    if not (place[earlier] > place[later]).any():
-        return None
-    return next(each for each in hazards(plan) if place[each.earlier] > place[each.later])
+def first_broken(plan: Plan, place: Sequence[int]) -> Hazard | None:
+    """The first hazard that is open if operation i runs at place[i]; equal places are one operation."""
+    return next((hazard for hazard in hazards(plan) if place[hazard.earlier] > place[hazard.later]), None)
 
 
 def unordered(plan: Plan, events: list[tuple[int, int]]) -> list[Hazard]:
@@ -97,66 +68,78 @@ def unordered(plan: Plan, events: list[tuple[int, int]]) -> list[Hazard]:
     Operations of a stream run in issue order; nothing else orders two operations but an event.
     """
     finished = _finished(plan, events)
-    return [each for each in hazards(plan) if not finished[each.later] >> each.earlier & 1]
+    return [hazard for hazard in hazards(plan) if not finished[hazard.later] >> hazard.earlier & 1]
 
 
 def describe(plan: Plan, hazard: Hazard) -> str:
-    """The hazard as a sentence: who does what to what before whom."""
+    """The hazard as a sentence: which operation does what to which region before which other operation."""
     earlier, later = plan.operations[hazard.earlier], plan.operations[hazard.later]
     words = {
-        "read after write": f"{later} reads {hazard.region} before {earlier} has written it",
-        "write after read": f"{later} overwrites {hazard.region} before {earlier} has read it",
-        "write after write": f"{later} writes {hazard.region} before {earlier}, whose value would win",
+        READ_AFTER_WRITE: f"{later} reads {hazard.region} before {earlier} has written it",
+        WRITE_AFTER_READ: f"{later} overwrites {hazard.region} before {earlier} has read it",
+        WRITE_AFTER_WRITE: f"{later} writes {hazard.region} before {earlier}, whose value would win",
     }
     return words[hazard.kind]
 
 
-def _pairs(earlier: np.ndarray, later: np.ndarray) -> Waits:
-    many = 1 + later.max(initial=0)
-    pairs = np.sort(later * many + earlier, kind="stable")  # they are nearly in order
-    later, earlier = np.divmod(pairs[np.diff(pairs, prepend=-1) > 0], many)
-    return Waits(earlier, later)
+class _Accesses:
+    """Latest writers of every bucket of rows, and its readers since.
 
-
-def _nearest(plan: Plan) -> tuple[list[Region], np.ndarray]:
-    """The regions that are touched, and the hazards as rows of numbers; see nearest.py."""
-    from rnnlab.schedule.nearest import nearest  # brings Numba, which a plan by itself does without
-
-    count = len(plan.operations)
-    flat = [region for each in plan.operations for some in (each.reads, each.writes) for region in some]
-    ids = np.fromiter(map(id, flat), int, len(flat))  # many operations share a region; quicker than its hash
-    _, chosen, touched = np.unique(ids, return_index=True, return_inverse=True)
-    of_each = lambda name: map(attrgetter(name), plan.operations)
-    reads, writes = (np.fromiter(map(len, of_each(name)), int, count) for name in ("reads", "writes"))
-    adds = np.fromiter(of_each("accumulates"), int, count)
-    first = np.concatenate([[0], np.cumsum(reads + writes)])
-    written = np.repeat(np.tile([False, True], count), np.column_stack([reads, writes]).ravel())
-    regions = [flat[k] for k in chosen]
-    boxes, buckets, total = _buckets(regions, touched[written])
-    spans = first, first[:-1] + reads, first[:-1] + reads + writes * adds
-    return regions, nearest(boxes, buckets, (touched, *spans), total)
-
-
-def _buckets(regions: Sequence[Region], written: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
-    """Boxes and buckets of regions, see nearest.py, and how many buckets there are; written: some regions.
-
-    A bucket is as many rows as the smallest piece of the buffer that is touched; a buffer that nobody writes
-    to has none.
+    A bucket is as many rows as the smallest region of the buffer that an operation touches.  Buffers that no
+    operation writes have no buckets: they cause no hazard.
     """
-    number = {name: k for k, name in enumerate(dict.fromkeys(region.buffer for region in regions))}
-    buffer = np.fromiter((number[region.buffer] for region in regions), int, len(regions))
-    sides = chain.from_iterable((*rows, *columns) for _, rows, columns in regions)
-    boxes = np.fromiter(sides, int, 4 * len(regions)).reshape(-1, 4)
-    top, bottom = boxes[:, 0], boxes[:, 1]
-    least, blocks = np.full(len(number), np.iinfo(int).max), np.zeros(len(number), int)
-    np.minimum.at(least, buffer, bottom - top)
-    rows = least[buffer]
-    first = top // rows
-    last = np.where(np.isin(buffer, buffer[written]), -(-bottom // rows), first)
-    np.maximum.at(blocks, buffer, last)
-    base = np.cumsum(blocks) - blocks
-    at = base[buffer]
-    return boxes, np.column_stack([at + first, at + last, rows, at]), blocks.sum()
+
+    def __init__(self, plan: Plan):
+        written = (region.buffer for operation in plan.operations for region in operation.writes)
+        self.height: dict[str, int] = dict.fromkeys(written, sys.maxsize)
+        for operation in plan.operations:
+            for region in operation.reads + operation.writes:
+                if region.buffer in self.height:
+                    rows = region.rows[1] - region.rows[0]
+                    self.height[region.buffer] = min(self.height[region.buffer], rows)
+        self.writers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)
+        self.readers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)
+
+    def hazards_of(self, index: int, operation: Operation) -> Iterator[Hazard]:
+        """The hazards between an operation and those entered before it, each earlier one once."""
+        seen = set()
+        steps = [(READ_AFTER_WRITE, self.writers, region) for region in operation.touches]
+        for region in operation.writes:
+            steps += [(WRITE_AFTER_READ, self.readers, region), (WRITE_AFTER_WRITE, self.writers, region)]
+        for kind, table, region in steps:
+            for bucket in self._buckets(region):
+                for other, earlier in table[bucket]:
+                    if earlier not in seen and overlap(region, other):
+                        seen.add(earlier)
+                        yield Hazard(kind, earlier, index, other)
+
+    def enter(self, index: int, operation: Operation) -> None:
+        """Enter what an operation touches; drop what it overwrites, since later ones wait for it instead."""
+        for region in operation.writes:
+            for bucket in self._buckets(region):
+                block = self._block(bucket)
+                for table in (self.writers, self.readers):
+                    table[bucket] = [entry for entry in table[bucket] if not _covers(region, entry[0], block)]
+                self.writers[bucket].append((region, index))
+        for region in operation.reads:
+            for bucket in self._buckets(region):
+                self.readers[bucket].append((region, index))
+
+    def _buckets(self, region: Region) -> list[Bucket]:
+        height = self.height.get(region.buffer)
+        if height is None:
+            return []
+        return [(region.buffer, k) for k in range(region.rows[0] // height, -(-region.rows[1] // height))]
+
+    def _block(self, bucket: Bucket) -> tuple[int, int]:
+        height = self.height[bucket[0]]
+        return bucket[1] * height, (bucket[1] + 1) * height
+
+
+def _covers(new: Region, old: Region, block: tuple[int, int]) -> bool:
+    """Does the new region hold all of the old one within a block of rows?"""
+    across = new.columns[0] <= old.columns[0] and old.columns[1] <= new.columns[1]
+    return across and new.rows[0] <= max(old.rows[0], block[0]) and min(old.rows[1], block[1]) <= new.rows[1]
 
 
 def _finished(plan: Plan, events: list[tuple[int, int]]) -> list[int]:

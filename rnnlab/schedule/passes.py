@@ -3,7 +3,7 @@
 Appleyard, Kočiský and Blunsom's (2016) single cell (group_gates, fuse_pointwise) and single layer
 (transpose_once, batch_inputs, weight_gradient_after_loop); what is left, the order and the streams of the
 whole network, is in order.py.  A pass chooses groups of operations and the place where each group runs;
-`regroup` refuses a choice under which someone would read or overwrite too early.
+`regroup` refuses a choice under which an operation would read or overwrite too early.
 """
 
 from collections import defaultdict
@@ -13,10 +13,8 @@ from functools import partial
 from itertools import chain
 from operator import itemgetter
 
-import numpy as np
-
-from rnnlab.schedule.hazards import describe, first_broken, places, take_along
-from rnnlab.schedule.joining import cells_of, fuse, join
+from rnnlab.schedule.fusion import cells_of, fuse, join
+from rnnlab.schedule.hazards import describe, first_broken
 from rnnlab.schedule.plan import Elementary, Operation, Plan, Region, overlap
 
 Groups = list[list[int]]  # places in the old plan, in the order of the new one
@@ -26,7 +24,8 @@ def group_gates(plan: Plan) -> Plan:
     """The products of a step that share a factor become one, G·H rows tall; so do sums of products."""
     if plan.direction == "backward":
         plan = _add_in_the_product(plan)
-    return _join_alike(plan, "group_gates", key=lambda each: (each.layer, each.steps), at_first=False)
+    key = lambda operation: (operation.layer, operation.steps)
+    return _join_alike(plan, "group_gates", key, at_first=False)
 
 
 def fuse_pointwise(plan: Plan) -> Plan:
@@ -43,12 +42,17 @@ def fuse_pointwise(plan: Plan) -> Plan:
 
 
 def batch_inputs(plan: Plan, steps: int = 0) -> Plan:
-    """Input products of `steps` steps (0: of all) become one; on the way back, products that give dx."""
+    """Input products of `steps` steps (0: of all) become one; in the backward pass, products that give dx.
+
+    Raises ValueError if steps is negative.
+    """
     if steps < 0:
         raise ValueError(f"steps is {steps}: batch 1 step or more, or 0 for the whole sequence")
     chunk = steps or plan.sizes.T
     first = plan.direction == "forward"
-    key = lambda each: (each.layer, each.steps[0] // chunk) if _is_input_product(each) else None
+    key = lambda operation: (
+        (operation.layer, operation.steps[0] // chunk) if _is_input_product(operation) else None
+    )
     return _join_alike(plan, f"batch_inputs({steps or 'T'})", key, at_first=first)
 
 
@@ -57,25 +61,25 @@ batch_two_inputs = partial(batch_inputs, steps=2)
 
 def weight_gradient_after_loop(plan: Plan) -> Plan:
     """Gradients of weights and biases: one product, one sum, over all steps, after the last dgates."""
-    key = lambda each: (each.layer,) if _is_weight_gradient(each) else None
+    key = lambda operation: (operation.layer,) if _is_weight_gradient(operation) else None
     return _join_alike(plan, "weight_gradient_after_loop", key, at_first=False)
 
 
 def transpose_once(plan: Plan) -> Plan:
     """Weights that every product reads transposed are transposed before the first: NN products, not TN."""
-    turned, operations = {}, []
-    for each in plan.operations:
-        if each.kind == "gemm" and each.transposed == (False, True):
-            weights = each.reads[1]
-            turned.setdefault((weights.buffer, each.layer), None)
-            each = each._replace(reads=(each.reads[0], _turned(weights)), transposed=(False, False))
-        operations.append(each)
+    read_transposed, operations = {}, []  # (buffer, layer) of the weights, in order
+    for operation in plan.operations:
+        if operation.kind == "gemm" and operation.transposed == (False, True):
+            factor, weights = operation.reads
+            read_transposed.setdefault((weights.buffer, operation.layer), None)
+            operation = operation._replace(reads=(factor, _transposed(weights)), transposed=(False, False))
+        operations.append(operation)
     buffers, first = dict(plan.buffers), []
-    for name, layer in turned:
+    for name, layer in read_transposed:
         rows, columns = plan.buffers[name]
         whole = Region(name, (0, rows), (0, columns))
-        buffers[_turned(whole).buffer] = (columns, rows)
-        first.append(Operation("transpose", (whole,), (_turned(whole),), layer, (0, 1)))
+        buffers[_transposed(whole).buffer] = (columns, rows)
+        first.append(Operation("transpose", (whole,), (_transposed(whole),), layer, (0, 1)))
     return plan.after("transpose_once", first + operations, buffers=buffers)
 
 
@@ -90,62 +94,60 @@ def regroup(plan: Plan, name: str, groups: Groups, merge: Callable[[Plan, list[i
 def _join_alike(plan: Plan, name: str, key: Callable[[Operation], Hashable | None], at_first: bool) -> Plan:
     """Join operations of equal key where `join` can, at the place of their first or their last member."""
     alike = defaultdict(list)
-    for index, each in enumerate(plan.operations):
-        if each.kind in ("gemm", "reduce") and (mine := key(each)) is not None:
-            alike[mine, each.kind, each.transposed, _meeting_point(each)].append(index)
-    made = {}  # first member -> the group, and the operation that it becomes
+    for index, operation in enumerate(plan.operations):
+        if operation.kind in ("gemm", "reduce") and (value := key(operation)) is not None:
+            alike[value, operation.kind, operation.transposed, _buffers(operation)].append(index)
+    joined = {}  # first member -> the group, and the operation that it becomes
     for indexes in alike.values():
-        made |= {group[0]: (group, joined) for group, joined in _joinable(plan, indexes)}
-    if not made:
+        joined |= {group[0]: (group, operation) for group, operation in _joinable(plan, indexes)}
+    if not joined:
         return plan.after(name, plan.operations)  # as it was, so there is nothing to refuse
-    taken = set(chain.from_iterable(group for group, _ in made.values()))
-    groups = [group for group, _ in made.values()]
-    groups += [[index] for index in range(len(plan.operations)) if index not in taken]
+    members = set(chain.from_iterable(group for group, _ in joined.values()))
+    groups = [group for group, _ in joined.values()]
+    groups += [[index] for index in range(len(plan.operations)) if index not in members]
     groups.sort(key=itemgetter(0 if at_first else -1))
-    joined = regroup(plan, name, groups, lambda _, group: made[group[0]][1])
-    return take_along(plan, joined, _places(groups))
+    return regroup(plan, name, groups, lambda _, group: joined[group[0]][1])
 
 
-def _places(groups: Groups) -> np.ndarray:
-    """For each operation of the old plan the place of its group."""
-    where = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
-    return where[places(list(chain.from_iterable(groups)))]
+def _places(groups: Groups) -> list[int]:
+    """The place of its group for each operation of the old plan."""
+    place = {index: k for k, group in enumerate(groups) for index in group}
+    return [place[index] for index in range(len(place))]
 
 
-def _meeting_point(each: Operation) -> Hashable:
-    """What operations must share to be joined: the buffers they touch, and the factor that is the same."""
-    return tuple(region.buffer for region in each.reads + each.writes)
+def _buffers(operation: Operation) -> Hashable:
+    """The buffers an operation touches, which operations must share to be joined."""
+    return tuple(region.buffer for region in operation.reads + operation.writes)
 
 
 def _joinable(plan: Plan, indexes: list[int]) -> list[tuple[list[int], Operation]]:
-    """Groups that can be joined, as few as there can be, and what each becomes: all, or those that share a
-    region, or none."""
+    """The fewest groups that can be joined, with their operations: all, or those that share a region."""
     if len(indexes) == 1:
         return []
     operations = [plan.operations[k] for k in indexes]
     if (joined := join(operations)) is not None:
         return [(indexes, joined)]
-    for shared in (lambda each: each.writes[0], lambda each: each.reads[-1], lambda each: each.reads[0]):
+    for shared in (lambda o: o.writes[0], lambda o: o.reads[-1], lambda o: o.reads[0]):
         parts = defaultdict(list)
-        for index, each in zip(indexes, operations, strict=True):
-            parts[shared(each)].append(index)
+        for index, operation in zip(indexes, operations, strict=True):
+            parts[shared(operation)].append(index)
         groups = list(parts.values())
         if 1 < len(groups) < len(indexes):
-            found = [(group, join([plan.operations[k] for k in group])) for group in groups]
-            if all(joined for _, joined in found):
-                return found
+            pairs = [(group, join([plan.operations[k] for k in group])) for group in groups]
+            if all(joined for _, joined in pairs):
+                return pairs
     return []
 
 
 def _pointwise_runs(plan: Plan, indexes: list[int]) -> Groups:
-    """Each pointwise operation joins the latest group that it may be moved up to; others stand alone."""
+    """Groups: a pointwise operation joins the latest one that it may be moved up to; others stand alone."""
     groups, latest = [], None
     for index in indexes:
-        each = plan.operations[index]
-        if each.kind != "pointwise":
+        operation = plan.operations[index]
+        if operation.kind != "pointwise":
             groups.append([index])
         elif latest is not None and _may_move_up(
-            plan, each, [k for k in indexes if latest[0] < k < index], latest
+            plan, operation, [k for k in indexes if latest[0] < k < index], latest
         ):
             latest.append(index)
         else:
@@ -154,38 +156,38 @@ def _pointwise_runs(plan: Plan, indexes: list[int]) -> Groups:
     return groups
 
 
-def _may_move_up(plan: Plan, each: Operation, between: list[int], group: list[int]) -> bool:
-    passed = [plan.operations[k] for k in between if k not in group]
-    same_size = plan.operations[group[0]].writes[0].shape == each.writes[0].shape
-    return same_size and not any(_conflict(other, each) for other in passed)
+def _may_move_up(plan: Plan, operation: Operation, between: list[int], group: list[int]) -> bool:
+    others = [plan.operations[k] for k in between if k not in group]
+    same_size = plan.operations[group[0]].writes[0].shape == operation.writes[0].shape
+    return same_size and not any(_conflict(other, operation) for other in others)
 
 
 def _conflict(earlier: Operation, later: Operation) -> bool:
-    meets = lambda some, others: any(overlap(a, b) for a in some for b in others)
-    return meets(earlier.writes, later.touches + later.writes) or meets(earlier.touches, later.writes)
+    share = lambda regions, others: any(overlap(a, b) for a in regions for b in others)
+    return share(earlier.writes, later.touches + later.writes) or share(earlier.touches, later.writes)
 
 
-def _is_input_product(each: Operation) -> bool:
-    return each.kind == "gemm" and each.reads[1].buffer.startswith("weight_ih")
+def _is_input_product(operation: Operation) -> bool:
+    return operation.kind == "gemm" and operation.reads[1].buffer.startswith("weight_ih")
 
 
-def _is_weight_gradient(each: Operation) -> bool:
-    return each.writes[0].buffer.startswith(("dweight", "dbias", "dinner_bias"))
+def _is_weight_gradient(operation: Operation) -> bool:
+    return operation.writes[0].buffer.startswith(("dweight", "dbias", "dinner_bias"))
 
 
-def _turned(region: Region) -> Region:
+def _transposed(region: Region) -> Region:
     return Region(f"{region.buffer}ᵀ", region.columns, region.rows)
 
 
 def _add_in_the_product(plan: Plan) -> Plan:
-    """Gradients that meet in a sum: the products add to where it writes, β = 1, which costs no launch.
+    """Products that are terms of a sum accumulate into the sum's result (β = 1), which costs no launch.
 
-    What is no product is summed first, and makes the place that they add to.
+    Terms that are no product are summed first, into the region that the products then add to.
     """
     operations = []
     for indexes in cells_of(plan).values():
         cell = [plan.operations[k] for k in indexes]
-        for total in [each for each in cell if _is_sum(each)]:
+        for total in [operation for operation in cell if _is_sum(operation)]:
             cell = _opened(cell, total)
         operations += cell
     return replace(plan, operations=tuple(operations))
@@ -194,29 +196,30 @@ def _add_in_the_product(plan: Plan) -> Plan:
 def _opened(cell: list[Operation], total: Operation) -> list[Operation]:
     """The operations of a step with one sum opened up, if products are among its terms."""
     (write,) = total.writes
-    products = [each for each in cell if each.kind == "gemm" and each.writes[0] in total.reads]
+    products = [o for o in cell if o.kind == "gemm" and o.writes[0] in total.reads]
     if not products:
         return cell
-    made = {each.writes[0] for each in products}
-    rest = tuple(region for region in total.reads if region not in made)
+    results = {product.writes[0] for product in products}
+    rest = tuple(region for region in total.reads if region not in results)
     adding = [
-        each._replace(writes=(write,), accumulates=bool(rest) or k > 0) for k, each in enumerate(products)
+        product._replace(writes=(write,), accumulates=bool(rest) or k > 0)
+        for k, product in enumerate(products)
     ]
-    cell = [each for each in cell if each not in products]
+    cell = [operation for operation in cell if operation not in products]
     if len(rest) == 1:
-        cell = [_writing(each, rest[0], write) for each in cell]
+        cell = [_writing(operation, rest[0], write) for operation in cell]
     elif rest:
         adding.insert(0, total._replace(reads=rest, body=(Elementary("sum", rest, write),)))
-    at = next(k for k, each in enumerate(cell) if each is total)
+    at = next(k for k, operation in enumerate(cell) if operation is total)
     return cell[:at] + adding + cell[at + 1 :]
 
 
-def _writing(each: Operation, old: Region, new: Region) -> Operation:
+def _writing(operation: Operation, old: Region, new: Region) -> Operation:
     """The operation with its result in another place."""
-    if each.writes != (old,):
-        return each
-    return each._replace(writes=(new,), body=tuple(part._replace(write=new) for part in each.body))
+    if operation.writes != (old,):
+        return operation
+    return operation._replace(writes=(new,), body=tuple(part._replace(write=new) for part in operation.body))
 
 
-def _is_sum(each: Operation) -> bool:
-    return each.kind == "pointwise" and len(each.body) == 1 and each.body[0].rule == "sum"
+def _is_sum(operation: Operation) -> bool:
+    return operation.kind == "pointwise" and len(operation.body) == 1 and operation.body[0].rule == "sum"

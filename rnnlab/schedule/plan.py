@@ -6,8 +6,7 @@ follows from that and is never stated (hazards.py).  Optimisations are functions
 order.py); executors run a plan (run_numpy.py) or predict its time (timeline.py).
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 Span = tuple[int, int]  # first, and one past the last
@@ -110,13 +109,6 @@ class Operation(NamedTuple):
         return f"{self.kind} → {self.writes[0].buffer}"
 
 
-def relocated(each: Operation, place: Callable[[Region], Region]) -> Operation:
-    """The operation with other regions."""
-    body = [Elementary(rule, tuple(map(place, reads)), place(write)) for rule, reads, write in each.body]
-    reads, writes = tuple(map(place, each.reads)), tuple(map(place, each.writes))
-    return each._replace(reads=reads, writes=writes, body=tuple(body))
-
-
 @dataclass(frozen=True)
 class Sizes:
     """T steps, B sequences, I inputs, H hidden units, L layers."""
@@ -140,7 +132,6 @@ class Plan:
     kept: frozenset[str]
     captured: bool = False  # launched as one CUDA graph
     history: tuple[str, ...] = ()  # the passes it has been through
-    derived: dict = field(default_factory=dict, init=False, compare=False, repr=False)  # see hazards.waits_of
 
     def after(self, name: str, operations: list[Operation], **changes) -> "Plan":
         """The plan with these operations, as made by the pass of that name."""

@@ -1,12 +1,11 @@
-"""The stages of Appleyard, Kočiský and Blunsom (2016) as lists of passes, and a network run by such a list.
+"""Stages of Appleyard, Kočiský and Blunsom (2016): a network run by a plan and a list of passes over it.
 
-run and sweep are a rung's forward and backward: they build the plan, send it through the passes, and hand it
-to an executor: NumPy's here, the GPU's where there is one.
+run and sweep are a rung's forward and backward: they build the plan, send it through the passes, and give it
+to an executor: NumPy's, or the GPU's if the machine has one.
 """
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache, partial
-from itertools import takewhile
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,18 +16,14 @@ from rnnlab.network import Network, check_gradients, check_input
 from rnnlab.schedule import card, run_cuda
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.build import backward_plan, forward_plan
-from rnnlab.schedule.passes import fuse_pointwise, group_gates
 from rnnlab.schedule.plan import Plan, Sizes
-from rnnlab.schedule.repeat import repeated
 from rnnlab.schedule.run_numpy import allocate, execute
 
 Pass = Callable[[Plan], Plan]
 
-WITHIN_A_CELL = {group_gates, fuse_pointwise}  # passes that join operations of one layer and step only
-
 
 class Saved(NamedTuple):
-    """What forward keeps for backward: the buffers that outlive it."""
+    """What forward saves for backward: the buffers that outlive it."""
 
     arrays: dict[str, np.ndarray]
     T: int
@@ -37,26 +32,20 @@ class Saved(NamedTuple):
 
 def apply(plan: Plan, passes: Sequence[Pass]) -> Plan:
     """The plan after all passes, in order."""
-    for each in passes:
-        plan = each(plan)
+    for change in passes:
+        plan = change(plan)
     return plan
 
 
 @lru_cache(maxsize=64)
 def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) -> Plan:
     """The plan of a pass through a network, made once for the same sizes and passes."""
-    return make_plan(direction, cell, sizes, passes)
-
-
-def make_plan(direction: str, cell: str, sizes: Sizes, passes: Sequence[Pass]) -> Plan:
-    """The plan of a pass through a network, made now."""
     build = forward_plan if direction == "forward" else backward_plan
-    within = list(takewhile(lambda each: each in WITHIN_A_CELL, passes))
-    return apply(repeated(partial(build, cell), within, sizes), passes[len(within) :])
+    return apply(build(cell, sizes), passes)
 
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What stands in the buffers after the plan has run: on a GPU where there is one, else by NumPy."""
+    """The buffers after the plan has run: on a GPU if the machine has one, else by NumPy."""
     if card.why_not() is None:
         return run_cuda.executed(plan, dtype, arrays, card.Gpu())
     arrays = allocate(plan, dtype, arrays)
@@ -65,14 +54,14 @@ def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str,
 
 
 def run(network: Network, x: np.ndarray, state: State | None, passes: tuple[Pass, ...]):
-    """y [T,B,H], the final state, what backward needs; a rung's forward."""
+    """y [T,B,H], the final state, saved; a rung's forward."""
     state = check_input(network, x, state)
     T, B, _ = x.shape
     plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
     arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
     y, final = arrays_of.forward_results(network, arrays, T, B)
-    kept = {name: array for name, array in arrays.items() if name in plan.kept}
-    return y.copy(), final, Saved(kept, T, B)
+    outputs = {name: array for name, array in arrays.items() if name in plan.kept}
+    return y.copy(), final, Saved(outputs, T, B)
 
 
 def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, passes: tuple[Pass, ...]):

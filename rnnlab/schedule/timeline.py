@@ -1,4 +1,4 @@
-"""When each operation of a plan would run on a GPU, from its data sheet: a model, not a measurement.
+"""Timeline of a plan on a GPU, predicted from the GPU's data sheet: a model, not a measurement.
 
 The host issues operations one after another.  An operation starts when it is issued, when its stream is free,
 and when the events it waits for have happened.  A product is cut into tiles, a block each; blocks share the
@@ -10,29 +10,29 @@ Everything else moves bytes at the memory's bandwidth.  The constants are the sa
 the model is from published figures is printed by `python -m rnnlab.bench.published_timelines`.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from rnnlab.machine.devices import Device
-from rnnlab.schedule.order import event_arrays
+from rnnlab.schedule.order import events
 from rnnlab.schedule.plan import Operation, Plan
 
 # Fitted together, with Maxwell's launch and node, to the M40 ladder published for Appleyard et al. (2016).
 TILE = (64, 64)  # rows of weights and sequences that one block multiplies
 BEST = 0.85  # of the peak, with many blocks on every multiprocessor
 HALF = 1.5  # blocks on a multiprocessor for half of that
-TURNED = 1.12  # a product that reads its weights transposed takes this much longer
+TRANSPOSED = 1.12  # a product that reads its weights transposed takes this much longer
+ROUNDING = 1e-9  # microseconds of an operation that are rounding, not work
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Start and end of each operation, microseconds from the first issue."""
+    """Issue, start and end of each operation, microseconds from the first issue."""
 
     plan: Plan
     device: Device
+    issued: tuple[float, ...]
     start: tuple[float, ...]
     end: tuple[float, ...]
 
@@ -43,99 +43,135 @@ class Timeline:
 
     @property
     def tflops(self) -> float:
-        """Useful work over time, products only."""
-        products = sum(each.flops for each in self.plan.operations if each.kind == "gemm")
+        """TFLOP/s of the products over the whole time."""
+        products = sum(operation.flops for operation in self.plan.operations if operation.kind == "gemm")
         return products / self.makespan / 1e6 if self.makespan else 0.0
+
+    @property
+    def idle(self) -> float:
+        """Share of the time in which no kernel is on the device."""
+        covered = until = 0.0
+        for start, end in sorted(zip(self.start, self.end, strict=True)):
+            covered += max(0.0, end - max(start, until))
+            until = max(until, end)
+        return 1 - covered / self.makespan if self.makespan else 0.0
 
 
 class Work(NamedTuple):
-    """What operations ask of a device; arrays by operation."""
+    """Demand of an operation on a device."""
 
-    blocks: np.ndarray  # 0: it only moves bytes
-    flops: np.ndarray
-    alone: np.ndarray  # microseconds with nobody beside it
+    blocks: int  # 0: it only moves bytes
+    flops: float
+    solo_us: float  # duration, in microseconds, if no other kernel runs
 
     @classmethod
-    def of(cls, each: Operation, device: Device, itemsize: int = 4) -> "Work":
-        """What one operation asks: numbers in the place of arrays."""
-        moving = each.bytes(itemsize) / device.bandwidth * 1e-3
-        if each.kind != "gemm":
+    def of(cls, operation: Operation, device: Device, itemsize: int = 4) -> "Work":
+        """The demand of one operation; itemsize: bytes of a number."""
+        moving = operation.bytes(itemsize) / device.bandwidth * 1e-3
+        if operation.kind != "gemm":
             return cls(0, 0.0, moving)
-        m, n, _ = each.gemm_shape
+        m, n, _ = operation.gemm_shape
         blocks = -(-n // TILE[0]) * -(-m // TILE[1])  # a plan's n runs over weights, m over sequences
-        flops = each.flops * (TURNED if each.transposed == (False, True) else 1.0)
-        return cls(blocks, flops, max(moving, float(flops / throughput(device, blocks))))
-
-
-class Queues(NamedTuple):
-    """What decides who waits for whom; arrays by operation."""
-
-    stream: np.ndarray
-    first_wait: np.ndarray  # [operations + 1]; operation i waits for waits[first_wait[i] : first_wait[i + 1]]
-    waits: np.ndarray
+        flops = operation.flops * (TRANSPOSED if operation.transposed == (False, True) else 1.0)
+        return cls(blocks, flops, max(moving, flops / throughput(device, blocks)))
 
 
 def predict(plan: Plan, device: Device, itemsize: int = 4) -> Timeline:
-    """The plan's timeline on that device; itemsize is the bytes of a number."""
-    kinds, kind = shapes_of(plan)
-    work = work_of([plan.operations[k] for k in kinds], device, itemsize)
-    times = run(queues_of(plan), Work(*(each[kind] for each in work)), device, plan.captured)
-    return Timeline(plan, device, *(tuple(each.tolist()) for each in times))
+    """The plan's timeline on that device; itemsize: bytes of a number."""
+    known: dict[tuple, Work] = {}  # operations of equal shapes have equal work
+    work = []
+    for operation in plan.operations:
+        shape = _shape(operation)
+        if shape not in known:
+            known[shape] = Work.of(operation, device, itemsize)
+        work.append(known[shape])
+    host = [device.launch * (1 if plan.captured else 1 + place) for place in range(len(work))]
+    start, end = _Streams(plan, work, device, host).run()
+    return Timeline(plan, device, tuple(host), tuple(start), tuple(end))
 
 
-def shapes_of(plan: Plan) -> tuple[list[int], np.ndarray]:
-    """One operation of each shape, and for every operation the place of its like among them."""
-    known, like, places = {}, [], []
-    for index, each in enumerate(plan.operations):
-        kind, reads, writes, _, _, transposed, accumulates, body, _ = each
-        shapes = [(bottom - top, right - left) for _, (top, bottom), (left, right) in reads + writes]
-        asked = kind, transposed, accumulates, len(body), *shapes
-        if asked not in known:
-            known[asked] = len(places)
-            places.append(index)
-        like.append(known[asked])
-    return places, np.array(like, int)
-
-
-def work_of(operations: Sequence[Operation], device: Device, itemsize: int = 4) -> Work:
-    """The work of each, from its shape."""
-    found = [Work.of(each, device, itemsize) for each in operations]
-    blocks, flops, alone = zip(*found, strict=True) if found else ((), (), ())
-    return Work(np.array(blocks, int), np.array(flops, float), np.array(alone, float))
-
-
-def queues_of(plan: Plan) -> Queues:
-    """The plan's streams and events."""
-    stream = np.array([each.stream for each in plan.operations], int)
-    if not stream.any():
-        return Queues(stream, np.zeros(len(stream) + 1, int), np.zeros(0, int))
-    earlier, waiting = event_arrays(plan)
-    return Queues(stream, np.searchsorted(waiting, np.arange(len(stream) + 1)), earlier)
-
-
-def run(queues: Queues, work: Work, device: Device, captured: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """Start and end of each operation, microseconds from the first issue."""
-    issued = issue_times(len(work.alone), device, captured)
-    if not queues.stream.any():
-        took = device.node + work.alone
-        spent = np.cumsum(took)
-        end = spent + np.maximum.accumulate(issued - (spent - took))
-        return end - took, end
-    from rnnlab.schedule.side_by_side import simulate  # brings Numba, which a single stream does without
-
-    most = np.zeros(queues.stream.max() + 1, int)
-    np.maximum.at(most, queues.stream, work.blocks)
-    rates = throughput(device, np.arange(most.sum() + 1))
-    return simulate(issued, queues, work, device.node, rates)
-
-
-def throughput(device: Device, blocks: np.ndarray | int) -> np.ndarray:
+def throughput(device: Device, blocks: int) -> float:
     """FLOP per microsecond of products with that many blocks in all."""
     pieces = device.multiprocessors
-    each = np.maximum(1.0, np.divide(blocks, pieces))
-    return device.peak * 1e6 * np.minimum(blocks, pieces) / pieces * BEST * each / (each + HALF)
+    waves = max(1.0, blocks / pieces)
+    return device.peak * 1e6 * min(blocks, pieces) / pieces * BEST * waves / (waves + HALF)
 
 
-def issue_times(count: int, device: Device, captured: bool = False) -> np.ndarray:
-    """When the host has issued each of so many operations; a captured plan is issued at once."""
-    return device.launch * (np.ones(count) if captured else 1.0 + np.arange(count))
+def _shape(operation: Operation) -> tuple:
+    regions = operation.reads + operation.writes
+    sides = [(bottom - top, right - left) for _, (top, bottom), (left, right) in regions]
+    return operation.kind, operation.transposed, operation.accumulates, len(operation.body), *sides
+
+
+class _Running:
+    """An operation on the device: its latency before the work begins, and how much of the work is left."""
+
+    def __init__(self, index: int, work: Work, node: float):
+        self.index, self.work, self.latency, self.left, self.speed = index, work, node, work.solo_us, 1.0
+
+    def remaining(self) -> float:
+        """Microseconds to its next change, at its present speed."""
+        return self.latency if self.latency > ROUNDING else self.left / self.speed
+
+    def advance(self, step: float) -> bool:
+        """Let it run for `step` microseconds; has it ended?"""
+        if self.latency > ROUNDING:
+            self.latency -= step
+        else:
+            self.left -= step * self.speed
+        return self.latency <= ROUNDING and self.left <= ROUNDING
+
+
+class _Streams:
+    """Simulation of streams, event by event: the first operation of a stream starts as soon as it can."""
+
+    def __init__(self, plan: Plan, work: list[Work], device: Device, issued: list[float]):
+        self.work, self.device, self.issued = work, device, issued
+        self.queues, self.waits = defaultdict(deque), defaultdict(list)
+        for index, operation in enumerate(plan.operations):
+            self.queues[operation.stream].append(index)
+        if len(self.queues) > 1:
+            for recorded, waiting in events(plan):
+                self.waits[waiting].append(recorded)
+        self.start, self.end = [0.0] * len(work), [None] * len(work)
+
+    def run(self) -> tuple[list[float], list[float]]:
+        """Start and end of each operation, microseconds."""
+        now, running = 0.0, {}  # stream -> its operation on the device
+        while any(self.queues.values()):
+            until = self._start_ready(now, running)
+            self._share_multiprocessors(running)
+            step = min([until - now, *(operation.remaining() for operation in running.values())])
+            now += step
+            for stream, operation in list(running.items()):
+                if operation.advance(step):
+                    self.end[operation.index] = now
+                    self.queues[stream].popleft()
+                    del running[stream]
+        return self.start, self.end
+
+    def _start_ready(self, now: float, running: dict[int, _Running]) -> float:
+        """Start what can start; the time of the next issue that a free stream waits for."""
+        until = float("inf")
+        for stream, queue in self.queues.items():
+            if not queue or stream in running:
+                continue
+            index = queue[0]
+            if any(self.end[earlier] is None for earlier in self.waits[index]):
+                continue
+            if self.issued[index] > now:
+                until = min(until, self.issued[index])
+            else:
+                self.start[index] = now
+                running[stream] = _Running(index, self.work[index], self.device.node)
+        return until
+
+    def _share_multiprocessors(self, running: dict[int, _Running]) -> None:
+        """The speed of each operation at work: 1 is its speed if no other kernel runs."""
+        active = [operation for operation in running.values() if operation.latency <= ROUNDING]
+        total = sum(operation.work.blocks for operation in active)
+        movers = sum(operation.work.blocks == 0 for operation in active)
+        rate = throughput(self.device, total) / total if total else 0.0  # of a block
+        for operation in active:
+            blocks, flops, solo_us = operation.work
+            operation.speed = min(1.0, rate * blocks * solo_us / flops) if blocks else 1.0 / movers

@@ -1,8 +1,8 @@
 """Draws a timeline (SVG): the whole pass as pixels, some launches as bars, the stages' bytes and FLOPs.
 
-A pass has up to 14 000 launches, many of them in one pixel.  So the whole is an image, whose pixels mix the
-colours of what runs in their time, white where nothing does; only the launches that one looks at become bars,
-which say their name under the pointer.
+A view has up to 1 500 launches, many of them in one pixel.  So the whole is an image, whose pixels mix the
+colours of what runs in their time, white where no kernel runs; only the launches that one looks at become
+bars, with their name under the pointer.
 """
 
 import io
@@ -23,8 +23,8 @@ FILLS = (*map(PALETTE.get, KINDS.values()), "#555555")
 COLOURS = np.array([to_rgb(fill) for fill in FILLS])
 WIDTH, LEFT, RIGHT = 900, 132, 14  # pixels: of the picture, left and right of the panels
 INNER = WIDTH - LEFT - RIGHT
-WHOLE, SOME, STAGES = (30, 144), (212, 170), (436, 90)  # top and height of the three panels
-HEIGHT = 556
+WHOLE, WINDOW = (30, 144), (212, 170)  # top and height of the two panels with times
+STAGES, LINE = 436, 18  # top of the panel with stages, and height of a stage's line
 LETTER = 6.2  # pixels, of the names in bars
 BAR = 0.76  # of a row's height
 INK = "#222222"
@@ -40,11 +40,11 @@ class Bars(NamedTuple):
     end: np.ndarray
     issued: np.ndarray  # when the host is done with it
     issue: float  # what the host takes for each
-    says: Sequence[tuple[str, int, int, int]]  # name, layer, first step, one past the last
+    labels: Sequence[tuple[str, int, int, int]]  # name, layer, first step, one past the last
 
 
 class Stage(NamedTuple):
-    """What a named stage asks of the device."""
+    """Demand of a stage on the device."""
 
     name: str
     launches: int
@@ -60,13 +60,14 @@ def draw(
     first = min(look[0] * makespan, makespan - width)
     parts = [_text(LEFT, 18, title, size=13)]
     parts += _whole(bars, makespan, (first, first + width))
-    parts += _some(bars, (first, first + width))
-    parts += _panel(LEFT, INNER * 0.58, "bytes to move", [_bytes(each) for each in stages])
-    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, "FLOPs", [_flops(each) for each in stages])
-    parts += [_text(LEFT - 6, STAGES[0] + 12 + 18 * k, each.name, "end") for k, each in enumerate(stages)]
-    parts += _legend()
+    parts += _window(bars, (first, first + width))
+    parts += _panel(LEFT, INNER * 0.58, "bytes to move", [_bytes(stage) for stage in stages])
+    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, "FLOPs", [_flops(stage) for stage in stages])
+    parts += [_text(LEFT - 6, STAGES + 12 + LINE * k, stage.name, "end") for k, stage in enumerate(stages)]
+    height = STAGES + LINE * len(stages) + 30
+    parts += _legend(height)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'aria-label="{escape(alt)}" style="width:{WIDTH}px;max-width:100%;background:{CARD}" '
         f'font-family="sans-serif" font-size="11" fill="{INK}">{"".join(parts)}</svg>'
     )
@@ -80,8 +81,8 @@ def mixed(bars: Bars, makespan: float, pixels: int = INNER) -> np.ndarray:
     image[0] -= _share(issued - bars.issue, issued, edges)[:, np.newaxis] * (1 - COLOURS[HOST])
     for row in range(len(bars.rows)):
         for kind in range(len(KINDS)):
-            mine = (bars.row == row) & (bars.kind == kind)
-            share = _share(bars.start[mine], bars.end[mine], edges)
+            select = (bars.row == row) & (bars.kind == kind)
+            share = _share(bars.start[select], bars.end[select], edges)
             image[row + 1] -= share[:, np.newaxis] * (1 - COLOURS[kind])
     return np.clip(image, 0, 1)
 
@@ -115,7 +116,7 @@ def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[s
     yield _rect(left, top - 2, width, height + 4, "none", f'stroke="{PALETTE["red"]}" stroke-width="2"')
 
 
-def _some(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
+def _window(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
     """The launches that run, and the issues that happen, in the time that is looked at."""
     issuing = np.flatnonzero((bars.issued > seen[0]) & (bars.issued - bars.issue < seen[1]))
     if len(issuing) and np.ptp(bars.issued[issuing]) == 0:
@@ -123,19 +124,19 @@ def _some(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
     for k in issuing:
         yield _bar(bars, seen, 0, HOST, bars.issued[k] - bars.issue, bars.issued[k], "host issues")
     for k in np.flatnonzero((bars.end > seen[0]) & (bars.start < seen[1])):
-        name, layer, first, last = bars.says[k]
+        name, layer, first, last = bars.labels[k]
         steps = f"step {first}" if last == first + 1 else f"steps {first} to {last - 1}"
         says = f"{name}, layer {layer}, {steps}: {bars.end[k] - bars.start[k]:.3g} µs"
         yield _bar(bars, seen, bars.row[k] + 1, bars.kind[k], bars.start[k], bars.end[k], says, name)
-    yield from _rows(bars, SOME)
-    yield from _ticks(SOME, seen, "µs from the first issue")
+    yield from _rows(bars, WINDOW)
+    yield from _ticks(WINDOW, seen, "µs from the first issue")
 
 
 def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, says: str, name: str = "") -> str:
     """One launch, its name in it if there is room, and under the pointer what it is."""
-    scale, each = INNER / (seen[1] - seen[0]), SOME[1] / (len(bars.rows) + 1)
+    scale, each = INNER / (seen[1] - seen[0]), WINDOW[1] / (len(bars.rows) + 1)
     left, right = (LEFT + (min(max(when, seen[0]), seen[1]) - seen[0]) * scale for when in (start, end))
-    top, title = SOME[0] + (row + (1 - BAR) / 2) * each, f"<title>{escape(says)}</title>"
+    top, title = WINDOW[0] + (row + (1 - BAR) / 2) * each, f"<title>{escape(says)}</title>"
     edge = f'stroke="{CARD}" stroke-width="0.5"'
     drawn = _rect(left, top, right - left, BAR * each, FILLS[kind], edge, title)
     if name and right - left > LETTER * len(name):
@@ -161,12 +162,12 @@ def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Ite
     yield _text(LEFT + INNER / 2, bottom + 28, label, "middle")
 
 
-def _panel(left: float, width: float, title: str, told: Sequence[tuple[int, str]]) -> Iterator[str]:
+def _panel(left: float, width: float, title: str, values: Sequence[tuple[int, str]]) -> Iterator[str]:
     """Bars with their numbers, one for each stage."""
-    most, room = max(value for value, _ in told), width - LETTER * max(len(words) for _, words in told)
-    yield _text(left, STAGES[0] - 5, title)
-    for k, (value, words) in enumerate(told):
-        top, long = STAGES[0] + 18 * k, value / most * room
+    most, room = max(value for value, _ in values), width - LETTER * max(len(words) for _, words in values)
+    yield _text(left, STAGES - 5, title)
+    for k, (value, words) in enumerate(values):
+        top, long = STAGES + LINE * k, value / most * room
         yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, words)
 
 
@@ -178,10 +179,10 @@ def _flops(stage: Stage) -> tuple[int, str]:
     return stage.flops, scaled(stage.flops, "FLOP")
 
 
-def _legend() -> Iterator[str]:
+def _legend(height: float) -> Iterator[str]:
     for k, (name, fill) in enumerate(zip((*KINDS, "host issues"), FILLS, strict=True)):
         x = LEFT + 130 * k
-        yield _rect(x, HEIGHT - 18, 22, 11, fill) + _text(x + 28, HEIGHT - 8, name)
+        yield _rect(x, height - 18, 22, 11, fill) + _text(x + 28, height - 8, name)
 
 
 def _png(image: np.ndarray) -> str:

@@ -1,7 +1,7 @@
 """A pass through a network on a GPU's timeline, with a switch for each optimisation: predicted, not measured.
 
 When the host issues each kernel and when it runs, how many there are and how fast products go; below, what
-each of the five named stages has to move and to compute.  Published figures stand beside the prediction where
+each stage of the ladder has to move and to compute.  Published figures stand beside the prediction where
 the settings are those of a publication.
 """
 
@@ -14,19 +14,18 @@ from rnnlab.machine.devices import DEVICES, find
 from rnnlab.widgets.graph_stepper import Page
 from rnnlab.widgets.picture import Slider, View, slider_view
 from rnnlab.widgets.schedule_drawing import draw, scaled
+from rnnlab.widgets.schedule_numbers import SWITCHES as PASSES
 from rnnlab.widgets.schedule_numbers import (
-    PASSES,
-    STAGES,
     Prediction,
     Settings,
     prediction,
     settings_of_stage,
+    shown_part,
     stage_numbers,
 )
 from rnnlab.widgets.schedule_published import published
 
 __all__ = [
-    "STAGES",
     "Prediction",
     "Settings",
     "draw_schedule",
@@ -65,27 +64,31 @@ LOOK = {
 
 
 def finding(settings: Settings) -> str:
-    """What the picture shows, in a few sentences."""
-    told, device = prediction(settings), find(settings.device)
-    found = stage_numbers(settings.direction, settings.cell, settings.sizes)
-    first, last = ([scaled(each.bytes, "B"), scaled(each.flops, "FLOP")] for each in (found[0], found[-1]))
+    """What the picture shows, in a few sentences; numbers are those of the steps that it shows."""
+    shown = shown_part(settings)
+    result, device = prediction(shown), find(settings.device)
+    ladder = stage_numbers(settings.direction, settings.cell, settings.sizes)
+    first, last = ([scaled(s.bytes, "B"), scaled(s.flops, "FLOP")] for s in (ladder[0], ladder[-1]))
+    steps = "1 step" if settings.steps == 1 else f"{settings.steps} steps"
     return (
-        f"Predicted for {device.name}, not measured: {told.launches} launches, {told.makespan / 1e3:.3g} ms, "
-        f"{told.tflops:.3g} of {device.peak:.3g} TFLOP/s; for {told.idle:.0%} of the time no kernel is on "
-        f"the device. {_beside(settings, told)}From {found[0].name} to {found[-1].name} a pass goes from "
-        f"{first[0]} to {last[0]} and from {first[1]} to {last[1]}."
+        f"Predicted for {device.name}, not measured{_part(settings)}: {result.launches} launches, "
+        f"{result.makespan / 1e3:.3g} ms, {result.tflops:.3g} of {device.peak:.3g} TFLOP/s; for "
+        f"{result.idle:.0%} of the time no kernel is on the device. {_beside(settings, result)}From "
+        f"{ladder[0].name} to {ladder[-1].name} a pass of {steps} goes from {first[0]} "
+        f"to {last[0]} and from {first[1]} to {last[1]}."
     )
 
 
 def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 50) -> Page:
-    """The whole pass, a look at some launches of it, and the stages' bytes and FLOPs; a notebook shows it.
+    """The pass, a look at some launches of it, and the stages' bytes and FLOPs; a notebook shows it.
 
+    Of a pass with more than LAUNCHES launches (schedule_numbers), the first steps are simulated and drawn.
     look_at: where the look begins, in % of the time.
     """
-    told, alt = prediction(settings), finding(settings)
+    result, alt = prediction(shown_part(settings)), finding(settings)
     stages = stage_numbers(settings.direction, settings.cell, settings.sizes)
-    look, title = (look_at / 100, launches_shown), _title(settings, told)
-    return Page(draw(told.bars, told.makespan, stages, look, title, alt), alt)
+    look, title = (look_at / 100, launches_shown), _title(settings, result)
+    return Page(draw(result.bars, result.makespan, stages, look, title, alt), alt)
 
 
 def explore_schedule(
@@ -95,7 +98,6 @@ def explore_schedule(
 
     passes: keys of SWITCHES; sizes: keys of SIZES; start: fields of Settings, look_at, launches_shown.
     """
-    prediction(Settings(layers=1, steps=1, wavefront=True, streams=2))  # compiles what no move is to wait for
     first = Settings(**{name: value for name, value in start.items() if name not in LOOK})
     look = {name: start[name] for name in LOOK if name in start}
     shown = {name: SIZES[name] for name in sizes} | {name: SWITCHES[name] for name in passes}
@@ -103,15 +105,15 @@ def explore_schedule(
     sliders |= {
         name: _at(slider, look.get(name, slider.values[slider.start])) for name, slider in LOOK.items()
     }
-    return slider_view(partial(_drawn, first), partial(_said, first), **sliders)
+    return slider_view(partial(_draw, first), partial(_find, first), **sliders)
 
 
-def _drawn(first: Settings, look_at: float, launches_shown: int, **moved: Any) -> Page:
-    return draw_schedule(replace(first, **moved), look_at, launches_shown)
+def _draw(first: Settings, look_at: float, launches_shown: int, **positions: Any) -> Page:
+    return draw_schedule(replace(first, **positions), look_at, launches_shown)
 
 
-def _said(first: Settings, look_at: float, launches_shown: int, **moved: Any) -> str:
-    return finding(replace(first, **moved))
+def _find(first: Settings, look_at: float, launches_shown: int, **positions: Any) -> str:
+    return finding(replace(first, **positions))
 
 
 def _at(slider: Slider, value: Any) -> Slider:
@@ -120,27 +122,37 @@ def _at(slider: Slider, value: Any) -> Slider:
         return slider._replace(start=list(slider.values).index(value))
     if not isinstance(value, int):
         raise ValueError(f"{slider.label} is {value!r}; there are {', '.join(map(str, slider.values))}")
-    numbers = sorted([*(each for each in slider.values if not isinstance(each, str)), value])
-    words = [each for each in slider.values if isinstance(each, str)]
+    numbers = sorted([*(number for number in slider.values if not isinstance(number, str)), value])
+    words = [word for word in slider.values if isinstance(word, str)]
     return slider._replace(values=(*words, *numbers), start=len(words) + numbers.index(value))
 
 
-def _title(settings: Settings, told: Prediction) -> str:
+def _title(settings: Settings, result: Prediction) -> str:
     return (
-        f"predicted, {settings.device}: {told.makespan / 1e3:.3g} ms, {told.launches} launches, "
-        f"{told.tflops:.3g} TFLOP/s. {_beside(settings, told)}"
+        f"predicted, {settings.device}{_part(settings)}: {result.makespan / 1e3:.3g} ms, {result.launches} "
+        f"launches, {result.tflops:.3g} TFLOP/s. {_beside(settings, result)}"
     )
 
 
-def _beside(settings: Settings, told: Prediction) -> str:
+def _part(settings: Settings) -> str:
+    """Which steps are simulated; empty if all are."""
+    steps = shown_part(settings).steps
+    return "" if steps == settings.steps else f", the first {steps} of {settings.steps} steps"
+
+
+def _beside(settings: Settings, result: Prediction) -> str:
     """A published figure next to the prediction in the same unit; empty where there is none."""
-    known = published(settings)
+    known, shown = published(settings), shown_part(settings)
     if known is None:
         return ""
     if known.milliseconds:
-        return f"Published: {known.milliseconds} ms ({known.source}). "
-    naive = prediction(replace(settings, **{name: getattr(Settings, name) for name in PASSES}))
+        published_ms, predicted_ms = known.milliseconds / settings.steps, result.makespan / 1e3 / shown.steps
+        return (
+            f"Published: {known.milliseconds} ms ({known.source}), {published_ms:.3g} ms a step; predicted "
+            f"{predicted_ms:.3g} ms a step. "
+        )
+    naive = prediction(replace(shown, **{name: getattr(Settings, name) for name in PASSES}))
     return (
-        f"Predicted {naive.makespan / told.makespan:.1f} × naive, published {known.times_naive} × "
+        f"Predicted {naive.makespan / result.makespan:.1f} × naive, published {known.times_naive} × "
         f"({known.source}). "
     )

@@ -1,18 +1,15 @@
-"""Who waits for whom: the compiled loops against slow ones, and what passes take along against a new look."""
+"""Hazards, events and orders against slow loops over every number and every operation."""
 
 import heapq
 from collections import defaultdict
-from dataclasses import replace
 from itertools import product
 
-import numpy as np
 import pytest
 
 from rnnlab.schedule.build import backward_plan, forward_plan
-from rnnlab.schedule.hazards import dependencies, hazards, waits_of
-from rnnlab.schedule.order import assign_streams, events, reorder, two_streams, wavefront
+from rnnlab.schedule.hazards import dependencies, hazards
+from rnnlab.schedule.order import assign_streams, events, wavefront
 from rnnlab.schedule.passes import (
-    batch_inputs,
     batch_two_inputs,
     fuse_pointwise,
     group_gates,
@@ -32,7 +29,6 @@ SWITCHES = (
     (wavefront, assign_streams),
 )
 EMPTY = Plan("lstm", Sizes(1, 1, 1, 1, 1), "forward", (), {}, frozenset())
-anew = replace  # a plan with the same operations, of which nothing is known
 
 
 def plans(cell, direction, sizes):
@@ -73,115 +69,6 @@ def test_the_hazards_are_those_of_every_single_number(cell, direction):
             assert region in (before.touches if kind == "write after read" else before.writes)
             theirs = after.touches if kind == "read after write" else after.writes
             assert any(overlap(region, each) for each in theirs)
-
-
-def by_dictionaries(plan):
-    """Hazards in their order, each with the region that names it, as hazards finds them with numbers."""
-    regions = [region for each in plan.operations for region in each.reads + each.writes]
-    written = {region.buffer for each in plan.operations for region in each.writes}
-    rows = {name: min(r.shape[0] for r in regions if r.buffer == name) for name in written}
-    readers, writers = defaultdict(list), defaultdict(list)
-    for index, each in enumerate(plan.operations):
-        found = {}
-        for region in each.touches:
-            note(found, "read after write", writers, region, rows)
-        for region in each.writes:
-            note(found, "write after read", readers, region, rows)
-            note(found, "write after write", writers, region, rows)
-        for region in each.writes:
-            forget(region, (readers, writers), rows)
-            enter(region, index, writers, rows)
-        for region in each.reads:
-            enter(region, index, readers, rows)
-        yield from ((kind, earlier, index, other) for earlier, (kind, other) in found.items())
-
-
-def buckets(region, rows):
-    name, (first, last), _ = region
-    height = rows.get(name, 1)
-    return [(name, k) for k in range(first // height, -(-last // height))] if name in rows else []
-
-
-def note(found, kind, table, region, rows):
-    for bucket in buckets(region, rows):
-        for other, earlier in table[bucket]:
-            if overlap(region, other):
-                found.setdefault(earlier, (kind, other))
-
-
-def forget(region, tables, rows):
-    for bucket, table in product(buckets(region, rows), tables):
-        table[bucket] = [each for each in table[bucket] if not covers(region, each[0], bucket, rows)]
-
-
-def enter(region, index, table, rows):
-    for bucket in buckets(region, rows):
-        table[bucket].append((region, index))
-
-
-def covers(new, old, bucket, rows):
-    low, high = bucket[1] * rows[new.buffer], (bucket[1] + 1) * rows[new.buffer]
-    across = new.columns[0] <= old.columns[0] and old.columns[1] <= new.columns[1]
-    return across and new.rows[0] <= max(old.rows[0], low) and min(old.rows[1], high) <= new.rows[1]
-
-
-@pytest.mark.parametrize("sizes", [Sizes(5, 2, 3, 4, 3), Sizes(1, 1, 1, 1, 1), Sizes(4, 3, 2, 2, 1)], ids=str)
-@pytest.mark.parametrize("direction", BUILD)
-@pytest.mark.parametrize("cell", CELLS)
-def test_compiled_hazards_are_those_of_a_loop_over_dictionaries(cell, direction, sizes):
-    for plan in plans(cell, direction, sizes):
-        assert [tuple(each) for each in hazards(plan)] == list(by_dictionaries(plan))
-
-
-def ancestors(waits):
-    """For each operation, a bit for every one that must be over when it starts."""
-    before = []
-    for each in waits:
-        before.append(0)
-        for earlier in each:
-            before[-1] |= before[earlier] | 1 << earlier
-    return before
-
-
-def taken_along(plan):
-    waits = [[] for _ in plan.operations]
-    for earlier, later in zip(*waits_of(plan), strict=True):
-        waits[later].append(int(earlier))
-    return waits
-
-
-@pytest.mark.parametrize("batch", [batch_two_inputs, batch_inputs])
-@pytest.mark.parametrize(
-    "before",
-    [(), (group_gates,), (group_gates, fuse_pointwise), (transpose_once,)],
-    ids=lambda passes: " ".join(each.__name__ for each in passes) or "nothing",
-)
-@pytest.mark.parametrize("direction", BUILD)
-@pytest.mark.parametrize("cell", CELLS)
-def test_what_passes_take_along_orders_the_same_as_what_is_found_anew(cell, direction, before, batch):
-    plan = BUILD[direction](cell, Sizes(5, 2, 3, 4, 3))
-    waits_of(plan)
-    rest = (batch, weight_gradient_after_loop, wavefront, two_streams, group_gates, wavefront, assign_streams)
-    for each in (*before, *rest):
-        plan = each(plan)
-        assert ancestors(taken_along(plan)) == ancestors(dependencies(plan))
-        assert events(plan) == events(anew(plan))
-        assert wavefront(plan) == wavefront(anew(plan))
-    assert "waits" in plan.derived
-    assert "waits" not in anew(plan).derived
-
-
-def test_an_order_is_refused_in_the_same_words_whatever_is_known():
-    plan = apply(backward_plan("lstm", Sizes(4, 2, 3, 4, 2)), (weight_gradient_after_loop, wavefront))
-    rng, last = np.random.default_rng(0), len(plan.operations) - 1
-    for _ in range(20):
-        order = list(range(last + 1))
-        order.insert(0, order.pop(rng.integers(last // 2, last)))
-        with pytest.raises(ValueError, match="before") as known:
-            reorder(plan, order)
-        with pytest.raises(ValueError, match="before") as new:
-            reorder(anew(plan), order)
-        assert str(known.value) == str(new.value)
 
 
 def events_one_by_one(plan):
