@@ -97,6 +97,7 @@ class _Accesses:
                 if region.buffer in self.height:
                     rows = region.rows[1] - region.rows[0]
                     self.height[region.buffer] = min(self.height[region.buffer], rows)
+        self.buckets: dict[Region, list[Bucket]] = {}
         self.writers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)
         self.readers: dict[Bucket, list[tuple[Region, int]]] = defaultdict(list)
 
@@ -119,17 +120,20 @@ class _Accesses:
             for bucket in self._buckets(region):
                 block = self._block(bucket)
                 for table in (self.writers, self.readers):
-                    table[bucket] = [entry for entry in table[bucket] if not _covers(region, entry[0], block)]
+                    if table[bucket]:
+                        table[bucket] = [e for e in table[bucket] if not _covers(region, e[0], block)]
                 self.writers[bucket].append((region, index))
         for region in operation.reads:
             for bucket in self._buckets(region):
                 self.readers[bucket].append((region, index))
 
     def _buckets(self, region: Region) -> list[Bucket]:
-        height = self.height.get(region.buffer)
-        if height is None:
-            return []
-        return [(region.buffer, k) for k in range(region.rows[0] // height, -(-region.rows[1] // height))]
+        if region not in self.buckets:
+            name, (top, bottom), _ = region
+            height = self.height.get(name)
+            blocks = range(top // height, -(-bottom // height)) if height else ()
+            self.buckets[region] = [(name, block) for block in blocks]
+        return self.buckets[region]
 
     def _block(self, bucket: Bucket) -> tuple[int, int]:
         height = self.height[bucket[0]]

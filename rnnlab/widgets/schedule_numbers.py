@@ -4,6 +4,9 @@
 so that a slider's move stays under 150 ms: of a longer pass it shows the first steps, and says so.
 """
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -113,8 +116,9 @@ def shown_part(settings: Settings) -> Settings:
 @lru_cache(maxsize=32)
 def prediction(settings: Settings) -> Prediction:
     """The timeline of these settings, of all their steps."""
-    plan = _plan(settings.direction, settings.cell, settings.sizes, settings.passes)
-    timeline = predict(plan, settings.sheet)
+    with _collector_off():
+        plan = _plan(settings.direction, settings.cell, settings.sizes, settings.passes)
+        timeline = predict(plan, settings.sheet)
     per_layer = 0 if settings.streams == Settings.streams else settings.streams
     names = ("", ", beside") if per_layer == 2 else ("",)
     bars = Bars(
@@ -148,6 +152,18 @@ def _counts(direction: str, cell: str, sizes: Sizes, passes: tuple[stages.Pass, 
     """Launches, bytes and FLOPs."""
     plan = _plan(direction, cell, sizes, passes)
     return plan.count(), plan.bytes(), plan.flops
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    """Python's garbage collector off: plans are no garbage yet, and searching them doubles the time."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @lru_cache(maxsize=64)
