@@ -1,7 +1,8 @@
-"""What one step of an RNN, GRU or LSTM computes, and its gradient.  Nothing here knows about speed.
+"""One step of an RNN, GRU or LSTM, and its gradient.  This module does not care about speed.
 
 A step reads gates_x [B,G·H] = x W_ihᵀ + b_ih, which no earlier step influences, and the state h [B,H] (LSTM:
-h and c).  It returns the next state and what its gradient will need.  Gate order and formulas are PyTorch's:
+h and c).  It returns the next state, and what its gradient will need (Saved).  Gate order and formulas
+are PyTorch's:
 
     rnn   h' = f(gates_x + h W_hhᵀ + b_hh)                          f = tanh or relu
     gru   h' = (1 − z)·n + z·h        n = tanh(x_n + r·(h W_nᵀ + b_n))     reset after the product (cuDNN)
@@ -23,12 +24,12 @@ State = tuple[np.ndarray, ...]
 Recurrent = Callable[[np.ndarray, slice], np.ndarray]  # values [B,H], rows of W_hh -> gates_h of those rows
 
 
-class Kept(NamedTuple):
-    """What one step keeps for its gradient; shapes [B,H] but for gates [B,G·H]."""
+class Saved(NamedTuple):
+    """What one step saves for its gradient; shapes [B,H] but for gates [B,G·H]."""
 
     state: State  # the state the step started from
     gates: np.ndarray  # after their nonlinearities
-    inner: np.ndarray | None  # gru: h W_nᵀ + b_n (reset after) or r·h (reset before); lstm: tanh(c')
+    auxiliary: np.ndarray | None  # gru: h W_nᵀ + b_n (reset after) or r·h (reset before); lstm: tanh(c')
 
 
 def forward(
@@ -38,7 +39,7 @@ def forward(
     weight_hh: np.ndarray,
     bias_hh: np.ndarray,
     reset: str = "after",
-) -> tuple[State, Kept]:
+) -> tuple[State, Saved]:
     """Next state, each [B,H], from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H]"""
     if resets_before(cell, reset):
         return gru_before(gates_x, state, lambda h, rows: h @ weight_hh[rows].T + bias_hh[rows])
@@ -46,30 +47,30 @@ def forward(
     return pointwise(cell, gates_x, gates_h, state)
 
 
-def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, Kept]:
+def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, Saved]:
     """The step without its product: next state from gates_x and gates_h = h W_hhᵀ + b_hh, both [B,G·H]."""
     return POINTWISE[cell](gates_x, gates_h, state)
 
 
 def backward(
-    cell: str, dstate: State, kept: Kept, weight_hh: np.ndarray, reset: str = "after"
+    cell: str, dstate: State, saved: Saved, weight_hh: np.ndarray, reset: str = "after"
 ) -> tuple[np.ndarray, np.ndarray, State]:
     """dgates_x [B,G·H], dgates_h [B,G·H] and dstate before the step, from dstate after it.
 
     The weight gradients follow without another look at the step: dW_ih = dgates_xᵀ x, db_ih = Σ dgates_x,
-    dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h; weights that multiply r·h are told by recurrent_inputs.
+    dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h; recurrent_inputs names the weights that multiply r·h.
     """
     if resets_before(cell, reset):
-        return _gru_before_backward(dstate, kept, weight_hh)
-    dgates_x, dgates_h, dstate = POINTWISE_BACKWARD[cell](dstate, kept)
+        return _gru_before_backward(dstate, saved, weight_hh)
+    dgates_x, dgates_h, dstate = POINTWISE_BACKWARD[cell](dstate, saved)
     return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:])
 
 
-def recurrent_inputs(cell: str, kept: Kept, reset: str = "after") -> tuple[np.ndarray, ...]:
-    """What each gate's recurrent weights multiply, G arrays [B,H]: h, or r·h under resets_before."""
-    (h, *_), gates = kept.state, GATES[cell]
+def recurrent_inputs(cell: str, saved: Saved, reset: str = "after") -> tuple[np.ndarray, ...]:
+    """Factors [B,H] of the G gates' recurrent weights: h, or r·h for the candidate if resets_before."""
+    (h, *_), gates = saved.state, GATES[cell]
     if resets_before(cell, reset):
-        return h, h, kept.inner
+        return h, h, saved.auxiliary
     return (h,) * len(gates)
 
 
@@ -88,29 +89,29 @@ def sigmoid(a: np.ndarray) -> np.ndarray:
     return 0.5 * np.tanh(0.5 * a) + 0.5
 
 
-def _each(gates, count):
-    """The gates one by one, `count` views [B,H]; np.split takes longer than a small step's arithmetic."""
+def _split_gates(gates, count):
+    """`count` views [B,H] of gates [B,count·H]; np.split takes longer than a small step's arithmetic."""
     H = gates.shape[-1] // count
     return [gates[..., k * H : (k + 1) * H] for k in range(count)]
 
 
 def _rnn_tanh(gates_x, gates_h, state):
     h = np.tanh(gates_x + gates_h)
-    return (h,), Kept(state, h, None)
+    return (h,), Saved(state, h, None)
 
 
-def _rnn_tanh_backward(dstate, kept):
-    da = dstate[0] * (1 - kept.gates**2)
+def _rnn_tanh_backward(dstate, saved):
+    da = dstate[0] * (1 - saved.gates**2)
     return da, da, (np.zeros_like(da),)
 
 
 def _rnn_relu(gates_x, gates_h, state):
     h = np.maximum(gates_x + gates_h, 0)
-    return (h,), Kept(state, h, None)
+    return (h,), Saved(state, h, None)
 
 
-def _rnn_relu_backward(dstate, kept):
-    da = dstate[0] * (kept.gates > 0)  # the derivative is 1[h>0]; SVAIL's Part II prints h in its place
+def _rnn_relu_backward(dstate, saved):
+    da = dstate[0] * (saved.gates > 0)  # the derivative is 1[h>0]; SVAIL's Part II prints h in its place
     return da, da, (np.zeros_like(da),)
 
 
@@ -120,14 +121,14 @@ def _gru(gates_x, gates_h, state):
     rz = slice(2 * H)  # r and z are neighbours: one sigmoid for both
     x_n, h_n = gates_x[..., 2 * H :], gates_h[..., 2 * H :].copy()  # a view would keep all of gates_h
     gates = np.empty_like(gates_x)
-    r, z, n = _each(gates, 3)
+    r, z, n = _split_gates(gates, 3)
     gates[..., rz] = sigmoid(gates_x[..., rz] + gates_h[..., rz])
     n[...] = gru_candidate(x_n, r, h_n)
-    return ((1 - z) * n + z * h,), Kept(state, gates, h_n)
+    return ((1 - z) * n + z * h,), Saved(state, gates, h_n)
 
 
-def _gru_backward(dstate, kept):
-    (h,), (r, z, n), h_n = kept.state, _each(kept.gates, 3), kept.inner
+def _gru_backward(dstate, saved):
+    (h,), (r, z, n), h_n = saved.state, _split_gates(saved.gates, 3), saved.auxiliary
     (dh,) = dstate
     dn = dh * (1 - z) * (1 - n**2)
     dz = dh * (h - n) * z * (1 - z)
@@ -135,18 +136,18 @@ def _gru_backward(dstate, kept):
     return np.concatenate([dr, dz, dn], -1), np.concatenate([dr, dz, dn * r], -1), (dh * z,)
 
 
-def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, Kept]:
+def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, Saved]:
     """The step of a GRU that resets before its product; `recurrent` runs twice, the second time after r."""
     (h,), H = state, state[0].shape[-1]
-    x_r, x_z, x_n = _each(gates_x, 3)
-    h_r, h_z = _each(recurrent(h, slice(0, 2 * H)), 2)
+    x_r, x_z, x_n = _split_gates(gates_x, 3)
+    h_r, h_z = _split_gates(recurrent(h, slice(0, 2 * H)), 2)
     r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
     n = np.tanh(x_n + recurrent(r * h, slice(2 * H, 3 * H)))
-    return ((1 - z) * n + z * h,), Kept(state, np.concatenate([r, z, n], -1), r * h)
+    return ((1 - z) * n + z * h,), Saved(state, np.concatenate([r, z, n], -1), r * h)
 
 
-def _gru_before_backward(dstate, kept, weight_hh):
-    (h,), (r, z, n) = kept.state, _each(kept.gates, 3)
+def _gru_before_backward(dstate, saved, weight_hh):
+    (h,), (r, z, n) = saved.state, _split_gates(saved.gates, 3)
     (dh,), H = dstate, h.shape[-1]
     dn = dh * (1 - z) * (1 - n**2)
     drh = dn @ weight_hh[2 * H :]  # gradient of r·h
@@ -160,15 +161,15 @@ def _lstm(gates_x, gates_h, state):
     _, c = state
     a = gates_x + gates_h
     gates = sigmoid(a)  # of all four in one call; g is a tanh and is written over
-    i, f, g, o = _each(gates, 4)
-    g[...] = np.tanh(_each(a, 4)[2])
+    i, f, g, o = _split_gates(gates, 4)
+    g[...] = np.tanh(_split_gates(a, 4)[2])
     c = f * c + i * g
     tanh_c = np.tanh(c)
-    return (o * tanh_c, c), Kept(state, gates, tanh_c)
+    return (o * tanh_c, c), Saved(state, gates, tanh_c)
 
 
-def _lstm_backward(dstate, kept):
-    (_, c), (i, f, g, o), tanh_c = kept.state, _each(kept.gates, 4), kept.inner
+def _lstm_backward(dstate, saved):
+    (_, c), (i, f, g, o), tanh_c = saved.state, _split_gates(saved.gates, 4), saved.auxiliary
     dh, dc = dstate
     dc = dc + dh * o * (1 - tanh_c**2)
     di, df = dc * g * i * (1 - i), dc * c * f * (1 - f)

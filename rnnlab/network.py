@@ -140,6 +140,23 @@ def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: St
     return dstate
 
 
+def resets_after(network: Network) -> bool:
+    """Is the network a GRU whose reset gate multiplies the candidate's product?"""
+    return network.cell == "gru" and network.reset == "after"
+
+
+def merged_bias(network: Network, layer: Layer) -> np.ndarray:
+    """The bias [G·H] that is added to the input products of all steps at once: b_ih + b_hh.
+
+    A GRU that resets after its product multiplies the candidate's b_hh by r: that part is left out.
+    """
+    bias = layer.bias_ih + layer.bias_hh
+    if resets_after(network):
+        candidate = slice(2 * network.hidden_size, None)
+        bias[candidate] = layer.bias_ih[candidate]
+    return bias
+
+
 def parameter_count(network: Network) -> int:
     """How many numbers are learnt."""
     return sum(p.size for p in network.parameters.values())

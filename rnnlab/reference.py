@@ -1,7 +1,9 @@
-"""The slow truth: a network as its equations, one step after another; every rung must agree with it.
+"""Reference implementation, slow and exact: a network as its equations, step after step.
 
-x [T,B,I] is time-major; y [T,B,H] is the top layer's h after each step; states and their gradients are tuples
-of arrays [L,B,H] (see network.py); d<name> is dLoss/d<name>.  With a float64 network it is the oracle.
+Every rung must agree with it.  x [T,B,I] is time-major; y [T,B,H] is the top layer's h after each step; a
+state or its gradient is a tuple of arrays [L,B,H] (see network.py); d<name> is dLoss/d<name>.  With a float64
+network it is the oracle of the tests.  It shares no loop with the rungs, so that no mistake can stand on both
+sides of a comparison.
 """
 
 from collections.abc import Callable
@@ -15,10 +17,10 @@ from rnnlab.network import Network, check_gradients, check_input
 
 
 class Saved(NamedTuple):
-    """What forward keeps for backward."""
+    """What forward saves for backward."""
 
     inputs: list[np.ndarray]  # of each layer, [T,B,I] or [T,B,H]
-    kept: list[list[cells.Kept]]  # of each layer, of each step
+    steps: list[list[cells.Saved]]  # of each layer, of each step
 
 
 class Bptt(NamedTuple):
@@ -31,13 +33,13 @@ class Bptt(NamedTuple):
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
-    """y [T,B,H], the state after the last step, and what backward needs.  Raises ValueError for bad input."""
+    """y [T,B,H], the state after the last step, and saved.  Raises ValueError for bad input."""
     state = check_input(network, x, state)
     saved, final = Saved([], []), []
     for index in range(network.layers):
         saved.inputs.append(x)
-        x, last, kept = _layer_forward(network, index, x, tuple(part[index] for part in state))
-        saved.kept.append(kept)
+        x, last, steps = _layer_forward(network, index, x, tuple(part[index] for part in state))
+        saved.steps.append(steps)
         final.append(last)
     return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
 
@@ -59,7 +61,7 @@ def bptt_linear(network: Network, x: np.ndarray, state: State | None, dy: np.nda
 
 
 def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
-    """As tutorials write it: every loss term walks back to the start, T(T+1)/2 cell gradients a layer."""
+    """Back-propagation of every loss term on its own: T(T+1)/2 cell gradients a layer, as in tutorials."""
     return bptt_window(network, x, state, dy, window=len(x))
 
 
@@ -67,7 +69,7 @@ def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.nda
     """Truncation per loss term: the loss at step t is followed back `window` steps at most (WildML)."""
     _check_length("window", window)
     saved = _run(network, x, state, dy)
-    total = _nothing(network, x)
+    total = _zero_result(network, x)
     for t in range(len(x)):
         start = max(0, t + 1 - window)
         term = np.zeros_like(dy[start : t + 1])
@@ -81,7 +83,7 @@ def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.nd
     """Chunked truncation: the sequence is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
     _check_length("chunk", chunk)
     saved = _run(network, x, state, dy)
-    total = _nothing(network, x)
+    total = _zero_result(network, x)
     for start in range(0, len(x), chunk):
         part = _sweep(network, _steps(saved, start, start + chunk), dy[start : start + chunk], None)
         total = _add(total, part, start, keep_dstate=start == 0)
@@ -102,15 +104,15 @@ def numerical_gradient(
 
 
 def _layer_forward(network: Network, index: int, x: np.ndarray, state: State):
-    weights, outputs, kept = network.layer(index), [], []
+    weights, outputs, steps = network.layer(index), [], []
     for x_t in x:
         gates_x = x_t @ weights.weight_ih.T + weights.bias_ih
         state, step = cells.forward(
             network.cell, gates_x, state, weights.weight_hh, weights.bias_hh, network.reset
         )
         outputs.append(state[0])
-        kept.append(step)
-    return np.stack(outputs), state, kept
+        steps.append(step)
+    return np.stack(outputs), state, steps
 
 
 def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None) -> Bptt:
@@ -118,8 +120,8 @@ def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None)
     dstate = network.zero_state(dy.shape[1]) if dstate is None else dstate
     gradients, initial, count = {}, [], 0
     for index in reversed(range(network.layers)):
-        carried = tuple(part[index] for part in dstate)
-        dy, first, layer_gradients = _layer_backward(network, index, saved, dy, carried)
+        last = tuple(part[index] for part in dstate)
+        dy, first, layer_gradients = _layer_backward(network, index, saved, dy, last)
         gradients |= {f"{name}_l{index}": g for name, g in layer_gradients.items()}
         initial.insert(0, first)
         count += len(dy)
@@ -127,26 +129,26 @@ def _sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None)
     return Bptt(dy, tuple(np.stack(parts) for parts in zip(*initial, strict=True)), ordered, count)
 
 
-def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, carried: State):
+def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State):
     """Gradients at the layer's input [T,B,I], at its initial state, and of its four parameters."""
     weights, x = network.layer(index), saved.inputs[index]
     gradients = {name: np.zeros_like(p) for name, p in weights._asdict().items()}
     dx = np.empty_like(x)
     for t in reversed(range(len(x))):
-        step = saved.kept[index][t]
-        arriving = (carried[0] + dy[t], *carried[1:])  # the future's say, and this step's own loss
-        dgates_x, dgates_h, carried = cells.backward(
-            network.cell, arriving, step, weights.weight_hh, network.reset
+        step = saved.steps[index][t]
+        dstate_t = (dstate[0] + dy[t], *dstate[1:])  # gradient from step t+1 plus this step's dy[t]
+        dgates_x, dgates_h, dstate = cells.backward(
+            network.cell, dstate_t, step, weights.weight_hh, network.reset
         )
         dx[t] = dgates_x @ weights.weight_ih
         gradients["weight_ih"] += dgates_x.T @ x[t]
         gradients["weight_hh"] += _recurrent_gradient(network, step, dgates_h)
         gradients["bias_ih"] += dgates_x.sum(0)
         gradients["bias_hh"] += dgates_h.sum(0)
-    return dx, carried, gradients
+    return dx, dstate, gradients
 
 
-def _recurrent_gradient(network: Network, step: cells.Kept, dgates_h: np.ndarray) -> np.ndarray:
+def _recurrent_gradient(network: Network, step: cells.Saved, dgates_h: np.ndarray) -> np.ndarray:
     """dW_hh [G·H,H] of one step: each gate's part against what its weights multiplied."""
     factors = cells.recurrent_inputs(network.cell, step, network.reset)
     parts = np.split(dgates_h, network.gates, axis=1)
@@ -154,10 +156,10 @@ def _recurrent_gradient(network: Network, step: cells.Kept, dgates_h: np.ndarray
 
 
 def _steps(saved: Saved, start: int, stop: int) -> Saved:
-    return Saved([x[start:stop] for x in saved.inputs], [kept[start:stop] for kept in saved.kept])
+    return Saved([x[start:stop] for x in saved.inputs], [steps[start:stop] for steps in saved.steps])
 
 
-def _nothing(network: Network, x: np.ndarray) -> Bptt:
+def _zero_result(network: Network, x: np.ndarray) -> Bptt:
     zeros = {name: np.zeros_like(p) for name, p in network.parameters.items()}
     return Bptt(np.zeros_like(x), network.zero_state(x.shape[1]), zeros, 0)
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rnnlab import cuda, reference
-from rnnlab.cells import STATES, Kept
+from rnnlab.cells import STATES, Saved
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.course import ROOT
 from rnnlab.ladder import RUNGS, Rung, find
@@ -193,8 +193,8 @@ def numbers_kept(saved):
         if isinstance(value, np.ndarray):
             base = value if value.base is None else value.base
             arrays[id(base)] = base.size
-        elif isinstance(value, Kept):
-            walk((value.gates, value.inner))
+        elif isinstance(value, Saved):
+            walk((value.gates, value.auxiliary))
         elif isinstance(value, list | tuple):
             for part in value:
                 walk(part)

@@ -65,9 +65,9 @@ def test_activation_bytes_are_the_bytes_that_reference_really_keeps_in_memory(ce
     network = Network.create(cell, 5, 4, 2, reset=reset)
     _, _, saved = reference.forward(network, np.ones((T, B, 5), "float32"))
     arrays = [*saved.inputs]
-    for layer in saved.kept:
+    for layer in saved.steps:
         for step in layer:
-            arrays += [*step.state, step.gates, *([] if step.inner is None else [step.inner])]
+            arrays += [*step.state, step.gates, *([] if step.auxiliary is None else [step.auxiliary])]
     in_memory = {id(owner(array)): owner(array).nbytes for array in arrays}  # a view keeps the whole alive
     assert activation_bytes(network, T, B) == sum(in_memory.values())
 

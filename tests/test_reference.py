@@ -131,7 +131,7 @@ def test_a_window_follows_each_loss_term_exactly_that_far():
     for t in range(5):
         start = max(0, t - 1)
         _, _, saved = reference.forward(network, x, state)
-        held = tuple(part[None] for part in saved.kept[0][start].state)
+        held = tuple(part[None] for part in saved.steps[0][start].state)
         term = lambda v, t=t, held=held: (reference.forward(network, v, held)[0][-1] * dy[t]).sum()
         dx[start : t + 1] += reference.numerical_gradient(term, x[start : t + 1])
     assert relative_error(reference.bptt_window(network, x, state, dy, 2).dx, dx) < 1e-7

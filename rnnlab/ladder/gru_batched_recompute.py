@@ -1,7 +1,7 @@
-"""A fifth GRU variant, which the post does not consider: make all U h again at once.
+"""A fifth GRU variant, which the post does not consider: compute all U h again at once.
 
-When the way back starts, every h is known, so variant 3's T small products are one large one,
-U·[h₀ … h_{T−1}].  It keeps 3H numbers a step and sequence like variant 3, and H more while it runs.
+When the backward pass starts, every h is known, so variant 3's T small products are one large one,
+U·[h₀ … h_{T−1}].  It saves 3H numbers a step and sequence like variant 3, and H more while it runs.
 Products per layer of T steps:
                           before   after
     forward               1 + T    1 + T
@@ -36,4 +36,4 @@ def _all_products_again(layer: Layer, steps: Steps):
     h = np.stack([step.state[0] for step in steps])  # [T,B,H]
     T, B, H = h.shape
     products = (h.reshape(T * B, H) @ layer.weight_hh[2 * H :].T + layer.bias_hh[2 * H :]).reshape(T, B, H)
-    return lambda t: steps[t]._replace(inner=products[t])
+    return lambda t: steps[t]._replace(auxiliary=products[t])

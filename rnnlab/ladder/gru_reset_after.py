@@ -1,7 +1,7 @@
 """GRU variant 3 of Engel 2016: the reset gate moves behind the product, h̃ = tanh(W x + r∘(U h)).
 
 It is another function, close to the first in practice, and cuDNN's.  Saved are r, z and n, as before; but dr
-needs U h, which is not among them, so the way back makes it again, one small product a step.
+needs U h, which is not among them, so the backward pass computes it again, one small product a step.
 Products per layer of T steps:
                           before   after
     forward               1 + 2T   1 + T     all recurrent products share h, none waits for r
@@ -36,13 +36,13 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 
 
 def without_product(gates_x: np.ndarray, steps: Steps) -> Steps:
-    """What each step keeps: its state and r, z, n; 3H numbers a step and sequence beside the states."""
-    return [step._replace(inner=None) for step in steps]
+    """Steps that save their state and r, z, n: 3H numbers a step and sequence beside the states."""
+    return [step._replace(auxiliary=None) for step in steps]
 
 
 def _product_again(layer: Layer, steps: Steps):
-    def step_of(t: int) -> cells.Kept:
+    def step_of(t: int) -> cells.Saved:
         (h,), rows = steps[t].state, slice(2 * steps[t].state[0].shape[-1], None)
-        return steps[t]._replace(inner=h @ layer.weight_hh[rows].T + layer.bias_hh[rows])
+        return steps[t]._replace(auxiliary=h @ layer.weight_hh[rows].T + layer.bias_hh[rows])
 
     return step_of

@@ -1,6 +1,6 @@
-"""GRU variant 4 of Engel 2016: keep U h in place of n, and make n again from it, pointwise.
+"""GRU variant 4 of Engel 2016: save U h in place of n, and compute n again from it, pointwise.
 
-n = tanh(x_n + r∘(U h)): with U h kept, only the slice x_n of the input product is missing, and that product
+n = tanh(x_n + r∘(U h)): with U h saved, only the slice x_n of the input product is missing, and that product
 of all steps is alive anyway as long as nothing overwrites it.  3H numbers a step and sequence beside the
 states, as before, and beside the input product.
 Products per layer of T steps:
@@ -18,7 +18,7 @@ from rnnlab.ladder.one_big_gemm import Saved, Steps, run, sweep
 from rnnlab.network import Layer, Network
 
 FACTS = Facts(
-    idea="variant 4: keep U h, not n",
+    idea="variant 4: save U h, not n",
     lesson="differentiable_graphs",
     cells=("gru",),
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
@@ -39,15 +39,15 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 def _without_candidate(gates_x: np.ndarray, steps: Steps) -> tuple[np.ndarray, Steps]:
     rz = slice(0, 2 * gates_x.shape[-1] // 3)
     # copies, because a view keeps the whole array behind it alive
-    return gates_x, [s._replace(gates=s.gates[:, rz].copy(), inner=s.inner.copy()) for s in steps]
+    return gates_x, [s._replace(gates=s.gates[:, rz].copy(), auxiliary=s.auxiliary.copy()) for s in steps]
 
 
-def _candidate_again(layer: Layer, kept: tuple[np.ndarray, Steps]):
-    gates_x, steps = kept
+def _candidate_again(layer: Layer, saved: tuple[np.ndarray, Steps]):
+    gates_x, steps = saved
 
-    def step_of(t: int) -> cells.Kept:
+    def step_of(t: int) -> cells.Saved:
         x_n, (r, z) = np.split(gates_x[t], 3, -1)[2], np.split(steps[t].gates, 2, -1)
-        n = cells.gru_candidate(x_n, r, steps[t].inner)
+        n = cells.gru_candidate(x_n, r, steps[t].auxiliary)
         return steps[t]._replace(gates=np.concatenate([r, z, n], -1))
 
     return step_of

@@ -17,7 +17,8 @@ from rnnlab.cells import State
 from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
 from rnnlab.ladder.halide import equations, layers
 from rnnlab.ladder.halide.kernels import OURS, Kernels
-from rnnlab.network import Network, check_gradients, check_input
+from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
+from rnnlab.network import Network
 
 FACTS = Facts(
     idea="the order of work apart from the work",
@@ -44,10 +45,10 @@ def _ours(cell: str, dtype: str) -> "Halide":
 
 
 class Halide:
-    """forward and backward of a cell under a schedule of one's choice.
+    """Forward and backward pass of a cell under any schedule.
 
     schedule: one of rnnlab.ladder.halide.kernels.SCHEDULES.  Compiled just in time, or ahead of time into
-    `library` if that is given.
+    `library` if that is not None.
     """
 
     def __init__(self, cell: str, dtype: str = "float32", schedule: str = OURS, library: Path | None = None):
@@ -55,25 +56,21 @@ class Halide:
         self.cell = cell
 
     def forward(self, network: Network, x: np.ndarray, state: State | None = None):
-        state = check_input(network, x, state)
-        saved, final, x = [], [], np.ascontiguousarray(x)
-        for index in range(network.layers):
-            first = tuple(np.ascontiguousarray(part[index]) for part in state)
-            y, last, kept = layers.forward(self.kernels, self.cell, network.layer(index), x, first)
-            saved.append((x, kept))
-            final.append(last)
-            x = y
-        return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+        """y [T,B,H], final state, saved; see rnnlab.ladder."""
+
+        def run(index, x, state):
+            x, state = np.ascontiguousarray(x), tuple(map(np.ascontiguousarray, state))
+            y, last, saved = layers.forward(self.kernels, network, network.layer(index), x, state)
+            return y, last, (x, saved)
+
+        return forward_through_layers(network, x, state, run)
 
     def backward(self, network: Network, saved: list, dy: np.ndarray, dstate: State | None = None):
-        dstate = check_gradients(network, *saved[0][0].shape[:2], dy, dstate)
-        gradients, initial, dy = {}, [], np.ascontiguousarray(dy)
-        for index in reversed(range(network.layers)):
-            x, kept = saved[index]
-            carried = tuple(np.ascontiguousarray(part[index]) for part in dstate)
-            layer = network.layer(index)
-            dy, first, of_layer = layers.backward(self.kernels, self.cell, layer, x, kept, dy, carried)
-            gradients |= {f"{name}_l{index}": gradient for name, gradient in of_layer.items()}
-            initial.insert(0, first)
-        ordered = {name: gradients[name] for name in network.parameters}
-        return dy, tuple(np.stack(parts) for parts in zip(*initial, strict=True)), ordered
+        """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+
+        def run(index, saved, dy, dstate):
+            (x, of_layer), layer = saved, network.layer(index)
+            dy, dstate = np.ascontiguousarray(dy), tuple(map(np.ascontiguousarray, dstate))
+            return layers.backward(self.kernels, self.cell, layer, x, of_layer, dy, dstate)
+
+        return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)

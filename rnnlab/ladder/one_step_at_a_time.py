@@ -2,8 +2,8 @@
 
 Products per layer, of T steps and G gates:
     forward   T·2G           x_t and h_t times each gate's own weights
-    backward  T·(3G+1)       dx and both weight gradients gate by gate; the way back to h, all gates at once
-A GRU that resets before its product has one product more on the way back.
+    backward  T·(3G+1)       dx and both weight gradients gate by gate; the gradient of h, all gates at once
+A GRU that resets before its product has one product more in its backward pass.
 Each product is H rows high, so small that its overhead and the reading of its weights dominate.
 """
 
@@ -12,7 +12,8 @@ import numpy as np
 from rnnlab import cells
 from rnnlab.cells import State
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.network import Layer, Network, check_gradients, check_input
+from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
+from rnnlab.network import Layer, Network
 
 FACTS = Facts(
     idea="the equations as they are first written: a product per step and gate",
@@ -20,41 +21,42 @@ FACTS = Facts(
     ledger=Ledger("products", lambda n: n.T * 2 * n.G, lambda n: n.T * (3 * n.G + 1)),
 )
 
-Saved = list[tuple[np.ndarray, list[cells.Kept]]]  # of each layer: its input [T,B,I], and what each step kept
+Saved = list[
+    tuple[np.ndarray, list[cells.Saved]]
+]  # of each layer: its input [T,B,I], and what each step kept
+
+Saved = list[tuple[np.ndarray, list[cells.Saved]]]  # of each layer: its input [T,B,I], and each step's
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    state = check_input(network, x, state)
-    saved, final = [], []
-    for index in range(network.layers):
-        layer, now, kept = network.layer(index), tuple(part[index] for part in state), []
+
+    def run(index, x, state):
+        layer, h, steps = network.layer(index), [], []
         for x_t in x:
-            now, step = _step(network, layer, x_t, now)
-            kept.append(step)
-        saved.append((x, kept))
-        final.append(now)
-        x = np.stack([step.state[0] for step in kept[1:]] + [now[0]])
-    return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+            state, step = _step(network, layer, x_t, state)
+            h.append(state[0])
+            steps.append(step)
+        return np.stack(h), state, (x, steps)
+
+    return forward_through_layers(network, x, state, run)
 
 
 def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    dstate = check_gradients(network, *saved[0][0].shape[:2], dy, dstate)
-    gradients, initial = {name: np.zeros_like(p) for name, p in network.parameters.items()}, []
-    for index in reversed(range(network.layers)):
-        layer, (x, kept) = network.layer(index), saved[index]
-        of_layer = Layer(*(gradients[f"{name}_l{index}"] for name in Layer._fields))
-        carried, dx = tuple(part[index] for part in dstate), np.empty_like(x)
+
+    def run(index, saved, dy, dstate):
+        (x, steps), layer = saved, network.layer(index)
+        gradients, dx = Layer(*map(np.zeros_like, layer)), np.empty_like(x)
         for t in reversed(range(len(x))):
-            arriving = (carried[0] + dy[t], *carried[1:])
-            dx[t], carried = _step_backward(network, layer, of_layer, x[t], kept[t], arriving)
-        initial.insert(0, carried)
-        dy = dx
-    return dy, tuple(np.stack(parts) for parts in zip(*initial, strict=True)), gradients
+            dstate = (dstate[0] + dy[t], *dstate[1:])
+            dx[t], dstate = _step_backward(network, layer, gradients, x[t], steps[t], dstate)
+        return dx, dstate, gradients
+
+    return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)
 
 
-def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.Kept]:
+def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.Saved]:
     gates_x = _gate_by_gate(network, x_t, layer.weight_ih) + layer.bias_ih
     if cells.resets_before(network.cell, network.reset):
         return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))
@@ -62,23 +64,23 @@ def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tupl
     return cells.pointwise(network.cell, gates_x, gates_h, state)
 
 
-def _step_backward(network, layer, gradients, x_t, kept, arriving):
-    """dx_t and the state's gradient before the step; adds the step's share to `gradients` in place."""
-    dgates_x, dgates_h, carried = cells.backward(network.cell, arriving, kept, layer.weight_hh, network.reset)
-    dx_t, h_factors = 0, cells.recurrent_inputs(network.cell, kept, network.reset)
+def _step_backward(network, layer, gradients, x_t, saved, dstate):
+    """dx_t [B,I] and dstate before the step; adds the step's part to `gradients` in place."""
+    dgates_x, dgates_h, dstate = cells.backward(network.cell, dstate, saved, layer.weight_hh, network.reset)
+    dx_t, h_factors = 0, cells.recurrent_inputs(network.cell, saved, network.reset)
     for gate, h in zip(_rows(network), h_factors, strict=True):
         dx_t += dgates_x[:, gate] @ layer.weight_ih[gate]
         gradients.weight_ih[gate] += dgates_x[:, gate].T @ x_t
         gradients.weight_hh[gate] += dgates_h[:, gate].T @ h
     gradients.bias_ih[:] += dgates_x.sum(0)
     gradients.bias_hh[:] += dgates_h.sum(0)
-    return dx_t, carried
+    return dx_t, dstate
 
 
 def _recurrent(network: Network, layer: Layer, h: np.ndarray, rows: slice) -> np.ndarray:
-    """gates_h of some gates, one product for each."""
-    wanted = [gate for gate in _rows(network) if rows.start <= gate.start < rows.stop]
-    return np.concatenate([h @ layer.weight_hh[gate].T for gate in wanted], axis=1) + layer.bias_hh[rows]
+    """gates_h of the gates in these rows, one product for each."""
+    gates = [gate for gate in _rows(network) if rows.start <= gate.start < rows.stop]
+    return np.concatenate([h @ layer.weight_hh[gate].T for gate in gates], axis=1) + layer.bias_hh[rows]
 
 
 def _gate_by_gate(network: Network, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -86,6 +88,6 @@ def _gate_by_gate(network: Network, values: np.ndarray, weight: np.ndarray) -> n
 
 
 def _rows(network: Network) -> list[slice]:
-    """The rows of a weight matrix that belong to each gate."""
+    """Rows of a weight matrix, gate by gate."""
     H = network.hidden_size
     return [slice(k * H, (k + 1) * H) for k in range(network.gates)]

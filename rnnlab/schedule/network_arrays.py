@@ -3,34 +3,32 @@
 import numpy as np
 
 from rnnlab.cells import STATES, State
-from rnnlab.graphs.cells import cell_name
-from rnnlab.network import Network
+from rnnlab.network import Network, merged_bias, resets_after
 from rnnlab.schedule.plan import Sizes
 
 Arrays = dict[str, np.ndarray]
 
 
 def sizes_of(network: Network, x: np.ndarray) -> Sizes:
+    """Sizes of a pass over x [T,B,I]."""
     T, B, I = x.shape
     return Sizes(T, B, I, network.hidden_size, network.layers)
 
 
 def parameters(network: Network) -> Arrays:
-    """Weights as they are; the two biases of a gate as one, but for a GRU's that stands inside the reset."""
+    """Buffers of the parameters: weights [G·H,I] and [G·H,H], merged bias [1,G·H], a GRU's inner bias [1,H]."""
     H, arrays = network.hidden_size, {}
     for l in range(network.layers):
         layer = network.layer(l)
         arrays |= {f"weight_ih_l{l}": layer.weight_ih, f"weight_hh_l{l}": layer.weight_hh}
-        bias = (layer.bias_ih + layer.bias_hh)[None]
-        if cell_name(network) == "gru_after":
-            bias[:, 2 * H :] = layer.bias_ih[2 * H :]
+        arrays[f"bias_l{l}"] = merged_bias(network, layer)[None]
+        if resets_after(network):
             arrays[f"inner_bias_l{l}"] = layer.bias_hh[None, 2 * H :]
-        arrays[f"bias_l{l}"] = bias
     return arrays
 
 
 def forward_arrays(network: Network, x: np.ndarray, state: State) -> Arrays:
-    """What must stand in the buffers before the forward plan runs; x [T,B,I], state parts [L,B,H]."""
+    """Buffers that the forward plan reads, from x [T,B,I] and the state, parts [L,B,H]."""
     T, B, I = x.shape
     arrays = parameters(network) | {"x": np.ascontiguousarray(x).reshape(T * B, I)}
     for name, part in zip(STATES[network.cell], state, strict=True):
@@ -49,7 +47,7 @@ def forward_results(network: Network, arrays: Arrays, T: int, B: int) -> tuple[n
 
 
 def backward_arrays(network: Network, dy: np.ndarray, dstate: State) -> Arrays:
-    """What must stand in the buffers, beside the forward pass's, before the backward plan runs."""
+    """Buffers that the backward plan reads beside the forward pass's, from dy [T,B,H] and dstate [L,B,H]."""
     T, B, H = dy.shape
     arrays = {"dy": np.ascontiguousarray(dy).reshape(T * B, H)}
     for name, part in zip(STATES[network.cell], dstate, strict=True):
@@ -63,12 +61,12 @@ def backward_arrays(network: Network, dy: np.ndarray, dstate: State) -> Arrays:
 def backward_results(
     network: Network, arrays: Arrays, T: int, B: int
 ) -> tuple[np.ndarray, State, dict[str, np.ndarray]]:
-    """dx [T,B,I], dstate, gradients under PyTorch's names."""
+    """dx [T,B,I], dstate (parts [L,B,H]), gradients under PyTorch's names."""
     gradients = {}
     for l in range(network.layers):
         bias = arrays[f"dbias_l{l}"][0]
         inner = bias
-        if cell_name(network) == "gru_after":
+        if resets_after(network):
             H = network.hidden_size
             inner = np.concatenate([bias[: 2 * H], arrays[f"dinner_bias_l{l}"][0]])
         gradients |= {f"weight_{k}_l{l}": arrays[f"dweight_{k}_l{l}"] for k in ("ih", "hh")}

@@ -39,7 +39,7 @@ def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
 def jacobians(radius: float) -> np.ndarray:
     """[LONGEST,H,H] dh[t+1]/dh[t] of every step: its backward, given all unit gradients as a minibatch."""
     weight_hh, h = hidden_states(radius)
-    kept = (cells.Kept((before,), after, None) for before, after in pairwise(h))
+    kept = (cells.Saved((before,), after, None) for before, after in pairwise(h))
     return np.array([cells.backward("rnn_tanh", (np.eye(HIDDEN),), k, weight_hh)[2][0] for k in kept])
 
 

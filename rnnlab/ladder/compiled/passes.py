@@ -13,84 +13,82 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.ladder.compiled import recurrence, stepwise
 from rnnlab.ladder.compiled.threads import shares, together
-from rnnlab.network import Network, check_gradients, check_input
+from rnnlab.ladder.layers import backward_through_layers, forward_through_layers, history
+from rnnlab.network import Layer, Network, merged_bias
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
 LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
 
 
-class Kept(NamedTuple):
-    """What a layer keeps for its gradient."""
+class Saved(NamedTuple):
+    """What a layer saves for its gradient."""
 
     x: np.ndarray  # [T,B,I]
     h: np.ndarray  # [T+1,B,H]
-    gates: np.ndarray  # [T,B,G·H]; of a plain RNN nothing, its gate is h
-    extra: np.ndarray  # lstm: c [T+1,B,H]; gru: the candidate's h U_nᵀ + b_n [T,B,H]; else nothing
+    gates: np.ndarray  # [T,B,G·H]; empty for a plain RNN, whose gate is h
+    auxiliary: np.ndarray  # lstm: c [T+1,B,H]; gru: the candidate's h U_nᵀ + b_n [T,B,H]; else empty
 
 
 def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
-    """y [T,B,H], the final state, what backward needs."""
-    state = check_input(network, x, state)
-    saved, final = [], []
-    for index in range(network.layers):
-        kept = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
-        saved.append(kept)
-        x = kept.h[1:]
-        final.append((kept.h[-1], kept.extra[-1]) if network.cell == "lstm" else (kept.h[-1],))
-    x.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
-    return x, tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
+    """y [T,B,H] (read-only), the final state, and what each layer saved, on so many threads."""
+
+    def run(index, x, state):
+        saved = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
+        last = (saved.h[-1], saved.auxiliary[-1]) if network.cell == "lstm" else (saved.h[-1],)
+        return saved.h[1:], last, saved
+
+    y, state, saved = forward_through_layers(network, x, state, run)
+    y.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
+    return y, state, saved
 
 
-def backward(network: Network, saved: list[Kept], dy: np.ndarray, dstate: State | None, threads: int):
-    """dx [T,B,I], dstate, gradients."""
-    dstate = check_gradients(network, *saved[0].x.shape[:2], dy, dstate)
-    gradients, first = {}, []
-    for index in reversed(range(network.layers)):
-        parts = tuple(np.array(part[index]) for part in dstate)  # left holding the initial state's gradient
-        dy, found = _layer_backward(network, index, saved[index], np.ascontiguousarray(dy), parts, threads)
-        gradients |= found
-        first.insert(0, parts)
-    ordered = {name: gradients[name] for name in network.parameters}
-    return dy, tuple(np.stack(parts) for parts in zip(*first, strict=True)), ordered
+def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State | None, threads: int):
+    """dx [T,B,I], dstate, gradients, on so many threads."""
+
+    def run(index, saved, dy, dstate):
+        dstate = tuple(map(np.array, dstate))  # changed in place to the initial state's gradient
+        dx, gradients = _layer_backward(network, index, saved, np.ascontiguousarray(dy), dstate, threads)
+        return dx, dstate, gradients
+
+    return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
 
 
-def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Kept:
+def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Saved:
     layer, (T, B, I), H = network.layer(index), x.shape, network.hidden_size
-    h, gates = _history(T, state[0][index]), np.empty((T, B, network.gates * H), x.dtype)
+    h, gates = history(T, state[0]), np.empty((T, B, network.gates * H), x.dtype)
     _products(x.reshape(T * B, I), np.ascontiguousarray(layer.weight_ih.T), gates.reshape(T * B, -1), threads)
-    weights, bias = np.ascontiguousarray(layer.weight_hh.T), layer.bias_ih + layer.bias_hh
-    nothing, loops = np.empty((0, 0, 0), x.dtype), _loops(B, layer.weight_hh.size, threads)
+    weights, bias = np.ascontiguousarray(layer.weight_hh.T), merged_bias(network, layer)
+    empty, loops = np.empty((0, 0, 0), x.dtype), _loops(B, layer.weight_hh.size, threads)
     if network.cell == "lstm":
-        extra = _history(T, state[1][index])
-        loop = partial(loops.lstm_forward, gates, weights, bias, h, extra)
+        auxiliary = history(T, state[1])
+        loop = partial(loops.lstm_forward, gates, weights, bias, h, auxiliary)
     elif network.cell == "gru":
-        bias[2 * H :] = layer.bias_ih[2 * H :]
-        extra = np.empty((T, B, H), x.dtype)
-        loop = partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, extra)
+        auxiliary = np.empty((T, B, H), x.dtype)
+        loop = partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, auxiliary)
     else:
-        extra = nothing
+        auxiliary = empty
         loop = partial(loops.rnn_forward, network.cell == "rnn_relu", gates, weights, bias, h)
     together([partial(loop, *share) for share in _batch_shares(T, B, layer.weight_hh.size, threads)])
-    return Kept(x, h, nothing if network.gates == 1 else gates, extra)
+    return Saved(x, h, empty if network.gates == 1 else gates, auxiliary)
 
 
-def _layer_backward(network: Network, index: int, kept: Kept, dy: np.ndarray, state: State, threads: int):
+def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, state: State, threads: int):
     """dx [T,B,I] and the layer's gradients; `state` is dstate [B,H], changed in place."""
-    layer, (T, B, I), H = network.layer(index), kept.x.shape, network.hidden_size
+    layer, (T, B, I), H = network.layer(index), saved.x.shape, network.hidden_size
     rows = network.gates * H
     dgates, parts = np.empty((T, B, rows), dy.dtype), _batch_shares(T, B, layer.weight_hh.size, threads)
     du, db, loops = dgates, np.zeros((len(parts), rows), dy.dtype), _loops(B, layer.weight_hh.size, threads)
     db_u = db
     if network.cell == "lstm":
-        loop = partial(loops.lstm_backward, layer.weight_hh, kept.gates, kept.extra, dy, *state, dgates)
+        loop = partial(loops.lstm_backward, layer.weight_hh, saved.gates, saved.auxiliary, dy, *state, dgates)
     elif network.cell == "gru":
         du, db_u = np.empty_like(dgates), np.zeros_like(db)
         loop = partial(
-            loops.gru_backward, layer.weight_hh, kept.gates, kept.extra, kept.h, dy, *state, dgates, du
+            loops.gru_backward, layer.weight_hh, saved.gates, saved.auxiliary, saved.h, dy, *state, dgates, du
         )
     else:
         loop = partial(
-            loops.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, kept.h, dy, *state, dgates
+            loops.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, saved.h, dy, *state, dgates
         )
     sums = lambda part: (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
     together([partial(loop, *sums(part), *share) for part, share in enumerate(parts)])
@@ -98,11 +96,9 @@ def _layer_backward(network: Network, index: int, kept: Kept, dy: np.ndarray, st
     flat, flat_u = dgates.reshape(T * B, rows), du.reshape(T * B, rows)
     dx = np.empty((T * B, I), dy.dtype)
     _products(flat, layer.weight_ih, dx, threads)
-    dw_ih = _product_over_steps(flat, kept.x.reshape(T * B, I), threads)
-    dw_hh = _product_over_steps(flat_u, kept.h[:-1].reshape(T * B, H), threads)
-    gradients = (dw_ih, dw_hh, db.sum(0), db_u.sum(0))
-    names = (f"{name}_l{index}" for name in layer._fields)
-    return dx.reshape(T, B, I), dict(zip(names, gradients, strict=True))
+    dw_ih = _product_over_steps(flat, saved.x.reshape(T * B, I), threads)
+    dw_hh = _product_over_steps(flat_u, saved.h[:-1].reshape(T * B, H), threads)
+    return dx.reshape(T, B, I), Layer(dw_ih, dw_hh, db.sum(0), db_u.sum(0))
 
 
 def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
@@ -127,7 +123,7 @@ def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarra
 
 
 def _worth(flops: float, threads: int) -> int:
-    """Threads that so much work is worth."""
+    """Number of threads that so much work is worth."""
     return min(threads, max(1, int(flops / LEAST_WORK)))
 
 
@@ -146,12 +142,5 @@ def _is_large(B: int, weights: int) -> bool:
 
 
 def _loops(B: int, weights: int, threads: int) -> ModuleType:
-    """Where one thread has the whole minibatch and its product is large, BLAS splits it better than we do."""
+    """The loops to run: if one thread has the whole minibatch and a large product, BLAS splits it better."""
     return stepwise if threads == 1 and _is_large(B, weights) else recurrence
-
-
-def _history(T: int, first: np.ndarray) -> np.ndarray:
-    """Room for T+1 states [T+1,B,H], the first of them given."""
-    history = np.empty((T + 1, *first.shape), first.dtype)
-    history[0] = first
-    return history

@@ -1,0 +1,74 @@
+"""Loop over the layers of a network, once for all rungs: a rung says only what one layer does.
+
+`rnnlab.reference` has a loop of its own: it is what rungs are compared with, so it shares no code with them.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.network import Layer, Network, check_gradients, check_input
+
+Gradients = dict[str, np.ndarray]
+# (layer number, x [T,B,I], state of the layer, each [B,H]) -> (y [T,B,H], state after it, saved)
+LayerForward = Callable[[int, np.ndarray, State], tuple[np.ndarray, State, Any]]
+# (layer number, saved, dy [T,B,H], dstate, each [B,H]) -> (dx [T,B,I], dstate before it, gradients)
+LayerBackward = Callable[[int, Any, np.ndarray, State], tuple[np.ndarray, State, Layer]]
+
+
+def forward_through_layers(
+    network: Network, x: np.ndarray, state: State | None, run: LayerForward
+) -> tuple[np.ndarray, State, list]:
+    """y [T,B,H], the final state (each [L,B,H]) and what each layer saved, from x [T,B,I] and state.
+
+    Raises ValueError for an x or a state that does not fit the network.
+    """
+    state, saved, final = check_input(network, x, state), [], []
+    for index in range(network.layers):
+        x, last, layer_saved = run(index, x, _layer_of(state, index))
+        saved.append(layer_saved)
+        final.append(last)
+    return x, _stacked(final), saved
+
+
+def backward_through_layers(
+    network: Network,
+    saved: list,
+    shape: tuple[int, int],
+    dy: np.ndarray,
+    dstate: State | None,
+    run: LayerBackward,
+) -> tuple[np.ndarray, State, Gradients]:
+    """dx [T,B,I], dstate (each [L,B,H]) and the gradients, from dy [T,B,H] and dstate after the last step.
+
+    shape: T and B of the forward pass.  Raises ValueError for a dy or a dstate that does not fit them.
+    """
+    dstate, gradients, initial = check_gradients(network, *shape, dy, dstate), {}, []
+    for index in reversed(range(network.layers)):
+        dy, first, of_layer = run(index, saved[index], dy, _layer_of(dstate, index))
+        gradients |= {f"{name}_l{index}": gradient for name, gradient in of_layer._asdict().items()}
+        initial.insert(0, first)
+    return dy, _stacked(initial), {name: gradients[name] for name in network.parameters}
+
+
+def history(T: int, first: np.ndarray) -> np.ndarray:
+    """Room for the states of all steps [T+1,B,H], which starts with the first state [B,H]."""
+    states = np.empty((T + 1, *first.shape), first.dtype)
+    states[0] = first
+    return states
+
+
+def rows(array: np.ndarray) -> np.ndarray:
+    """[T,B,n] as [T·B,n]: for a product, steps are just more sequences."""
+    return array.reshape(-1, array.shape[-1])
+
+
+def _layer_of(state: State, index: int) -> State:
+    return tuple(part[index] for part in state)
+
+
+def _stacked(states: list[State]) -> State:
+    """A state [L,B,H] from the states of the layers [B,H]."""
+    return tuple(np.stack(parts) for parts in zip(*states, strict=True))
