@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnlab import reference
 from rnnlab.network import Network
-from rnnlab.widgets.picture import CARD, PALETTE
+from rnnlab.picture import CARD, PALETTE
 
 TARGET = Path(__file__).with_name("backward_work.svg")
 STEPS, COUNTS = (1, 2, 4, 8, 16, 32, 64), (1, 10, 100, 1000)  # what the two axes name

@@ -8,11 +8,9 @@ line `<!-- exercise: NAME -->` stands for that exercise's facts, which rnnlab/ch
 """
 
 import argparse
-import contextlib
 import errno
 import hashlib
 import json
-import os
 import re
 import sys
 from collections import Counter
@@ -21,6 +19,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
+from rnnlab.files import write_whole
 from rnnlab.percent import BEGIN, END, Cell, SourceError, cut, defines, parse
 
 Registry = Callable[[str], dict]  # unit -> {exercise's name: Exercise}
@@ -174,14 +173,10 @@ def copy_exercises(root: Path = ROOT) -> list[Path]:
 
 
 def _copy(source: Path, target: Path) -> None:
-    part = target.with_suffix(f".part{os.getpid()}")
     try:
         target.parent.mkdir(exist_ok=True)
-        part.write_bytes(source.read_bytes())
-        part.replace(target)  # whole or not at all: a half copy would never be made good
+        write_whole(target, source.read_bytes())  # a half copy would never be made good
     except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink()
         remedy = "free some space" if error.errno == errno.ENOSPC else f"make {target.parent} writable"
         message = f"cannot make your copy {target} ({error.strerror}): {remedy}, then start again"
         raise type(error)(error.errno, message) from None

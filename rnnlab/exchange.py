@@ -4,10 +4,8 @@ A file is an npz with the parameters and a header; nothing in it is a pickle, so
 """
 
 import json
-import os
 import zlib
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -16,6 +14,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from rnnlab.cells import GATES
+from rnnlab.files import write_whole
 from rnnlab.network import Network
 
 FORMAT = 1  # of the files that save writes
@@ -33,7 +32,7 @@ UNREADABLE = (
 
 
 def to_torch(network: Network) -> dict[str, np.ndarray]:
-    """The state dict of the torch.nn.RNN, GRU or LSTM that computes the same, as arrays.
+    """The state dict of the torch.nn.RNN, GRU or LSTM that computes the same, as arrays with its shapes.
 
     Raises ValueError for a GRU that resets before its product, which PyTorch's cannot.
     """
@@ -59,8 +58,8 @@ def from_torch(state_dict: Mapping[str, np.ndarray], cell: str) -> Network:
         expected = f"a {cell} of {hidden_size} units has {len(GATES[cell]) * hidden_size} rows"
         raise ValueError(f"weight_hh_l0 has shape {(rows, hidden_size)}: {expected}")
     if not any(name.startswith("bias") for name in arrays):  # made with bias=False
-        none = np.zeros(rows, arrays["weight_hh_l0"].dtype)
-        arrays |= {f"bias_{side}_l{k}": none for side in ("ih", "hh") for k in range(layers)}
+        zeros = np.zeros(rows, arrays["weight_hh_l0"].dtype)
+        arrays |= {f"bias_{side}_l{k}": zeros for side in ("ih", "hh") for k in range(layers)}
     input_size, dtype = arrays["weight_ih_l0"].shape[1], str(arrays["weight_hh_l0"].dtype)
     return Network(cell, input_size, hidden_size, arrays, layers, "after", dtype)
 
@@ -73,8 +72,8 @@ def _refuse_what_is_not_built(arrays: dict[str, np.ndarray]) -> None:
             raise ValueError(f"names begin with '{prefix}.': pass the state dict of that module alone")
     for name in ("weight_ih_l0", "weight_hh_l0"):
         if name not in arrays or arrays[name].ndim != 2:
-            held = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-            raise ValueError(f"a matrix {name} is missing: the state dict holds {held or 'nothing'}")
+            shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
+            raise ValueError(f"a matrix {name} is missing: the state dict holds {shapes or 'nothing'}")
 
 
 def save(network: Network, path: str | Path) -> None:
@@ -83,19 +82,13 @@ def save(network: Network, path: str | Path) -> None:
     if path.exists() and not path.is_file():
         raise OSError(f"cannot write {path}: it is no ordinary file; choose another name")
     header = {"format": FORMAT, "cell": network.cell, "reset": network.reset}
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    archive = BytesIO()
+    np.savez(archive, header=json.dumps(header), **network.parameters)
     try:
-        with open(beside, "wb") as file:
-            np.savez(file, header=json.dumps(header), **network.parameters)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
+        write_whole(path, archive.getvalue())
     except OSError as problem:
         remedy = "choose a folder that is writable and has room"
         raise OSError(f"cannot write {path}: {problem.strerror or problem}; {remedy}") from problem
-    finally:
-        with suppress(OSError):  # what cannot even be named was never made
-            beside.unlink()
 
 
 def load(path: str | Path) -> Network:

@@ -6,7 +6,7 @@ from rnnlab import records
 from rnnlab.bench import cpu_picture, cpu_report, cpu_targets, performance_page
 from rnnlab.bench.peers import blas_products
 from rnnlab.bench.workload import CELLS, SHAPES, Workload
-from rnnlab.widgets.picture import png
+from rnnlab.picture import png
 
 STEP = {"slow": 4.0, "fast": 1.0, "pytorch": 2.0, "pytensor": 8.0, "jax": 1.5, "gemm_step": 0.5}
 

@@ -15,10 +15,10 @@ from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.workload import PARTS, Workload, problem
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
+from rnnlab.devices import find
 from rnnlab.ladder.persistence.floor import H200 as PAPER
 from rnnlab.ladder.persistence.floor import floor
 from rnnlab.ladder.persistence.shapes import cluster_shape, with_includes
-from rnnlab.machine.devices import find
 
 H200, A100, T4 = find("H200"), find("A100"), find("T4")
 needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler: pip install ziglang")

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rnnlab.machine.cache_model import Cache, addresses, held, missed, product_misses, visits
+from rnnlab.cache_model import Cache, addresses, held, missed, product_misses, visits
 
 LINE = 64
 

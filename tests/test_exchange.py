@@ -166,7 +166,7 @@ def test_a_full_disk_leaves_the_older_file_whole(tmp_path, monkeypatch):
     def full(descriptor):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(exchange.os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(
         OSError, match="No space left on device; choose a folder that is writable and has room"
     ):

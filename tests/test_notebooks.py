@@ -86,7 +86,7 @@ def cells(path, kind):
 @pytest.mark.parametrize("path", LESSONS, ids=stem)
 def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, tmp_path):
     for data in shown(run(path, tmp_path)):
-        assert "image/png" not in data, "show a picture through rnnlab.widgets.picture"
+        assert "image/png" not in data, "show a picture through rnnlab.picture"
         for image in IMAGE.findall(data.get("text/html", "")):
             assert len(re.search(r'alt="([^"]*)"', image)[1]) >= ALT_LETTERS
 

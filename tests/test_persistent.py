@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnlab import cuda, reference
+from rnnlab import cuda, devices, reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compiling import compilers
 from rnnlab.ladder import find, persistent
 from rnnlab.ladder.facts import Counted
 from rnnlab.ladder.persistence import capacity, kernels
 from rnnlab.ladder.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
-from rnnlab.machine import devices
 from rnnlab.network import RESETS, Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rnnlab.cells import GATES as CELLS
+from rnnlab.devices import DEVICES, find
 from rnnlab.ladder.persistence import on_gpu
 from rnnlab.ladder.persistence.chooser import Abilities, choose
 from rnnlab.ladder.persistence.floor import H200 as PAPER
@@ -12,7 +13,6 @@ from rnnlab.ladder.persistence.floor import TENSOR_PEAK, floor, latencies_of
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
 from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
 from rnnlab.ladder.persistent_grid import shape_for
-from rnnlab.machine.devices import DEVICES, find
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rnnlab import simulator as cuda
-from rnnlab.machine.devices import find
+from rnnlab.devices import find
 from rnnlab.simulator.settings import Settings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])

@@ -2,9 +2,9 @@
 
 import pytest
 
+from rnnlab.devices import find
 from rnnlab.ladder import RUNGS, fused_cell, graph_replay, kernel_per_operation
 from rnnlab.ladder.facts import Counted
-from rnnlab.machine.devices import find
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict

@@ -16,7 +16,7 @@ from rnnlab.tasks import (
     rotated_images,
     text,
 )
-from rnnlab.tasks.task import HELD_OUT_SEQUENCES
+from rnnlab.training.task import HELD_OUT_SEQUENCES
 
 FILTERS = [(name, rows) for name in image_filters.FILTERS for rows in (1, 3)]
 

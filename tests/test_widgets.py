@@ -10,10 +10,10 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.image import imread
 
-from rnnlab import reference
+from rnnlab import picture, reference
 from rnnlab.network import Network
-from rnnlab.widgets import gradient_flow, picture, powers, sweeps, truncation
-from rnnlab.widgets.picture import PALETTE, Picture, Slider, View, canvas, png, show, slider_view
+from rnnlab.picture import PALETTE, Picture, Slider, View, canvas, png, show, slider_view
+from rnnlab.widgets import gradient_flow, powers, sweeps, truncation
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 EXPLORERS = {

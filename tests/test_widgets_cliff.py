@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnlab.widgets import cliff, picture
+from rnnlab import picture
+from rnnlab.widgets import cliff
 from rnnlab.widgets.cliff import LIMITS, RATES, START, descents, explore_cliff, finding, loss_and_gradient
 
 POINTS = [(0.5, -0.2), (0.97, 0.02), (1.1, 0.3), (1.2, -0.3), (1.8, 0.1)]

@@ -6,9 +6,10 @@ import pytest
 
 pytest.importorskip("igraph", reason="install igraph: make lab")
 
+from rnnlab import picture
 from rnnlab.graphs.cells import step_graph
 from rnnlab.graphs.mirror import gradients
-from rnnlab.widgets import picture
+from rnnlab.picture import PALETTE
 from rnnlab.widgets.graph_stepper import (
     CELLS,
     CHANGES,
@@ -19,7 +20,6 @@ from rnnlab.widgets.graph_stepper import (
     finding,
     stepped,
 )
-from rnnlab.widgets.picture import PALETTE
 
 ALL = dict.fromkeys(CHANGES, True)
 LIT = f'fill="{PALETTE["yellow"]}"'

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from rnnlab import picture
 from rnnlab.network import Network
 from rnnlab.tasks import image_filters
 from rnnlab.training.model import Model, evaluate
 from rnnlab.training.optimisers import SGD
-from rnnlab.widgets import learned_filter, picture
+from rnnlab.widgets import learned_filter
 from rnnlab.widgets.learned_filter import (
     LAGS,
     UPDATES,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rnnlab.picture import png
 from rnnlab.widgets.loop_order import (
     CACHE,
     HELD,
@@ -16,7 +17,6 @@ from rnnlab.widgets.loop_order import (
     states,
     walk,
 )
-from rnnlab.widgets.picture import png
 
 
 @pytest.mark.parametrize("order", ORDERS)

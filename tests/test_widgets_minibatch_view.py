@@ -4,6 +4,7 @@ import pytest
 from test_widgets_step_view import keep
 
 from rnnlab import records
+from rnnlab.picture import png
 from rnnlab.widgets import minibatch_view
 from rnnlab.widgets.minibatch_view import (
     PUBLISHED,
@@ -13,7 +14,6 @@ from rnnlab.widgets.minibatch_view import (
     predicted,
     rate,
 )
-from rnnlab.widgets.picture import png
 
 DIAMOS = "rnn_tanh", 1152, "bfloat16", "H200"
 LSTM = "lstm", 512, "bfloat16", "H200"

@@ -3,7 +3,7 @@
 import pytest
 
 from rnnlab.machine.roofline import Roofline
-from rnnlab.widgets.picture import png
+from rnnlab.picture import png
 from rnnlab.widgets.roofline_view import explore_roofline, figure_roofline, finding, intensity
 
 ROOF = Roofline(peak=200.0, bandwidth=20.0)  # GFLOP/s, GB/s

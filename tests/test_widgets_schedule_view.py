@@ -7,13 +7,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from rnnlab import picture
+from rnnlab.devices import find
 from rnnlab.ladder import stage_passes
-from rnnlab.machine.devices import find
 from rnnlab.schedule import stages
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import predict
-from rnnlab.widgets import picture, schedule_drawing, schedule_numbers
+from rnnlab.widgets import schedule_drawing, schedule_numbers
 from rnnlab.widgets.schedule_drawing import Bars, mixed, scaled
 from rnnlab.widgets.schedule_numbers import LAUNCHES, shown_part
 from rnnlab.widgets.schedule_published import FIGURES, published

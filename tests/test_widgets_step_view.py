@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 
 from rnnlab import records
+from rnnlab.picture import png
 from rnnlab.widgets import step_view
-from rnnlab.widgets.picture import png
 from rnnlab.widgets.step_view import DEVICES, explore_step, figure_step, finding, recorded, rows
 
 LSTM = "lstm", 512, 4, "bfloat16", "H200"

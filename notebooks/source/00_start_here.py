@@ -129,7 +129,7 @@ print(f"64 sequences took {ratio:.1f} times as long as one. Your guess was {gues
 # A **rate** says how well the processor is used: FLOP divided by seconds. One GFLOP/s is 10⁹ FLOP a second. The next picture shows the rate against the minibatch. If time depended on arithmetic alone, the line would be level.
 
 # %%
-from rnnlab.widgets.picture import PALETTE, canvas, show
+from rnnlab.picture import PALETTE, canvas, show
 
 rate = {B: 2 * B * H * H / seconds[B] / 1e9 for B in minibatches}
 figure, axis = canvas()

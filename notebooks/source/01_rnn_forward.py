@@ -24,7 +24,7 @@ print("x     ", photograph.x.shape, "  steps T (columns), sequences B (rows), in
 print("target", photograph.target.shape)
 
 # %%
-from rnnlab.widgets.picture import PALETTE, canvas, show
+from rnnlab.picture import PALETTE, canvas, show
 
 line = 200  # which row of the photograph
 row, answer = photograph.x[:, line, 0], photograph.target[:, line, 0]

@@ -25,7 +25,7 @@ import numpy as np
 
 from rnnlab import reference
 from rnnlab.network import Network
-from rnnlab.widgets.picture import show
+from rnnlab.picture import show
 
 network = Network.create("rnn_tanh", input_size=8, hidden_size=16, dtype="float64", seed=2)
 

@@ -26,7 +26,7 @@ import numpy as np
 
 from rnnlab.tasks import adding, frame_differences, image_filters, rotated_images, text
 from rnnlab.training import SGD, Adam, Model, evaluate, fit, loss_and_gradients
-from rnnlab.widgets.picture import canvas, show
+from rnnlab.picture import canvas, show
 
 tasks = [
     image_filters.task("laplacian"),
@@ -280,7 +280,7 @@ for cell in ("rnn_tanh", "lstm", "gru"):
 
 # %%
 from rnnlab import reference
-from rnnlab.widgets.picture import LINES
+from rnnlab.picture import LINES
 
 
 def reach(network, T=40):

@@ -136,7 +136,7 @@ for loop in (with_tanh, with_division):
 
 # %%
 from rnnlab.checks.numba_cpu.lambert import lambert
-from rnnlab.widgets.picture import canvas, show
+from rnnlab.picture import canvas, show
 
 my_guess = 5
 
@@ -344,7 +344,7 @@ def run_nest(order, n, turns):
 # Measured are matrices of 40 by 40, which lie in the nearest cache, and of 1 000 by 1 000, which do not; of the outermost loop only some turns. Beside them stand the misses that a **cache model** counts. It knows no time, only lines, a capacity, and one rule: the line used *least recently* makes room.
 
 # %%
-from rnnlab.machine.cache_model import Cache, product_misses
+from rnnlab.cache_model import Cache, product_misses
 
 my_guess = "j innermost"
 orders, toy = ("ijk", "ikj", "jik", "jki", "kij", "kji"), Cache(ways=32, line=64)
@@ -433,7 +433,7 @@ print("you guessed", my_guess)
 # **Predict:** you walk twice down a column of 256 numbers. Rows of 1 000 numbers, then rows of 1 024: how many of the second walk's accesses miss?
 
 # %%
-from rnnlab.machine.cache_model import missed
+from rnnlab.cache_model import missed
 
 my_guess = {1000: 0, 1024: 0}
 first_cache = Cache(ways=12, sets=64, line=64)

@@ -201,7 +201,7 @@ elif serial:
     print(f"Amdahl's limit for this step: {one / serial:.1f} times one thread")
 
 # %%
-from rnnlab.widgets.picture import PALETTE, canvas, show
+from rnnlab.picture import PALETTE, canvas, show
 
 n, mine = np.arange(1, 65), serial / one
 figure, axis = canvas(width=6.5, height=3.2)

@@ -24,7 +24,7 @@ rnnlab.banner()
 import numpy as np
 
 from rnnlab import cuda
-from rnnlab.widgets.picture import show
+from rnnlab.picture import show
 
 my_guess = 2048
 

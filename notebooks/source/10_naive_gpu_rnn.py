@@ -126,7 +126,7 @@ rnnlab.progress("naive_gpu_rnn")
 # The course's data sheets have a number for both, in microseconds. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
 
 # %%
-from rnnlab.machine.devices import DEVICES
+from rnnlab.devices import DEVICES
 
 my_guess = 1e6
 

@@ -21,7 +21,7 @@ rnnlab.banner()
 # **Predict:** on an H200, 512 units and 64 sequences, how many times as long does the stacked product take as one gate's?
 
 # %%
-from rnnlab.machine.devices import DEVICES
+from rnnlab.devices import DEVICES
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
 from rnnlab.schedule.plan import Sizes

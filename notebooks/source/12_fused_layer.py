@@ -50,7 +50,7 @@ for make in (forward_plan, backward_plan):
 # **Predict:** after how many steps has it paid, for 512 units?
 
 # %%
-from rnnlab.machine.devices import DEVICES
+from rnnlab.devices import DEVICES
 from rnnlab.schedule.passes import transpose_once
 from rnnlab.schedule.timeline import Work
 

@@ -177,7 +177,7 @@ for H in (128, 256, 512):
 
 # %%
 from rnnlab.ladder import stage_passes
-from rnnlab.machine.devices import DEVICES
+from rnnlab.devices import DEVICES
 from rnnlab.schedule.timeline import predict
 
 for device in ("M40", "H200"):

@@ -37,7 +37,7 @@ print("measured on this machine:", H200.measured)
 # %%
 from rnnlab.ladder.persistence.floor import floor
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.machine.devices import find
+from rnnlab.devices import find
 
 my_guess = {"grid": 2.0, "cluster": 1.0}
 gpu = find("H200")

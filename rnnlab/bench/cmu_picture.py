@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from rnnlab.bench import cmu_report as report
 from rnnlab.bench.cmu.contestants import THEIRS
 from rnnlab.bench.cmu.problem import Size
-from rnnlab.widgets.picture import PALETTE, canvas
+from rnnlab.picture import PALETTE, canvas
 
 OURS = "halide ours"
 PUBLISHED = "published 2016, on 61 cores of a Xeon Phi"

@@ -4,7 +4,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from rnnlab.bench import cpu_report as report
-from rnnlab.widgets.picture import PALETTE, canvas
+from rnnlab.picture import PALETTE, canvas
 
 LOOKS = {  # contestant -> colour, marker; whoever is not named here is a pale line
     "one_big_gemm": ("sky", "v"),

@@ -9,8 +9,8 @@ what exactly that project batched is not told.
 from typing import NamedTuple
 
 from rnnlab.bench.gpu.report import aligned
+from rnnlab.devices import find
 from rnnlab.ladder import layer_wavefront
-from rnnlab.machine.devices import find
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict

@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import Path
 
 from rnnlab.compiling.report import compile_report
+from rnnlab.devices import find
 from rnnlab.ladder.persistence.shapes import DIRECTIONS, Shape, cluster_shape, grid_shape
-from rnnlab.machine.devices import find
 
 PAGE = Path(__file__).parents[2] / "docs/registers.md"
 SEQUENCES = 64

@@ -1,16 +1,15 @@
 """A whole notebook: which unit it is, one verdict an exercise, and the report of all."""
 
 import json
-import os
 import re
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from rnnlab import checks
+from rnnlab.files import write_whole
 from rnnlab.grading import sandbox
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.judge import judge, verdict
@@ -61,15 +60,7 @@ class Report:
 
     def save(self, path: Path) -> None:
         """Write the JSON; a reader sees the old file or the whole new one, never a part."""
-        with NamedTemporaryFile("w", dir=path.parent, encoding="utf-8", delete=False) as file:
-            try:
-                file.write(self.to_json())
-                file.flush()
-                os.fsync(file.fileno())
-                os.replace(file.name, path)
-            except OSError:
-                os.unlink(file.name)
-                raise
+        write_whole(path, self.to_json().encode())
 
 
 def grade(

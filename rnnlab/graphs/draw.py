@@ -13,7 +13,7 @@ import igraph
 
 from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import mirror
-from rnnlab.widgets.picture import PALETTE
+from rnnlab.picture import PALETTE
 
 LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX = 76, 52, 15, 46
 INK, PAPER = "#222222", "#FFFFFF"

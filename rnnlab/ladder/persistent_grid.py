@@ -7,11 +7,11 @@ straight into the registers that the product wants it in.
 
 from functools import partial
 
+from rnnlab.devices import Device
 from rnnlab.ladder.facts import Facts
 from rnnlab.ladder.persistence import on_gpu
 from rnnlab.ladder.persistence.chooser import persistent_over_the_grid
 from rnnlab.ladder.persistence.shapes import GridShape, grid_shape
-from rnnlab.machine.devices import Device
 
 FACTS = Facts(
     idea="tensor cores keep the weights, in TF32",

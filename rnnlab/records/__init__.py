@@ -15,11 +15,10 @@ Only `rnnlab bench … --record` writes them; pages, lessons and pictures read t
 
 import hashlib
 import json
-import os
 import re
-import tempfile
-from contextlib import suppress
 from pathlib import Path
+
+from rnnlab.files import write_whole
 
 MEASURED = Path(__file__).with_name("measured")
 SCHEMA = 1
@@ -33,18 +32,7 @@ def write(path: Path, record: dict) -> None:
     record = {"schema": SCHEMA} | record
     text = json.dumps(record | {"digest": digest(record)}, indent=1, ensure_ascii=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    file, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(file, "w", encoding="utf-8") as out:
-            out.write(_on_one_line(text) + "\n")
-            out.flush()
-            os.fsync(out.fileno())
-        os.chmod(name, 0o644)  # mkstemp's files are for their owner only
-        os.replace(name, path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            os.unlink(name)
-        raise
+    write_whole(path, (_on_one_line(text) + "\n").encode())
 
 
 def read(path: Path) -> dict:

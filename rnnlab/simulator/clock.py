@@ -5,7 +5,7 @@ bus; the numbers are the data sheet's.  Nothing is counted without checks: then 
 is a prediction, like the timeline model's of a plan; what Python takes says nothing about a GPU.
 """
 
-from rnnlab.machine.devices import Device
+from rnnlab.devices import Device
 
 SECTOR = 32  # bytes
 _microseconds = 0.0

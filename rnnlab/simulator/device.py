@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from rnnlab.machine.devices import Device
+from rnnlab.devices import Device
 
 
 class Limits(NamedTuple):

@@ -35,7 +35,7 @@ from numba.cuda.simulator.cudadrv.runtime import runtime
 from numba.cuda.simulator.reduction import Reduce
 from numba.cuda.simulator.vector_types import vector_types
 
-from rnnlab.machine.devices import Device
+from rnnlab.devices import Device
 from rnnlab.simulator import clock
 from rnnlab.simulator.memory import poisoned
 from rnnlab.simulator.settings import current

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-from rnnlab.machine.devices import Device, find
+from rnnlab.devices import Device, find
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Settings:
     strict: bool = False  # refuse to launch what would not compile on a GPU or creeps into float64
     shuffle: bool = False  # threads start, and go on after barriers, in random order
     seed: int = 0  # of that order
-    device: str = "H200"  # a key of machine.devices.DEVICES
+    device: str = "H200"  # a key of devices.DEVICES
 
     @property
     def sheet(self) -> Device:

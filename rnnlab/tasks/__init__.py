@@ -8,7 +8,7 @@ task.picture(prediction, batch), task.alt(prediction, batch)
 """
 
 from rnnlab.tasks import adding, frame_differences, image_filters, rotated_images, text
-from rnnlab.tasks.task import Baseline, Batch, Task
+from rnnlab.training.task import Baseline, Batch, Task
 
 TASKS = {
     "image_filters": image_filters.task,

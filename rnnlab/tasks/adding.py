@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.tasks.task import SPLITS, Batch, Task, whole
 from rnnlab.training.losses import mse
+from rnnlab.training.task import SPLITS, Batch, Task, whole
 
 
 def task(steps: int = 20) -> Task:

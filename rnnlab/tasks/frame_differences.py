@@ -10,8 +10,8 @@ from functools import partial
 import numpy as np
 
 from rnnlab.tasks.photographs import brightness
-from rnnlab.tasks.task import Batch, Task, whole
 from rnnlab.training.losses import mse
+from rnnlab.training.task import Batch, Task, whole
 
 SHRINK = 4  # photograph pixels per frame pixel and direction: at full size two neighbours hardly differ
 

@@ -13,8 +13,8 @@ from functools import partial
 import numpy as np
 
 from rnnlab.tasks.photographs import brightness
-from rnnlab.tasks.task import Batch, Task, chosen, whole
 from rnnlab.training.losses import mse
+from rnnlab.training.task import Batch, Task, chosen, whole
 
 # kernel [rows,3]; the last axis runs backwards in time: the newest pixel first
 KERNELS = {

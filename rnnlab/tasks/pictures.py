@@ -6,8 +6,8 @@ One sequence is shown, the one whose target moves most: there is most to see.
 import numpy as np
 from matplotlib.figure import Figure
 
-from rnnlab.tasks.task import Batch
-from rnnlab.widgets.picture import PALETTE, canvas
+from rnnlab.picture import PALETTE, canvas
+from rnnlab.training.task import Batch
 
 FRAMES_SHOWN = 6
 CHARACTERS_SHOWN = 40

@@ -9,8 +9,8 @@ from functools import cache, partial
 
 import numpy as np
 
-from rnnlab.tasks.task import Batch, Task, whole
 from rnnlab.training.losses import mse
+from rnnlab.training.task import Batch, Task, whole
 
 SIDE = 8  # pixels
 TRAINED_ON = 1500  # of the 1797 digits; the rest is held out

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rnnlab.tasks.task import Batch, Task, whole
 from rnnlab.training.losses import cross_entropy, log_softmax
+from rnnlab.training.task import Batch, Task, whole
 
 if TYPE_CHECKING:
     from rnnlab.training.model import Model  # which needs tasks

@@ -1,8 +1,7 @@
-"""A checkpoint is whole or it is not there: it survives a kill at any moment and notices every damaged byte.
+"""Checkpoints that survive a kill at any moment, and of which every damaged byte is noticed.
 
-The new file is written beside the old one, forced to the disk, and then takes the old one's name in one step
-of the file system. A line with the SHA-256 of the rest stands at its head; the rest is an npz file without
-pickles.
+A checkpoint is written whole or not at all (rnnlab.files). A line with the SHA-256 of the rest stands at its
+head; the rest is an npz file without pickles.
 """
 
 import errno
@@ -12,6 +11,8 @@ import os
 from pathlib import Path
 
 import numpy as np
+
+from rnnlab.files import write_whole
 
 MAGIC = b"rnnlab checkpoint 1 "
 DIGEST_SIZE = 64  # hexadecimal digits of a SHA-256
@@ -30,17 +31,13 @@ REMEDY = {
 
 
 def save(path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
-    """Replaces the checkpoint at path by one that holds `arrays`; on any failure the old one stays."""
-    path = Path(path)
-    content = _packed(arrays)
-    # a fixed name: what a kill leaves half-written is overwritten by the next one, and does not pile up
-    new = path.with_name(path.name + ".new")
+    """Replace the checkpoint at path by one with `arrays`, of any shape; on any failure the old one stays.
+
+    Raises OSError, with a remedy, if the file cannot be written.
+    """
     try:
-        _write_through(new, content)
-        os.replace(new, path)
-        _write_through_directory(path.parent)
+        write_whole(path, _packed(arrays))
     except OSError as error:
-        new.unlink(missing_ok=True) if new.is_file() else None
         remedy = REMEDY.get(error.errno, "choose another place")
         message = f"the checkpoint {path} could not be written ({error.strerror}); {remedy}. "
         raise OSError(
@@ -49,7 +46,7 @@ def save(path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
 
 
 def load(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays that `save` wrote; ValueError if a byte of the file is not as it was written."""
+    """The arrays that `save` wrote, with their shapes.  Raises ValueError if a byte has changed."""
     content = Path(path).read_bytes()
     head, _, body = content.partition(b"\n")
     if not head.startswith(MAGIC[:-2]):
@@ -71,22 +68,3 @@ def _packed(arrays: dict[str, np.ndarray]) -> bytes:
 
 def _digest(body: bytes) -> bytes:
     return hashlib.sha256(body).hexdigest().encode()
-
-
-def _write_through(path: Path, content: bytes) -> None:
-    """The file's content, on the disk and not only on its way there."""
-    with path.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _write_through_directory(directory: Path) -> None:
-    """Makes the new name last through a power failure; Windows cannot open directories, and need not."""
-    if os.name != "posix":
-        return
-    handle = os.open(directory, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from rnnlab.ladder import one_big_gemm
-from rnnlab.tasks.task import Batch, Task, whole
 from rnnlab.training import resume
 from rnnlab.training.history import History
 from rnnlab.training.model import Model
 from rnnlab.training.optimisers import SGD, Adam, Arrays, clip_by_global_norm
+from rnnlab.training.task import Batch, Task, whole
 
 
 def fit(

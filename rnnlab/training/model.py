@@ -12,8 +12,8 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.ladder import one_big_gemm
 from rnnlab.network import Network
-from rnnlab.tasks.task import Task
 from rnnlab.training.optimisers import Arrays
+from rnnlab.training.task import Task
 
 READOUT = ("weight_out", "bias_out")
 

@@ -8,8 +8,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from rnnlab import cuda
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 from rnnlab.widgets.access_map import first_request
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
 
 BANKS, WORD = 32, 4
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from rnnlab.widgets.picture import PALETTE, canvas
+from rnnlab.picture import PALETTE, canvas
 
 KINDS = {"reads": (0, 3), "writes": (1, 4), "atomics": (2,)}  # of simulator.events
 MARKS = {

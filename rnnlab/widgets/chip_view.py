@@ -7,11 +7,11 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rnnlab.cells import GATES
+from rnnlab.devices import DEVICES, find
 from rnnlab.ladder.persistence.capacity import fits
 from rnnlab.ladder.persistence.shapes import SEQUENCES, grid_shape
 from rnnlab.ladder.persistence.tiles import tiles_for
-from rnnlab.machine.devices import DEVICES, find
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 CELLS = tuple(GATES)
 HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072)

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from matplotlib.figure import Figure
 
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 STEPS = 50  # of the unit
 WANTED = 0.7  # its state after the last one

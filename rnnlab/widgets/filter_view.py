@@ -5,9 +5,9 @@ from functools import lru_cache
 import numpy as np
 from matplotlib.figure import Figure
 
+from rnnlab.picture import Slider, View, canvas, slider_view
 from rnnlab.tasks.image_filters import filtered
 from rnnlab.tasks.photographs import brightness
-from rnnlab.widgets.picture import Slider, View, canvas, slider_view
 
 SHRINK = 2  # pixels of the photograph to one of the picture: enough to see an edge, quick enough for a slider
 STRENGTHS = tuple(np.arange(-2, 2.5, 0.5).tolist())

@@ -6,7 +6,7 @@ from functools import partial
 from matplotlib.figure import Figure
 
 from rnnlab.machine import svail_gemm
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 Measured = Mapping[int, float]  # minibatch -> GFLOP/s here
 COLOURS = {"cuBLAS": "orange", "Nervana": "blue"}

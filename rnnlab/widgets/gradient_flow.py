@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 
 from rnnlab import cells
 from rnnlab.network import Network
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 HIDDEN = 32
 LONGEST = 100  # steps

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
+from rnnlab.picture import PALETTE, Picture, Slider, View, canvas, png, slider_view
 from rnnlab.tasks import image_filters
 from rnnlab.training.loop import fit
 from rnnlab.training.model import Model, evaluate
 from rnnlab.training.optimisers import SGD, Adam
-from rnnlab.widgets.picture import PALETTE, Picture, Slider, View, canvas, png, slider_view
 
 LAGS = 6  # steps shown: the pixel's own and five more; the filters reach three
 SETTLE = 20  # steps of even grey before the bright pixel comes, for the state to come to rest

@@ -1,7 +1,7 @@
 """A product's loops walking through three small matrices, and what a cache holds at any moment.
 
 Sixteen by sixteen numbers each, lines of four, a cache with room for 24 lines: small enough to see every line
-come and go.  The counts are rnnlab.machine.cache_model's.
+come and go.  The counts are rnnlab.cache_model's.
 """
 
 from functools import lru_cache
@@ -11,8 +11,8 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from rnnlab.machine.cache_model import LOOPS, Cache, addresses, held, missed, visits
-from rnnlab.widgets.picture import CARD, PALETTE, Slider, View, canvas, slider_view
+from rnnlab.cache_model import LOOPS, Cache, addresses, held, missed, visits
+from rnnlab.picture import CARD, PALETTE, Slider, View, canvas, slider_view
 
 SIZE = 16  # rows and columns
 ITEM = 4  # bytes of a number

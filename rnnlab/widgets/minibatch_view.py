@@ -15,7 +15,7 @@ from matplotlib.text import Text
 
 from rnnlab.cells import GATES
 from rnnlab.ladder.persistence.numbers import PRECISIONS
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 from rnnlab.widgets.step_view import CELLS, CLUSTER, DEVICES, GRAPH, GRID, HIDDEN, KNOWN, recorded, rows
 
 PUBLISHED_AT = "rnn_tanh", 1152  # cell and units of the published layer, on a TitanX in float32

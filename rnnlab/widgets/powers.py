@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
-from rnnlab.widgets.picture import canvas
+from rnnlab.picture import canvas
 
 
 def fitted_exponent(x: Sequence[float], y: Sequence[float]) -> float:

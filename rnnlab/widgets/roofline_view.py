@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from rnnlab.machine.roofline import Roofline
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 FLOAT32_BYTES = 4
 MINIBATCHES = tuple(2**k for k in range(11))  # sequences

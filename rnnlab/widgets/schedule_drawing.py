@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from PIL import Image
 
-from rnnlab.widgets.picture import CARD, PALETTE
+from rnnlab.picture import CARD, PALETTE
 
 KINDS = {"gemm": "blue", "pointwise": "orange", "transpose": "purple", "reduce": "green"}
 HOST, POINTWISE = len(KINDS), list(KINDS).index("pointwise")

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from rnnlab.devices import Device, find
 from rnnlab.ladder import stage_passes
-from rnnlab.machine.devices import Device, find
 from rnnlab.schedule import stages
 from rnnlab.schedule.order import assign_streams, capture, wavefront
 from rnnlab.schedule.passes import (

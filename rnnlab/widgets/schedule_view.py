@@ -10,9 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rnnlab.machine.devices import DEVICES, find
+from rnnlab.devices import DEVICES, find
+from rnnlab.picture import Slider, View, slider_view
 from rnnlab.widgets.graph_stepper import Page
-from rnnlab.widgets.picture import Slider, View, slider_view
 from rnnlab.widgets.schedule_drawing import draw, scaled
 from rnnlab.widgets.schedule_numbers import SWITCHES as PASSES
 from rnnlab.widgets.schedule_numbers import (

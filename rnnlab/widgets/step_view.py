@@ -17,14 +17,14 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from rnnlab import records
-from rnnlab.bench.gpu.command import KIND
+from rnnlab.devices import Device, find
 from rnnlab.ladder.persistence.chooser import Abilities, choose
 from rnnlab.ladder.persistence.floor import TENSOR_PEAK, floor
 from rnnlab.ladder.persistence.numbers import PRECISIONS
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.machine.devices import Device, find
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
+KIND = "bench gpu"  # of records that `rnnlab bench gpu` writes
 CELLS = "rnn_tanh", "gru", "lstm"
 HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048)
 MINIBATCHES = (1, 4, 8, 16, 32, 64)

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view, steps_as_cells
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view, steps_as_cells
 
 LONGEST = 10  # steps: at more, a cell is too small to follow with the eye
 WAITS, DONE, RUNS, NEVER = range(4)

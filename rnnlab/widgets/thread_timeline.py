@@ -12,7 +12,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from rnnlab.widgets.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 STEP = 100.0  # one thread's work in a step
 THREADS, STEPS, MEETINGS = (1, 2, 4, 8), (4, 8, 16, 32), (0, 2, 5, 10, 20, 50)

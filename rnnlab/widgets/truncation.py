@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
-from rnnlab.widgets.picture import PALETTE, canvas, steps_as_cells
+from rnnlab.picture import PALETTE, canvas, steps_as_cells
 
 COLOURS = ListedColormap(["#E4E4E4", PALETTE["sky"]])
 

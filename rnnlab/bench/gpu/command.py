@@ -17,8 +17,8 @@ from rnnlab.bench.gpu.floors import known_latencies, predicted_floors, with_floo
 from rnnlab.bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, Entry, Settings, measure
 from rnnlab.bench.gpu.workload import Workload
 from rnnlab.bench.provenance import provenance
+from rnnlab.devices import find as find_device
 from rnnlab.ladder import stage_passes
-from rnnlab.machine.devices import find as find_device
 from rnnlab.schedule import card
 
 KIND = "bench gpu"

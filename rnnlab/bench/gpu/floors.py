@@ -6,9 +6,9 @@ from rnnlab.bench.gpu import latencies, report
 from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.tensor_layers import NAMES, shape_of
 from rnnlab.bench.gpu.workload import Workload
+from rnnlab.devices import Device
 from rnnlab.ladder.persistence.chooser import Abilities, abilities, choose
 from rnnlab.ladder.persistence.floor import Latencies, floor, latencies_of
-from rnnlab.machine.devices import Device
 
 HEAD = "workload", "kernel", "exchange", "broadcast", "product", "floor, µs a step", "chosen"
 

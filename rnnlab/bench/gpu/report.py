@@ -3,8 +3,8 @@
 from rnnlab.bench.gpu import depth
 from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.workload import PARTS, Workload
+from rnnlab.devices import Device
 from rnnlab.ladder import stage_passes
-from rnnlab.machine.devices import Device
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict

@@ -4,11 +4,11 @@ import numpy as np
 
 from rnnlab.bench.gpu.events import seconds
 from rnnlab.bench.gpu.workload import Problem, Workload
+from rnnlab.devices import Device
 from rnnlab.ladder.persistence.chooser import abilities
 from rnnlab.ladder.persistence.cuda_chip import CudaChip
 from rnnlab.ladder.persistence.layers import Chip, TensorLayers
 from rnnlab.ladder.persistence.shapes import Shape, cluster_shape, grid_shape
-from rnnlab.machine.devices import Device
 from rnnlab.network import check_gradients, check_input
 
 NAMES = "persistent_grid", "persistent_cluster"

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from rnnlab.cache_model import Cache, missed
 from rnnlab.checks.edits import edited, loaded
 from rnnlab.checks.edits import run as run_edited
 from rnnlab.checks.numba_cpu import watched
@@ -12,7 +13,6 @@ from rnnlab.checks.numba_cpu.watched_matrix import Matrix, Sums
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
 from rnnlab.grading.judging import expect
-from rnnlab.machine.cache_model import Cache, missed
 
 SMALL = (((2, 2, 2), 2), ((3, 5, 4), 2), ((5, 4, 7), 3))  # (M, N, K), tile
 LARGE = (26, 42, 38), 8

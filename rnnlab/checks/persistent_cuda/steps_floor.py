@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from rnnlab.cells import GATES
 from rnnlab.checks.edits import wrong_values
+from rnnlab.devices import Device, find
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.judging import expect
 from rnnlab.ladder.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Latencies, floor
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.machine.devices import Device, find
 
 TOLERANCE = 0.01
 

@@ -9,7 +9,7 @@ from math import isqrt
 from typing import NamedTuple
 
 from rnnlab.cells import GATES
-from rnnlab.machine.devices import Device
+from rnnlab.devices import Device
 
 OF_REGISTERS = 0.5
 OF_SHARED = 200 / 228

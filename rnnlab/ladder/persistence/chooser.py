@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rnnlab.cells import GATES
+from rnnlab.devices import DEVICES, Device
 from rnnlab.ladder import RUNGS, Rung
 from rnnlab.ladder.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
 from rnnlab.ladder.persistence.numbers import ITEMSIZE
 from rnnlab.ladder.persistence.shapes import PORTABLE, cluster_shape, grid_shape
 from rnnlab.ladder.persistence.tiles import tiles_for
-from rnnlab.machine.devices import DEVICES, Device
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import BEST, TILE, throughput

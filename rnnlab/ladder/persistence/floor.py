@@ -8,9 +8,9 @@ into another block's shared memory is an estimate.  `rnnlab bench gpu --suite pe
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from rnnlab.devices import Device
 from rnnlab.ladder.persistence.numbers import ITEMSIZE
 from rnnlab.ladder.persistence.shapes import PORTABLE, SEQUENCES, ClusterShape, GridShape, Shape
-from rnnlab.machine.devices import Device
 
 TENSOR_PEAK = {"A100": 312, "H100": 989, "H200": 989}  # dense TFLOP/s of 16 bits, NVIDIA's data sheets
 OF_PEAK = 0.6  # what a warp's own mma may reach of it: an estimate

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from rnnlab.devices import Device
 from rnnlab.ladder.persistence.chooser import Abilities, abilities
 from rnnlab.ladder.persistence.cuda_chip import CudaChip
 from rnnlab.ladder.persistence.layers import TensorLayers
 from rnnlab.ladder.persistence.shapes import Shape
-from rnnlab.machine.devices import Device
 from rnnlab.network import Network, check_gradients, check_input
 from rnnlab.schedule import card
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.cells import GATES
+from rnnlab.devices import Device
 from rnnlab.ladder.persistence import fragments
 from rnnlab.ladder.persistence.numbers import ITEMSIZE, PRECISIONS
-from rnnlab.machine.devices import Device
 
 FOLDER = Path(__file__).parents[1]
 CELLS = {"rnn_tanh": 0, "rnn_relu": 1, "lstm": 2, "gru": 3}  # as the kernels' CELL
