@@ -1,39 +1,94 @@
 """rnnlab: one recurrent network, understood, trained, graded, and run faster and faster.
 
-Read in this order:
-  cells      what one step of an RNN, GRU, LSTM computes, and its gradient
+Read in this order.  The core, which computes:
+  cells      one step of an RNN, GRU, LSTM, and its gradient
   network    a network's sizes and parameters, in PyTorch's layout
-  reference  the slow truth: layers and steps, and back-propagation through time two ways
+  reference  the reference implementation: layers and steps, and back-propagation through time two ways
   compare    do two results agree, and where do they first differ
-  tasks      real problems; training: how a network learns them
+  graphs     a cell as a graph; its gradient, and what to save for it
+  schedule   a pass through a network as a plan of kernel launches; passes over plans make it faster
   ladder     every faster way to the reference's numbers
-  simulator  a GPU for everyone; compiling: what a kernel becomes on a real one
-  machine    what this computer can do
-  grading    how an answer is judged; checks: what is asked of each exercise
-  widgets    pictures; course: notebooks built from their sources
+  training   how a network learns a task; tasks: real problems
+Tools, which lessons use:
+  simulator  a GPU for everyone; compiling: what a kernel becomes on a real one; cuda: either of them
+  machine    what this computer can do; records: measurements; bench: who is how fast
+  grading    how an answer is judged; checks: the question behind each exercise
+  widgets    pictures; course: notebooks built from their sources; exchange: files and PyTorch
 
 Letters, here and nowhere else:
   T  time steps            B  sequences in a minibatch    I  inputs             H  hidden units
   L  layers                G  gates of a cell             O  outputs
   x [T,B,I] input          y [T,B,H] output of the top layer
-  h, c [T+1,B,H] states of one layer: h[0] is given, h[t+1] follows x[t]; a network's state is [L,B,H]
+  h, c [T+1,B,H] states of one layer: h[0] comes first, h[t+1] follows x[t]; a network's state is [L,B,H]
   d<name>  gradient of the loss with respect to <name>, with its shape
   Loops:   t step, l layer, b sequence, j unit written, k unit read, g gate
+
+Words, one for one thing, in code, messages, lessons and exercises:
+  activation      a number that the forward pass computes; saved: what the backward pass needs of them
+  backward pass   from dy to dx and the gradients, last step first; the forward pass goes from x to y
+  baseline        the loss of an answer without training, which a network must beat
+  barrier         a point that all threads of a block, or blocks of a grid, reach before any goes on
+  bucket          rows of a buffer that are looked up together when hazards are searched
+  buffer          a matrix by name that operations of a plan read and write
+  capture         recording launches as a CUDA graph, which replays them as one launch
+  cell            the function of one step: rnn_tanh, rnn_relu, gru, lstm
+  checkpoint      a file from which a stopped training run goes on
+  cluster         blocks of a grid that can read each other's shared memory
+  contestant      a program that a benchmark measures: a rung, or a peer (PyTorch, JAX, PyTensor)
+  course          lessons, exercises and this package
+  event           a mark in one stream for which another stream waits
+  exercise        a function that a learner completes; solution: the completed one
+  finding         an error or a waste that the simulator reports; in a picture, what it shows in a sentence
+  fusion          joining operations into one kernel
+  gate            a block of H rows of the weights; r, z, n of a GRU, i, f, g, o of an LSTM
+  GEMM, product   a matrix product
+  hazard          two operations that must not change places: read after write, and its two kin
+  kernel          a function that a GPU runs; launch: one start of it
+  ladder, rung    the implementations in order of their ideas; one of them
+  layer           one recurrence over all steps; layers are stacked
+  ledger          a count of products, launches or bytes before and after a rung, which a test repeats
+  lesson          one notebook; its exercises are in a notebook of the same name
+  lower bound     a time that no schedule can beat, computed from data sheets or measured latencies
+  makespan        the time from the first issue to the last end
+  minibatch       B sequences that run together
+  mutant          an answer with one known mistake, which a check must refuse
+  operation       one launch in a plan
+  oracle          the reference in float64, with which tests compare
+  pass            a function from plan to plan; also one way through data: forward, backward, over memory
+  persistent      of a kernel: it runs for a whole sequence and holds the weights in registers
+  plan            the operations of a pass through a network, in issue order
+  random order    an order of threads that the simulator draws from a seed
+  record          a file of measurements with machine, versions and commit
+  recurrence      the part of a step that needs the step before
+  reference       the slow implementation with which all others must agree
+  region          rows and columns of a buffer
+  roofline        attainable FLOP/s from peak and bandwidth
+  saved           what the forward pass hands to the backward pass
+  schedule        when and where operations run, apart from what they compute
+  stage           a rung that is a list of passes over a plan
+  state           h of all layers, an LSTM's h and c: tuples of [L,B,H]
+  stream          a queue of launches that run one after another
+  synchronise     to wait at a barrier
+  tile            the part of a matrix that one block or one loop works on
+  timeline        start and end of every operation, predicted by a model
+  tolerance       the largest relative error with which two results agree (compare.TOLERANCES)
+  transposed      of a matrix: rows and columns exchanged
+  unit            one hidden number of a layer, h[j]
 """
 
 from importlib import import_module
 
 __version__ = "0.1.0"
 
-# A learner's first line must answer at once: nothing is imported before it is asked for.
+# A learner's first line must answer at once: a module is imported when a name of it is first used.
 _HOME = {
-    "check": "rnnlab.grading",
-    "hint": "rnnlab.grading",
-    "progress": "rnnlab.grading",
-    "use": "rnnlab.grading",
-    "compile_report": "rnnlab.compiling.report",
-    "banner": "rnnlab.notebook",
-    "show_source": "rnnlab.notebook",
+    "check": "rnnlab.grading",  # judge the answer to an exercise
+    "hint": "rnnlab.grading",  # the next hint to an exercise
+    "progress": "rnnlab.grading",  # exercises solved so far
+    "use": "rnnlab.grading",  # take a solved exercise's function into this notebook
+    "compile_report": "rnnlab.compiling.report",  # registers and spills of a kernel
+    "banner": "rnnlab.notebook",  # what this computer has
+    "show_source": "rnnlab.notebook",  # the source of a function, with colours
 }
 __all__ = ["banner", "check", "compile_report", "hint", "progress", "show_source", "use"]
 

@@ -69,8 +69,8 @@ def addresses(places: np.ndarray, sizes: Sizes, itemsize: int = 4, line: int = 6
 
 def product_misses(order: str, sizes: Sizes, tile: int | None, cache: Cache, itemsize: int = 4) -> int:
     """How many accesses of the product miss."""
-    walk = addresses(visits(order, sizes, tile), sizes, itemsize, cache.line)
-    return int(missed(walk, cache).sum())
+    sequence = addresses(visits(order, sizes, tile), sizes, itemsize, cache.line)
+    return int(missed(sequence, cache).sum())
 
 
 def _run(addresses: np.ndarray, cache: Cache) -> tuple[np.ndarray, list[OrderedDict]]:

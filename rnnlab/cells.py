@@ -48,14 +48,14 @@ def forward(
 
 
 def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, Saved]:
-    """The step without its product: next state from gates_x and gates_h = h W_hhᵀ + b_hh, both [B,G·H]."""
+    """Next state [B,H] without the product, from gates_x and gates_h = h W_hhᵀ + b_hh, both [B,G·H]."""
     return POINTWISE[cell](gates_x, gates_h, state)
 
 
 def backward(
     cell: str, dstate: State, saved: Saved, weight_hh: np.ndarray, reset: str = "after"
 ) -> tuple[np.ndarray, np.ndarray, State]:
-    """dgates_x [B,G·H], dgates_h [B,G·H] and dstate before the step, from dstate after it.
+    """dgates_x [B,G·H], dgates_h [B,G·H] and dstate [B,H] before the step, from dstate after it.
 
     The weight gradients follow without another look at the step: dW_ih = dgates_xᵀ x, db_ih = Σ dgates_x,
     dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h; recurrent_inputs names the weights that multiply r·h.
@@ -85,7 +85,7 @@ def gru_candidate(x_n: np.ndarray, r: np.ndarray, h_n: np.ndarray) -> np.ndarray
 
 
 def sigmoid(a: np.ndarray) -> np.ndarray:
-    """1/(1+e⁻ᵃ), through tanh: it cannot overflow, and NumPy's tanh is vectorised."""
+    """1/(1+e⁻ᵃ) of a [B,H] or any shape, through tanh: it cannot overflow, and NumPy's tanh is vectorised."""
     return 0.5 * np.tanh(0.5 * a) + 0.5
 
 
@@ -137,7 +137,7 @@ def _gru_backward(dstate, saved):
 
 
 def gru_before(gates_x: np.ndarray, state: State, recurrent: Recurrent) -> tuple[State, Saved]:
-    """The step of a GRU that resets before its product; `recurrent` runs twice, the second time after r."""
+    """Next state [B,H] of a GRU that resets before its product; `recurrent` runs twice, then with r·h."""
     (h,), H = state, state[0].shape[-1]
     x_r, x_z, x_n = _split_gates(gates_x, 3)
     h_r, h_z = _split_gates(recurrent(h, slice(0, 2 * H)), 2)

@@ -1,4 +1,4 @@
-"""Do two results agree; and if not, where do they first part, in words a learner can act on.
+"""Comparison of two results: do they agree, and if not, where do they first differ.
 
 Tolerances are relative norms ‖got − want‖/‖want‖ against float64 fed with the same rounded inputs.
 """
@@ -28,7 +28,10 @@ TOLERANCES = {
 
 
 def relative_error(got: np.ndarray, want: np.ndarray) -> float:
-    """‖got − want‖/‖want‖ in float64; ‖got‖ where want is 0; inf for another shape or non-finite numbers."""
+    """‖got − want‖/‖want‖ of [T,B,H] or any shape.
+
+    ‖got‖ if want is 0; inf if the shapes differ or got is not finite.
+    """
     got, want = np.asarray(got, "float64"), np.asarray(want, "float64")
     if got.shape != want.shape or not np.isfinite(got).all():
         return float("inf")
@@ -37,7 +40,7 @@ def relative_error(got: np.ndarray, want: np.ndarray) -> float:
 
 
 def agrees(got: np.ndarray, want: np.ndarray, tolerance: float) -> bool:
-    """Is the relative error within the tolerance?"""
+    """Is the relative error of two arrays ([T,B,H] or any shape) within the tolerance?"""
     return relative_error(got, want) <= tolerance
 
 
@@ -47,7 +50,9 @@ def first_difference(
     axes: Sequence[str] = ("step", "sequence", "unit"),
     tolerance: float = 1e-5,
 ) -> str | None:
-    """ "first differs at step 3, sequence 0, unit 2: 0.12 instead of 0.34", or None where nothing differs.
+    """The first difference of two arrays [T,B,H] (or with other axes) in words; None if they agree.
+
+    For example "first differs at step 3, sequence 0, unit 2: 0.12 instead of 0.34".
 
     An entry differs when it is off by more than `tolerance` times the largest |want|.
     """
@@ -66,7 +71,7 @@ def first_difference(
 
 
 def taylor_slopes(loss: Callable[[float], float], slope: float, steps: Sequence[float]) -> np.ndarray:
-    """Order of the error |loss(ε) − loss(0) − ε·slope| between neighbouring ε [len(steps)−1].
+    """Order of the error |loss(ε) − loss(0) − ε·slope| between neighbouring ε, one less than steps (n,).
 
     2 where `slope` is the derivative of loss at 0, 1 where it is not: halving ε must quarter the error.
     """

@@ -32,7 +32,7 @@ UNREADABLE = (
 
 
 def to_torch(network: Network) -> dict[str, np.ndarray]:
-    """The state dict of the torch.nn.RNN, GRU or LSTM that computes the same, as arrays with its shapes.
+    """The state dict of the torch.nn.RNN, GRU or LSTM that computes the same, weight_ih_l0 [G*H,I].
 
     Raises ValueError for a GRU that resets before its product, which PyTorch's cannot.
     """

@@ -110,7 +110,7 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
 
 
 def check_input(network: Network, x: np.ndarray, state: State | None = None) -> State:
-    """The state to start from (zeros if None).  Raises ValueError for an x or state that does not fit."""
+    """The initial state [L,B,H] (zeros if None).  Raises ValueError if x [T,B,I] or state does not fit."""
     _check_array("x", x, network.dtype)
     if x.ndim != 3 or x.shape[2] != network.input_size:
         I = network.input_size
@@ -126,10 +126,10 @@ def check_input(network: Network, x: np.ndarray, state: State | None = None) -> 
 
 
 def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: State | None = None) -> State:
-    """dstate (zeros if None).  Raises ValueError for a dy or dstate of a shape or dtype that does not fit.
+    """dstate, parts [L,B,H] (zeros if None).  Raises ValueError if dy [T,B,H] or dstate does not fit.
 
-    NumPy would broadcast a batch of 1, to a wrong gradient without a word.  Values may overflow: that is for
-    whoever trains to judge.
+    NumPy would broadcast a batch of 1, to a wrong gradient without a word.  Values may overflow: the
+    training loop judges that.
     """
     _check_kind("dy", dy, network.dtype)
     if dy.shape != (expected := (T, B, network.hidden_size)):
@@ -146,7 +146,7 @@ def resets_after(network: Network) -> bool:
 
 
 def merged_bias(network: Network, layer: Layer) -> np.ndarray:
-    """The bias [G·H] that is added to the input products of all steps at once: b_ih + b_hh.
+    """The bias [G*H] that is added to the input products [T,B,G*H] of all steps at once: b_ih + b_hh.
 
     A GRU that resets after its product multiplies the candidate's b_hh by r: that part is left out.
     """
@@ -158,7 +158,7 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
 
 
 def parameter_count(network: Network) -> int:
-    """How many numbers are learnt."""
+    """Number of parameters."""
     return sum(p.size for p in network.parameters.values())
 
 
@@ -177,10 +177,10 @@ def training_flops(network: Network, T: int, B: int) -> int:
 
 
 def activation_bytes(network: Network, T: int, B: int) -> int:
-    """What `reference.forward` keeps in memory for its backward pass, arrays that share memory counted once.
+    """Bytes that `reference.forward` saves for its backward pass, arrays that share memory counted once.
 
     Per layer and step: the input, the states before the step, the gates, and one array [B,H] more.  The gate
-    of a plain RNN is its next state, so beside its input it keeps T+1 states and no more.
+    of a plain RNN is its next state, so beside its input it saves T+1 states and no more.
     """
     plain = network.gates == 1
     per_step = 1 if plain else len(STATES[network.cell]) + network.gates + 1  # arrays [B,H]
@@ -193,9 +193,9 @@ def _checked_state(what: str, network: Network, B: int, state: State) -> list[tu
     """The parts of a state, or of its gradient, by name."""
     names, shape = STATES[network.cell], (network.layers, B, network.hidden_size)
     if not isinstance(state, tuple) or len(state) != len(names):
-        raise ValueError(
-            f"the {what} of a {network.cell} is a tuple ({', '.join(names)},), got {_kind(state)}"
-        )
+        cell = {"lstm": "an LSTM", "gru": "a GRU"}.get(network.cell, f"an {network.cell}")
+        parts = ", ".join(names) if len(names) > 1 else f"{names[0]},"
+        raise ValueError(f"the {what} of {cell} is a tuple ({parts}), got {_kind(state)}")
     named = list(zip(names, state, strict=True))
     for name, part in named:
         _check_kind(f"{what} {name}", part, network.dtype)

@@ -47,7 +47,7 @@ def forward(network: Network, x: np.ndarray, state: State | None = None) -> tupl
 def backward(
     network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None
 ) -> tuple[np.ndarray, State, dict[str, np.ndarray]]:
-    """dx [T,B,I], dstate of the initial state, and the gradient of every parameter, in one reverse sweep.
+    """dx [T,B,I], dstate of the initial state, and the gradient of every parameter, in one backward pass.
 
     dy [T,B,H] is the loss gradient at every output, dstate (default zeros) at the final state.
     """
@@ -56,12 +56,12 @@ def backward(
 
 
 def bptt_linear(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
-    """One reverse sweep that picks up each step's own dy on its way: T cell gradients a layer."""
+    """One backward pass that adds dy[t] of dy [T,B,H] at every step: T cell gradients a layer."""
     return _sweep(network, _run(network, x, state, dy), dy, None)
 
 
 def bptt_quadratic(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Bptt:
-    """Back-propagation of every loss term on its own: T(T+1)/2 cell gradients a layer, as in tutorials."""
+    """Back-propagation of every loss term dy[t] of dy [T,B,H] on its own: T(T+1)/2 cell gradients a layer."""
     return bptt_window(network, x, state, dy, window=len(x))
 
 
@@ -80,7 +80,7 @@ def bptt_window(network: Network, x: np.ndarray, state: State | None, dy: np.nda
 
 
 def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, chunk: int) -> Bptt:
-    """Chunked truncation: the sequence is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
+    """Chunked truncation: x [T,B,I] is cut every `chunk` steps, and no gradient crosses a cut (detach)."""
     _check_length("chunk", chunk)
     saved = _run(network, x, state, dy)
     total = _zero_result(network, x)
@@ -93,7 +93,7 @@ def bptt_chunked(network: Network, x: np.ndarray, state: State | None, dy: np.nd
 def numerical_gradient(
     loss: Callable[[np.ndarray], float], array: np.ndarray, eps: float = 1e-6
 ) -> np.ndarray:
-    """Slope of loss(array) along every entry, by central differences; `array` is not changed."""
+    """Slope of loss(array) along every entry, of array's shape (m, n, …), by central differences."""
     slope = np.empty(array.shape)
     for index in np.ndindex(array.shape):
         up, down = array.copy(), array.copy()

@@ -164,11 +164,10 @@ def test_copies_are_made_once_and_an_answer_is_never_overwritten(small):
 def test_a_copy_that_cannot_be_written_leaves_nothing_behind_and_says_what_to_do(
     small, monkeypatch, number, remedy
 ):
-    def refuse(path, data):
-        path.touch()
+    def refuse(handle):
         raise OSError(number, "refused")
 
-    monkeypatch.setattr("pathlib.Path.write_bytes", refuse)
+    monkeypatch.setattr("os.fsync", refuse)
     with pytest.raises(OSError, match=f"cannot make your copy .*07_toy.ipynb .refused.: {remedy}"):
         course.copy_exercises(small)
     assert not list((small / "work").iterdir())

@@ -45,7 +45,7 @@ RULE_CASES = {
     "sigmoid": one_node(lambda g: sigmoid(g.a), a=(2, 3)),
     "relu": one_node(lambda g: relu(g.a), a=(2, 3)),
     "stack": one_node(lambda g: g.add("stack", g.a, g.b, flags=(0,)), a=(2, 3), b=(1, 3)),
-    "split": one_node(lambda g: g.add("split", g.a, flags=(1, (1, 2)), made=("left", "right")), a=(2, 3)),
+    "split": one_node(lambda g: g.add("split", g.a, flags=(1, (1, 2)), names=("left", "right")), a=(2, 3)),
 }
 
 

@@ -109,7 +109,7 @@ def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
         (dy[:, :1], dstate, r"dy has shape \(4, 1, 5\), expected \(4, 3, 5\)"),
         (dy.astype("float32"), dstate, "dy has dtype float32, the network computes in float64"),
         (dy, tuple(part[:, :1] for part in dstate), r"dstate h has shape \(1, 1, 5\), expected \(1, 3, 5\)"),
-        (dy, dstate[:1], r"the dstate of a lstm is a tuple \(h, c,\), got a tuple of 1"),
+        (dy, dstate[:1], r"the dstate of an LSTM is a tuple \(h, c\), got a tuple of 1"),
     ]:
         with pytest.raises(ValueError, match=words):
             module.backward(network, saved, bad_dy, bad_dstate)

@@ -160,7 +160,7 @@ def test_bad_input_is_named_with_its_value_and_the_remedy():
     ]:
         with pytest.raises(ValueError, match=words):
             reference.forward(network, bad, state)
-    with pytest.raises(ValueError, match=r"the state of a lstm is a tuple \(h, c,\), got a tuple of 1"):
+    with pytest.raises(ValueError, match=r"the state of an LSTM is a tuple \(h, c\), got a tuple of 1"):
         reference.forward(network, x, state[:1])
     with pytest.raises(ValueError, match=r"state c has shape \(1, 3, 2\), expected \(1, 3, 3\)"):
         reference.forward(network, x, (state[0], state[1][..., :2]))

@@ -79,7 +79,7 @@ class Problem:
         arrays = allocate(forward, "float64", buffers.forward_arrays(network, self.x, self.state))
         execute(forward, arrays, order_of(forward))
         y, final = buffers.forward_results(network, arrays, T, B)
-        kept = {name: array for name, array in arrays.items() if name in forward.kept}
+        kept = {name: array for name, array in arrays.items() if name in forward.outputs}
         arrays = allocate(backward, "float64", kept | buffers.backward_arrays(network, self.dy, self.dstate))
         execute(backward, arrays, order_of(backward))
         dx, dfirst, gradients = buffers.backward_results(network, arrays, T, B)

@@ -9,7 +9,7 @@ import pytest
 
 from rnnlab.course import ROOT
 
-FILE_LINES = 250
+FILE_LINES = 400
 FUNCTION_LINES = 40  # from `def` to the last line, docstring included
 FUNCTION_MEDIAN = 8  # over the package, docstrings not counted
 NESTING = 3  # statements that hold one another inside a function; two is the rule, three the limit
@@ -18,6 +18,34 @@ PLAIN_LINES = 2  # a body this short may say by itself what it does
 COPY_LINES = 6  # a body this long that stands twice is a copy
 FILE_BYTES = 300_000  # of a tracked file
 JUNK_DRAWERS = {"utils", "util", "helpers", "helper", "common", "misc", "tools", "manager"}
+PRONOUNS = set(  # and participles: a name is the noun that the field's manuals print
+    "each found told asked kept said given made sent held there here nothing some".split()
+)
+NO_OPENINGS = {"Of", "As", "Who", "By"}  # a docstring begins with a noun or a verb
+NOT_YET_CONVERTED = (  # folders and files that still have such names; a list that only gets shorter
+    "docs",
+    "rnnlab/bench",
+    "rnnlab/checks",
+    "rnnlab/cli.py",
+    "rnnlab/compiling",
+    "rnnlab/course.py",
+    "rnnlab/cuda.py",
+    "rnnlab/grading",
+    "rnnlab/ladder/persistence",
+    "rnnlab/ladder/persistent.py",
+    "rnnlab/machine",
+    "rnnlab/notebook.py",
+    "rnnlab/percent.py",
+    "rnnlab/records",
+    "rnnlab/schedule/card.py",
+    "rnnlab/schedule/cublas.py",
+    "rnnlab/schedule/pointwise.py",
+    "rnnlab/schedule/run_cuda.py",
+    "rnnlab/simulator",
+    "rnnlab/widgets",
+    "tests",
+)
+CONVERTED_WIDGETS = ("rnnlab/widgets/schedule_", "rnnlab/widgets/step_view.py")
 NO_NAMES = re.compile(r"^(get|do)_|_v\d+$|^(helper|utils?|tmp|ret)$")
 
 PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *ROOT.glob("docs/*.py")])
@@ -69,6 +97,37 @@ def test_a_function_fits_on_a_screen_and_nests_little(path):
         assert f.end_lineno - f.lineno < FUNCTION_LINES, f"{f.name} is longer than {FUNCTION_LINES} lines"
         assert depth(f) <= NESTING, f"{f.name} nests {depth(f)} statements"
         assert not NO_NAMES.search(f.name), f"{f.name}: a function is named by what it returns or does"
+
+
+def is_converted(path):
+    return name(path).startswith(CONVERTED_WIDGETS) or not any(
+        name(path) == start or name(path).startswith(f"{start}/") for start in NOT_YET_CONVERTED
+    )
+
+
+def assigned(node):
+    """Names of variables, parameters and fields that a tree introduces, with their lines."""
+    for child in ast.walk(node):
+        if isinstance(child, ast.arg):
+            yield child.arg, child.lineno
+        elif isinstance(child, ast.Name) and isinstance(child.ctx, ast.Store):
+            yield child.id, child.lineno
+
+
+@pytest.mark.parametrize("path", [path for path in [*PACKAGE, *TESTS] if is_converted(path)], ids=name)
+def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb(path):
+    module = tree(path)
+    pronouns = [f"line {line}: {word}" for word, line in assigned(module) if word in PRONOUNS]
+    assert not pronouns, "name the thing, with the noun that the field's manuals print"
+    for node in [module, *functions(module), *(n for n in ast.walk(module) if isinstance(n, ast.ClassDef))]:
+        first = (ast.get_docstring(node) or " ").split(" ")[0]
+        assert first not in NO_OPENINGS, f"{getattr(node, 'name', 'module')}: {first} … is no beginning"
+
+
+def test_what_is_not_yet_converted_exists():
+    for start in NOT_YET_CONVERTED:
+        paths = [p for p in [*PACKAGE, *TESTS] if name(p) == start or name(p).startswith(f"{start}/")]
+        assert paths, f"{start} is gone: take it off the list"
 
 
 @pytest.mark.parametrize("path", [*PACKAGE, *TESTS, *SOURCES], ids=name)

@@ -102,7 +102,7 @@ def test_what_changed_is_the_difference_of_two_frames_of_a_moving_camera():
 
 def test_digits_are_turned_by_scipy_from_the_original_each_time():
     digits = load_digits().images / 16 - 0.5
-    views = rotated_images.turned(10, 3)
+    views = rotated_images.rotated(10, 3)
     for step in (0, 1, 3):
         want = ndimage.rotate(digits[7], 10 * step, reshape=False, order=1, cval=-0.5)
         assert np.allclose(views[step, 7].reshape(8, 8), want, atol=1e-6)
@@ -206,6 +206,6 @@ def test_a_prediction_of_another_shape_is_not_painted():
 
 
 def test_shared_data_cannot_be_changed_by_one_of_its_users():
-    for array in (photographs.brightness("train"), rotated_images.turned(10, 2), text.characters("train")):
+    for array in (photographs.brightness("train"), rotated_images.rotated(10, 2), text.characters("train")):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0

@@ -25,7 +25,7 @@ def rnn_relu(g: Sketch, x: Wire, h: Wire, t: str) -> State:
 
 
 def gru_before(g: Sketch, x: Wire, h: Wire, t: str) -> State:
-    """A GRU whose reset gate acts on h, before the candidate's product."""
+    """A GRU whose reset gate acts on h [B,H], before the candidate's product; x [B,I]."""
     r = g.name("r" + t, sigmoid(x @ g.W_r.T + h @ g.U_r.T + g.b_r))
     z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
     n = g.name("n" + t, tanh(x @ g.W_n.T + (r * h) @ g.U_n.T + g.b_n))
@@ -33,7 +33,7 @@ def gru_before(g: Sketch, x: Wire, h: Wire, t: str) -> State:
 
 
 def gru_after(g: Sketch, x: Wire, h: Wire, t: str) -> State:
-    """A GRU whose reset gate acts on the candidate's product with h."""
+    """A GRU whose reset gate acts on the candidate's product with h [B,H]; x [B,I]."""
     r = g.name("r" + t, sigmoid(x @ g.W_r.T + h @ g.U_r.T + g.b_r))
     z = g.name("z" + t, sigmoid(x @ g.W_z.T + h @ g.U_z.T + g.b_z))
     n = g.name("n" + t, tanh(x @ g.W_n.T + g.b_n + r * (h @ g.U_n.T + g.c_n)))
@@ -41,7 +41,7 @@ def gru_after(g: Sketch, x: Wire, h: Wire, t: str) -> State:
 
 
 def lstm(g: Sketch, x: Wire, h: Wire, t: str, c: Wire) -> State:
-    """An LSTM; the candidate, gate g, is the wire k here."""
+    """An LSTM, from x [B,I], h and c [B,H]; the candidate, gate g, is the wire k."""
     i = g.name("i" + t, sigmoid(x @ g.W_i.T + h @ g.U_i.T + g.b_i))
     f = g.name("f" + t, sigmoid(x @ g.W_f.T + h @ g.U_f.T + g.b_f))
     k = g.name("g" + t, tanh(x @ g.W_g.T + h @ g.U_g.T + g.b_g))
@@ -62,10 +62,10 @@ CELLS: dict[str, Callable] = {
 def step_graph(cell: str, B: int, I: int, H: int) -> Graph:
     """One step of a cell in CELLS: wires x [B,I], h [B,H] (and c [B,H]) in, h_next (and c_next) out."""
     g, states = _sketch(cell, {"x": (B, I)}, B, I, H, "")
-    made = CELLS[cell](g, g.x, t="", **{name: g[name] for name in states})
-    for name, wire in made.items():
+    result = CELLS[cell](g, g.x, t="", **{name: g[name] for name in states})
+    for name, wire in result.items():
         g[f"{name}_next"] = wire
-    return g.graph(*(f"{name}_next" for name in made))
+    return g.graph(*(f"{name}_next" for name in result))
 
 
 def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
@@ -73,8 +73,8 @@ def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
     g, states = _sketch(cell, {f"x{t}": (B, I) for t in range(1, T + 1)}, B, I, H, "0")
     state = {name: g[f"{name}0"] for name in states}
     for t in range(1, T + 1):
-        made = CELLS[cell](g, g[f"x{t}"], t=str(t), **state)
-        state = {name: g.name(f"{name}{t}", wire) for name, wire in made.items()}
+        result = CELLS[cell](g, g[f"x{t}"], t=str(t), **state)
+        state = {name: g.name(f"{name}{t}", wire) for name, wire in result.items()}
     return g.graph(*(f"h{t}" for t in range(1, T + 1)), *(f"{name}{T}" for name in states[1:]))
 
 

@@ -1,4 +1,4 @@
-"""Graphs as pictures (SVG): the forward graph, and beside it its mirror with every arrow turned round.
+"""Graphs as pictures (SVG): the forward graph, and beside it its mirror with every arrow reversed.
 
 The mirror keeps every node in its place, so the two can be read side by side.  A value the reverse pass
 needs is red and dashed in the forward picture, and a red tag at the node that uses it in the reverse one;
@@ -83,11 +83,13 @@ def layout(graph: Graph) -> dict:
     keys = [*graph.inputs, *map(_key, graph.nodes), *(("out", wire) for wire in graph.outputs)]
     number = {key: k for k, key in enumerate(keys)}
     edges = [(number[_source(graph, wire)], number[key]) for wire, key in _edges(graph)]
-    found = igraph.Graph(len(keys), edges, directed=True).layout_sugiyama(maxiter=300).coords[: len(keys)]
-    left, top = min(layer for _, layer in found), min(row for row, _ in found)
+    coordinates = (
+        igraph.Graph(len(keys), edges, directed=True).layout_sugiyama(maxiter=300).coords[: len(keys)]
+    )
+    left, top = min(layer for _, layer in coordinates), min(row for row, _ in coordinates)
     return {
         key: (MARGIN_PX + LAYER_PX * (layer - left), MARGIN_PX + ROW_PX * (row - top))
-        for key, (row, layer) in zip(keys, found, strict=True)
+        for key, (row, layer) in zip(keys, coordinates, strict=True)
     }
 
 
@@ -135,12 +137,12 @@ def _wire(places: dict, start, end, needed: bool) -> str:
     return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>'
 
 
-def _circle(x: float, y: float, symbol: str, made: str, lit: bool) -> str:
+def _circle(x: float, y: float, symbol: str, wire: str, lit: bool) -> str:
     fill = PALETTE["yellow"] if lit else PAPER
     circle = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS_PX}" fill="{fill}" stroke="{INK}"/>'
-    name = _text(x, y - RADIUS_PX - 4, made, 12, bold=True, on_wires=True) if NAMED.fullmatch(made) else ""
+    name = _text(x, y - RADIUS_PX - 4, wire, 12, bold=True, on_wires=True) if NAMED.fullmatch(wire) else ""
     size = 17 if len(symbol) == 1 else 11
-    return f"<g><title>{escape(made)}</title>{circle}{_text(x, y + size / 3, symbol, size)}{name}</g>"
+    return f"<g><title>{escape(wire)}</title>{circle}{_text(x, y + size / 3, symbol, size)}{name}</g>"
 
 
 def _box(x: float, y: float, label: str, needed: bool) -> str:

@@ -43,8 +43,8 @@ class Graph:
         object.__setattr__(self, "nodes", _in_running_order(self.inputs, self.nodes))
         shapes = dict(self.inputs)
         for node in self.nodes:
-            made = _shapes_made(node, shapes)
-            shapes.update(zip(node.outputs, made, strict=True))
+            results = _output_shapes(node, shapes)
+            shapes.update(zip(node.outputs, results, strict=True))
         object.__setattr__(self, "shapes", shapes)
         _refuse_loose_wires(self)
 
@@ -88,8 +88,8 @@ def run(graph: Graph, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
             )
         wires[name] = np.asarray(values[name])
     for node in graph.nodes:
-        made = RULES[node.op].run([wires[w] for w in node.inputs], node.flags)
-        wires.update(zip(node.outputs, made, strict=True))
+        results = RULES[node.op].run([wires[w] for w in node.inputs], node.flags)
+        wires.update(zip(node.outputs, results, strict=True))
     return wires
 
 
@@ -169,13 +169,13 @@ class Sketch:
         return self[name]
 
     def add(
-        self, op: str, *wires: Wire, flags: tuple = (), made: tuple[str, ...] = ()
+        self, op: str, *wires: Wire, flags: tuple = (), names: tuple[str, ...] = ()
     ) -> Wire | tuple[Wire, ...]:
-        """Draw one node; its output wires get the names `made`, or a name that says what they are."""
+        """Draw one node; its output wires get the names `names`, or one that tells the operation."""
         inputs = tuple(wire.name for wire in wires)
-        outputs = made or (self._fresh(RULES[op].label(inputs, flags)),)
+        outputs = names or (self._fresh(RULES[op].label(inputs, flags)),)
         node = Node(op, inputs, outputs, flags)
-        self.shapes.update(zip(outputs, _shapes_made(node, self.shapes), strict=True))
+        self.shapes.update(zip(outputs, _output_shapes(node, self.shapes), strict=True))
         self.nodes.append(node)
         result = tuple(Wire(self, name) for name in outputs)
         return result if len(result) > 1 else result[0]
@@ -188,7 +188,7 @@ class Sketch:
         return label if label not in self.shapes else self._fresh(label + "'")
 
 
-def _shapes_made(node: Node, shapes: dict[str, Shape]) -> list[Shape]:
+def _output_shapes(node: Node, shapes: dict[str, Shape]) -> list[Shape]:
     try:
         return RULES[node.op].shape([shapes[wire] for wire in node.inputs], node.flags)
     except ValueError as problem:

@@ -1,6 +1,6 @@
-"""The reverse graph: the forward picture with every wire turned round.
+"""The graph of the backward pass: the forward graph with every wire reversed.
 
-d<wire> is dLoss/d<wire>.  A wire read in k places gets k contributions, which meet in a sum; a sum sends the
+d<wire> is dLoss/d<wire>.  A wire read in k places gets k contributions, which are summed; a sum sends the
 same wire to all its inputs: copying and summing are each other's mirror image.  Whatever forward wires the
 reverse graph reads are its inputs: the red wires, to be saved or recomputed; all others are green.
 """
@@ -95,7 +95,7 @@ def _meet(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]) -> Wire:
 
 
 def _finish(sketch: Sketch, forward: Graph, leaving: tuple[str, ...]) -> Graph:
-    """The reverse graph with the forward wires it reads as inputs, and without contributions nobody wants."""
+    """The reverse graph: forward wires that it reads are inputs; contributions not needed are left out."""
     nodes, read = [], set(leaving)
     for node in reversed(sketch.nodes):
         if not read.isdisjoint(node.outputs):

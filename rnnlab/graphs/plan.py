@@ -1,6 +1,6 @@
-"""Save or recompute: every wire the reverse pass reads is kept from the forward pass or made again.
+"""Save or recompute: every wire that the backward pass reads is saved by the forward pass, or computed again.
 
-Kept at no extra cost are the graph's inputs and outputs: weights, x, and the states, which the next step and
+Saved at no extra cost are the graph's inputs and outputs: weights, x, and the states, which the next step and
 the layer above read anyway.  `alive` names further wires that are stored for another reason, such as the
 input product of all steps, when it is computed before the loop and not overwritten.
 """
@@ -17,7 +17,7 @@ GEMMS = ("product", "product_add")
 
 @dataclass(frozen=True)
 class Plan:
-    """What is saved for one step, and what the reverse pass must therefore do again."""
+    """What is saved for one step, and what the backward pass must therefore compute again."""
 
     saved: tuple[str, ...]
     recomputed: tuple[Node, ...]
@@ -38,7 +38,7 @@ def make_plan(
         if wire not in graph.shapes:
             raise ValueError(f"cannot save wire {wire!r}: the graph has {', '.join(graph.shapes)}")
     present = {*graph.inputs, *graph.outputs, *saved, *alive}
-    again = _made_again(graph, reverse.needed(graph), present)
+    again = _recomputed(graph, reverse.needed(graph), present)
     return Plan(
         saved=tuple(saved),
         recomputed=again,
@@ -68,12 +68,12 @@ def cheapest(
 def candidates(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Wires that can be worth saving: all that help the reverse pass, but those their only reader beats.
 
-    If one node alone reads a wire, and what it makes is no larger, then keeping the result instead costs no
+    If only one node reads a wire, and its result is no larger, then saving the result instead costs no
     more bytes and spares that node too.
     """
-    kept = {*graph.inputs, *graph.outputs, *alive}
+    present = {*graph.inputs, *graph.outputs, *alive}
     needed = reverse.needed(graph)
-    helpful = {wire for node in _made_again(graph, needed, kept) for wire in node.outputs}
+    helpful = {wire for node in _recomputed(graph, needed, present) for wire in node.outputs}
 
     def is_beaten(wire: str) -> bool:
         readers = graph.readers(wire)
@@ -84,7 +84,7 @@ def candidates(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> tu
     return tuple(wire for wire in graph.shapes if wire in helpful and not is_beaten(wire))
 
 
-def _made_again(graph: Graph, needed: tuple[str, ...], present: set[str]) -> tuple[Node, ...]:
+def _recomputed(graph: Graph, needed: tuple[str, ...], present: set[str]) -> tuple[Node, ...]:
     """The nodes that must run again, in running order, so that every needed wire is there."""
     missing, again = set(needed) - present, []
     for node in reversed(graph.nodes):

@@ -24,7 +24,7 @@ class Rule:
     reverse: Callable | None = (
         None  # (d, inputs, output) -> gradient wire of each input; None: never mirrored
     )
-    flops: Callable = lambda read, made, flags: prod(made[0])
+    flops: Callable = lambda read, outputs, flags: prod(outputs[0])
 
 
 def _same(shapes, flags):
@@ -49,9 +49,9 @@ def _product(values, flags):
     return [a @ b]
 
 
-def _product_flops(read, made, flags):
+def _product_flops(read, outputs, flags):
     inner = read[0][0] if flags[0] else read[0][1]
-    return 2 * prod(made[0]) * inner
+    return 2 * prod(outputs[0]) * inner
 
 
 def _reverse_product(d, inputs, output, flags):
@@ -95,7 +95,7 @@ def _pointwise(name, function, slope):
         run=lambda v, flags: [v[0] * slope(v[1])],
         shape=_same,
         label=lambda names, flags: f"{names[0]}∘{name}′",
-        flops=lambda read, made, flags: 3 * prod(made[0]),
+        flops=lambda read, outputs, flags: 3 * prod(outputs[0]),
     )
     return {name: forward, f"{name}_slope": backward}
 
@@ -106,7 +106,7 @@ RULES = {
         shape=_same,
         label=lambda names, flags: "+".join(names),
         reverse=lambda d, inputs, output, flags: (d,) * len(inputs),
-        flops=lambda read, made, flags: (len(read) - 1) * prod(made[0]),
+        flops=lambda read, outputs, flags: (len(read) - 1) * prod(outputs[0]),
     ),
     "times": Rule(
         run=lambda v, flags: [v[0] * v[1]],
@@ -138,7 +138,7 @@ RULES = {
         run=lambda v, flags: [v[0].sum(0)],
         shape=lambda shapes, flags: [shapes[0][1:]],
         label=lambda names, flags: f"Σ{names[0]}",
-        flops=lambda read, made, flags: prod(read[0]),
+        flops=lambda read, outputs, flags: prod(read[0]),
     ),
     "one_minus": Rule(
         run=lambda v, flags: [1 - v[0]],
@@ -156,7 +156,7 @@ RULES = {
         shape=_stack_shape,
         label=lambda names, flags: f"[{';'.join(names)}]",
         reverse=lambda d, inputs, output, flags: split(d, [wire.shape[flags[0]] for wire in inputs], *flags),
-        flops=lambda read, made, flags: 0,
+        flops=lambda read, outputs, flags: 0,
     ),
     "split": Rule(
         run=lambda v, flags: np.split(v[0], np.cumsum(flags[1])[:-1], axis=flags[0]),
@@ -165,7 +165,7 @@ RULES = {
         reverse=lambda parts, inputs, outputs, flags: (
             parts[0].sketch.add("stack", *parts, flags=flags[:1]),
         ),
-        flops=lambda read, made, flags: 0,
+        flops=lambda read, outputs, flags: 0,
     ),
     **_pointwise("tanh", np.tanh, lambda h: 1 - h * h),
     **_pointwise("sigmoid", lambda a: 0.5 * np.tanh(0.5 * a) + 0.5, lambda h: h * (1 - h)),
@@ -176,4 +176,4 @@ RULES = {
 def split(wire: Any, sizes: list[int], axis: int) -> tuple:
     """Wires of the parts of a stacked wire, in order."""
     names = tuple(wire.sketch._fresh(f"{wire.name}:{k}") for k in range(len(sizes)))
-    return wire.sketch.add("split", wire, flags=(axis, tuple(sizes)), made=names)
+    return wire.sketch.add("split", wire, flags=(axis, tuple(sizes)), names=names)

@@ -35,7 +35,7 @@ class Ledger:
 
     unit: str
     forward: Callable[[Counted], int]
-    backward: Callable[[Counted], int] | None = None  # None: nobody has counted it
+    backward: Callable[[Counted], int] | None = None  # None: not counted
 
     def __post_init__(self):
         if self.unit not in ("products", "launches", "weights"):

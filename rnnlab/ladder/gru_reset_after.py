@@ -36,7 +36,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 
 
 def without_product(gates_x: np.ndarray, steps: Steps) -> Steps:
-    """Steps that save their state and r, z, n: 3H numbers a step and sequence beside the states."""
+    """Steps that save their state [B,H] and r, z, n: 3H numbers a step and sequence beside the states."""
     return [step._replace(auxiliary=None) for step in steps]
 
 

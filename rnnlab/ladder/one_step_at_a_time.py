@@ -21,11 +21,7 @@ FACTS = Facts(
     ledger=Ledger("products", lambda n: n.T * 2 * n.G, lambda n: n.T * (3 * n.G + 1)),
 )
 
-Saved = list[
-    tuple[np.ndarray, list[cells.Saved]]
-]  # of each layer: its input [T,B,I], and what each step kept
-
-Saved = list[tuple[np.ndarray, list[cells.Saved]]]  # of each layer: its input [T,B,I], and each step's
+Saved = list[tuple[np.ndarray, list[cells.Saved]]]  # of each layer: its input [T,B,I], its steps
 
 
 def forward(network: Network, x: np.ndarray, state: State | None = None) -> tuple[np.ndarray, State, Saved]:

@@ -5,10 +5,10 @@ mirror; this module only says in which buffer each wire lives:
 
     x [T·B,I], h_l [(T+1)·B,H] (LSTM: c_l), row block t the state before step t; layer l > 0 reads h_{l-1}
     gates_l [T·B,G·H]   first the input product, then the gate: the sum reads it before the gate overwrites it
-    kept_l [T·B,H]      what else the mirror reads (GRU); what one function of a kept wire gives is made again
+    saved_l [T·B,H]     what else the mirror reads (GRU); one function of a saved wire is computed again
     dgates_l [T·B,G·H], dinner_l [T·B,H]   gradients before the nonlinearities; dx_l [T·B,I]
     dh_l, dc_l [2·B,H]  the gradient that travels back: step t reads block (t+1)%2 and writes block t%2
-Wires that nobody keeps have one block of rows, which every step uses again.
+Wires that are not saved have one block of rows, which every step uses again.
 """
 
 from functools import cache
@@ -52,17 +52,17 @@ def family(cell: str) -> str:
 
 @cache
 def graphs(cell: str, B: int, I: int, H: int) -> tuple[Graph, Mirror, tuple[Node, ...]]:
-    """One step, its mirror, and the nodes that the mirror runs again instead of keeping their output."""
+    """One step, its mirror, and the nodes that the mirror runs again instead of saving their output."""
     forward = step_graph(cell, B, I, H)
     reverse = mirror(forward)
     cheap = lambda node: (
-        node is not None and len(node.inputs) == 1 and _is_kept(node.inputs[0], forward, reverse)
+        node is not None and len(node.inputs) == 1 and _is_saved(node.inputs[0], forward, reverse)
     )
     again = tuple(forward.maker(w) for w in reverse.needed(forward) if cheap(forward.maker(w)))
     return forward, reverse, again
 
 
-def _is_kept(wire: str, forward: Graph, reverse: Mirror) -> bool:
+def _is_saved(wire: str, forward: Graph, reverse: Mirror) -> bool:
     return wire in forward.outputs or wire in forward.inputs or wire in reverse.graph.inputs
 
 
@@ -76,18 +76,18 @@ class _Builder:
 
     def plan(self, direction: str, operations: list[Operation]) -> Plan:
         temporary = {name for name in self.buffers if name.startswith("~")}
-        kept = frozenset(self.buffers.keys() - temporary)
-        return Plan(self.cell, self.sizes, direction, tuple(operations), dict(self.buffers), kept)
+        saved = frozenset(self.buffers.keys() - temporary)
+        return Plan(self.cell, self.sizes, direction, tuple(operations), dict(self.buffers), saved)
 
     def forward(self, l: int, t: int) -> list[Operation]:
         graph, reverse, again = graphs(self.cell, self.sizes.B, self._inputs(l), self.sizes.H)
-        remade = {node.outputs[0] for node in again}
-        red = [w for w in reverse.needed(graph) if w not in graph.inputs and w not in remade]
+        recomputed = {node.outputs[0] for node in again}
+        red = [w for w in reverse.needed(graph) if w not in graph.inputs and w not in recomputed]
         wires = self._known(l, t)
         for node in graph.nodes:
             wire = node.outputs[0]
             if wire in red and wire not in wires:
-                wires[wire] = self._steps(f"kept_l{l}", t, self.sizes.H)
+                wires[wire] = self._steps(f"saved_l{l}", t, self.sizes.H)
             if node.op == "product" and node.inputs[1][0] == "W":
                 wires[wire] = wires[self._gate_wire(node.inputs[1])]
             elif node.op == "product" and node.inputs[1] in graph.inputs:
@@ -102,8 +102,8 @@ class _Builder:
         wires = self._known(l, t) | self._gradients(reverse, l, t)
         for node in again:
             wires[node.outputs[0]] = self._temporary(node.outputs[0], l, graph.shapes[node.outputs[0]])
-        kept = [w for w in reverse.needed(graph) if w not in wires]
-        wires |= {wire: self._steps(f"kept_l{l}", t, H) for wire in kept}
+        saved = [w for w in reverse.needed(graph) if w not in wires]
+        wires |= {wire: self._steps(f"saved_l{l}", t, H) for wire in saved}
         for node in reverse.graph.nodes:
             if node.outputs[0] not in wires:
                 shape = reverse.graph.shapes[node.outputs[0]]

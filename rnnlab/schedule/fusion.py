@@ -81,7 +81,7 @@ def fuse(plan: Plan, indexes: list[int], near: Iterable[int]) -> Operation:
         reads |= {region: None for region in function.reads if region not in computed}
         computed[function.write] = None
     needed = _read_elsewhere(plan, near, inside)
-    writes = tuple(r for r in computed if r.buffer in plan.kept or r.buffer in needed)
+    writes = tuple(r for r in computed if r.buffer in plan.outputs or r.buffer in needed)
     return Operation("pointwise", tuple(reads), writes, operations[0].layer, span_of(operations), body=body)
 
 

@@ -8,6 +8,7 @@ that one, so only the nearest hazards count: for every region the latest writers
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from rnnlab.schedule.plan import Operation, Plan, Region, overlap
@@ -108,11 +109,11 @@ class _Accesses:
         for region in operation.writes:
             steps += [(WRITE_AFTER_READ, self.readers, region), (WRITE_AFTER_WRITE, self.writers, region)]
         for kind, table, region in steps:
-            for bucket in self._buckets(region):
-                for other, earlier in table[bucket]:
-                    if earlier not in seen and overlap(region, other):
-                        seen.add(earlier)
-                        yield Hazard(kind, earlier, index, other)
+            entries = chain.from_iterable(map(table.__getitem__, self._buckets(region)))
+            for other, earlier in entries:
+                if earlier not in seen and overlap(region, other):
+                    seen.add(earlier)
+                    yield Hazard(kind, earlier, index, other)
 
     def enter(self, index: int, operation: Operation) -> None:
         """Enter what an operation touches; drop what it overwrites, since later ones wait for it instead."""

@@ -16,7 +16,7 @@ def sizes_of(network: Network, x: np.ndarray) -> Sizes:
 
 
 def parameters(network: Network) -> Arrays:
-    """Buffers of the parameters: weights [G·H,I], [G·H,H], merged bias [1,G·H], a GRU's inner bias [1,H]."""
+    """Buffers of the parameters: weights [G*H,I], [G*H,H], merged bias [1,G*H], a GRU's inner bias [1,H]."""
     H, arrays = network.hidden_size, {}
     for l in range(network.layers):
         layer = network.layer(l)

@@ -1,9 +1,9 @@
 """A pass through a network as a plan: operations in the order in which they are issued, on named buffers.
 
 A buffer is a matrix; steps and sequences share its rows, so step t of B sequences is rows t·B … (t+1)·B, and
-a gate is a range of columns.  An operation says which regions it reads and writes; who must wait for whom
-follows from that and is never stated (hazards.py).  Optimisations are functions from plan to plan (passes.py,
-order.py); executors run a plan (run_numpy.py) or predict its time (timeline.py).
+a gate is a range of columns.  An operation says which regions it reads and writes; from that follows which
+operation must wait for which (hazards.py): it is never stated.  Optimisations are functions from plan to
+plan (passes.py, order.py); executors run a plan (run_numpy.py) or predict its time (timeline.py).
 """
 
 from dataclasses import dataclass, replace
@@ -87,7 +87,7 @@ class Operation(NamedTuple):
             return 2 * m * n * k
         if self.kind == "reduce":
             return self.reads[0].size
-        return sum(each.write.size for each in self.body)
+        return sum(function.write.size for function in self.body)
 
     def bytes(self, itemsize: int = 4) -> int:
         """What must cross the memory bus if nothing stays in a cache: every operand once."""
@@ -103,7 +103,7 @@ class Operation(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What it is, in a few letters: gemm W, gemm U, dW, pointwise tanh, …"""
+        """Short name: gemm W, gemm U, dW, pointwise tanh, …"""
         if self.kind == "pointwise":
             return f"pointwise {self.body[0].rule if len(self.body) == 1 else f'×{len(self.body)}'}"
         return f"{self.kind} → {self.writes[0].buffer}"
@@ -122,37 +122,37 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Plan:
-    """Operations in issue order. `buffers` [name -> rows, columns]; `kept` outlive the pass."""
+    """Operations in issue order. `buffers` [name -> rows, columns]; `outputs` outlive the pass."""
 
     cell: str  # a key of graphs.cells.CELLS
     sizes: Sizes
     direction: str  # forward or backward
     operations: tuple[Operation, ...]
     buffers: dict[str, tuple[int, int]]
-    kept: frozenset[str]
+    outputs: frozenset[str]
     captured: bool = False  # launched as one CUDA graph
     history: tuple[str, ...] = ()  # the passes it has been through
 
     def after(self, name: str, operations: list[Operation], **changes) -> "Plan":
-        """The plan with these operations, as made by the pass of that name."""
+        """The plan with these operations, after the pass of that name."""
         return replace(self, operations=tuple(operations), history=(*self.history, name), **changes)
 
     def count(self, kind: str | None = None) -> int:
         """Launches, of one kind or of all."""
-        return sum(kind in (None, each.kind) for each in self.operations)
+        return sum(kind in (None, operation.kind) for operation in self.operations)
 
     @property
     def flops(self) -> int:
-        return sum(each.flops for each in self.operations)
+        return sum(operation.flops for operation in self.operations)
 
     def bytes(self, itemsize: int = 4) -> int:
-        return sum(each.bytes(itemsize) for each in self.operations)
+        return sum(operation.bytes(itemsize) for operation in self.operations)
 
     @property
     def used(self) -> set[str]:
         """Buffers that some operation touches or that outlive the pass."""
-        touched = {r.buffer for each in self.operations for r in each.reads + each.writes}
-        return touched | set(self.kept)
+        touched = {r.buffer for operation in self.operations for r in operation.reads + operation.writes}
+        return touched | set(self.outputs)
 
 
 def by_time(region: Region, B: int) -> range:

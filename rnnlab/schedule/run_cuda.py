@@ -84,7 +84,7 @@ class Prepared:
     def arrays(self) -> dict[str, np.ndarray]:
         """What stands in the buffers that outlive the pass, when all is done."""
         self.card.finish()
-        return {name: self.buffers[name].host() for name in self.plan.kept}
+        return {name: self.buffers[name].host() for name in self.plan.outputs}
 
     def _buffer(self, name: str, dtype: str, content: np.ndarray | Buffer | None) -> Buffer:
         if content is not None and not isinstance(content, np.ndarray):

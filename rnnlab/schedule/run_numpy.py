@@ -1,6 +1,6 @@
-"""A plan, run with NumPy: the proof that a pass over plans changed the order and not the numbers.
+"""Execution of a plan with NumPy: the proof that a pass over plans changed the order and not the numbers.
 
-Operations run in the plan's order, or in any other that is given; a pointwise operation loads what it reads,
+Operations run in the plan's order, or in any other; a pointwise operation loads what it reads,
 works through its body in registers, and stores what it writes, as a kernel does.
 """
 
@@ -15,7 +15,7 @@ Arrays = dict[str, np.ndarray]
 
 
 def allocate(plan: Plan, dtype: str, arrays: Arrays | None = None) -> Arrays:
-    """An array for every buffer the plan uses, NaN until written, beside those that are already there."""
+    """An array [rows,columns] for every buffer that the plan uses: `arrays`, and NaN for all others."""
     arrays = dict(arrays or {})
     for name in plan.used - arrays.keys():
         arrays[name] = np.full(plan.buffers[name], np.nan, dtype)
@@ -23,13 +23,14 @@ def allocate(plan: Plan, dtype: str, arrays: Arrays | None = None) -> Arrays:
 
 
 def execute(plan: Plan, arrays: Arrays, order: Sequence[int] | None = None) -> None:
-    """Run the operations, in place on `arrays`; `order` (default: the plan's) is taken as it is."""
+    """Run the operations in place on `arrays` [rows,columns], in `order` (default: the plan's), unchecked."""
     for index in range(len(plan.operations)) if order is None else order:
         operation = plan.operations[index]
         RUN[operation.kind](operation, arrays)
 
 
 def view(arrays: Arrays, region: Region) -> np.ndarray:
+    """A view [rows,columns] of a region."""
     return arrays[region.buffer][slice(*region.rows), slice(*region.columns)]
 
 

@@ -60,7 +60,7 @@ def run(network: Network, x: np.ndarray, state: State | None, passes: tuple[Pass
     plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
     arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
     y, final = arrays_of.forward_results(network, arrays, T, B)
-    outputs = {name: array for name, array in arrays.items() if name in plan.kept}
+    outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
     return y.copy(), final, Saved(outputs, T, B)
 
 

@@ -2,7 +2,7 @@
 
 Hochreiter and Schmidhuber's test of memory (1997), with numbers between 0 and 1 as in Le, Jaitly and Hinton
 (2015). One mark stands in the first half of the sequence, one in the second. Only the last step is asked
-for. Who remembers nothing does best by always answering 1; the squared error is then the variance of the
+for. Without memory the best answer is always 1; the squared error is then the variance of the
 sum, 1/6.
 """
 

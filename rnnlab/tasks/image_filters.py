@@ -66,7 +66,7 @@ def filtered(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 
 def whole_photograph(filter: str = "sobel", rows: int = 1, split: str = "test") -> Batch:
-    """Every row of a photograph as one batch: T = its columns, B = its rows (less rows - 1)."""
+    """A whole photograph as one batch x [T,B,I]: T = its columns, B = its rows (less rows - 1)."""
     kernel = kernel_of(filter, rows)
     chosen("split", split, ("train", "test"))
     photograph = brightness(split)

@@ -24,5 +24,5 @@ def brightness(split: str, shrink: int = 1) -> np.ndarray:
     rows, columns = (size // shrink * shrink for size in grey.shape)
     blocks = grey[:rows, :columns].reshape(rows // shrink, shrink, columns // shrink, shrink)
     picture = blocks.mean((1, 3)).astype(np.float32)
-    picture.setflags(write=False)  # one array for everybody: nobody may change it
+    picture.setflags(write=False)  # one array for all callers: it must not change
     return picture

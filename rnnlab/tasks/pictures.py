@@ -15,7 +15,7 @@ SEQUENCES_SHOWN = 6
 
 
 def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
-    """The pixels of a row, and below them the filter's answer and the network's, step by step."""
+    """Pixels of a row, and below them the filter's answer and the network's prediction [T,B,O]."""
     b = _liveliest(batch)
     figure, (row, answer) = canvas(2, 1, height=3.6, sharex=True, height_ratios=(1, 3))
     pixels = batch.x[:, b].T
@@ -35,7 +35,7 @@ def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
 
 
 def frames(prediction: np.ndarray, batch: Batch, input_is: str, target_is: str, signed: bool) -> Figure:
-    """Three rows of frames over time: what the network sees, what it should answer, what it answers."""
+    """Rows of frames over time: the input, the right answer, the network's prediction [T,B,O]."""
     b, T = _liveliest(batch), len(batch.x)
     steps = np.unique(np.linspace(np.flatnonzero(batch.weight)[0], T - 1, FRAMES_SHOWN).round().astype(int))
     figure, grid = canvas(3, len(steps), width=1.15 * len(steps) + 0.8, height=4.0, squeeze=False)
@@ -59,7 +59,7 @@ def _film(axes, label: str, values: np.ndarray, colours: str, limit: float) -> N
 
 
 def photograph(prediction: np.ndarray, batch: Batch) -> Figure:
-    """A whole filtered photograph, T = columns and B = rows: the photograph, the filter, the network."""
+    """A whole photograph, the filter's answer and the prediction [T,B,O], T = columns, B = rows."""
     figure, axes = canvas(1, 3, width=10, height=2.6)
     limit = float(np.quantile(np.abs(batch.target), 0.99))
     views = (
@@ -75,7 +75,7 @@ def photograph(prediction: np.ndarray, batch: Batch) -> Figure:
 
 
 def sums(prediction: np.ndarray, batch: Batch) -> Figure:
-    """The network's sum against the true sum, a point for each sequence."""
+    """Predicted sums [T,B,1] against true sums, a point for each sequence."""
     figure, axis = canvas(width=4.4, height=4.0)
     axis.plot((0, 2), (0, 2), color=PALETTE["black"], lw=1, label="right")
     axis.axhline(1, color=PALETTE["orange"], ls="--", label="always 1")

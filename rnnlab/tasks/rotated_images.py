@@ -1,7 +1,7 @@
-"""Rotated images: the network sees a picture turn by 10° a step and draws what it will see next.
+"""Rotated images: the network sees a picture that rotates by 10° a step, and draws the next one.
 
 The final workload of the CMU project (Han and Uboweja, 2016), with the digits that scikit-learn brings
-along in place of CIFAR-10: input t is the picture turned by 10·t°, the target is the same picture turned by
+along in place of CIFAR-10: input t is the picture rotated by 10·t°, the target is the same picture by
 10·(t+1)°.
 """
 
@@ -35,25 +35,25 @@ def task(steps: int = 10, degrees: int = 10) -> Task:
 
 
 def _draw(rng, B: int, split: str, steps: int, degrees: int) -> Batch:
-    digits = turned(degrees, steps)
+    digits = rotated(degrees, steps)
     first, last = {"train": (0, TRAINED_ON), "test": (TRAINED_ON, digits.shape[1])}[split]
     views = digits[:, rng.integers(first, last, B)]  # [T+1,B,64]
     return Batch(views[:-1], views[1:], np.ones(steps, dtype=np.float32))
 
 
 @cache
-def turned(degrees: int, steps: int) -> np.ndarray:
-    """All digits turned by 0, 1, … steps times `degrees` [T+1,1797,64].
+def rotated(degrees: int, steps: int) -> np.ndarray:
+    """All digits rotated by 0, 1, … steps times `degrees` [T+1,1797,64].
 
-    Each view is turned from the original, not from the view before: blur does not add up.
+    A view is rotated from the original, not from the view before: blur does not add up.
     """
     from scipy.ndimage import rotate
 
     digits = _digits()
-    turn = lambda angle: rotate(digits, angle, axes=(1, 2), reshape=False, order=1, cval=-0.5)
-    views = np.stack([turn(degrees * step) for step in range(steps + 1)])
+    rotate_all = lambda angle: rotate(digits, angle, axes=(1, 2), reshape=False, order=1, cval=-0.5)
+    views = np.stack([rotate_all(degrees * step) for step in range(steps + 1)])
     views = views.reshape(steps + 1, len(digits), SIDE**2)
-    views.setflags(write=False)  # one array for everybody: nobody may change it
+    views.setflags(write=False)  # one array for all callers: it must not change
     return views
 
 

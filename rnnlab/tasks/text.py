@@ -59,7 +59,7 @@ def decode(classes: np.ndarray) -> str:
 
 
 def one_hot(classes: np.ndarray) -> np.ndarray:
-    """Vectors [...,97] with a single 1, from class numbers [...]."""
+    """Vectors with a single 1, [T,B,97] from class numbers [T,B] (or other axes)."""
     return np.eye(CLASSES, dtype=np.float32)[classes]
 
 
@@ -82,9 +82,9 @@ def write(
 
 @cache
 def characters(split: str) -> np.ndarray:
-    """The split's whole text as class numbers, module after module."""
+    """The split's whole text as class numbers (n,), module after module."""
     text = encode("\n".join(_source(name) for name in MODULES[split]))
-    text.setflags(write=False)  # one array for everybody: nobody may change it
+    text.setflags(write=False)  # one array for all callers: it must not change
     return text
 
 

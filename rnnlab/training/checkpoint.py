@@ -46,7 +46,7 @@ def save(path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
 
 
 def load(path: str | os.PathLike) -> dict[str, np.ndarray]:
-    """The arrays that `save` wrote, with their shapes.  Raises ValueError if a byte has changed."""
+    """The arrays that `save` wrote, weights [G*H,I] and others.  Raises ValueError if a byte has changed."""
     content = Path(path).read_bytes()
     head, _, body = content.partition(b"\n")
     if not head.startswith(MAGIC[:-2]):

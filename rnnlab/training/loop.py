@@ -1,4 +1,4 @@
-"""The training loop: draw a minibatch, predict, go back through time, step; again.
+"""Training loop: draw a minibatch, predict, propagate back through time, update; again.
 
 Minibatch k depends on the seed and on k alone. So a run that was killed and goes on from its last checkpoint
 sees the same sequences, makes the same steps, and ends bit for bit where the run that was never killed ends.
@@ -36,8 +36,9 @@ def fit(
 ) -> tuple[Model, History]:
     """(trained model, history) after `steps` steps of `batch` sequences each; `model` itself stays as it is.
 
-    chunk: go back through time in pieces of so many steps. The state is carried from piece to piece, the
-      gradient is not; one step of the optimiser follows the whole sequence. Saves memory, loses memories.
+    chunk: propagate back through time in pieces of so many steps. The state is carried from piece to piece,
+      the gradient is not; one step of the optimiser follows the whole sequence. This saves memory, but the
+      network does not learn dependences that are longer than a piece.
     clip: the largest gradient norm a step may use.
     checkpoint: a file, written at the start, every `every` steps and at the end; if it is there, training
       goes on from it. It must come from the same call: other settings are refused.
@@ -66,13 +67,14 @@ class Recipe:
     rung: Any
 
     def minibatch(self, step: int) -> Batch:
+        """The minibatch of a step, x [T,B,I]: it depends on the seed and the step alone."""
         return self.task.batch(np.random.default_rng([self.seed, step]), self.batch)
 
 
 def loss_and_gradients(
     model: Model, loss: Callable, batch: Batch, chunk: int | None = None, rung: Any = one_big_gemm
 ) -> tuple[float, Arrays]:
-    """Loss and gradient of every parameter on a batch; with `chunk`, the gradient stops every chunk steps."""
+    """Loss and gradient of every parameter on a batch, x [T,B,I]; no gradient crosses a border of chunks."""
     total, gradients, state = 0.0, {}, None
     T, weight = len(batch.x), batch.weight.sum()
     for start in range(0, T, chunk or T):
@@ -80,7 +82,7 @@ def loss_and_gradients(
         prediction, state, saved = model.predict(x, state, rung)
         share = float(steps.sum() / weight)  # of the whole loss
         if share == 0:
-            continue  # nothing is asked in this piece: it only hands on its state
+            continue  # no step of this piece counts: it only hands on its state
         piece, dprediction = loss(prediction, target, steps)
         total += share * piece
         _add(gradients, model.gradients(saved, share * dprediction, rung))
@@ -108,7 +110,7 @@ def _train(
 def _step(point: resume.Point, recipe: Recipe) -> resume.Point:
     """One step of the optimiser, from one point of the run to the next."""
     batch = recipe.minibatch(point.step)
-    # overflow is no news: what is not finite is refused below, with the step and the remedy
+    # no warning of overflow: what is not finite is refused below, with the step and the remedy
     with np.errstate(over="ignore", invalid="ignore"):
         loss, gradients = loss_and_gradients(point.model, recipe.task.loss, batch, recipe.chunk, recipe.rung)
         if not np.isfinite(loss):

@@ -1,4 +1,4 @@
-"""How wrong a prediction is, as one number, and the gradient that says in which direction it is wrong.
+"""Losses: how wrong a prediction is, as one number, and its gradient.
 
 Every loss has the same form: (loss, dprediction) from prediction [T,B,O], target and weight [T]. The weight
 says which steps count: a filter has no answer before it has seen its first pixels, a sum is asked for only
@@ -34,7 +34,7 @@ def cross_entropy(prediction: np.ndarray, target: np.ndarray, weight: np.ndarray
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Logarithms of the probabilities [...,O] from logits [...,O], without overflow."""
+    """Logarithms of the probabilities [T,B,O] from logits [T,B,O] (or more axes), without overflow."""
     shifted = logits - logits.max(-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(-1, keepdims=True))
 

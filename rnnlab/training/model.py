@@ -55,13 +55,13 @@ class Model:
 
     @property
     def parameters(self) -> Arrays:
-        """All that is trained: the network's parameters, weight_out and bias_out."""
+        """Parameters that are trained: the network's, weight_out [O,H] and bias_out [O]."""
         return self.network.parameters | {name: getattr(self, name) for name in READOUT}
 
     def with_parameters(self, parameters: Arrays) -> "Model":
-        """The same model with these parameters in place of its own."""
-        inner = {name: array for name, array in parameters.items() if name not in READOUT}
-        return Model(self.network.with_parameters(inner), *(parameters[name] for name in READOUT))
+        """The same model with these parameters, weight_out [O,H] among them, in place of its own."""
+        of_network = {name: array for name, array in parameters.items() if name not in READOUT}
+        return Model(self.network.with_parameters(of_network), *(parameters[name] for name in READOUT))
 
     def predict(
         self, x: np.ndarray, state: State | None = None, rung: Any = one_big_gemm

@@ -1,4 +1,4 @@
-"""What a step does with a gradient: momentum, Adam, and a limit on the gradient's length.
+"""Optimisers: a step from a gradient with momentum or Adam, and a limit on the gradient's length.
 
 An optimiser is a value with two pure functions: `start(parameters) -> state` and `update(parameters,
 gradients, state) -> (parameters, state)`. Parameters and gradients are dicts of arrays with the same names;
@@ -25,9 +25,11 @@ class SGD:
         _as_python_floats(self)
 
     def start(self, parameters: Arrays) -> Arrays:
+        """The optimiser's state before the first step: zeros, weights [G*H,I] like their parameter."""
         return {f"velocity.{name}": np.zeros_like(array) for name, array in parameters.items()}
 
     def update(self, parameters: Arrays, gradients: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        """(parameters, state) after a step, in the parameters' shapes, weights [G*H,I] and all others."""
         velocity = {n: self.momentum * state[f"velocity.{n}"] + gradients[n] for n in parameters}
         moved = {n: array - self.learning_rate * velocity[n] for n, array in parameters.items()}
         return moved, {f"velocity.{n}": array for n, array in velocity.items()}
@@ -50,10 +52,12 @@ class Adam:
         _as_python_floats(self)
 
     def start(self, parameters: Arrays) -> Arrays:
+        """The optimiser's state before the first step: zeros, weights [G*H,I] like their parameter."""
         zeros = lambda key: {f"{key}.{name}": np.zeros_like(array) for name, array in parameters.items()}
         return {"count": np.array(0)} | zeros("mean") | zeros("square")
 
     def update(self, parameters: Arrays, gradients: Arrays, state: Arrays) -> tuple[Arrays, Arrays]:
+        """(parameters, state) after a step, in the parameters' shapes, weights [G*H,I] and all others."""
         count = state["count"] + 1
         moved, new = {}, {"count": count}
         for name, gradient in gradients.items():
@@ -83,7 +87,10 @@ def clip_by_global_norm(gradients: Arrays, limit: float | None) -> tuple[Arrays,
 
 
 def global_norm(gradients: Arrays) -> float:
-    """Length of all gradients taken as one vector; FloatingPointError names those that are not finite."""
+    """Length of all gradients, weights [G*H,I] and all others, as one vector.
+
+    Raises FloatingPointError, with their names, if some are not finite.
+    """
     # float64: squares of float32 numbers overflow from 1.8e19 on
     squares = {name: float((array.astype(np.float64) ** 2).sum()) for name, array in gradients.items()}
     broken = [name for name, square in squares.items() if not np.isfinite(square)]

@@ -1,4 +1,4 @@
-"""What a task is: sequences to learn from, others to be judged on, a loss, and a simple answer to beat.
+"""Task: sequences to learn from, others to be judged on, a loss, and a simple answer to beat.
 
 A task is a value. Its batches depend on the generator that is handed in and on nothing else, so a run with
 the same seed sees the same sequences on every machine.
@@ -48,14 +48,14 @@ class Task:
     unit: str = ""
 
     def batch(self, rng: np.random.Generator, B: int, split: str = "train") -> Batch:
-        """B sequences of one split: nothing that stands in "test" is ever drawn for "train"."""
+        """B sequences of one split, x [T,B,I]: no sequence of "test" is ever drawn for "train"."""
         whole("B", B, at_least=1)
         chosen("split", split, SPLITS)
         return self.draw(rng, B, split)
 
     @cached_property
     def held_out(self) -> Batch:
-        """The sequences every model of this task is judged on: always the same ones, of the split "test"."""
+        """The sequences x [T,B,I] on which all models of this task are judged, of the split "test"."""
         return self.batch(np.random.default_rng(0), HELD_OUT_SEQUENCES, "test")
 
     @cached_property
@@ -75,7 +75,7 @@ class Task:
         return self.paint(prediction, batch)
 
     def alt(self, prediction: np.ndarray, batch: Batch) -> str:
-        """The finding of `picture`, in one sentence for those who hear the page."""
+        """The finding of `picture` on a prediction [T,B,O], in one sentence for those who hear the page."""
         got, guess = self.error(prediction, batch), self.error(self.guess(batch), batch)
         verdict = "better" if got < guess else "no better"
         return (
@@ -85,7 +85,7 @@ class Task:
 
 
 def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> None:
-    """Refuses what is not a whole number within the bounds."""
+    """Raises ValueError if the value is no whole number within the bounds."""
     right = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not right or value < at_least or (at_most is not None and value > at_most):
         bounds = f"at least {at_least}" if at_most is None else f"from {at_least} to {at_most}"
@@ -93,6 +93,6 @@ def whole(name: str, value: int, at_least: int, at_most: int | None = None) -> N
 
 
 def chosen(name: str, value: str, options: Iterable[str]) -> None:
-    """Refuses what is not one of the options."""
+    """Raises ValueError if the value is not one of the options."""
     if value not in options:
         raise ValueError(f"{name} is {value!r}, expected one of {', '.join(map(repr, options))}")

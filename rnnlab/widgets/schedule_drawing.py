@@ -126,23 +126,23 @@ def _window(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
     for k in np.flatnonzero((bars.end > seen[0]) & (bars.start < seen[1])):
         name, layer, first, last = bars.labels[k]
         steps = f"step {first}" if last == first + 1 else f"steps {first} to {last - 1}"
-        says = f"{name}, layer {layer}, {steps}: {bars.end[k] - bars.start[k]:.3g} µs"
-        yield _bar(bars, seen, bars.row[k] + 1, bars.kind[k], bars.start[k], bars.end[k], says, name)
+        label = f"{name}, layer {layer}, {steps}: {bars.end[k] - bars.start[k]:.3g} µs"
+        yield _bar(bars, seen, bars.row[k] + 1, bars.kind[k], bars.start[k], bars.end[k], label, name)
     yield from _rows(bars, WINDOW)
     yield from _ticks(WINDOW, seen, "µs from the first issue")
 
 
-def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, says: str, name: str = "") -> str:
+def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, label: str, name: str = "") -> str:
     """One launch, its name in it if there is room, and under the pointer what it is."""
-    scale, each = INNER / (seen[1] - seen[0]), WINDOW[1] / (len(bars.rows) + 1)
+    scale, height = INNER / (seen[1] - seen[0]), WINDOW[1] / (len(bars.rows) + 1)
     left, right = (LEFT + (min(max(when, seen[0]), seen[1]) - seen[0]) * scale for when in (start, end))
-    top, title = WINDOW[0] + (row + (1 - BAR) / 2) * each, f"<title>{escape(says)}</title>"
+    top, title = WINDOW[0] + (row + (1 - BAR) / 2) * height, f"<title>{escape(label)}</title>"
     edge = f'stroke="{CARD}" stroke-width="0.5"'
-    drawn = _rect(left, top, right - left, BAR * each, FILLS[kind], edge, title)
+    picture = _rect(left, top, right - left, BAR * height, FILLS[kind], edge, title)
     if name and right - left > LETTER * len(name):
         ink = INK if kind == POINTWISE else CARD
-        drawn += _text((left + right) / 2, top + BAR * each / 2 + 4, name, "middle", fill=ink)
-    return drawn
+        picture += _text((left + right) / 2, top + BAR * height / 2 + 4, name, "middle", fill=ink)
+    return picture
 
 
 def _rows(bars: Bars, panel: tuple[int, int]) -> Iterator[str]:

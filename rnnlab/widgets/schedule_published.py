@@ -2,7 +2,7 @@
 
 Appleyard, Kočiský and Blunsom (2016): the ladder's factors are second-hand, from a student's report on their
 paper (Shubodh, Optimizing-LSTMs-on-GPU); the last time is the one that NVIDIA's LSTM.cu states.  CuLSTM
-(CMU 15-418, 2017) timed the way back of an LSTM with peepholes, whose pointwise work was always fused.
+(CMU 15-418, 2017) timed the backward pass of an LSTM with peepholes, whose pointwise work was always fused.
 """
 
 from typing import Any, NamedTuple

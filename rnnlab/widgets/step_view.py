@@ -67,13 +67,13 @@ def rows(cell: str, hidden: int, minibatch: int, precision: str, device: str) ->
         GRID: lambda: grid_shape(cell, hidden, precision, minibatch, sheet),
         CLUSTER: lambda: cluster_shape(cell, hidden, precision, sheet),
     }
-    found = [Row(GRAPH, {"two graph nodes": nodes, "product": step - nodes})]
+    lines = [Row(GRAPH, {"two graph nodes": nodes, "product": step - nodes})]
     for name, shape in shapes.items():
         try:
-            found.append(Row(name, floor(shape(), minibatch, sheet)._asdict()))
+            lines.append(Row(name, floor(shape(), minibatch, sheet)._asdict()))
         except ValueError as error:
-            found.append(Row(name, {}, str(error)))
-    return found
+            lines.append(Row(name, {}, str(error)))
+    return lines
 
 
 def recorded(cell: str, hidden: int, precision: str, device: str) -> dict[tuple[str, int], float]:
@@ -91,31 +91,31 @@ def recorded(cell: str, hidden: int, precision: str, device: str) -> dict[tuple[
 
 def finding(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> str:
     """What the picture shows, in a few sentences."""
-    found = rows(cell, hidden, minibatch, precision, device)
+    lines = rows(cell, hidden, minibatch, precision, device)
     measured = _measured(cell, hidden, minibatch, precision, device)
-    best = min((row for row in found if row.parts), key=lambda row: row.step)
+    best = min((row for row in lines if row.parts), key=lambda row: row.step)
     part = max(best.parts, key=best.parts.get)
-    told = [
+    words = [
         f"{cell}, {hidden} units, minibatch {minibatch}, {precision}, {device}: "
         "microseconds of a forward step, predicted, not measured.",
-        *(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in found),
+        *(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines),
         f"The least is the {KNOWN[best.name]}'s, {100 * best.parts[part] / best.step:.0f} % of it {part}.",
     ]
     if not measured:
-        return " ".join([*told, f"No record of this size on {device} is kept."])
-    beside = "; ".join(_beside(row, measured[row.name]) for row in found if row.name in measured)
-    return " ".join([*told, f"Recorded on {device}, with launch and input product: {beside}."])
+        return " ".join([*words, f"No record of this size on {device} is kept."])
+    beside = "; ".join(_beside(row, measured[row.name]) for row in lines if row.name in measured)
+    return " ".join([*words, f"Recorded on {device}, with launch and input product: {beside}."])
 
 
 def figure_step(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> Figure:
     """A row for each way: its parts one after another, and what was measured, if it was."""
-    return _moved(_empty(), cell, hidden, minibatch, precision, device)
+    return _draw(_empty(), cell, hidden, minibatch, precision, device)
 
 
 def explore_step() -> View:
     """Sliders for cell, hidden size, minibatch, precision, device."""
     return slider_view(
-        partial(_moved, _empty()),
+        partial(_draw, _empty()),
         finding,
         cell=Slider("cell", CELLS, start=CELLS.index("lstm")),
         hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(512)),
@@ -137,15 +137,15 @@ def _empty() -> Figure:
     return figure
 
 
-def _moved(figure: Figure, cell: str, hidden: int, minibatch: int, precision: str, device: str) -> Figure:
+def _draw(figure: Figure, cell: str, hidden: int, minibatch: int, precision: str, device: str) -> Figure:
     axis = figure.axes[0]
     for artist in (*axis.patches, *axis.lines, *axis.texts):
         artist.remove()
-    found = rows(cell, hidden, minibatch, precision, device)
+    lines = rows(cell, hidden, minibatch, precision, device)
     measured = _measured(cell, hidden, minibatch, precision, device)
-    for place, row in enumerate(found):
+    for place, row in enumerate(lines):
         _draw_row(axis, place, row, measured.get(row.name))
-    axis.set_xlim(0, 1.04 * max([row.step for row in found] + list(measured.values())))
+    axis.set_xlim(0, 1.04 * max([row.step for row in lines] + list(measured.values())))
     diamonds = "; diamonds: recorded" if measured else ""
     axis.set_title(
         f"{cell}, H={hidden}, B={minibatch}, {precision}, {device}: predicted floor, not measured{diamonds}",
@@ -160,8 +160,8 @@ def _results(paths: tuple[Path, ...]) -> Iterator[tuple[dict, dict, dict]]:
     for record in map(_record, paths):
         for case in record["cases"]:
             if case["suite"] == SUITE and case["workload"]["L"] == 1:
-                kept = (each for each in case["results"] if each["seconds"].get("forward"))
-                yield from ((record["machine"]["gpu"], case["workload"], result) for result in kept)
+                timed = (result for result in case["results"] if result["seconds"].get("forward"))
+                yield from ((record["machine"]["gpu"], case["workload"], result) for result in timed)
 
 
 @lru_cache(maxsize=64)  # a record is never rewritten, and a slider asks for it at every move
@@ -176,8 +176,8 @@ def _is(gpu: dict, sheet: Device) -> bool:
 
 
 def _measured(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> dict[str, float]:
-    found = recorded(cell, hidden, precision, device)
-    return {name: step for (name, B), step in found.items() if B == minibatch and name in KNOWN}
+    lines = recorded(cell, hidden, precision, device)
+    return {name: step for (name, B), step in lines.items() if B == minibatch and name in KNOWN}
 
 
 def _sum(row: Row) -> str:
@@ -187,10 +187,10 @@ def _sum(row: Row) -> str:
 
 
 def _beside(row: Row, measured: float) -> str:
-    told, more = f"{KNOWN[row.name]} {measured:.3g} µs", measured - row.step
+    words, more = f"{KNOWN[row.name]} {measured:.3g} µs", measured - row.step
     if not row.parts:
-        return f"{told}, with nothing predicted"
-    return f"{told}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"
+        return f"{words}, with nothing predicted"
+    return f"{words}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"
 
 
 def _draw_row(axis: Axes, place: int, row: Row, measured: float | None) -> None:
@@ -200,23 +200,23 @@ def _draw_row(axis: Axes, place: int, row: Row, measured: float | None) -> None:
         look = {"color": PALETTE[colour], "hatch": hatch, "edgecolor": PALETTE["black"], "linewidth": 0.6}
         axis.barh(place, size, 0.42, left=start, **look)
         start += size
-    told = _sum(row) or "refused: " + textwrap.fill(row.why_not.split(":")[0], REASON_WIDTH)
+    words = _sum(row) or "refused: " + textwrap.fill(row.why_not.split(":")[0], REASON_WIDTH)
     if measured is not None:
         if row.parts and measured > start:
             axis.barh(place, measured - start, 0.42, left=start, fill=False, linestyle="--")
         axis.plot(measured, place, "D", color=PALETTE["red"], markeredgecolor=PALETTE["black"], zorder=3)
-        told += f"; recorded {measured:.3g} µs"
+        words += f"; recorded {measured:.3g} µs"
     alone = not row.parts and measured is None
     below = {"xytext": (3, 0 if alone else -13), "textcoords": "offset points"}
-    axis.annotate(told, (0, place), va="center" if alone else "top", fontsize=8, **below)
+    axis.annotate(words, (0, place), va="center" if alone else "top", fontsize=8, **below)
 
 
 def _handles() -> list[Patch | Line2D]:
     black = PALETTE["black"]
-    found = [
+    lines = [
         Patch(facecolor=PALETTE[colour], hatch=hatch, edgecolor=black, label=name)
         for name, (colour, hatch) in LOOKS.items()
     ]
     diamond = {"marker": "D", "linestyle": "", "color": PALETTE["red"], "markeredgecolor": black}
     remains = Patch(fill=False, linestyle="--", edgecolor=black, label="what remains")
-    return [*found, remains, Line2D([], [], label="recorded, if it was", **diamond)]
+    return [*lines, remains, Line2D([], [], label="recorded, if it was", **diamond)]

@@ -82,9 +82,9 @@ def _pictures(size: Size) -> tuple[np.ndarray, np.ndarray]:
     """x and target [T,B,units]: digits of 8 × 8 pixels, enlarged four times to either side."""
     from scipy.ndimage import zoom
 
-    from rnnlab.tasks.rotated_images import turned
+    from rnnlab.tasks.rotated_images import rotated
 
-    views = turned(10, size.T)  # [T+1,1797,64]
+    views = rotated(10, size.T)  # [T+1,1797,64]
     if size.B > views.shape[1]:
         raise ValueError(f"a minibatch of {size.B}: there are only {views.shape[1]} digits")
     small = views[:, : size.B].reshape(-1, 8, 8)

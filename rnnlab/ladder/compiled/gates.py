@@ -1,8 +1,9 @@
 """A step's pointwise work for one sequence, forward and backward, each in a single loop over its units.
 
 Rows: g [G·H] holds the input product and is left holding the gates; u [G·H] is the recurrent product; b [G·H]
-the bias; keep [H] what else the gradient needs.  Backward writes dg [G·H] (and du where the recurrent part
-differs), and turns dh [H], the gradient after the step, into the part that reaches h past the products.
+the bias; h_n [H] the product that a GRU's gradient needs.  Backward writes dg [G·H] (and du where the
+recurrent part differs), and turns dh [H], the gradient after the step, into the part
+that reaches h past the products.
 The formulas are rnnlab.cells', in the order that reads each number once.
 """
 
@@ -74,15 +75,15 @@ def lstm_backward(g, c, c_next, dh, dc, dg):
 
 
 @njit(**OPTIONS)
-def gru(g, u, b, b_n, h, keep, h_next):
-    """Reset after the product; b_n [H] is the bias inside the reset, keep the candidate's h U_nᵀ + b_n."""
+def gru(g, u, b, b_n, h, h_n, h_next):
+    """Reset after the product; b_n [H] is the bias inside the reset, h_n the candidate's h U_nᵀ + b_n."""
     H, one = h.size, g.dtype.type(1)
     for j in range(H):
         r = sigmoid(g[j] + u[j] + b[j])
         z = sigmoid(g[H + j] + u[H + j] + b[H + j])
         inner = u[2 * H + j] + b_n[j]
         n = tanh(g[2 * H + j] + b[2 * H + j] + r * inner)
-        keep[j] = inner
+        h_n[j] = inner
         h_next[j] = (one - z) * n + z * h[j]
         g[j] = r
         g[H + j] = z
@@ -90,14 +91,14 @@ def gru(g, u, b, b_n, h, keep, h_next):
 
 
 @njit(**OPTIONS)
-def gru_backward(g, keep, h, dh, dg, du):
+def gru_backward(g, h_n, h, dh, dg, du):
     """du [G·H]: as dg, but the candidate's part comes through the reset.  dh is left as dh∘z."""
     H, one = h.size, g.dtype.type(1)
     for j in range(H):
         r, z, n = g[j], g[H + j], g[2 * H + j]
         dn = dh[j] * (one - z) * (one - n * n)
         dz = dh[j] * (h[j] - n) * z * (one - z)
-        dr = dn * keep[j] * r * (one - r)
+        dr = dn * h_n[j] * r * (one - r)
         dg[j] = dr
         du[j] = dr
         dg[H + j] = dz

@@ -51,11 +51,11 @@ def rnn_forward(is_relu, gates, weights, b, h, lo, hi):
 
 @njit(**OPTIONS)
 def rnn_backward(is_relu, weights, h, dy, dh, dgates, db, lo, hi):
-    sent = dh[lo:hi].copy()
+    carry = dh[lo:hi].copy()
     for t in range(len(dy) - 1, -1, -1):
-        rows.rnn_backward(is_relu, h[t + 1, lo:hi], dy[t, lo:hi], sent, dgates[t, lo:hi], db)
-        product(dgates[t, lo:hi], weights, sent)
-    dh[lo:hi] = sent
+        rows.rnn_backward(is_relu, h[t + 1, lo:hi], dy[t, lo:hi], carry, dgates[t, lo:hi], db)
+        product(dgates[t, lo:hi], weights, carry)
+    dh[lo:hi] = carry
 
 
 @njit(**OPTIONS)
@@ -68,29 +68,29 @@ def lstm_forward(gates, weights, b, h, c, lo, hi):
 
 @njit(**OPTIONS)
 def lstm_backward(weights, gates, c, dy, dh, dc, dgates, db, lo, hi):
-    sent = dh[lo:hi].copy()
+    carry = dh[lo:hi].copy()
     for t in range(len(dy) - 1, -1, -1):
         cs = c[t, lo:hi], c[t + 1, lo:hi]
-        rows.lstm_backward(gates[t, lo:hi], cs, dy[t, lo:hi], sent, dc[lo:hi], dgates[t, lo:hi], db)
-        product(dgates[t, lo:hi], weights, sent)
-    dh[lo:hi] = sent
+        rows.lstm_backward(gates[t, lo:hi], cs, dy[t, lo:hi], carry, dc[lo:hi], dgates[t, lo:hi], db)
+        product(dgates[t, lo:hi], weights, carry)
+    dh[lo:hi] = carry
 
 
 @njit(**OPTIONS)
-def gru_forward(gates, weights, b, b_n, h, keep, lo, hi):
+def gru_forward(gates, weights, b, b_n, h, h_n, lo, hi):
     u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
     for t in range(len(gates)):
         product(h[t, lo:hi], weights, u)
-        rows.gru(gates[t, lo:hi], u, b, b_n, h[t, lo:hi], keep[t, lo:hi], h[t + 1, lo:hi])
+        rows.gru(gates[t, lo:hi], u, b, b_n, h[t, lo:hi], h_n[t, lo:hi], h[t + 1, lo:hi])
 
 
 @njit(**OPTIONS)
-def gru_backward(weights, gates, keep, h, dy, dh, dgates, du, db, dub, lo, hi):
-    sent = dh[lo:hi].copy()
-    past = np.empty_like(sent)
+def gru_backward(weights, gates, h_n, h, dy, dh, dgates, du, db, dub, lo, hi):
+    carry = dh[lo:hi].copy()
+    past = np.empty_like(carry)
     for t in range(len(dy) - 1, -1, -1):
-        kept = gates[t, lo:hi], keep[t, lo:hi], h[t, lo:hi]
-        rows.gru_backward(kept, dy[t, lo:hi], sent, past, dgates[t, lo:hi], du[t, lo:hi], db, dub)
-        product(du[t, lo:hi], weights, sent)
-        sent += past
-    dh[lo:hi] = sent
+        saved = gates[t, lo:hi], h_n[t, lo:hi], h[t, lo:hi]
+        rows.gru_backward(saved, dy[t, lo:hi], carry, past, dgates[t, lo:hi], du[t, lo:hi], db, dub)
+        product(du[t, lo:hi], weights, carry)
+        carry += past
+    dh[lo:hi] = carry

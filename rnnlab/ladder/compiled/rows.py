@@ -13,9 +13,9 @@ from rnnlab.ladder.compiled.gates import OPTIONS
 
 
 @njit(**OPTIONS)
-def arrive(dh, sent, dy):
+def arrive(dh, carry, dy):
     for j in range(dh.size):
-        dh[j] = sent[j] + dy[j]
+        dh[j] = carry[j] + dy[j]
 
 
 @njit(**OPTIONS)
@@ -34,10 +34,10 @@ def rnn(is_relu, g, u, b, h_next):
 
 
 @njit(**OPTIONS)
-def rnn_backward(is_relu, h_next, dy, sent, dg, db):
+def rnn_backward(is_relu, h_next, dy, carry, dg, db):
     dh = np.empty(dy.shape[1], dy.dtype)
     for r in range(len(dy)):
-        arrive(dh, sent[r], dy[r])
+        arrive(dh, carry[r], dy[r])
         if is_relu:
             step.rnn_relu_backward(h_next[r], dh, dg[r])
         else:
@@ -52,26 +52,26 @@ def lstm(g, u, b, c, c_next, h_next):
 
 
 @njit(**OPTIONS)
-def lstm_backward(g, cs, dy, sent, dc, dg, db):
+def lstm_backward(g, cs, dy, carry, dc, dg, db):
     """cs: c before and after the step; dc [n,H] is left as the gradient on the one before."""
     dh = np.empty(dy.shape[1], dy.dtype)
     for r in range(len(dy)):
-        arrive(dh, sent[r], dy[r])
+        arrive(dh, carry[r], dy[r])
         step.lstm_backward(g[r], cs[0][r], cs[1][r], dh, dc[r], dg[r])
         add_up(db, dg[r])
 
 
 @njit(**OPTIONS)
-def gru(g, u, b, b_n, h, keep, h_next):
+def gru(g, u, b, b_n, h, h_n, h_next):
     for r in range(len(g)):
-        step.gru(g[r], u[r], b, b_n, h[r], keep[r], h_next[r])
+        step.gru(g[r], u[r], b, b_n, h[r], h_n[r], h_next[r])
 
 
 @njit(**OPTIONS)
-def gru_backward(kept, dy, sent, past, dg, du, db, dub):
-    """kept: gates, `keep` and h before the step; past [n,H] is left with what reaches h past the products."""
+def gru_backward(saved, dy, carry, past, dg, du, db, dub):
+    """saved: gates, h_n and h before the step; past [n,H] is left with what reaches h past the products."""
     for r in range(len(dy)):
-        arrive(past[r], sent[r], dy[r])
-        step.gru_backward(kept[0][r], kept[1][r], kept[2][r], past[r], dg[r], du[r])
+        arrive(past[r], carry[r], dy[r])
+        step.gru_backward(saved[0][r], saved[1][r], saved[2][r], past[r], dg[r], du[r])
         add_up(db, dg[r])
         add_up(dub, du[r])

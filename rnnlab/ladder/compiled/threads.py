@@ -1,8 +1,8 @@
-"""Who does which share: our own threads, each with a BLAS of one thread.
+"""Threads of our own, each with one share of the work and a BLAS of one thread.
 
 A library's threads and ours, both as many as cores, would fight for the cores: BLAS's workers spin for work
-for milliseconds after a product.  So while ours run, every BLAS in the process is held to one thread, and we
-split what BLAS would have split.
+for milliseconds after a product.  So while ours run, every BLAS in the process is limited to one thread, and
+we split what BLAS would have split.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 
-import scipy.linalg.cython_blas  # noqa: F401  what compiled loops multiply with: it must be there to be held
+import scipy.linalg.cython_blas  # noqa: F401  what compiled loops multiply with: it must be loaded to be limited
 from threadpoolctl import ThreadpoolController
 
 Task = Callable[[], object]
@@ -30,20 +30,20 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def count() -> int:
-    """As many threads as BLAS may use: OPENBLAS_NUM_THREADS, threadpoolctl, or the number of cores."""
+    """Number of threads that BLAS may use: OPENBLAS_NUM_THREADS, threadpoolctl, or the number of cores."""
     return max((lib.num_threads for lib in _libraries()), default=1)
 
 
 @contextmanager
 def single_threaded_blas(only: str = "") -> Iterator[None]:
-    """Hold every BLAS to one thread; with `only`, those whose file's path contains it."""
-    held = [(lib, lib.num_threads) for lib in _libraries() if only in lib.filepath]
+    """Limit every BLAS to one thread; with `only`, those whose file's path contains it."""
+    limits = [(lib, lib.num_threads) for lib in _libraries() if only in lib.filepath]
     try:
-        for lib, _ in held:
+        for lib, _ in limits:
             lib.set_num_threads(1)
         yield
     finally:
-        for lib, before in held:
+        for lib, before in limits:
             lib.set_num_threads(before)
 
 

@@ -59,10 +59,10 @@ def ahead_of_time(pipelines: Mapping[str, Pipeline], library: Path) -> dict[str,
 
 def load(library: Path, names: Mapping[str, object]) -> dict[str, Run]:
     """Functions of a library that is there."""
-    opened, said = ctypes.CDLL(str(library)), []
-    handler = ERROR_HANDLER(lambda context, message: said.append(message.decode()))
+    opened, messages = ctypes.CDLL(str(library)), []
+    handler = ERROR_HANDLER(lambda context, message: messages.append(message.decode()))
     opened.halide_set_error_handler(handler)  # the one in place ends the process
-    return {name: _callable(getattr(opened, name), said, handler) for name in names}
+    return {name: _callable(getattr(opened, name), messages, handler) for name in names}
 
 
 def _link(linker: str, objects: list[Path], library: Path) -> None:
@@ -98,11 +98,11 @@ class _Buffer(ctypes.Structure):
     ]
 
 
-def _callable(function, said: list[str], handler) -> Run:
+def _callable(function, messages: list[str], handler) -> Run:
     def run(*arrays: np.ndarray) -> None:
         buffers = [_buffer(array) for array in arrays]
         if function(*(ctypes.byref(buffer) for buffer in buffers)):
-            raise ValueError(f"{function.__name__}: {said.pop().strip()}")
+            raise ValueError(f"{function.__name__}: {messages.pop().strip()}")
 
     run.handler = handler  # lives as long as the library may call it
     return run

@@ -51,7 +51,7 @@ class Functions:
 
 @functools.cache
 def _tanh_coefficients() -> list[float]:
-    """Of p in tanh x = x + x³ p(x²) on |x| < SMALL, by interpolation between Chebyshev nodes."""
+    """Coefficients of p in tanh x = x + x³ p(x²) on |x| < SMALL, by interpolation between Chebyshev nodes."""
     p = lambda z: (np.tanh(np.sqrt(z)) / np.sqrt(z) - 1) / z
     fitted = np.polynomial.Chebyshev.interpolate(p, DEGREE, domain=[1e-3, SMALL**2])
     return [float(c) for c in fitted.convert(kind=np.polynomial.Polynomial).coef]

@@ -26,6 +26,7 @@ class Rnn:
 
     @staticmethod
     def empty(T: int, B: int, H: int, dtype) -> dict[str, np.ndarray]:
+        """Room for what a layer saves: h [T+1,B,H], and the rest [T,B,H] by name."""
         return {"h": np.empty((T + 1, B, H), dtype)}
 
     @staticmethod
@@ -38,6 +39,7 @@ class Lstm:
 
     @staticmethod
     def empty(T: int, B: int, H: int, dtype) -> dict[str, np.ndarray]:
+        """Room for what a layer saves: h [T+1,B,H], and the rest [T,B,H] by name."""
         states = {name: np.empty((T + 1, B, H), dtype) for name in "hc"}
         return states | {"gates": np.empty((T, B, 4, H), dtype), "tanh_c": np.empty((T, B, H), dtype)}
 
@@ -58,6 +60,7 @@ class Gru:
 
     @staticmethod
     def empty(T: int, B: int, H: int, dtype) -> dict[str, np.ndarray]:
+        """Room for what a layer saves: h [T+1,B,H], and the rest [T,B,H] by name."""
         saved = {"h": np.empty((T + 1, B, H), dtype), "h_n": np.empty((T, B, H), dtype)}
         return saved | {"gates": np.empty((T, B, 3, H), dtype)}
 

@@ -50,7 +50,7 @@ def define(hl, kernel, functions, a, packed, extras, n, m, tile: Tile) -> object
     sums[n, gate, m] = zero
     sums[n, gate, m] += a[k, m] * packed[n % tile.width, gate, k, n // tile.width]
     complete[n, gate, m] = sums[n, gate, m]
-    values = kernel.finish(functions, [complete[n, each, m] for each in range(kernel.gates)], extras)
+    values = kernel.finish(functions, [complete[n, index, m] for index in range(kernel.gates)], extras)
     out[n, m] = values[0] if len(values) == 1 else hl.Tuple(tuple(values))
     _schedule(hl, out, [complete, sums], (n, gate, m, k), kernel.gates, tile)
     return out
