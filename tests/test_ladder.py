@@ -259,7 +259,7 @@ packages = {rung.facts.package for rung in ladder.RUNGS} - {None} | {"cupy"}
 assert not packages & {*sys.modules}, packages & {*sys.modules}
 assert not any(f"rnnlab.ladder.{rung.name}" in early for rung in ladder.RUNGS)
 """
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_an_unknown_rung_is_named_with_those_there_are():

@@ -133,6 +133,6 @@ def test_every_position_of_the_sliders_has_a_row_for_each_way(folder):
 
 
 def test_a_move_leaves_nothing_of_the_picture_before_it(folder):
-    moved = step_view._moved(figure_step("gru", 768, 32, "float16", "H100"), *LSTM)
+    moved = step_view._draw(figure_step("gru", 768, 32, "float16", "H100"), *LSTM)
     assert png(moved) == png(figure_step(*LSTM))
     assert explore_step().still.alt == finding("lstm", 512, 8, "bfloat16", "H200")

@@ -121,8 +121,7 @@ class _Accesses:
             for bucket in self._buckets(region):
                 block = self._block(bucket)
                 for table in (self.writers, self.readers):
-                    if table[bucket]:
-                        table[bucket] = [e for e in table[bucket] if not _covers(region, e[0], block)]
+                    table[bucket] = [entry for entry in table[bucket] if not _covers(region, entry[0], block)]
                 self.writers[bucket].append((region, index))
         for region in operation.reads:
             for bucket in self._buckets(region):
