@@ -22,30 +22,19 @@ from rnnlab.simulator.atomics import (
     stwb,
     stwt,
 )
-from rnnlab.simulator.barriers import (
-    cg,
-    syncthreads,
-    syncthreads_and,
-    syncthreads_count,
-    syncthreads_or,
-    threadfence,
-    threadfence_block,
-    threadfence_system,
-)
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.host import VECTOR_TYPES
-from rnnlab.simulator.indices import blockDim, blockIdx, grid, gridDim, gridsize, threadIdx, warpsize
 from rnnlab.simulator.launch import Kernel, jit
 from rnnlab.simulator.memory import Const as const
 from rnnlab.simulator.memory import Local as local
 from rnnlab.simulator.memory import Shared as shared
 from rnnlab.simulator.settings import settings
-from rnnlab.simulator.threads import machine
-from rnnlab.simulator.warps import (
+from rnnlab.simulator.synchronisation import (
     activemask,
     all_sync,
     any_sync,
     ballot_sync,
+    cg,
     eq_sync,
     lanemask_lt,
     match_all_sync,
@@ -54,8 +43,16 @@ from rnnlab.simulator.warps import (
     shfl_sync,
     shfl_up_sync,
     shfl_xor_sync,
+    syncthreads,
+    syncthreads_and,
+    syncthreads_count,
+    syncthreads_or,
     syncwarp,
+    threadfence,
+    threadfence_block,
+    threadfence_system,
 )
+from rnnlab.simulator.threads import blockDim, blockIdx, grid, gridDim, gridsize, machine, threadIdx, warpsize
 
 HOST = {name: value for name, value in vars(host).items() if not name.startswith("_")}
 globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})

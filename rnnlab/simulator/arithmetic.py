@@ -1,7 +1,44 @@
-"""Single instructions with a name of their own: bits, fused multiply-add, half precision."""
+"""Numbers as a GPU computes them: integers that Numba widens, float32 mathematics, single instructions.
+
+Python's math computes in float64 and raises where the result is infinite or not a number.  While a launch
+runs, its functions are replaced by float32 ones wherever the kernel names them.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CellType, FunctionType, SimpleNamespace
 
 import numpy as np
 from numba.cuda.simulator.kernelapi import FakeCUDAFp16
+
+
+class Narrow(np.ndarray):
+    """Integers of 8 or 16 bits: Numba widens what it loads, so that a uint8 200 + 100 is 300 and not 44."""
+
+    def __getitem__(self, index):
+        value = super().__getitem__(index)
+        return np.int64(value) if isinstance(value, np.integer) else value
+
+    def __setitem__(self, index, value):
+        try:
+            super().__setitem__(index, value)
+        except OverflowError:
+            super().__setitem__(index, wrapped(value, self.dtype))
+
+
+def as_kernel_sees(array: np.ndarray) -> np.ndarray:
+    """The same memory: records answer to a[i].x as well as to a[i]["x"], narrow integers are widened."""
+    if array.dtype.names:
+        return array.view(np.recarray)
+    if array.dtype.kind in "iu" and array.itemsize <= 2:
+        return array.view(Narrow)
+    return array.view(np.ndarray)
+
+
+def wrapped(value: int, dtype: np.dtype) -> np.generic:
+    """An integer as a register of that width keeps it."""
+    return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)
 
 
 def popc(value: int) -> int:
@@ -63,3 +100,77 @@ def _bits(value: int) -> tuple[int, int]:
     """The bits as an unsigned number, and how many the value's type has."""
     width = 8 * value.dtype.itemsize if isinstance(value, np.generic) else 64 if abs(int(value)) >> 32 else 32
     return int(value) & (1 << width) - 1, width
+
+
+NUMPY_NAMES = {"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "atanh": "arctanh", "pow": "power"}
+RAISING = (
+    "exp",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "fmod",
+)
+RAISING += tuple(NUMPY_NAMES)
+QUIET = ("asinh", "atan", "atan2", "copysign", "degrees", "erf", "erfc", "fabs", "hypot", "radians", "tanh")
+EMPTY = CellType()  # of a name that is bound later
+SMALL = (np.float16, np.float32)
+
+
+def _of_gpu(function: Callable, instead: Callable | None) -> Callable:
+    def computed(*arguments):
+        try:
+            value = function(*arguments)
+        except (ValueError, OverflowError):
+            if instead is None:
+                raise
+            value = instead(*(np.float64(each) for each in arguments))
+        kind = type(arguments[0])
+        return kind(value) if kind in SMALL else value
+
+    return computed
+
+
+PYTHONS = {name: getattr(math, name) for name in (*RAISING, *QUIET, "gamma", "lgamma")}
+OURS = {
+    name: _of_gpu(function, getattr(np, NUMPY_NAMES.get(name, name)) if name in RAISING else None)
+    for name, function in PYTHONS.items()
+}
+
+
+MODULE = SimpleNamespace(**{**vars(math), **OURS})
+IN_THEIR_PLACE = {id(math): MODULE, **{id(PYTHONS[name]): function for name, function in OURS.items()}}
+
+
+@contextmanager
+def math_of_gpu(kernel: Callable) -> Iterator[None]:
+    """Inside, `math`, and what was imported from it, means ours to the kernel and the functions it calls."""
+    found = [*_uses(kernel, set())]
+    for scope, name, value in found:
+        scope[name] = IN_THEIR_PLACE[id(value)]
+    try:
+        yield
+    finally:
+        for scope, name, value in found:
+            scope[name] = value
+
+
+def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, object]]:
+    """(globals, name, value) wherever Python's math is used by the function or by those it calls."""
+    visited.add(id(function.__code__))
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != EMPTY]
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if id(value) in IN_THEIR_PLACE:
+            yield function.__globals__, name, value
+        cells.append(value)
+    for value in cells:
+        if isinstance(value, FunctionType) and id(value.__code__) not in visited:
+            yield from _uses(value, visited)

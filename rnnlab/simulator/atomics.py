@@ -9,10 +9,10 @@ from types import FrameType
 
 import numpy as np
 
-from rnnlab.simulator.elements import wrapped
-from rnnlab.simulator.events import ATOMIC, LOAD, STORE, VOLATILE_LOAD, VOLATILE_STORE
+from rnnlab.simulator.arithmetic import wrapped
+from rnnlab.simulator.memory import Watched, beyond
 from rnnlab.simulator.threads import machine
-from rnnlab.simulator.watched import Watched, beyond
+from rnnlab.simulator.trace import ATOMIC, LOAD, STORE, VOLATILE_LOAD, VOLATILE_STORE
 
 
 def _read(kind: int, array, index, frame: FrameType, verb: str):

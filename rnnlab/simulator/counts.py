@@ -10,9 +10,18 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from rnnlab.simulator.accesses import SPACES, Accesses
-from rnnlab.simulator.events import ATOMIC, GLOBAL, LOAD, SHARED, STORE, VOLATILE_LOAD, VOLATILE_STORE
-from rnnlab.simulator.threads import WARP
+from rnnlab.simulator.trace import (
+    ATOMIC,
+    GLOBAL,
+    LOAD,
+    SHARED,
+    SPACES,
+    STORE,
+    VOLATILE_LOAD,
+    VOLATILE_STORE,
+    WARP,
+    Accesses,
+)
 
 SECTOR, BANKS, WORD = 32, 32, 4  # bytes; banks; bytes of a bank's word
 

@@ -1,6 +1,6 @@
 """What a watched launch did wrong, as findings in the learner's terms: who, where, with whom, and the remedy.
 
-Faults that end a launch are told where they happen (faults.py); these are seen only in the whole trace.
+Faults that end a launch are described where they happen (threads.py); these are seen only in the whole trace.
 """
 
 import linecache
@@ -8,13 +8,50 @@ import re
 
 import numpy as np
 
-from rnnlab.simulator.accesses import Accesses
-from rnnlab.simulator.alignment import misaligned
-from rnnlab.simulator.events import ATOMIC, LOAD, STORE, VOLATILE_LOAD, Columns
 from rnnlab.simulator.findings import Finding
-from rnnlab.simulator.launch import Watch
 from rnnlab.simulator.races import Race, races
-from rnnlab.simulator.uninitialised import first_reads
+from rnnlab.simulator.trace import (
+    ATOMIC,
+    LOAD,
+    STORE,
+    VOLATILE_LOAD,
+    VOLATILE_STORE,
+    Accesses,
+    Columns,
+    Watch,
+)
+
+
+def first_reads(found: Accesses) -> np.ndarray:
+    """Places of accesses that read an address before anybody stored to it."""
+    unsure = np.array([False] + [each.root.written is not True for each in found.arrays[1:]])
+    places = np.flatnonzero(unsure[found.array])
+    if not len(places):
+        return places
+    _, first = np.unique(found.address[places], return_index=True)
+    first = places[first]
+    reads = first[~np.isin(found.kind[first], (STORE, VOLATILE_STORE))]
+    return np.array([k for k in np.sort(reads) if not _was_written(found, k)], np.int64)
+
+
+def _was_written(found: Accesses, place: int) -> bool:
+    """Had that element a value before the launch?"""
+    root, number = found.arrays[found.array[place]].root, found.array[place]
+    if not isinstance(root.written, np.ndarray):
+        return bool(root.written)
+    element = (int(found.address[place]) - int(found.base[number])) // root.data.itemsize
+    return bool(root.written.reshape(-1)[element]) if root.data.flags.c_contiguous else True
+
+
+def misaligned(found: Accesses) -> np.ndarray:
+    """Places of accesses whose address is no multiple of their size; one a site, the first.
+
+    It takes a view of bytes to make one: a slice of dynamic shared memory, read as wider numbers.
+    """
+    plain = np.array([False] + [each.data.dtype.kind in "iuf" for each in found.arrays[1:]])
+    places = np.flatnonzero(plain[found.array] & (found.address % np.maximum(found.bytes, 1) != 0))
+    _, first = np.unique(found.site[places], return_index=True)
+    return places[np.sort(first)]
 
 
 def diagnosis(columns: Columns, found: Accesses, lines: np.ndarray, watch: Watch) -> tuple[Finding, ...]:

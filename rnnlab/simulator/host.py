@@ -36,10 +36,9 @@ from numba.cuda.simulator.reduction import Reduce
 from numba.cuda.simulator.vector_types import vector_types
 
 from rnnlab.machine.devices import Device
-from rnnlab.simulator import clock
 from rnnlab.simulator.memory import poisoned
-from rnnlab.simulator.settings import current
-from rnnlab.simulator.threads import WARP
+from rnnlab.simulator.settings import advance_clock, clock_now, current
+from rnnlab.simulator.trace import WARP
 
 reduce = Reduce
 VECTOR_TYPES = {alias: kind for kind in vector_types.values() for alias in (kind.__name__, *kind.aliases)}
@@ -114,7 +113,7 @@ class event:
         self.microseconds = None
 
     def record(self, stream: object = 0) -> None:
-        self.microseconds = clock.now()
+        self.microseconds = clock_now()
 
     def query(self) -> bool:
         return True

@@ -1,10 +1,20 @@
-"""cuda.jit and what it makes of a function: a kernel, to be launched on a grid, that tells what it saw."""
+"""cuda.jit and what it makes of a function: a kernel, to be launched on a grid, that reports what it did.
 
+A watchdog ends launches that never would.  A thread that waits by plain loads never gives way, and on a GPU
+may never look again:
+
+    while flag[0] == 0: pass
+
+Nothing in such a loop calls the scheduler.  So another thread of Python looks at the trace now and then.
+"""
+
+import ctypes
 import functools
 import gc
 import inspect
 import random
 import re
+import threading
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -14,33 +24,61 @@ import numpy as np
 from numba.core.sigutils import is_signature
 from numba.cuda.errors import normalize_kernel_dimensions
 
-from rnnlab.simulator import clock
-from rnnlab.simulator.arguments import Arguments
-from rnnlab.simulator.device import limits
-from rnnlab.simulator.events import Trace
-from rnnlab.simulator.faults import name_of, spinning
+from rnnlab.simulator.arithmetic import math_of_gpu
 from rnnlab.simulator.findings import Finding, Findings
-from rnnlab.simulator.mathematics import math_of_gpu
-from rnnlab.simulator.places import line_of
+from rnnlab.simulator.memory import Arguments
 from rnnlab.simulator.scheduler import Launch
-from rnnlab.simulator.settings import Settings, current
-from rnnlab.simulator.threads import Stopped, machine
-from rnnlab.simulator.watchdog import Spinning, Watchdog
+from rnnlab.simulator.settings import Settings, advance_clock, current, limits
+from rnnlab.simulator.threads import Stopped, machine, name_of, spinning
+from rnnlab.simulator.trace import FIELDS, KINDS, LOAD, Trace, Watch, line_of
+
+SECONDS = 1.5  # between two looks
+EVENTS = 20_000  # of one turn that must be loads
+PLACES = 64  # elements that may be looked at in turn
+
+
+class Spinning(Exception):
+    """Raised in a thread that will never stop looking."""
+
+
+class Watchdog:
+    """While the block runs, raise Spinning in it if its trace shows a thread that spins."""
+
+    def __init__(self, trace: Trace | None):
+        self.trace, self.thread, self.over = trace, threading.get_ident(), threading.Event()
+        self.watcher = threading.Thread(target=self._watch, daemon=True)
+
+    def __enter__(self) -> None:
+        if self.trace is not None:
+            self.watcher.start()
+
+    def __exit__(self, *raised: object) -> None:
+        self.over.set()
+        if self.trace is not None:
+            self.watcher.join()
+
+    def _watch(self) -> None:
+        while not self.over.wait(SECONDS):
+            if spins(self.trace):
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self.thread), ctypes.py_object(Spinning)
+                )
+                return
+
+
+def spins(trace: Trace) -> bool:
+    """Does the thread whose turn it is do nothing but load the same few elements?"""
+    events = trace.events
+    last = events[-EVENTS * FIELDS :]
+    begun = trace.turns[-2] if trace.turns else 0
+    if len(last) < EVENTS * FIELDS or len(events) - len(last) < begun:
+        return False
+    loads = all(tag % KINDS == LOAD for tag in last[::FIELDS])
+    return loads and len({*zip(last[::FIELDS], map(str, last[1::FIELDS]), strict=True)}) <= PLACES
+
 
 NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices")
 THREADS_PER_BLOCK = 128  # of forall, where nobody says
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Everything a watched launch wrote down; report.py makes sense of it."""
-
-    kernel: Callable
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    trace: Trace | None  # None without checks
-    stopped: tuple[Finding, ...] = ()  # faults that ended the launch
-    arguments: tuple = ()  # as they were passed
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -103,7 +141,7 @@ class Kernel:
             self._origin.watch = watch
             told = import_module("rnnlab.simulator.report").report(watch, with_flops=False)
             found, moved = told.findings, told.counts.sectors
-        clock.advance(now.sheet, moved)
+        advance_clock(now.sheet, moved)
         if found and (now.raise_findings or not now.checks):
             raise Findings(self.__name__, found)
 

@@ -7,15 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnnlab.simulator import clock
-from rnnlab.simulator.accesses import Accesses, accesses
 from rnnlab.simulator.counts import Counts, count_memory
 from rnnlab.simulator.diagnosis import diagnosis
-from rnnlab.simulator.events import BARRIER, GRID_SYNC, Columns
-from rnnlab.simulator.faults import line_of
 from rnnlab.simulator.findings import Finding
-from rnnlab.simulator.launch import Kernel, Watch
-from rnnlab.simulator.settings import current
+from rnnlab.simulator.settings import advance_clock, current
+from rnnlab.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
 
 SHOWN = {  # columns of a report: heading -> field of Counts
     "loads": "global_loads",
@@ -93,12 +89,12 @@ class Report:
 
 
 def observe(
-    kernel: Kernel, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
+    kernel: object, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
 ) -> Report:
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
     now = replace(current(), checks=True)
     told = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
-    clock.advance(now.sheet, told.counts.sectors)
+    advance_clock(now.sheet, told.counts.sectors)
     return told
 
 

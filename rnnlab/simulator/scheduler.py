@@ -13,12 +13,10 @@ from types import FrameType
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from rnnlab.simulator.barriers import check_left_early
-from rnnlab.simulator.device import Limits
-from rnnlab.simulator.events import Trace
-from rnnlab.simulator.faults import deadlock
-from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, machine
-from rnnlab.simulator.warps import complete_meetings, let_gathered_go
+from rnnlab.simulator.settings import Limits
+from rnnlab.simulator.synchronisation import check_left_early, release_converged_lanes, release_waiting_lanes
+from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, deadlock, machine
+from rnnlab.simulator.trace import Trace
 
 PATIENCE = 100_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
 ROUNDS = 100  # but every spinning thread may look this often
@@ -70,7 +68,7 @@ class Launch:
         """Let somebody run."""
         if self.ready:
             self._resume(self.ready.popleft())
-        elif not (self._start() or let_gathered_go(self) or self._let_spinners_go()):
+        elif not (self._start() or release_converged_lanes(self) or self._let_spinners_go()):
             raise self._deadlock()
 
     def _start(self) -> bool:
@@ -129,7 +127,7 @@ class Launch:
         if block.waiting:
             check_left_early(block)
         if thread.warp.meetings:
-            complete_meetings(self, thread.warp)
+            release_waiting_lanes(self, thread.warp)
         if self.at_grid_barrier:
             self.open_grid_barrier()
 

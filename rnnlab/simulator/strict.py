@@ -20,8 +20,8 @@ from numba.core import types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError, UnsupportedError
 
 from rnnlab.compiling.typing import Typed, type_of, typed
-from rnnlab.simulator.creep import Creep
 from rnnlab.simulator.findings import Finding, Findings
+from rnnlab.simulator.implicit_float64 import ImplicitFloat64
 
 REMEDIES = {  # what Numba's message contains -> what to do
     "exception_match": "a GPU has no exceptions: look before the access with if",
@@ -70,7 +70,7 @@ def _check(function: Callable, kinds: tuple[types.Type, ...]) -> Iterator[Findin
         yield _refused(function, error)
         return
     creep = {}
-    for at, roots in Creep(program).operations():
+    for at, roots in ImplicitFloat64(program).operations():
         for root in roots:
             creep.setdefault(root, set()).add(at)
     for (line, what, remedy), lines in sorted(creep.items()):

@@ -17,7 +17,7 @@ WIDE = types.float64
 Root = tuple[int, str, str]  # line (0: the first that computes), what is float64 there, what to do
 
 
-class Creep:
+class ImplicitFloat64:
     """Where a kernel's float64 comes from."""
 
     def __init__(self, program: Typed):

@@ -1,18 +1,140 @@
-"""A trace's memory events as columns: which bytes, in which warp and lane, of which block.
+"""What a watched launch writes down while it runs, and the same as columns when it has ended.
 
-Every array gets a place in an address space of its own making: global arrays stand at multiples of 256 bytes;
-a block's shared arrays one after another, as they were asked for, from a multiple of 128, so that an address
+A thread's access costs one short tuple, because there are very many: four entries of the list `events`.
+
+    array's tag + kind, detail, instruction, code
+
+The tag leads to the array (`arrays`; 0 is none), code and instruction (f_lasti) to the source line.  The
+detail of a load, a store or an atomic is the index as the kernel wrote it; of a fence its scope; of a barrier
+how often it has opened before; for warps the mask.  Which thread it was is noted where it changes.
+
+`accesses` gives every memory event its address.  Global arrays stand at multiples of 256 bytes; a block's
+shared arrays one after another, in the order of their creation, from a multiple of 128, so that an address
 tells its bank.
+
+A place in the program is a code object and one of its instructions.  Where a frame stands (f_lasti) may be
+the instruction or somewhere in the room that Python keeps behind it, because Python calls more directly what
+it has called several times.  Places are compared by start_of.
 """
 
+import dis
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import chain, compress
-from types import CodeType
+from types import CodeType, FrameType
 
 import numpy as np
 
-from rnnlab.simulator.events import GLOBAL, LOCAL, SHARED, Columns
-from rnnlab.simulator.threads import WARP
+_starts: dict[int, tuple[CodeType, list[int]]] = {}  # by id: a code object's hash looks at all of its text
+
+
+def start_of(code: CodeType, position: int) -> int:
+    """The instruction that a frame stands at."""
+    if id(code) not in _starts:
+        _starts[id(code)] = code, [each.offset for each in dis.get_instructions(code)]
+    starts = _starts[id(code)][1]
+    return starts[bisect_right(starts, position) - 1]
+
+
+def line_of(code: CodeType, position: int) -> int:
+    """The source line of an instruction."""
+    for start, end, line in code.co_lines():
+        if start <= position < end and line is not None:
+            return line
+    return code.co_firstlineno
+
+
+LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
+FENCE, BARRIER, WARP_SYNC, GRID_SYNC = range(5, 9)
+KINDS = 16  # room for kinds in a tag
+MEMORY = (LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE)
+
+GLOBAL, SHARED, LOCAL, CONSTANT = "global", "shared", "local", "constant"
+BLOCK, DEVICE, SYSTEM = "block", "device", "system"  # how far a fence reaches
+WARP = 32  # lanes
+FIELDS = 4  # entries of an event
+
+
+@dataclass(frozen=True)
+class Columns:
+    """n events in the order in which they happened, which keeps the order of every thread's own program."""
+
+    kind: np.ndarray  # [n] one of the kinds above
+    thread: np.ndarray  # [n] counted through the grid, block after block
+    array: np.ndarray  # [n] place in `arrays`, 0 where there is none
+    site: np.ndarray  # [n] place in `sites`
+    detail: list  # n indices, masks, scopes, as the kernel wrote them
+    arrays: list  # None, then every memory.Watched that was touched
+    sites: list[tuple[CodeType, int]]  # where in the program: code, instruction
+
+
+class Trace:
+    """The growing record of one launch."""
+
+    __slots__ = ("arrays", "events", "turns")  # turns: how many entries there were, and whose turn began
+
+    def __init__(self):
+        self.arrays, self.events, self.turns = [None], [], []
+
+    def __len__(self) -> int:
+        return len(self.events) // FIELDS
+
+    def tag(self, array: object) -> int:
+        """A number for this array, which leaves room for a kind."""
+        self.arrays.append(array)
+        return (len(self.arrays) - 1) * KINDS
+
+    def note(self, kind: int, detail: object, frame: FrameType) -> None:
+        """Something that has no array."""
+        self.events += kind, detail, frame.f_lasti, frame.f_code
+
+    def columns(self) -> Columns:
+        """Everything so far, ready for NumPy."""
+        events = self.events
+        tags = _integers(events[::FIELDS])
+        sites, site = _numbered(events[3::FIELDS], _integers(events[2::FIELDS]))
+        return Columns(
+            tags % KINDS, self._threads(), tags // KINDS, site, events[1::FIELDS], self.arrays, sites
+        )
+
+    def _threads(self) -> np.ndarray:
+        starts = _integers([*self.turns[::2], len(self.events)]) // FIELDS
+        return np.repeat(_integers(self.turns[1::2]), np.diff(starts))
+
+
+@dataclass(frozen=True)
+class Watch:
+    """Everything a watched launch wrote down; report.py makes sense of it."""
+
+    kernel: object
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    trace: "Trace | None"  # None without checks
+    stopped: tuple = ()  # findings that ended the launch
+    arguments: tuple = ()  # as they were passed
+
+
+def _integers(values: list[int]) -> np.ndarray:
+    return np.fromiter(values, np.int64, len(values))
+
+
+def _numbered(codes: list[CodeType], instructions: np.ndarray) -> tuple[list, np.ndarray]:
+    """Every place in the program once, and which of them each event has [n]."""
+    known, combined = codes[:1], instructions
+    width = int(instructions.max(initial=0)) + 1
+    if codes.count(codes[0] if codes else None) < len(codes):
+        by_id = {id(code): code for code in codes}  # a code object's own hash looks at all of its text
+        known, order = [*by_id.values()], {key: place for place, key in enumerate(by_id)}
+        combined = _integers([order[id(code)] for code in codes]) * width + instructions
+    places = np.flatnonzero(np.bincount(combined, minlength=1))
+    exact = [(known[place // width], place % width) for place in places]
+    exact = [(code, start_of(code, int(position))) for code, position in exact]
+    sites = {(id(code), start): (code, start) for code, start in exact}
+    order = {key: place for place, key in enumerate(sites)}
+    number = np.zeros(places.max(initial=0) + 1, np.int64)
+    number[places] = [order[id(code), start] for code, start in exact]
+    return [*sites.values()], number[combined]
+
 
 SPACES = (GLOBAL, SHARED, LOCAL, "constant")
 BLOCK_OF_SHARED = 1 << 20  # bytes of address space for a block's shared memory
