@@ -5,6 +5,7 @@ runs, its functions are replaced by float32 ones wherever the kernel names them.
 """
 
 import math
+import operator
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import CellType, FunctionType, SimpleNamespace
@@ -13,12 +14,63 @@ import numpy as np
 from numba.cuda.simulator.kernelapi import FakeCUDAFp16
 
 
+def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
+    """An operation on a 32-bit integer, and the reflected one, as Numba computes them: in 64 bits."""
+
+    def forward(self, other: object):
+        return operation(*_widened(self, other))
+
+    def reflected(self, other: object):
+        return operation(*_widened(self, other)[::-1])
+
+    return forward, reflected
+
+
+def _widened(value: np.integer, other: object) -> tuple[object, object]:
+    """Both as 64-bit integers; unsigned only where both are.  A float stays what it is."""
+    if not isinstance(other, int | np.integer):
+        return np.int64(value), other
+    unsigned = isinstance(value, np.unsignedinteger) and isinstance(other, np.unsignedinteger)
+    wide = np.uint64 if unsigned else np.int64
+    return wide(value), other if isinstance(other, int) else wide(other)
+
+
+class Int32(np.int32):
+    """An element of int32: it has 32 bits, and arithmetic with it has 64."""
+
+
+class UInt32(np.uint32):
+    """An element of uint32: it has 32 bits, and arithmetic with it has 64."""
+
+
+for _kind in (Int32, UInt32):
+    for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift", "pow"):
+        _operation = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
+        _forward, _reflected = _in_64_bits(_operation)
+        setattr(_kind, f"__{_name}__", _forward)
+        setattr(_kind, f"__r{_name}__", _reflected)
+    _kind.__neg__ = lambda self: -np.int64(self)
+    _kind.__invert__ = lambda self: ~np.int64(self)
+    _kind.__abs__ = lambda self: abs(np.int64(self))
+
+WIDENED = {
+    **dict.fromkeys((np.int8, np.uint8, np.int16, np.uint16), np.int64),
+    np.int32: Int32,
+    np.uint32: UInt32,
+}
+
+
+def as_register(value: object) -> object:
+    """A scalar as a kernel gets it: arithmetic with narrow integers is 64 bits wide."""
+    kind = WIDENED.get(type(value))
+    return value if kind is None else kind(value)
+
+
 class Narrow(np.ndarray):
-    """Integers of 8 or 16 bits: Numba widens what it loads, so that a uint8 200 + 100 is 300 and not 44."""
+    """Integers of up to 32 bits: Numba computes in 64, so that a uint8 200 + 100 is 300 and not 44."""
 
     def __getitem__(self, index):
-        value = super().__getitem__(index)
-        return np.int64(value) if isinstance(value, np.integer) else value
+        return as_register(super().__getitem__(index))
 
     def __setitem__(self, index, value):
         try:
@@ -31,7 +83,7 @@ def as_kernel_sees(array: np.ndarray) -> np.ndarray:
     """The same memory: records answer to a[i].x as well as to a[i]["x"], narrow integers are widened."""
     if array.dtype.names:
         return array.view(np.recarray)
-    if array.dtype.kind in "iu" and array.itemsize <= 2:
+    if array.dtype.kind in "iu" and array.itemsize <= 4:
         return array.view(Narrow)
     return array.view(np.ndarray)
 

@@ -24,9 +24,9 @@ import numpy as np
 from numba.core.sigutils import is_signature
 from numba.cuda.errors import normalize_kernel_dimensions
 
+from rnnlab.simulator.arguments import Arguments
 from rnnlab.simulator.arithmetic import math_of_gpu
 from rnnlab.simulator.findings import Finding, Findings
-from rnnlab.simulator.memory import Arguments
 from rnnlab.simulator.scheduler import Launch
 from rnnlab.simulator.settings import Settings, advance_clock, current, limits
 from rnnlab.simulator.threads import Stopped, machine, name_of, spinning
@@ -150,9 +150,9 @@ class Kernel:
         grid, block = normalize_kernel_dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
-        passed = Arguments(arguments, trace, self.extensions)
+        passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func))
         shuffle = random.Random(now.seed) if now.shuffle else None
-        launch = Launch(self.py_func, passed.given, grid, block, bounds, shuffle, trace)
+        launch = Launch(self.py_func, passed.values, grid, block, bounds, shuffle, trace)
         stopped = _run(launch, "raise" if self.options.debug else "ignore")
         passed.write_back()
         return Watch(self.py_func, grid, block, trace, stopped, arguments)
@@ -232,3 +232,7 @@ def _beyond(error: IndexError, launch: Launch) -> Finding:
     thread, frame = launch.fault, traceback.extract_tb(error.__traceback__)[-1]
     message = f"{name_of(thread)} on line {frame.lineno}: {error}"
     return Finding("out_of_bounds", message, frame.lineno, tuple(thread.block.index), tuple(thread.index))
+
+
+def _parameters(function: Callable) -> tuple[str, ...]:
+    return function.__code__.co_varnames[: function.__code__.co_argcount]

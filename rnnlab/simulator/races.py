@@ -2,20 +2,17 @@
 
 Almost all pairs are cleared by counting barriers: within a block, accesses with a different number of
 barriers behind them are ordered; between blocks, those with a different number of grid barriers.  Only what
-is left is looked at closely, with vector clocks over the trace (Fidge 1988, Mattern 1989): every thread
-counts its own segments, which end where it publishes what it has done: at a barrier, where its warp
-synchronises, at a fence.
+is left is looked at closely, by the vector clocks of happens_before.py.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass
 
 import numpy as np
 
+from rnnlab.simulator.happens_before import WRITER_AND_READER, WRITER_ONLY, Flags, ordered_pairs
 from rnnlab.simulator.trace import (
     ATOMIC,
     BARRIER,
-    BLOCK,
     FENCE,
     GRID_SYNC,
     LOAD,
@@ -24,138 +21,80 @@ from rnnlab.simulator.trace import (
     STORE,
     VOLATILE_LOAD,
     VOLATILE_STORE,
-    WARP,
-    WARP_SYNC,
     Accesses,
     Columns,
+    cells,
 )
 
-
-class Clocks:
-    """What each thread knows of some others, at the accesses that are asked about."""
-
-    def __init__(self, columns: Columns, found: Accesses, flags, waits, watched, pairs, needs_fence: bool):
-        self.columns, self.found, self.waits, self.needs_fence = columns, found, waits, needs_fence
-        self.column_of = {thread: k for k, thread in enumerate(watched)}
-        threads = int(columns.thread.max()) + 1
-        self.known = np.zeros((threads, len(watched)), np.int64)
-        self.segment = np.zeros(threads, np.int64)
-        self.fenced = {}  # thread -> (clock at its last fence, how far that reached)
-        self.meetings, self.pending, self.met = {}, {}, defaultdict(int)
-        self.flags = {}  # address -> [(clock, scope, block of whoever set it)]
-        asked = {place for pair in pairs for place in pair}
-        self.seen = {}  # place -> (its segment, what its thread knew)
-        self._replay(set(map(int, flags)), asked)
-
-    def ordered(self, first: int, second: int) -> bool:
-        """Is the first access behind the second for certain?"""
-        thread = int(self.found.thread[first])
-        if thread == int(self.found.thread[second]):
-            return True
-        segment, (_, knew) = self.seen[first][0], self.seen[second]
-        return bool(knew[self.column_of[thread]] > segment)
-
-    def _replay(self, flags: set[int], asked: set[int]) -> None:
-        place_of = {int(when): place for place, when in enumerate(self.found.when)}
-        interesting = np.isin(self.columns.kind, (FENCE, BARRIER, WARP_SYNC, GRID_SYNC))
-        interesting[self.found.when[[*asked]]] = True
-        if flags:
-            interesting[self.found.when[np.isin(self.found.address, list(flags))]] = True
-        for event in np.flatnonzero(interesting):
-            kind, thread = int(self.columns.kind[event]), int(self.columns.thread[event])
-            self._enter(thread)
-            place = place_of.get(int(event))
-            if place is None:
-                self._synchronise(kind, thread, self.columns.detail[event])
-                continue
-            if int(self.found.address[place]) in flags:
-                self._flag(kind, thread, place)
-            if place in asked:
-                self.seen[place] = int(self.segment[thread]), self.known[thread].copy()
-
-    def _enter(self, thread: int) -> None:
-        """A thread that goes on after a meeting knows what all who met knew."""
-        if thread in self.pending:
-            np.maximum(self.known[thread], self.meetings[self.pending.pop(thread)], out=self.known[thread])
-
-    def _end_segment(self, thread: int) -> np.ndarray:
-        """What the thread has done so far, and knew: its clock, to be handed on."""
-        self.segment[thread] += 1
-        if thread in self.column_of:
-            self.known[thread, self.column_of[thread]] = self.segment[thread]
-        return self.known[thread].copy()
-
-    def _synchronise(self, kind: int, thread: int, detail: object) -> None:
-        clock = self._end_segment(thread)
-        if kind == FENCE:
-            self.fenced[thread] = clock, detail
-            return
-        block = thread // self.found.threads_per_block
-        if kind == WARP_SYNC:
-            group = (kind, block, thread % self.found.threads_per_block // WARP, detail)
-            self.met[thread, group] += 1
-            key = (*group, self.met[thread, group])
-        else:
-            key = (kind, block if kind == BARRIER else 0, detail)
-        if key in self.meetings:
-            np.maximum(self.meetings[key], clock, out=self.meetings[key])
-        else:
-            self.meetings[key] = clock
-        self.pending[thread] = key
-
-    def _flag(self, kind: int, thread: int, place: int) -> None:
-        address, block = int(self.found.address[place]), thread // self.found.threads_per_block
-        if kind in (ATOMIC, VOLATILE_LOAD):
-            for clock, scope, setter in self.flags.get(address, ()):
-                if scope != BLOCK or setter == block:
-                    np.maximum(self.known[thread], clock, out=self.known[thread])
-        if kind in (ATOMIC, STORE, VOLATILE_STORE) and not self.waits[self.found.site[place]]:
-            clock, scope = self.fenced.get(thread, (None, None))
-            if not self.needs_fence:
-                clock, scope = self._end_segment(thread), None
-            carried = self.flags.get(address, []) if kind == ATOMIC else []
-            self.flags[address] = carried + ([] if clock is None else [(clock, scope, block)])
-
-
 READING = (LOAD, VOLATILE_LOAD)
+SYNCHRONISING = {ATOMIC, VOLATILE_LOAD, VOLATILE_STORE}
 PAIRS_PER_ADDRESS = 64  # looked at closely, of the pairs that one address may have
+THREADS_AT_ONCE = 512  # whose clocks are replayed together; bounds memory, not what is found
+
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two accesses, by their places; `fence`: a fence before the flag would order them."""
+    """Two accesses, by their places; `fence`: whose fence would order them, "writer", "reader" or ""."""
 
     first: int
     second: int
-    fence: bool = False
+    fence: str = ""
 
 
-def races(columns: Columns, found: Accesses, waits: np.ndarray) -> list[Race]:
-    """One race for each pair of program places; waits [sites] says where a while looks at something."""
-    flags = flag_addresses(found, waits)
+def races(columns: Columns, found: Accesses, waits: np.ndarray, polls: np.ndarray) -> list[Race]:
+    """One race for each pair of program places.
+
+    waits [sites]: the place is the condition of a while.  polls [sites]: it is in a loop that waits.
+    """
+    flags = _flags(columns, found, waits, polls)
     candidates = _candidates(columns, found, flags)
-    if not candidates:
-        return []
-    threads = {int(found.thread[first]) for first, _ in candidates}
-    strict, lenient = (
-        Clocks(columns, found, flags, waits, sorted(threads), candidates, needs) for needs in (True, False)
-    )
-    told, result = set(), []
-    for first, second in candidates:
-        place = (int(found.site[first]), int(found.site[second]))
-        if place not in told and not strict.ordered(first, second):
-            told.add(place)
-            result.append(Race(first, second, fence=lenient.ordered(first, second)))
+    racing = _racing(columns, found, flags, candidates)
+    by_writer = ordered_pairs(columns, found, flags, racing, WRITER_ONLY) if racing else set()
+    in_time = ordered_pairs(columns, found, flags, racing, frozenset()) if racing else set()
+    result = []
+    for pair in racing:
+        fence = "reader" if pair in by_writer else "writer" if pair in in_time else ""
+        if fence == "reader" and found.kind[pair[1]] == VOLATILE_LOAD:
+            continue  # it does not trust the first-level cache, which is all that the fence would empty
+        result.append(Race(*pair, fence="" if int(found.address[pair[0]]) in flags.addresses else fence))
     return result
 
 
-def flag_addresses(found: Accesses, waits: np.ndarray) -> np.ndarray:
+def _flags(columns: Columns, found: Accesses, waits: np.ndarray, polls: np.ndarray) -> Flags:
     """Addresses through which threads synchronise: touched atomically, or polled past all caches."""
-    polled = (found.kind == VOLATILE_LOAD) & waits[found.site]
-    return np.unique(found.address[(found.kind == ATOMIC) | polled])
+    polled = (found.kind == VOLATILE_LOAD) & polls[found.site]
+    flags = np.unique(found.address[(found.kind == ATOMIC) | polled])
+    looked_at = np.isin(found.kind, (ATOMIC, VOLATILE_LOAD)) & polls[found.site]
+    waited = np.unique(found.address[looked_at])
+    fenced = counted_before(columns, FENCE)[found.when] > 0
+    return Flags(set(flags.tolist()), set(waited.tolist()), waits, polls, fenced)
 
 
-def barriers_behind(columns: Columns, kind: int) -> np.ndarray:
+def _racing(columns: Columns, found: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
+    """The first unordered pair of each two program places."""
+    site = lambda pair: (int(found.site[pair[0]]), int(found.site[pair[1]]))
+    racing: dict[tuple[int, int], Pair] = {}
+    todo = candidates
+    while todo:
+        threads, batch, rest = set(), [], []
+        for pair in todo:
+            thread = int(found.thread[pair[0]])
+            if thread in threads or len(threads) < THREADS_AT_ONCE:
+                threads.add(thread)
+                batch.append(pair)
+            else:
+                rest.append(pair)
+        ordered = ordered_pairs(columns, found, flags, batch, WRITER_AND_READER)
+        for pair in batch:
+            if pair not in ordered:
+                racing.setdefault(site(pair), pair)
+        todo = [pair for pair in rest if site(pair) not in racing]
+    return sorted(racing.values())
+
+
+def counted_before(columns: Columns, kind: int) -> np.ndarray:
     """[events] How many events of that kind each event's thread has behind it."""
     if not (columns.kind == kind).any():
         return np.zeros(len(columns.kind), np.int64)
@@ -169,49 +108,60 @@ def barriers_behind(columns: Columns, kind: int) -> np.ndarray:
     return behind
 
 
-def _candidates(columns: Columns, found: Accesses, flags: np.ndarray) -> list[tuple[int, int]]:
+def _candidates(columns: Columns, found: Accesses, flags: Flags) -> list[Pair]:
     """Pairs of accesses that barriers leave open, earlier first."""
-    shared_by_many = found.space != SPACES.index(LOCAL)
-    grid = barriers_behind(columns, GRID_SYNC)[found.when]
-    block = barriers_behind(columns, BARRIER)[found.when]
+    place, cell = cells(found)
+    grid = counted_before(columns, GRID_SYNC)[found.when]
+    block = counted_before(columns, BARRIER)[found.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
-    pairs = _open_pairs(found, shared_by_many, found.block, block)  # within a block
+    pairs = _open_pairs(found, place, cell, found.block, block, found.thread)  # within a block
     if len(np.unique(found.block)) > 1:
-        pairs |= _open_pairs(found, shared_by_many, np.zeros_like(grid), grid, across=True)
-    return sorted(pair for pair in pairs if not _both_synchronise(found, flags, *pair))
+        pairs |= _open_pairs(found, place, cell, np.zeros_like(grid), grid, found.block)
+    pairs = [pair for pair in sorted(pairs) if not _uses_flag(found, flags, *pair)]
+    return _ordered_by_turn(found, pairs)
 
 
-def _open_pairs(
-    found: Accesses, mask: np.ndarray, scope: np.ndarray, epoch: np.ndarray, across: bool = False
-):
-    """Pairs in one scope, one epoch, at one address, of which one writes, by two threads (two blocks)."""
+def _ordered_by_turn(found: Accesses, pairs: list[Pair]) -> list[Pair]:
+    """First the first pair of each two program places, then the second of each, and so on."""
+    turns: dict[tuple[int, int], int] = {}
+    ranked = []
+    for pair in pairs:
+        key = int(found.site[pair[0]]), int(found.site[pair[1]])
+        turns[key] = turns.get(key, 0) + 1
+        ranked.append((turns[key], pair))
+    return [pair for _, pair in sorted(ranked)]
+
+
+def _open_pairs(found: Accesses, place, cell, scope, epoch, owner) -> set[Pair]:
+    """Pairs in one scope, one epoch, in one cell of memory, of which one writes, by two owners.
+
+    place, cell: of every access, as trace.cells gives them.  scope, epoch, owner: [n] of every access.
+    """
+    mask = found.space[place] != SPACES.index(LOCAL)
     writes = np.logical_and.reduce([found.kind != kind for kind in READING])
-    written = np.unique(found.address[mask & writes])
+    written = np.unique(cell[mask & writes[place]])
     if not len(written):
         return set()
-    nearest = np.minimum(np.searchsorted(written, found.address), len(written) - 1)
-    places = np.flatnonzero(mask & (written[nearest] == found.address))
-    order = places[np.lexsort((found.when[places], epoch[places], scope[places], found.address[places]))]
-    key = np.stack([found.address[order], scope[order], epoch[order]])
-    starts = (
-        np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)]) if len(order) else np.zeros(0, int)
-    )
-    if not len(starts):
-        return set()
-    owner = (found.block if across else found.thread)[order]
-    several = np.minimum.reduceat(owner, starts) != np.maximum.reduceat(owner, starts)
-    some_write = np.logical_or.reduceat(writes[order], starts)
-    all_atomic = np.logical_and.reduceat(found.kind[order] == ATOMIC, starts)
+    nearest = np.minimum(np.searchsorted(written, cell), len(written) - 1)
+    chosen = np.flatnonzero(mask & (written[nearest] == cell))
+    place, cell = place[chosen], cell[chosen]
+    order = np.lexsort((found.when[place], epoch[place], scope[place], cell))
+    place, cell = place[order], cell[order]
+    key = np.stack([cell, scope[place], epoch[place]])
+    starts = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)])
+    several = np.minimum.reduceat(owner[place], starts) != np.maximum.reduceat(owner[place], starts)
+    some_write = np.logical_or.reduceat(writes[place], starts)
+    all_atomic = np.logical_and.reduceat(found.kind[place] == ATOMIC, starts)
+    stops = np.r_[starts[1:], len(place)]
     pairs = set()
     for group in np.flatnonzero(several & some_write & ~all_atomic):
-        stop = starts[group + 1] if group + 1 < len(starts) else len(order)
-        pairs |= _pairs_of(found, order[starts[group] : stop], writes, across)
+        pairs |= _pairs_of(place[starts[group] : stops[group]], writes, owner)
     return pairs
 
 
-def _pairs_of(found: Accesses, group: np.ndarray, writes: np.ndarray, across: bool) -> set[tuple[int, int]]:
+def _pairs_of(group: np.ndarray, writes: np.ndarray, owner: np.ndarray) -> set[Pair]:
     """Each access with the latest write before it, and each write with the reads since the last one."""
-    owner, pairs, last_write, reads = found.block if across else found.thread, set(), None, []
+    pairs, last_write, reads = set(), None, []
     for place in map(int, group):
         if last_write is not None and owner[last_write] != owner[place]:
             pairs.add((last_write, place))
@@ -223,10 +173,28 @@ def _pairs_of(found: Accesses, group: np.ndarray, writes: np.ndarray, across: bo
     return pairs
 
 
-def _both_synchronise(found: Accesses, flags: np.ndarray, first: int, second: int) -> bool:
-    """Is that how a flag is meant to be used: one of the two is atomic, or may not be cached?"""
-    special = (ATOMIC, VOLATILE_LOAD, VOLATILE_STORE)
+def _uses_flag(found: Accesses, flags: Flags, first: int, second: int) -> bool:
+    """Is that how a flag is meant to be used?
+
+    Both accesses are atomic, or may not be cached; or one is a plain store behind a fence, to a flag that a
+    loop waits for: a lock is given back so.
+    """
+    address = int(found.address[first])
+    if address not in flags.addresses:
+        return False
     kinds = {int(found.kind[first]), int(found.kind[second])}
-    both = kinds <= set(special)
-    one = bool(kinds & set(special)) and found.address[first] in flags and LOAD not in kinds
-    return (both and bool(kinds & {ATOMIC, VOLATILE_STORE}) and found.address[first] in flags) or one
+    if kinds <= SYNCHRONISING:
+        return bool(kinds & {ATOMIC, VOLATILE_STORE})
+    if LOAD in kinds or not kinds & SYNCHRONISING:
+        return False
+    store = first if found.kind[first] == STORE else second
+    if address in flags.waited and flags.fenced[store]:
+        return True
+    return store == second and found.kind[first] == ATOMIC and _saw(found, first, second)
+
+
+def _saw(found: Accesses, first: int, second: int) -> bool:
+    """Had the thread of the second an atomic of its own there since the first?  Then that came before."""
+    between = slice(first + 1, second)
+    mine = (found.thread[between] == found.thread[second]) & (found.kind[between] == ATOMIC)
+    return bool((mine & (found.address[between] == found.address[first])).any())

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from rnnlab.simulator.counts import Counts, count_memory
-from rnnlab.simulator.diagnosis import diagnosis
+from rnnlab.simulator.diagnosis import Diagnosis
 from rnnlab.simulator.findings import Finding
 from rnnlab.simulator.settings import advance_clock, current
 from rnnlab.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
@@ -110,7 +110,8 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = _source(watch.kernel)
-    findings = watch.stopped + diagnosis(columns, found, lines, watch)
+    remarks = tuple(watch.trace.remarks.values())
+    findings = watch.stopped + remarks + Diagnosis(columns, found, lines, watch).findings()
     return Report(watch.kernel.__name__, total, by_line, findings, source, first_line, watch)
 
 

@@ -14,12 +14,17 @@ from types import FrameType
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from rnnlab.simulator.settings import Limits
-from rnnlab.simulator.synchronisation import check_left_early, release_converged_lanes, release_waiting_lanes
+from rnnlab.simulator.synchronisation import (
+    check_grid_barrier,
+    check_left_early,
+    release_converged_lanes,
+    release_waiting_lanes,
+)
 from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, deadlock, machine
 from rnnlab.simulator.trace import Trace
 
 PATIENCE = 100_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
-ROUNDS = 100  # but every spinning thread may look this often
+ROUNDS = 20  # but every spinning thread may look this often
 NEVER = object()
 
 
@@ -39,12 +44,12 @@ class Launch:
         self.function, self.arguments, self.limits = function, arguments, limits
         self.gridDim, self.blockDim = Dim3(*grid), Dim3(*block)
         self.blocks = grid[0] * grid[1] * grid[2]
-        self.alive = self.blocks * block[0] * block[1] * block[2]  # threads that have not ended
+        self.alive = self.threads = self.blocks * block[0] * block[1] * block[2]  # that have not ended
         self.shuffle, self.trace = shuffle, trace
         self.ready, self.spinning = deque(), deque()
         self.open, self.next_block, self.fresh = {}, 0, iter(())
         self.in_vain = 0  # looks of spinning threads since anybody saw something new
-        self.at_grid_barrier, self.grid_opened = [], 0
+        self.at_grid_barrier, self.grid_opened, self.gathering = [], 0, False
         self.constants = {}
         self.workers, self.idle = [], []
         self.hub = self.fault = None
@@ -129,7 +134,7 @@ class Launch:
         if thread.warp.meetings:
             release_waiting_lanes(self, thread.warp)
         if self.at_grid_barrier:
-            self.open_grid_barrier()
+            check_grid_barrier(self)
 
     def _turn(self, thread: Thread) -> None:
         """This thread is the one that runs now."""
@@ -162,7 +167,8 @@ class Launch:
 
     def open_grid_barrier(self, last: Thread | None = None) -> bool:
         """Open the grid's barrier if every thread of every block stands at it; the last one need not wait."""
-        if len(self.at_grid_barrier) < self.alive:
+        check_grid_barrier(self)
+        if len(self.at_grid_barrier) < self.threads:
             return False
         waiting, self.at_grid_barrier = self.at_grid_barrier, []
         self.grid_opened += 1
@@ -176,6 +182,7 @@ class Launch:
             self.spin(frame, what)
         else:
             seen[key] = found
+            machine.now.news += where is not None  # a fence by itself is none
             self.in_vain = 0
 
     def spin(self, frame: FrameType, what: str) -> None:
@@ -191,6 +198,8 @@ class Launch:
         if not self.spinning or self.in_vain > patience:
             return False
         self.in_vain += 1
+        if self.shuffle:
+            self.spinning.rotate(self.shuffle.randrange(len(self.spinning)))
         self._resume(self.spinning.popleft())
         return True
 

@@ -7,7 +7,16 @@ brought.  Lanes that the block does not have, or that have returned, are not wai
 from sys import _getframe
 from types import FrameType
 
-from rnnlab.simulator.threads import Block, Warp, different_barriers, ended_before_barrier, machine
+from rnnlab.simulator.threads import (
+    Block,
+    Warp,
+    different_barriers,
+    ended_before_barrier,
+    ended_before_grid_barrier,
+    machine,
+    outside_mask,
+    remark,
+)
 from rnnlab.simulator.trace import BARRIER, BLOCK, DEVICE, FENCE, GRID_SYNC, SYSTEM, WARP, WARP_SYNC
 
 
@@ -68,6 +77,13 @@ class cg:
         return GridGroup()
 
 
+def check_grid_barrier(launch: object) -> None:
+    """Raises Stopped if all that is left of the grid waits at a barrier that ended threads never reached."""
+    waiting = launch.at_grid_barrier
+    if 0 < len(waiting) == launch.alive < launch.threads:
+        raise ended_before_grid_barrier(waiting, launch.threads - launch.alive)
+
+
 def check_left_early(block: Block) -> None:
     """Raises Stopped if all that is left of a block waits at a barrier that ended threads never reached."""
     if 0 < len(block.waiting) == block.alive < block.threads:
@@ -115,7 +131,8 @@ def _vote(predicate: object, frame: FrameType) -> list[bool]:
 def _fence(scope: str, frame: FrameType) -> None:
     if machine.trace is not None:
         machine.trace.note(FENCE, scope, frame)
-    machine.launch.look(frame, None, scope, "a fence")
+    thread = machine.now  # a second time through the same fence, and nothing happened: it waits in a loop
+    machine.launch.look(frame, None, (scope, thread.news, thread.block.opened), "a fence")
 
 
 FULL = 0xFFFFFFFF
@@ -137,29 +154,33 @@ def syncwarp(mask: int = FULL) -> None:
 
 def shfl_sync(mask: int, value: object, src_lane: int, width: int = WARP) -> object:
     """The value of lane src_lane, counted within groups of `width` lanes."""
-    brought, lane = _exchange("shfl_sync", mask, value, _getframe(1))
-    return _from(brought, lane, lane // width * width + int(src_lane) % width)
+    frame = _getframe(1)
+    brought, lane = _exchange("shfl_sync", mask, value, frame)
+    return _value_of(brought, lane, lane // width * width + int(src_lane) % width, frame)
 
 
 def shfl_up_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
     """The value of the lane `delta` before this one; its own where the group has none."""
-    brought, lane = _exchange("shfl_up_sync", mask, value, _getframe(1))
+    frame = _getframe(1)
+    brought, lane = _exchange("shfl_up_sync", mask, value, frame)
     source = lane - int(delta)
-    return _from(brought, lane, source if source >= lane // width * width else lane)
+    return _value_of(brought, lane, source if source >= lane // width * width else lane, frame)
 
 
 def shfl_down_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
     """The value of the lane `delta` after this one; its own where the group has none."""
-    brought, lane = _exchange("shfl_down_sync", mask, value, _getframe(1))
+    frame = _getframe(1)
+    brought, lane = _exchange("shfl_down_sync", mask, value, frame)
     source = lane + int(delta)
-    return _from(brought, lane, source if source < lane // width * width + width else lane)
+    return _value_of(brought, lane, source if source < lane // width * width + width else lane, frame)
 
 
 def shfl_xor_sync(mask: int, value: object, lane_mask: int, width: int = WARP) -> object:
     """The value of the lane whose number differs from this one's in the bits of lane_mask."""
-    brought, lane = _exchange("shfl_xor_sync", mask, value, _getframe(1))
+    frame = _getframe(1)
+    brought, lane = _exchange("shfl_xor_sync", mask, value, frame)
     source = lane ^ int(lane_mask)
-    return _from(brought, lane, source if source < lane // width * width + width else lane)
+    return _value_of(brought, lane, source if source < lane // width * width + width else lane, frame)
 
 
 def all_sync(mask: int, predicate: object) -> bool:
@@ -198,6 +219,7 @@ def activemask() -> int:
     """A bit for every lane that has come here while nobody else could go on."""
     thread, frame = machine.now, _getframe(1)
     thread.stands(frame, "activemask()")
+    machine.launch.gathering = True
     thread.warp.gathering.setdefault(thread.place, []).append(thread)
     machine.launch.wait()
     return thread.answer
@@ -210,6 +232,9 @@ def lanemask_lt() -> int:
 
 def release_converged_lanes(launch: object) -> bool:
     """Lanes that came to the same activemask() while nobody else could move are together there."""
+    if not launch.gathering:
+        return False
+    launch.gathering = False
     gathered = [warp for block in launch.open.values() for warp in block.warps if warp.gathering]
     for warp in gathered:
         for threads in warp.gathering.values():
@@ -233,6 +258,8 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
     """Everything the lanes of the mask brought, once all are here; and this thread's lane."""
     thread, mask = machine.now, int(mask) & FULL
     warp = thread.warp
+    if not mask >> thread.lane & 1:
+        raise outside_mask(thread, name, mask, frame.f_lineno)
     if machine.trace is not None:
         machine.trace.note(WARP_SYNC, mask, frame)
     thread.stands(frame, name)
@@ -251,6 +278,68 @@ def _expected(mask: int, warp: Warp) -> int:
     return (mask & warp.lanes).bit_count()
 
 
-def _from(brought: dict, lane: int, source: int) -> object:
-    """The value of the source lane; where nobody brought one, a GPU leaves it undefined: here, one's own."""
-    return brought.get(source, brought[lane])
+def _value_of(brought: dict, lane: int, source: int, frame: FrameType) -> object:
+    """The value of the source lane; where it took no part, one that must not be used."""
+    if source in brought:
+        return brought[source]
+    return brought[lane] if machine.trace is None else Undefined(source, frame.f_lineno)
+
+
+class Undefined:
+    """The value of a lane that took no part: a GPU may give anything.  It is a fault where it is used.
+
+    Half of a warp that adds up its values asks lanes beyond its mask, too, and drops what it gets.  So the
+    value spreads through arithmetic, and becomes a finding where it is stored or made a number.
+    """
+
+    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with it to this class
+
+    def __init__(self, lane: int, line: int):
+        self.lane, self.line = lane, line
+
+    def _spread(self, *others: object) -> "Undefined":
+        return self
+
+    def _compare(self, *others: object) -> bool:
+        return True  # max and min then choose this value
+
+    def _use(self, *others: object) -> None:
+        remark(
+            "undefined_lane",
+            f"uses what it took from lane {self.lane} on line {self.line}, but that lane is not there: it is "
+            "outside the mask or the block, or has returned; let all lanes of the mask take part, and use "
+            "only their values",
+            self.line,
+        )
+
+    def __float__(self) -> float:
+        self._use()
+        return float("nan")
+
+    def __int__(self) -> int:
+        self._use()
+        return -1
+
+    __index__ = __int__
+
+
+for _name in (
+    "add",
+    "sub",
+    "mul",
+    "truediv",
+    "floordiv",
+    "mod",
+    "pow",
+    "and",
+    "or",
+    "xor",
+    "lshift",
+    "rshift",
+):
+    setattr(Undefined, f"__{_name}__", Undefined._spread)
+    setattr(Undefined, f"__r{_name}__", Undefined._spread)
+for _name in ("neg", "abs", "invert"):
+    setattr(Undefined, f"__{_name}__", Undefined._spread)
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Undefined, f"__{_name}__", Undefined._compare)

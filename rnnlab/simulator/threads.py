@@ -30,7 +30,8 @@ class Thread:
     """One CUDA thread: where it stands in the grid, and what it waits for."""
 
     __slots__ = (
-        "answer", "block", "frame", "greenlet", "index", "lane", "number", "seen", "warp", "what", "x",
+        "answer", "block", "frame", "greenlet", "index", "lane", "news", "number", "seen", "warp", "what",
+        "x",
     )  # fmt: skip
 
     def __init__(self, block: "Block", local: int, index: Dim3):
@@ -40,7 +41,7 @@ class Thread:
         self.x = block.index.x * block.size.x + index.x
         self.greenlet = self.answer = None
         self.frame = self.what = None  # where it waits, and what for
-        self.seen = {}  # what it found where it looked for news, see atomics.py
+        self.seen, self.news = {}, 0  # what it found where it looked last, and how often that was new
 
     @property
     def place(self) -> tuple[int, int]:
@@ -156,25 +157,42 @@ def _first(dimensions: int, name: str, values: tuple[int, int, int]) -> tuple[in
 
 
 def name_of(thread: Thread) -> str:
-    """How messages call a thread: by plain numbers where there is one dimension."""
-    thread_index, block_index = (
-        index.x if index.y == index.z == 0 else index for index in (thread.index, thread.block.index)
+    """Name of a thread in messages: plain numbers where the block or the grid has one dimension."""
+    grid = machine.launch.gridDim if machine.launch else thread.block.index
+    return thread_name(thread.block.index, thread.index, grid, thread.block.size)
+
+
+def thread_name(block: tuple, thread: tuple, grid: tuple, size: tuple) -> str:
+    """The same from indices [3] and sizes [3]."""
+    names = (
+        index[0] if extent[1:] == (1, 1) else index
+        for index, extent in ((tuple(thread), tuple(size)), (tuple(block), tuple(grid)))
     )
-    return f"thread {thread_index} of block {block_index}"
+    return "thread {} of block {}".format(*names)
 
 
-def out_of_bounds(thread: Thread, frame: FrameType, access: str) -> Stopped:
+def remark(kind: str, message: str, line: int) -> None:
+    """Note a finding that does not end the launch; one for each kind and line."""
+    thread = machine.now
+    if machine.trace is not None and thread is not None:
+        where = tuple(thread.block.index), tuple(thread.index)
+        finding = Finding(kind, f"{name_of(thread)} {message}", line, *where)
+        machine.trace.remarks.setdefault((kind, line), finding)
+
+
+def out_of_bounds(thread: Thread, frame: FrameType, access: str, remedy: str) -> Stopped:
     """A thread touches what is not there; access says what it did."""
     line = frame.f_lineno
-    message = f"{name_of(thread)} {access} on line {line}: a thread beyond the end must do nothing"
+    message = f"{name_of(thread)} {access} on line {line}: {remedy}"
     return Stopped(Finding("out_of_bounds", message, line, tuple(thread.block.index), tuple(thread.index)))
 
 
-def too_much_shared(thread: Thread, asked: int, limit: int) -> Stopped:
+def too_much_shared(thread: Thread, frame: FrameType, size: int, limit: str) -> Stopped:
     """A block wants more shared memory than the device gives it; bytes."""
-    message = f"a block asks for {asked} bytes of shared memory, and the device gives {limit}"
+    line = frame.f_lineno
+    message = f"line {line} brings a block to {size} bytes of shared memory; the most is {limit}"
     where = tuple(thread.block.index), tuple(thread.index)
-    return Stopped(Finding("out_of_bounds", message, None, *where))
+    return Stopped(Finding("limit", message, line, *where))
 
 
 def ended_before_barrier(waiting: list[Thread]) -> Stopped:
@@ -186,6 +204,25 @@ def ended_before_barrier(waiting: list[Thread]) -> Stopped:
         "and will never come: let every thread reach the barrier; put the condition around the work"
     )
     return Stopped(_finding("barrier_divergence", message, first))
+
+
+def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> Stopped:
+    """Threads wait at the grid's barrier for others that have returned."""
+    message = (
+        f"{name_of(waiting[0])}{_and_more(waiting)} at this_grid().sync() on line {_line(waiting[0])}, but "
+        f"{ended} thread(s) of the grid have returned and will never come: every thread of every block must reach it"
+    )
+    return Stopped(_finding("barrier_divergence", message, waiting[0]))
+
+
+def outside_mask(thread: Thread, name: str, mask: int, line: int) -> Stopped:
+    """A lane calls a function of the warp with a mask that does not name it."""
+    message = (
+        f"{name_of(thread)} is lane {thread.lane} and calls {name} on line {line} with mask {mask:#x}, which "
+        "does not name that lane: on a GPU the result is undefined; name all lanes that call it"
+    )
+    where = tuple(thread.block.index), tuple(thread.index)
+    return Stopped(Finding("undefined_lane", message, line, *where))
 
 
 def different_barriers(first: Thread, other: Thread) -> Stopped:

@@ -71,10 +71,11 @@ class Columns:
 class Trace:
     """The growing record of one launch."""
 
-    __slots__ = ("arrays", "events", "turns")  # turns: how many entries there were, and whose turn began
+    __slots__ = ("arrays", "events", "remarks", "turns")  # turns: entries so far, and whose turn began
 
     def __init__(self):
         self.arrays, self.events, self.turns = [None], [], []
+        self.remarks = {}  # (kind, line) -> the first finding that did not end the launch
 
     def __len__(self) -> int:
         return len(self.events) // FIELDS
@@ -156,6 +157,7 @@ class Accesses:
     arrays: list
     base: np.ndarray  # [arrays] address of each array's root
     threads_per_block: int
+    whole: np.ndarray  # places in the trace of accesses to more than one element, which are not among the n
 
     @property
     def block(self) -> np.ndarray:
@@ -177,13 +179,13 @@ class Accesses:
         return Accesses(
             pick(self.kind), pick(self.thread), pick(self.site), pick(self.address), pick(self.bytes),
             pick(self.space), pick(self.array), pick(self.when),
-            self.arrays, self.base, self.threads_per_block,
+            self.arrays, self.base, self.threads_per_block, self.whole,
         )  # fmt: skip
 
 
 def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     """The memory events of a trace, with their addresses."""
-    memory = columns.array > 0
+    memory, whole = _elements(columns)
     when = np.flatnonzero(memory)
     array, thread = columns.array[when], columns.thread[when]
     first_block = _first_blocks(array, thread // threads_per_block, len(columns.arrays))
@@ -195,8 +197,31 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     space = np.array([0] + [SPACES.index(each.space) for each in columns.arrays[1:]])
     return Accesses(
         columns.kind[when], thread, site, address, itemsize[array], space[array], array, when,
-        columns.arrays, root_base, threads_per_block,
+        columns.arrays, root_base, threads_per_block, whole,
     )  # fmt: skip
+
+
+def _elements(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
+    """[events] Is it an access to one element?  And the places of accesses to several, a[2:4] = 0."""
+    memory = columns.array > 0
+    single = {int, np.int64}
+    odd = [k for k in np.flatnonzero(memory).tolist() if type(columns.detail[k]) not in single]
+    dimensions = np.array([0] + [array.data.ndim for array in columns.arrays[1:]])
+    deep = np.flatnonzero(memory & (dimensions[columns.array] > 1)).tolist()
+    whole = np.array(
+        sorted(k for k in {*odd, *deep} if not _is_element(columns.detail[k], dimensions[columns.array[k]])),
+        np.int64,
+    )
+    memory[whole] = False
+    return memory, whole
+
+
+def _is_element(index: object, dimensions: int) -> bool:
+    """Does the index name one element of an array of so many dimensions?"""
+    if dimensions == 0:
+        return True
+    indices = index if type(index) is tuple else (index,)
+    return len(indices) == dimensions and all(isinstance(axis, int | np.integer) for axis in indices)
 
 
 def _same_places(sites: list[tuple[CodeType, int]]) -> np.ndarray:
@@ -219,18 +244,39 @@ def _first_blocks(array: np.ndarray, block: np.ndarray, arrays: int) -> np.ndarr
 def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """[arrays] Address of each array's root, and of its own first element."""
     base, ends, of_memory = np.zeros(len(arrays), np.int64), {}, {}
-    start = base.copy()
-    for number, each in enumerate(arrays[1:], 1):
-        memory = each.root.data
-        pointer = memory.__array_interface__["data"][0]
-        key = (each.space, pointer, first_block[number] if each.space == SHARED else 0)
+    start, together = base.copy(), _together(arrays)
+    for number, array in enumerate(arrays[1:], 1):
+        pointer = _address(array.root.data)
+        low, high = together.get(id(array.root), (pointer, pointer + array.root.data.nbytes))
+        key = (array.space, low, first_block[number] if array.space == SHARED else 0)
         if key not in of_memory:
-            region, origin, alignment = _region(each.space, int(first_block[number]))
-            at = -(-ends.get(region, origin) // alignment) * alignment
-            of_memory[key], ends[region] = at, at + memory.nbytes
-        base[number] = of_memory[key]
-        start[number] = base[number] + each.data.__array_interface__["data"][0] - pointer
+            region, origin, alignment = _region(array.space, int(first_block[number]))
+            address = -(-ends.get(region, origin) // alignment) * alignment
+            of_memory[key], ends[region] = address, address + high - low
+        base[number] = of_memory[key] + pointer - low
+        start[number] = base[number] + _address(array.data) - pointer
     return base, start
+
+
+def _together(arrays: list) -> dict[int, tuple[int, int]]:
+    """{id of a global root: first address and end of the memory that it shares with overlapping ones}."""
+    roots = {id(array.root): array.root for array in arrays[1:] if array.space == GLOBAL}
+    bounds = {key: np.lib.array_utils.byte_bounds(root.data) for key, root in roots.items()}
+    extents = {key: (min(low, roots[key].owner), high) for key, (low, high) in bounds.items()}
+    ordered = sorted(extents, key=extents.get)
+    groups: list[list] = []  # of overlapping extents: first address, end, roots
+    for key in ordered:
+        low, high = extents[key]
+        if groups and low < groups[-1][1]:
+            groups[-1][1] = max(groups[-1][1], high)
+            groups[-1][2].append(key)
+        else:
+            groups.append([low, high, [key]])
+    return {key: (low, high) for low, high, keys in groups for key in keys}
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
 
 
 def _region(space: str, block: int) -> tuple[object, int, int]:
@@ -273,3 +319,26 @@ def _indices(details: list, dimensions: int) -> np.ndarray:
     return np.fromiter(chain.from_iterable(details), np.int64, len(details) * dimensions).reshape(
         -1, dimensions
     )
+
+
+def cells(found: Accesses) -> tuple[np.ndarray, np.ndarray]:
+    """Place of an access and address of a cell that it touches [m].
+
+    A cell is an address, where every element begins at its own.  Where elements of several sizes overlap, it
+    is as wide as the smallest, and a wide access touches several.
+    """
+    places = np.arange(len(found.address))
+    if not len(places) or (
+        found.bytes.min() == found.bytes.max() and not (found.address % found.bytes).any()
+    ):
+        return places, found.address
+    order = np.lexsort((-found.bytes, found.address))
+    address = found.address[order]
+    end = np.maximum.accumulate(address + found.bytes[order])
+    if not ((address[1:] < end[:-1]) & (address[1:] != address[:-1])).any():
+        return places, found.address
+    unit = int(found.bytes[found.bytes > 0].min())
+    first = found.address // unit
+    number = (found.address + found.bytes - 1) // unit - first + 1
+    steps = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)
+    return np.repeat(places, number), (np.repeat(first, number) + steps) * unit
