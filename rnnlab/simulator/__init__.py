@@ -5,9 +5,12 @@ threads, barriers and warps (who waits for whom), watched, memory and atomics (w
 (what is written down), and what is made of it: accesses, counts, races, uninitialised, report.
 """
 
+import sys
+
+from numba import cuda as numba_cuda
 from numba import types
 
-from rnnlab.simulator import host
+from rnnlab.simulator import arithmetic, host
 from rnnlab.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
 from rnnlab.simulator.atomics import (
     atomic,
@@ -56,6 +59,19 @@ from rnnlab.simulator.threads import blockDim, blockIdx, grid, gridDim, gridsize
 
 HOST = {name: value for name, value in vars(host).items() if not name.startswith("_")}
 globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})
+
+
+def _numbas_words() -> dict[int, object]:
+    """{id of a word of numba.cuda: ours}, for kernels that say `from numba import cuda`."""
+    same = {name: value for name, value in globals().items() if not name.startswith("_")}
+    words = {id(numba_cuda): sys.modules[__name__]}
+    for name, value in same.items():
+        if hasattr(numba_cuda, name) and not isinstance(value, int | type(types)):
+            words[id(getattr(numba_cuda, name))] = value
+    return words
+
+
+arithmetic.IN_THEIR_PLACE.update(_numbas_words())
 
 
 def __getattr__(name: str):

@@ -65,7 +65,8 @@ class Diagnosis:
         names = [self._name(*where) for where in places]
         kind, remedy = self._remedy(race, places, lines)
         message = (
-            f"{names[0]} {verbs[0]} {self._element(race.first)} on line {lines[0]} and {names[1]} {verbs[1]} it on "
+            f"{names[0]} {verbs[0]} {self._element(race.first)} on line {lines[0]} and {names[1]} "
+            f"{verbs[1]} it on "
             f"line {lines[1]}; {remedy}"
         )
         return Finding(kind, message, lines[0], *places[0], lines[1], *places[1])
@@ -74,13 +75,15 @@ class Diagnosis:
         """The kind of finding, and what to do."""
         if race.fence == "writer":
             return "missing_fence", (
-                "a flag announces the first to the second, but without a cuda.threadfence() between the write and "
+                "a flag announces the first to the second, but without a cuda.threadfence() between the "
+                "write and "
                 "the flag (by the writer, or after a barrier by the thread that sets the flag) the flag may "
                 "arrive first"
             )
         if race.fence == "reader":
             return "missing_fence", (
-                "the second has waited for the flag, but without a cuda.threadfence() between the wait and the "
+                "the second has waited for the flag, but without a cuda.threadfence() between the wait "
+                "and the "
                 "read it may get an old value from its cache"
             )
         same_block = places[0][0] == places[1][0]
@@ -99,7 +102,8 @@ class Diagnosis:
         if same_block:
             return "race", "nothing orders the two: a cuda.syncthreads() belongs between"
         return "race", (
-            "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a grid barrier"
+            "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "
+            "grid barrier"
         )
 
     def _unwritten(self) -> Iterator[Finding]:
@@ -107,7 +111,8 @@ class Diagnosis:
         for place in first_reads(self.found):
             line, where = self._line(place), self._where(place)
             message = (
-                f"{self._name(*where)} reads {self._element(place)} on line {line}, which nobody has written: on a "
+                f"{self._name(*where)} reads {self._element(place)} on line {line}, which nobody has "
+                f"written: on a "
                 "GPU it holds whatever was there before; write it first"
             )
             by_line.setdefault(line, Finding("uninitialised", message, line, *where))
@@ -119,7 +124,8 @@ class Diagnosis:
             line, where, size = self._line(place), self._where(place), int(self.found.bytes[place])
             space = self.found.arrays[self.found.array[place]].space
             message = (
-                f"{self._name(*where)} accesses {size} bytes of {space} memory on line {line} at an address that is "
+                f"{self._name(*where)} accesses {size} bytes of {space} memory on line {line} at an "
+                f"address that is "
                 f"no multiple of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
             )
             findings.append(Finding("misaligned", message, line, *where))
@@ -194,7 +200,7 @@ def misaligned(found: Accesses) -> np.ndarray:
 
 
 def waiting_sites(sites: list[tuple[CodeType, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """[sites] Is the place in the condition of a while?  And is it in a loop that waits: there, or before a break?"""
+    """[sites] Is it in the condition of a while?  And in a loop that waits: there, or before a break?"""
     waits, polls = np.zeros(max(1, len(sites)), bool), np.zeros(max(1, len(sites)), bool)
     for number, (code, instruction) in enumerate(sites):
         if id(code) not in _loops:

@@ -2,12 +2,12 @@
 
 Every thread counts its own segments, which end where it publishes what it has done: at a barrier, where its
 warp synchronises, at a fence.  A flag carries what was published at the last fence of the thread that set it,
-or at the last fence of any thread that it had met at a barrier since.  Set without a fence it carries nothing,
-because then its write may arrive before those that it announces.
+or at the last fence of any thread that it had met at a barrier since.  Set without a fence it carries
+nothing, because then its write may arrive before those that it announces.
 
 A thread that waits for a flag in a loop may use what the flag carries behind a fence of its own: without one
-it may read what its cache has kept from before.  What a while looks at, it only looks at: an atomic there sets
-no flag.
+it may read what its cache has kept from before.  What a while looks at, it only looks at: an atomic there
+sets no flag.
 """
 
 from collections import defaultdict

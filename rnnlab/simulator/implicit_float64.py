@@ -90,6 +90,8 @@ class ImplicitFloat64:
     def _of_operation(self, assign: ir.Assign) -> set[Root | None]:
         """Roots of the operands that are float64, or the operation itself where none is; None is meant so."""
         operands = self._operands(assign.value)
+        if any(getattr(self._type(operand), "dtype", None) == WIDE for operand in operands):
+            return {None}  # an atomic, or a function of a float64 array
         wide = [each for each in operands if self._type(each) == WIDE]
         if wide:
             return set().union(*(self._roots(each, set()) for each in wide))

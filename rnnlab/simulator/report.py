@@ -10,6 +10,7 @@ import numpy as np
 from rnnlab.simulator.counts import Counts, count_memory
 from rnnlab.simulator.diagnosis import Diagnosis
 from rnnlab.simulator.findings import Finding
+from rnnlab.simulator.language import refused
 from rnnlab.simulator.settings import advance_clock, current
 from rnnlab.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
 
@@ -92,6 +93,12 @@ def observe(
     kernel: object, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
 ) -> Report:
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
+    if not hasattr(kernel, "max_cooperative_grid_blocks"):
+        raise TypeError(f"{getattr(kernel, '__name__', kernel)} is no kernel: put @cuda.jit above its def")
+    if type(kernel).__module__.startswith("numba."):
+        raise TypeError(
+            f"{kernel.__name__} was made by numba.cuda for a GPU: write `from rnnlab import cuda`"
+        )
     now = replace(current(), checks=True)
     told = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
     advance_clock(now.sheet, told.counts.sectors)
@@ -111,7 +118,9 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = _source(watch.kernel)
     remarks = tuple(watch.trace.remarks.values())
-    findings = watch.stopped + remarks + Diagnosis(columns, found, lines, watch).findings()
+    findings = (
+        watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, found, lines, watch).findings()
+    )
     return Report(watch.kernel.__name__, total, by_line, findings, source, first_line, watch)
 
 

@@ -24,6 +24,8 @@ class Settings:
     strict: bool = False  # refuse to launch what would not compile on a GPU or creeps into float64
     shuffle: bool = False  # threads start, and go on after barriers, in random order
     seed: int = 0  # of that order
+    seconds: float = 20.0  # that one thread may run without waiting, before the launch counts as endless
+    events: int = 10_000_000  # that a watched launch may write down, some 100 bytes each
     device: str = "H200"  # a key of machine.devices.DEVICES
 
     @property
@@ -59,6 +61,17 @@ class Limits(NamedTuple):
     resident: int  # blocks at once
     shared: int  # bytes of shared memory a block
     dynamic_shared: int  # of these, asked for at the launch
+
+
+LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)  # of every GPU since 2012
+
+
+def check_dimensions(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+    """Raise ValueError for a grid or a block that no GPU launches."""
+    for what, size, largest in (("grid", grid, LARGEST_GRID), ("block", block, LARGEST_BLOCK)):
+        for axis, extent, most in zip("xyz", size, largest, strict=True):
+            if not 1 <= extent <= most:
+                raise ValueError(f"a {what} of size {size}: its {axis} is {extent}, and must be 1 to {most}")
 
 
 def limits(device: Device, threads: int, dynamic_shared: int) -> Limits:

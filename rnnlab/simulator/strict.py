@@ -16,12 +16,13 @@ import textwrap
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba.core import types
+from numba.core import ir, types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError, UnsupportedError
 
 from rnnlab.compiling.typing import Typed, type_of, typed
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.implicit_float64 import ImplicitFloat64
+from rnnlab.simulator.language import refused
 
 REMEDIES = {  # what Numba's message contains -> what to do
     "exception_match": "a GPU has no exceptions: look before the access with if",
@@ -53,7 +54,7 @@ def check(kernel: Callable, *arguments: object) -> tuple[Finding, ...]:
     except (ValueError, NumbaError) as error:
         return (Finding("does_not_compile", f"{error}: a GPU takes arrays, numbers and tuples of them"),)
     if (function, kinds) not in _known:
-        _known[function, kinds] = tuple(_check(function, kinds))
+        _known[function, kinds] = refused(function) or tuple(_check(function, kinds, is_kernel=True))
     return _known[function, kinds]
 
 
@@ -63,21 +64,49 @@ def insist(kernel: Callable, *arguments: object) -> None:
         raise Findings(kernel.__name__, found)
 
 
-def _check(function: Callable, kinds: tuple[types.Type, ...]) -> Iterator[Finding]:
+def _check(function: Callable, kinds: tuple[types.Type, ...], is_kernel: bool) -> Iterator[Finding]:
     try:
         program = typed(function, kinds)
     except REFUSALS as error:
         yield _refused(function, error)
         return
-    creep = {}
-    for at, roots in ImplicitFloat64(program).operations():
-        for root in roots:
-            creep.setdefault(root, set()).add(at)
-    for (line, what, remedy), lines in sorted(creep.items()):
+    if is_kernel and (line := _returns_value(program)):
+        what = "a kernel that returns a value"
+        yield Finding(
+            "does_not_compile", f"line {line} does not compile on a GPU ({what}); store it in an array", line
+        )
+    yield from _implicit_float64(program)
+    for inner, inner_kinds in _device_functions(program):
+        if (inner, inner_kinds) not in _known:
+            _known[inner, inner_kinds] = tuple(_check(inner, inner_kinds, is_kernel=False))
+        yield from _known[inner, inner_kinds]
+
+
+def _implicit_float64(program: Typed) -> Iterator[Finding]:
+    """Findings where float32 takes part; without it float64 is what the kernel is about."""
+    if not any(_is_float32(kind) for kind in program.types.values()):
+        return
+    roots: dict = {}
+    for line, reasons in ImplicitFloat64(program).operations():
+        for root in reasons:
+            roots.setdefault(root, set()).add(line)
+    for (line, what, remedy), lines in sorted(roots.items()):
         line = line or min(lines)
         yield Finding("float64", f"line {line}: {what}, so {_computes(lines)} in float64; {remedy}", line)
-    for inner, inner_kinds in _device_functions(program):
-        yield from check(inner, *inner_kinds)
+
+
+def _is_float32(kind: types.Type) -> bool:
+    return types.float32 in (kind, getattr(kind, "dtype", None))
+
+
+def _returns_value(program: Typed) -> int | None:
+    """Line of the return of a kernel that gives something back."""
+    for statement in program.statements:
+        if isinstance(statement, ir.Return):
+            kind = program.types[statement.value.name]
+            if kind != types.none and not isinstance(kind, types.Omitted):
+                return statement.loc.line
+    return None
 
 
 def _computes(lines: set[int]) -> str:

@@ -210,7 +210,8 @@ def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> Stopped:
     """Threads wait at the grid's barrier for others that have returned."""
     message = (
         f"{name_of(waiting[0])}{_and_more(waiting)} at this_grid().sync() on line {_line(waiting[0])}, but "
-        f"{ended} thread(s) of the grid have returned and will never come: every thread of every block must reach it"
+        f"{ended} thread(s) of the grid have returned and will never come: every thread of every block "
+        f"must reach it"
     )
     return Stopped(_finding("barrier_divergence", message, waiting[0]))
 
