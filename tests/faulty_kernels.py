@@ -253,7 +253,7 @@ def writes_views_that_overlap(x, y):
     y[i] = x[i] + 1
 
 
-@finds("race", 1, 16, lambda: (floats(16),))
+@finds("race", 1, 16, lambda: (floats(16),), shared=128)
 def overlaps_two_views_of_dynamic_memory(x):
     bytes_of_block = cuda.shared.array(0, np.uint8)
     wide = bytes_of_block[:128].view(np.float64)
@@ -265,7 +265,9 @@ def overlaps_two_views_of_dynamic_memory(x):
     x[i] = wide[15 - i]
 
 
-CASES["overlaps_two_views_of_dynamic_memory"] = CASES["overlaps_two_views_of_dynamic_memory"]._replace(shared=128)
+CASES["overlaps_two_views_of_dynamic_memory"] = CASES["overlaps_two_views_of_dynamic_memory"]._replace(
+    shared=128
+)
 
 
 # fences and flags

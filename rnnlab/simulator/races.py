@@ -139,6 +139,7 @@ def _open_pairs(found: Accesses, place, cell, scope, epoch, owner) -> set[Pair]:
     """
     mask = found.space[place] != SPACES.index(LOCAL)
     writes = np.logical_and.reduce([found.kind != kind for kind in READING])
+    atomic = found.kind == ATOMIC
     written = np.unique(cell[mask & writes[place]])
     if not len(written):
         return set()
@@ -151,23 +152,31 @@ def _open_pairs(found: Accesses, place, cell, scope, epoch, owner) -> set[Pair]:
     starts = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)])
     several = np.minimum.reduceat(owner[place], starts) != np.maximum.reduceat(owner[place], starts)
     some_write = np.logical_or.reduceat(writes[place], starts)
-    all_atomic = np.logical_and.reduceat(found.kind[place] == ATOMIC, starts)
+    all_atomic = np.logical_and.reduceat(atomic[place], starts)
     stops = np.r_[starts[1:], len(place)]
     pairs = set()
     for group in np.flatnonzero(several & some_write & ~all_atomic):
-        pairs |= _pairs_of(place[starts[group] : stops[group]], writes, owner)
+        pairs |= _pairs_of(place[starts[group] : stops[group]], writes, atomic, owner)
     return pairs
 
 
-def _pairs_of(group: np.ndarray, writes: np.ndarray, owner: np.ndarray) -> set[Pair]:
-    """Each access with the latest write before it, and each write with the reads since the last one."""
-    pairs, last_write, reads = set(), None, []
+def _pairs_of(group: np.ndarray, writes: np.ndarray, atomic: np.ndarray, owner: np.ndarray) -> set[Pair]:
+    """Each access with the latest plain and the latest atomic write of another owner before it, and each
+    write with the reads since the last one.
+    """
+    pairs, reads = set(), []
+    latest = {True: [], False: []}  # atomic or not: the last write, and the last of another owner
     for place in map(int, group):
-        if last_write is not None and owner[last_write] != owner[place]:
-            pairs.add((last_write, place))
+        mine = owner[place]
+        for others in latest.values():
+            other = next((write for write in others if owner[write] != mine), None)
+            if other is not None:
+                pairs.add((other, place))
         if writes[place]:
-            pairs |= {(read, place) for read in reads[-PAIRS_PER_ADDRESS:] if owner[read] != owner[place]}
-            last_write, reads = place, []
+            pairs |= {(read, place) for read in reads[-PAIRS_PER_ADDRESS:] if owner[read] != mine}
+            previous = latest[bool(atomic[place])]
+            previous[:] = [place, *(write for write in previous if owner[write] != mine)][:2]
+            reads = []
         else:
             reads.append(place)
     return pairs
@@ -185,6 +194,9 @@ def _uses_flag(found: Accesses, flags: Flags, first: int, second: int) -> bool:
     kinds = {int(found.kind[first]), int(found.kind[second])}
     if kinds <= SYNCHRONISING:
         return bool(kinds & {ATOMIC, VOLATILE_STORE})
+    if kinds == {STORE}:  # two owners of a lock gave it back, one after the other
+        behind_fences = flags.fenced[first] and flags.fenced[second]
+        return address in flags.waited and behind_fences and _saw(found, first, second)
     if LOAD in kinds or not kinds & SYNCHRONISING:
         return False
     store = first if found.kind[first] == STORE else second

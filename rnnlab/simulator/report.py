@@ -93,12 +93,11 @@ def observe(
     kernel: object, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
 ) -> Report:
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
-    if not hasattr(kernel, "max_cooperative_grid_blocks"):
-        raise TypeError(f"{getattr(kernel, '__name__', kernel)} is no kernel: put @cuda.jit above its def")
+    name = getattr(kernel, "__name__", str(kernel))
     if type(kernel).__module__.startswith("numba."):
-        raise TypeError(
-            f"{kernel.__name__} was made by numba.cuda for a GPU: write `from rnnlab import cuda`"
-        )
+        raise TypeError(f"{name} was made by numba.cuda, and no GPU is used: write `from rnnlab import cuda`")
+    if not hasattr(kernel, "max_cooperative_grid_blocks"):
+        raise TypeError(f"{name} is no kernel: put @cuda.jit above its def")
     now = replace(current(), checks=True)
     told = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
     advance_clock(now.sheet, told.counts.sectors)
