@@ -110,13 +110,20 @@ def counted_before(columns: Columns, kind: int) -> np.ndarray:
 
 def _candidates(columns: Columns, found: Accesses, flags: Flags) -> list[Pair]:
     """Pairs of accesses that barriers leave open, earlier first."""
-    place, cell = cells(found)
+    atomic = found.kind == ATOMIC
+    writes = ~np.isin(found.kind, READING)
+    place, cell = _written_by_many(found, writes)
+    if not len(place):
+        return []
     grid = counted_before(columns, GRID_SYNC)[found.when]
     block = counted_before(columns, BARRIER)[found.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
-    pairs = _open_pairs(found, place, cell, found.block, block, found.thread)  # within a block
-    if len(np.unique(found.block)) > 1:
-        pairs |= _open_pairs(found, place, cell, np.zeros_like(grid), grid, found.block)
+    pairs = set()
+    for scope, epoch, owner in (
+        (found.block, block, found.thread),  # within a block
+        (np.zeros_like(grid), grid, found.block),  # between blocks
+    ):
+        pairs |= _open_pairs(found.when, place, cell, scope, epoch, owner, writes, atomic)
     pairs = [pair for pair in sorted(pairs) if not _uses_flag(found, flags, *pair)]
     return _ordered_by_turn(found, pairs)
 
@@ -132,21 +139,24 @@ def _ordered_by_turn(found: Accesses, pairs: list[Pair]) -> list[Pair]:
     return [pair for _, pair in sorted(ranked)]
 
 
-def _open_pairs(found: Accesses, place, cell, scope, epoch, owner) -> set[Pair]:
-    """Pairs in one scope, one epoch, in one cell of memory, of which one writes, by two owners.
-
-    place, cell: of every access, as trace.cells gives them.  scope, epoch, owner: [n] of every access.
-    """
+def _written_by_many(found: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Accesses to cells that somebody writes, as trace.cells has them; but not a thread's own memory."""
+    place, cell = cells(found)
     mask = found.space[place] != SPACES.index(LOCAL)
-    writes = np.logical_and.reduce([found.kind != kind for kind in READING])
-    atomic = found.kind == ATOMIC
     written = np.unique(cell[mask & writes[place]])
     if not len(written):
-        return set()
+        return place[:0], cell[:0]
     nearest = np.minimum(np.searchsorted(written, cell), len(written) - 1)
-    chosen = np.flatnonzero(mask & (written[nearest] == cell))
-    place, cell = place[chosen], cell[chosen]
-    order = np.lexsort((found.when[place], epoch[place], scope[place], cell))
+    chosen = mask & (written[nearest] == cell)
+    return place[chosen], cell[chosen]
+
+
+def _open_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> set[Pair]:
+    """Pairs in one scope, one epoch, in one cell of memory, of which one writes, by two owners.
+
+    place, cell: as trace.cells gives them.  The other arrays have a value for every access.
+    """
+    order = np.lexsort((when[place], epoch[place], scope[place], cell))
     place, cell = place[order], cell[order]
     key = np.stack([cell, scope[place], epoch[place]])
     starts = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)])

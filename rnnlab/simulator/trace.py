@@ -185,7 +185,14 @@ class Accesses:
 
 def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     """The memory events of a trace, with their addresses."""
-    memory, whole = _elements(columns)
+    try:
+        return _located(columns, threads_per_block, columns.array > 0, np.zeros(0, np.int64))
+    except (TypeError, ValueError):  # NumPy takes only whole numbers: some index names several elements
+        return _located(columns, threads_per_block, *_elements(columns))
+
+
+def _located(columns: Columns, threads_per_block: int, memory: np.ndarray, whole: np.ndarray) -> Accesses:
+    """Those events with their addresses; memory [events], whole: places in the trace that are left out."""
     when = np.flatnonzero(memory)
     array, thread = columns.array[when], columns.thread[when]
     first_block = _first_blocks(array, thread // threads_per_block, len(columns.arrays))
@@ -204,22 +211,19 @@ def accesses(columns: Columns, threads_per_block: int) -> Accesses:
 def _elements(columns: Columns) -> tuple[np.ndarray, np.ndarray]:
     """[events] Is it an access to one element?  And the places of accesses to several, a[2:4] = 0."""
     memory = columns.array > 0
-    single = {int, np.int64}
-    odd = [k for k in np.flatnonzero(memory).tolist() if type(columns.detail[k]) not in single]
-    dimensions = np.array([0] + [array.data.ndim for array in columns.arrays[1:]])
-    deep = np.flatnonzero(memory & (dimensions[columns.array] > 1)).tolist()
-    whole = np.array(
-        sorted(k for k in {*odd, *deep} if not _is_element(columns.detail[k], dimensions[columns.array[k]])),
-        np.int64,
-    )
+    dimensions = [0] + [array.data.ndim for array in columns.arrays[1:]]
+    sizes = [dimensions[number] for number in columns.array.tolist()]
+    whole = [k for k in np.flatnonzero(memory).tolist() if not _is_element(columns.detail[k], sizes[k])]
     memory[whole] = False
-    return memory, whole
+    return memory, np.array(whole, np.int64)
 
 
 def _is_element(index: object, dimensions: int) -> bool:
     """Does the index name one element of an array of so many dimensions?"""
     if dimensions == 0:
         return True
+    if type(index) is int:
+        return dimensions == 1
     indices = index if type(index) is tuple else (index,)
     return len(indices) == dimensions and all(isinstance(axis, int | np.integer) for axis in indices)
 
