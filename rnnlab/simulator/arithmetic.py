@@ -118,7 +118,7 @@ def brev(value: int) -> int:
 
 def fma(a: float, b: float, c: float) -> float:
     """a·b + c, where the product is not rounded."""
-    kind = np.result_type(*(each if isinstance(each, np.generic) else float(each) for each in (a, b, c)))
+    kind = np.result_type(*(x if isinstance(x, np.generic) else float(x) for x in (a, b, c)))
     if kind == np.float32:  # a product of two float32 is exact in float64
         return np.float32(float(a) * float(b) + float(c))
     return a * b + c
@@ -183,7 +183,7 @@ def _of_gpu(function: Callable, instead: Callable | None) -> Callable:
         except (ValueError, OverflowError):
             if instead is None:
                 raise
-            value = instead(*(np.float64(each) for each in arguments))
+            value = instead(*(np.float64(argument) for argument in arguments))
         kind = type(arguments[0])
         return kind(value) if kind in SMALL else value
 
@@ -204,13 +204,13 @@ IN_THEIR_PLACE = {id(math): MODULE, **{id(PYTHONS[name]): function for name, fun
 @contextmanager
 def math_of_gpu(kernel: Callable) -> Iterator[None]:
     """Inside, `math`, and what was imported from it, means ours to the kernel and the functions it calls."""
-    found = [*_uses(kernel, set())]
-    for scope, name, value in found:
+    uses = [*_uses(kernel, set())]
+    for scope, name, value in uses:
         scope[name] = IN_THEIR_PLACE[id(value)]
     try:
         yield
     finally:
-        for scope, name, value in found:
+        for scope, name, value in uses:
             scope[name] = value
 
 

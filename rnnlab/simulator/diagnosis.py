@@ -37,8 +37,8 @@ _loops: dict[int, tuple[CodeType, set[int], set[int]]] = {}  # by id: code, line
 class Diagnosis:
     """The findings of one launch; lines [sites] is the source line of each place in the program."""
 
-    def __init__(self, columns: Columns, found: Accesses, lines: np.ndarray, watch: Watch):
-        self.columns, self.found, self.lines, self.watch = columns, found, lines, watch
+    def __init__(self, columns: Columns, log: Accesses, lines: np.ndarray, watch: Watch):
+        self.columns, self.log, self.lines, self.watch = columns, log, lines, watch
 
     def findings(self) -> tuple[Finding, ...]:
         """Races, reads of what nobody has written, misaligned accesses, and work on whole arrays."""
@@ -52,7 +52,7 @@ class Diagnosis:
     def _races(self) -> tuple[Finding, ...]:
         waits, polls = waiting_sites(self.columns.sites)
         by_lines = {}
-        for race in races(self.columns, self.found, waits, polls):
+        for race in races(self.columns, self.log, waits, polls):
             finding = self._race(race)
             by_lines.setdefault((finding.kind, *sorted((finding.line, finding.other_line))), finding)
         return tuple(by_lines.values())
@@ -61,7 +61,7 @@ class Diagnosis:
         pair = race.first, race.second
         places = [self._where(place) for place in pair]
         lines = [self._line(place) for place in pair]
-        verbs = [_verb(int(self.found.kind[place])) for place in pair]
+        verbs = [_verb(int(self.log.kind[place])) for place in pair]
         names = [self._name(*where) for where in places]
         kind, remedy = self._remedy(race, places, lines)
         message = (
@@ -87,7 +87,7 @@ class Diagnosis:
                 "read it may get an old value from its cache"
             )
         same_block = places[0][0] == places[1][0]
-        kinds = {int(self.found.kind[place]) for place in (race.first, race.second)}
+        kinds = {int(self.log.kind[place]) for place in (race.first, race.second)}
         if ATOMIC in kinds and kinds & {LOAD, STORE}:
             barrier = "a cuda.syncthreads()" if same_block else "a grid barrier"
             return (
@@ -108,7 +108,7 @@ class Diagnosis:
 
     def _unwritten(self) -> Iterator[Finding]:
         by_line = {}
-        for place in first_reads(self.found):
+        for place in first_reads(self.log):
             line, where = self._line(place), self._where(place)
             message = (
                 f"{self._name(*where)} reads {self._element(place)} on line {line}, which nobody has "
@@ -120,9 +120,9 @@ class Diagnosis:
 
     def _misaligned(self) -> tuple[Finding, ...]:
         findings = []
-        for place in misaligned(self.found):
-            line, where, size = self._line(place), self._where(place), int(self.found.bytes[place])
-            space = self.found.arrays[self.found.array[place]].space
+        for place in misaligned(self.log):
+            line, where, size = self._line(place), self._where(place), int(self.log.bytes[place])
+            space = self.log.arrays[self.log.array[place]].space
             message = (
                 f"{self._name(*where)} accesses {size} bytes of {space} memory on line {line} at an "
                 f"address that is "
@@ -133,7 +133,7 @@ class Diagnosis:
 
     def _whole(self) -> tuple[Finding, ...]:
         by_line = {}
-        for event in self.found.whole.tolist():
+        for event in self.log.whole.tolist():
             line = int(self.lines[self.columns.site[event]])
             where = self._place_of(int(self.columns.thread[event]))
             message = f"{self._name(*where)} {whole_array('an index that is no single element', line)}"
@@ -141,10 +141,10 @@ class Diagnosis:
         return tuple(by_line.values())
 
     def _line(self, place: int) -> int:
-        return int(self.lines[self.found.site[place]])
+        return int(self.lines[self.log.site[place]])
 
     def _where(self, place: int) -> tuple[Index, Index]:
-        return self._place_of(int(self.found.thread[place]))
+        return self._place_of(int(self.log.thread[place]))
 
     def _place_of(self, thread: int) -> tuple[Index, Index]:
         """Block and thread index of a thread's number."""
@@ -157,8 +157,8 @@ class Diagnosis:
 
     def _element(self, place: int) -> str:
         """The array's name in the kernel, its index, and its space where that is not global memory."""
-        root = self.found.arrays[self.found.array[place]].root
-        offset = int(self.found.address[place]) - int(self.found.base[self.found.array[place]])
+        root = self.log.arrays[self.log.array[place]].root
+        offset = int(self.log.address[place]) - int(self.log.base[self.log.array[place]])
         index = np.unravel_index(
             max(0, offset // root.data.itemsize) % max(1, root.data.size), root.data.shape
         )
@@ -166,36 +166,36 @@ class Diagnosis:
         return f"{name or root.space}[{', '.join(map(str, index))}]{space if name else ''}"
 
 
-def first_reads(found: Accesses) -> np.ndarray:
+def first_reads(log: Accesses) -> np.ndarray:
     """Places of accesses that read an address before anybody stored to it."""
-    unsure = np.array([False] + [array.root.written is not True for array in found.arrays[1:]])
-    if not unsure[found.array].any():
+    unsure = np.array([False] + [array.root.written is not True for array in log.arrays[1:]])
+    if not unsure[log.array].any():
         return np.zeros(0, np.int64)
-    place, cell = cells(found)
-    chosen = np.flatnonzero(unsure[found.array[place]])
+    place, cell = cells(log)
+    chosen = np.flatnonzero(unsure[log.array[place]])
     _, first = np.unique(cell[chosen], return_index=True)
     first = np.unique(place[chosen][first])
-    reads = first[~np.isin(found.kind[first], (STORE, VOLATILE_STORE))]
-    return np.array([place for place in reads if not _was_written(found, place)], np.int64)
+    reads = first[~np.isin(log.kind[first], (STORE, VOLATILE_STORE))]
+    return np.array([place for place in reads if not _was_written(log, place)], np.int64)
 
 
-def _was_written(found: Accesses, place: int) -> bool:
+def _was_written(log: Accesses, place: int) -> bool:
     """Had that element a value before the launch?"""
-    root, number = found.arrays[found.array[place]].root, found.array[place]
+    root, number = log.arrays[log.array[place]].root, log.array[place]
     if not isinstance(root.written, np.ndarray):
         return bool(root.written)
-    element = (int(found.address[place]) - int(found.base[number])) // root.data.itemsize
+    element = (int(log.address[place]) - int(log.base[number])) // root.data.itemsize
     return bool(root.written.reshape(-1)[element]) if root.data.flags.c_contiguous else True
 
 
-def misaligned(found: Accesses) -> np.ndarray:
+def misaligned(log: Accesses) -> np.ndarray:
     """Places of accesses whose address is no multiple of their size; one a site, the first.
 
     It takes a view that starts between two elements: of bytes in dynamic shared memory, of a buffer.
     """
-    plain = np.array([False] + [array.data.dtype.kind in "iuf" for array in found.arrays[1:]])
-    places = np.flatnonzero(plain[found.array] & (found.address % np.maximum(found.bytes, 1) != 0))
-    _, first = np.unique(found.site[places], return_index=True)
+    plain = np.array([False] + [array.data.dtype.kind in "iuf" for array in log.arrays[1:]])
+    places = np.flatnonzero(plain[log.array] & (log.address % np.maximum(log.bytes, 1) != 0))
+    _, first = np.unique(log.site[places], return_index=True)
     return places[np.sort(first)]
 
 

@@ -95,16 +95,16 @@ def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | N
     seen: dict = {}
     for (code, instruction), times in zip(columns.sites, np.bincount(columns.site).tolist(), strict=False):
         seen.setdefault(code, {})[instruction] = times
-    found: dict[int, Counter] = {}
+    result: dict[int, Counter] = {}
     try:
         kinds = tuple(map(type_of, arguments))
     except (ValueError, NumbaError):  # an argument that only Python knows
         return {}
-    _add(getattr(kernel, "py_func", kernel), kinds, seen, threads, found)
-    return {line: dict(counts) for line, counts in sorted(found.items())}
+    _add(getattr(kernel, "py_func", kernel), kinds, seen, threads, result)
+    return {line: dict(counts) for line, counts in sorted(result.items())}
 
 
-def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, found: dict) -> None:
+def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, result: dict) -> None:
     """Add a function's operations, and those of the device functions it calls."""
     program, operations = _typed(function, kinds)
     if program is None:
@@ -112,13 +112,13 @@ def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, foun
     counts = executions(program, seen.get(function.__code__, {}), entries)
     calls = Counter()
     for block, times in counts.items():
-        for line, kind, each in operations[block]:
+        for line, kind, number in operations[block]:
             if isinstance(kind, tuple):
                 calls[kind] += times
             elif times:
-                found.setdefault(line, Counter())[kind] += times * each
+                result.setdefault(line, Counter())[kind] += times * number
     for (inner, inner_kinds), times in calls.items():
-        _add(inner, inner_kinds, seen, times, found)
+        _add(inner, inner_kinds, seen, times, result)
 
 
 def _typed(function: Callable, kinds: tuple) -> tuple[Typed | None, dict[int, list]]:
@@ -148,7 +148,7 @@ def _operations(program: Typed, block: int) -> Iterator[tuple[int, object, int]]
         if isinstance(called, types.Dispatcher):
             yield statement.loc.line, (called.dispatcher.py_func, signature.args), 1
         elif isinstance(signature.return_type, types.Float):
-            yield from ((statement.loc.line, *each) for each in _counted(value, called, dtype))
+            yield from ((statement.loc.line, *count) for count in _counted(value, called, dtype))
 
 
 def _counted(value: ir.Expr, called: types.Type | None, dtype: str) -> Iterator[tuple[str, int]]:

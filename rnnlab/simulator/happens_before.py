@@ -46,18 +46,18 @@ class Flags(NamedTuple):
 
 
 def ordered_pairs(
-    columns: Columns, found: Accesses, flags: Flags, pairs: list[tuple[int, int]], fences: frozenset
+    columns: Columns, log: Accesses, flags: Flags, pairs: list[tuple[int, int]], fences: frozenset
 ) -> set[tuple[int, int]]:
     """Those pairs of accesses, earlier first, that are certainly ordered if only these fences are needed."""
-    return Replay(columns, found, flags, pairs, fences).ordered
+    return Replay(columns, log, flags, pairs, fences).ordered
 
 
 class Replay:
     """What each thread knows of some others, followed through the trace."""
 
-    def __init__(self, columns: Columns, found: Accesses, flags: Flags, pairs, fences: frozenset):
-        self.columns, self.found, self.flags, self.fences = columns, found, flags, fences
-        watched = sorted({int(found.thread[first]) for first, _ in pairs})
+    def __init__(self, columns: Columns, log: Accesses, flags: Flags, pairs, fences: frozenset):
+        self.columns, self.log, self.flags, self.fences = columns, log, flags, fences
+        watched = sorted({int(log.thread[first]) for first, _ in pairs})
         self.column_of = {thread: k for k, thread in enumerate(watched)}
         self.known = np.zeros((int(columns.thread.max()) + 1, len(watched)), np.int64)
         self.segment = np.zeros(len(self.known), np.int64)
@@ -74,11 +74,11 @@ class Replay:
         self._replay()
 
     def _replay(self) -> None:
-        found, places = self.found, {*self.segment_at, *self.firsts}
+        log, places = self.log, {*self.segment_at, *self.firsts}
         interesting = np.isin(self.columns.kind, (FENCE, BARRIER, WARP_SYNC, GRID_SYNC))
-        flagged = np.isin(found.address, list(self.flags.addresses)) if self.flags.addresses else []
+        flagged = np.isin(log.address, list(self.flags.addresses)) if self.flags.addresses else []
         chosen = {*np.flatnonzero(flagged).tolist(), *places}
-        place_of = {int(found.when[place]): place for place in chosen}
+        place_of = {int(log.when[place]): place for place in chosen}
         interesting[[*place_of]] = True
         for event in np.flatnonzero(interesting).tolist():
             thread = int(self.columns.thread[event])
@@ -87,14 +87,14 @@ class Replay:
             if place is None:
                 self._synchronise(int(self.columns.kind[event]), thread, self.columns.detail[event])
                 continue
-            if int(found.address[place]) in self.flags.addresses:
-                self._flag(int(found.kind[place]), thread, place)
+            if int(log.address[place]) in self.flags.addresses:
+                self._flag(int(log.kind[place]), thread, place)
             if place in places:
                 self._compare(place, thread)
 
     def _compare(self, place: int, thread: int) -> None:
         for first in self.firsts.get(place, ()):
-            column = self.column_of[int(self.found.thread[first])]
+            column = self.column_of[int(self.log.thread[first])]
             if self.known[thread, column] > self.segment_at[first]:
                 self.ordered.add((first, place))
         if place in self.segment_at:
@@ -127,9 +127,9 @@ class Replay:
                 np.maximum(self.known[thread], clock, out=self.known[thread])
             self.fenced[thread] = self._end_segment(thread), detail
             return
-        clock, block = self._end_segment(thread), thread // self.found.threads_per_block
+        clock, block = self._end_segment(thread), thread // self.log.threads_per_block
         if kind == WARP_SYNC:
-            group = (kind, block, thread % self.found.threads_per_block // WARP, detail)
+            group = (kind, block, thread % self.log.threads_per_block // WARP, detail)
             self.times[thread, group] += 1
             key = (*group, self.times[thread, group])
         else:
@@ -144,8 +144,8 @@ class Replay:
         self.pending[thread] = key
 
     def _flag(self, kind: int, thread: int, place: int) -> None:
-        address, block = int(self.found.address[place]), thread // self.found.threads_per_block
-        site = self.found.site[place]
+        address, block = int(self.log.address[place]), thread // self.log.threads_per_block
+        site = self.log.site[place]
         if kind in (ATOMIC, VOLATILE_LOAD):
             for setter, clock in self.carried.get(address, {}).items():
                 if setter[0] == BLOCK and setter[1] != block:

@@ -119,14 +119,14 @@ def _device_function(function: Callable) -> Callable:
 
 @dataclass(frozen=True)
 class Options:
-    """Those options of cuda.jit that matter here."""
+    """Options of cuda.jit that matter here."""
 
     debug: bool = False  # a division by zero is an error
     extensions: list = field(default_factory=list)  # they prepare arguments
 
     @classmethod
     def among(cls, options: dict) -> "Options":
-        """Those that were given."""
+        """Options among those of a call of cuda.jit."""
         return cls(bool(options.get("debug")), [*(options.get("extensions") or ())])
 
 

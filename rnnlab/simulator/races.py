@@ -29,7 +29,7 @@ from rnnlab.simulator.trace import (
 READING = (LOAD, VOLATILE_LOAD)
 SYNCHRONISING = {ATOMIC, VOLATILE_LOAD, VOLATILE_STORE}
 PAIRS_PER_ADDRESS = 64  # looked at closely, of the pairs that one address may have
-THREADS_AT_ONCE = 512  # whose clocks are replayed together; bounds memory, not what is found
+THREADS_AT_ONCE = 512  # whose clocks are replayed together; bounds memory, not what is log
 
 Pair = tuple[int, int]
 
@@ -43,50 +43,50 @@ class Race:
     fence: str = ""
 
 
-def races(columns: Columns, found: Accesses, waits: np.ndarray, polls: np.ndarray) -> list[Race]:
+def races(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray) -> list[Race]:
     """One race for each pair of program places.
 
     waits [sites]: the place is the condition of a while.  polls [sites]: it is in a loop that waits.
     """
-    flags = _flags(columns, found, waits, polls)
-    candidates = _candidates(columns, found, flags)
-    racing = _racing(columns, found, flags, candidates)
-    by_writer = ordered_pairs(columns, found, flags, racing, WRITER_ONLY) if racing else set()
-    in_time = ordered_pairs(columns, found, flags, racing, frozenset()) if racing else set()
+    flags = _flags(columns, log, waits, polls)
+    candidates = _candidates(columns, log, flags)
+    racing = _racing(columns, log, flags, candidates)
+    by_writer = ordered_pairs(columns, log, flags, racing, WRITER_ONLY) if racing else set()
+    in_time = ordered_pairs(columns, log, flags, racing, frozenset()) if racing else set()
     result = []
     for pair in racing:
         fence = "reader" if pair in by_writer else "writer" if pair in in_time else ""
-        if fence == "reader" and found.kind[pair[1]] == VOLATILE_LOAD:
+        if fence == "reader" and log.kind[pair[1]] == VOLATILE_LOAD:
             continue  # it does not trust the first-level cache, which is all that the fence would empty
-        result.append(Race(*pair, fence="" if int(found.address[pair[0]]) in flags.addresses else fence))
+        result.append(Race(*pair, fence="" if int(log.address[pair[0]]) in flags.addresses else fence))
     return result
 
 
-def _flags(columns: Columns, found: Accesses, waits: np.ndarray, polls: np.ndarray) -> Flags:
+def _flags(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray) -> Flags:
     """Addresses through which threads synchronise: touched atomically, or polled past all caches."""
-    polled = (found.kind == VOLATILE_LOAD) & polls[found.site]
-    flags = np.unique(found.address[(found.kind == ATOMIC) | polled])
-    looked_at = np.isin(found.kind, (ATOMIC, VOLATILE_LOAD)) & polls[found.site]
-    waited = np.unique(found.address[looked_at])
-    fenced = counted_before(columns, FENCE)[found.when] > 0
+    polled = (log.kind == VOLATILE_LOAD) & polls[log.site]
+    flags = np.unique(log.address[(log.kind == ATOMIC) | polled])
+    looked_at = np.isin(log.kind, (ATOMIC, VOLATILE_LOAD)) & polls[log.site]
+    waited = np.unique(log.address[looked_at])
+    fenced = counted_before(columns, FENCE)[log.when] > 0
     return Flags(set(flags.tolist()), set(waited.tolist()), waits, polls, fenced)
 
 
-def _racing(columns: Columns, found: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
+def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
     """The first unordered pair of each two program places."""
-    site = lambda pair: (int(found.site[pair[0]]), int(found.site[pair[1]]))
+    site = lambda pair: (int(log.site[pair[0]]), int(log.site[pair[1]]))
     racing: dict[tuple[int, int], Pair] = {}
     todo = candidates
     while todo:
         threads, batch, rest = set(), [], []
         for pair in todo:
-            thread = int(found.thread[pair[0]])
+            thread = int(log.thread[pair[0]])
             if thread in threads or len(threads) < THREADS_AT_ONCE:
                 threads.add(thread)
                 batch.append(pair)
             else:
                 rest.append(pair)
-        ordered = ordered_pairs(columns, found, flags, batch, WRITER_AND_READER)
+        ordered = ordered_pairs(columns, log, flags, batch, WRITER_AND_READER)
         for pair in batch:
             if pair not in ordered:
                 racing.setdefault(site(pair), pair)
@@ -108,41 +108,41 @@ def counted_before(columns: Columns, kind: int) -> np.ndarray:
     return behind
 
 
-def _candidates(columns: Columns, found: Accesses, flags: Flags) -> list[Pair]:
+def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
     """Pairs of accesses that barriers leave open, earlier first."""
-    atomic = found.kind == ATOMIC
-    writes = ~np.isin(found.kind, READING)
-    place, cell = _written_by_many(found, writes)
+    atomic = log.kind == ATOMIC
+    writes = ~np.isin(log.kind, READING)
+    place, cell = _written_by_many(log, writes)
     if not len(place):
         return []
-    grid = counted_before(columns, GRID_SYNC)[found.when]
-    block = counted_before(columns, BARRIER)[found.when]
+    grid = counted_before(columns, GRID_SYNC)[log.when]
+    block = counted_before(columns, BARRIER)[log.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
     pairs = set()
     for scope, epoch, owner in (
-        (found.block, block, found.thread),  # within a block
-        (np.zeros_like(grid), grid, found.block),  # between blocks
+        (log.block, block, log.thread),  # within a block
+        (np.zeros_like(grid), grid, log.block),  # between blocks
     ):
-        pairs |= _open_pairs(found.when, place, cell, scope, epoch, owner, writes, atomic)
-    pairs = [pair for pair in sorted(pairs) if not _uses_flag(found, flags, *pair)]
-    return _ordered_by_turn(found, pairs)
+        pairs |= _open_pairs(log.when, place, cell, scope, epoch, owner, writes, atomic)
+    pairs = [pair for pair in sorted(pairs) if not _uses_flag(log, flags, *pair)]
+    return _ordered_by_turn(log, pairs)
 
 
-def _ordered_by_turn(found: Accesses, pairs: list[Pair]) -> list[Pair]:
+def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
     """First the first pair of each two program places, then the second of each, and so on."""
     turns: dict[tuple[int, int], int] = {}
     ranked = []
     for pair in pairs:
-        key = int(found.site[pair[0]]), int(found.site[pair[1]])
+        key = int(log.site[pair[0]]), int(log.site[pair[1]])
         turns[key] = turns.get(key, 0) + 1
         ranked.append((turns[key], pair))
     return [pair for _, pair in sorted(ranked)]
 
 
-def _written_by_many(found: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Accesses to cells that somebody writes, as trace.cells has them; but not a thread's own memory."""
-    place, cell = cells(found)
-    mask = found.space[place] != SPACES.index(LOCAL)
+    place, cell = cells(log)
+    mask = log.space[place] != SPACES.index(LOCAL)
     written = np.unique(cell[mask & writes[place]])
     if not len(written):
         return place[:0], cell[:0]
@@ -192,31 +192,31 @@ def _pairs_of(group: np.ndarray, writes: np.ndarray, atomic: np.ndarray, owner: 
     return pairs
 
 
-def _uses_flag(found: Accesses, flags: Flags, first: int, second: int) -> bool:
+def _uses_flag(log: Accesses, flags: Flags, first: int, second: int) -> bool:
     """Is that how a flag is meant to be used?
 
     Both accesses are atomic, or may not be cached; or one is a plain store behind a fence, to a flag that a
     loop waits for: a lock is given back so.
     """
-    address = int(found.address[first])
+    address = int(log.address[first])
     if address not in flags.addresses:
         return False
-    kinds = {int(found.kind[first]), int(found.kind[second])}
+    kinds = {int(log.kind[first]), int(log.kind[second])}
     if kinds <= SYNCHRONISING:
         return bool(kinds & {ATOMIC, VOLATILE_STORE})
     if kinds == {STORE}:  # two owners of a lock gave it back, one after the other
         behind_fences = flags.fenced[first] and flags.fenced[second]
-        return address in flags.waited and behind_fences and _saw(found, first, second)
+        return address in flags.waited and behind_fences and _saw(log, first, second)
     if LOAD in kinds or not kinds & SYNCHRONISING:
         return False
-    store = first if found.kind[first] == STORE else second
+    store = first if log.kind[first] == STORE else second
     if address in flags.waited and flags.fenced[store]:
         return True
-    return store == second and found.kind[first] == ATOMIC and _saw(found, first, second)
+    return store == second and log.kind[first] == ATOMIC and _saw(log, first, second)
 
 
-def _saw(found: Accesses, first: int, second: int) -> bool:
+def _saw(log: Accesses, first: int, second: int) -> bool:
     """Had the thread of the second an atomic of its own there since the first?  Then that came before."""
     between = slice(first + 1, second)
-    mine = (found.thread[between] == found.thread[second]) & (found.kind[between] == ATOMIC)
-    return bool((mine & (found.address[between] == found.address[first])).any())
+    mine = (log.thread[between] == log.thread[second]) & (log.kind[between] == ATOMIC)
+    return bool((mine & (log.address[between] == log.address[first])).any())

@@ -65,8 +65,8 @@ class Report:
             f"{number:>5} {text.rstrip()[:70]:<70}" + "".join(f"{cells.get(name, ''):>10}" for name in used)
             for number, text, cells in self.table()
         ]
-        found = [str(each) for each in self.findings] or ["no findings"]
-        return "\n".join([head, " " * 76 + heading, *rows, *found])
+        texts = [str(finding) for finding in self.findings] or ["no findings"]
+        return "\n".join([head, " " * 76 + heading, *rows, *texts])
 
     __repr__ = __str__
 
@@ -79,13 +79,14 @@ class Report:
             f"{html.escape(text.rstrip())}</td>{''.join(cell(cells.get(name, '')) for name in used)}</tr>"
             for number, text, cells in self.table()
         )
-        found = (
-            "".join(f"<li>{html.escape(str(each))}</li>" for each in self.findings) or "<li>no findings</li>"
+        items = (
+            "".join(f"<li>{html.escape(str(finding))}</li>" for finding in self.findings)
+            or "<li>no findings</li>"
         )
         return (
             f"<div><p>{html.escape(self.kernel)}: {html.escape(_sentence(self.counts))}</p><table><thead><tr>"
             f'<th scope="col">line</th><th scope="col">source</th>{heading}</tr></thead>'
-            f"<tbody>{rows}</tbody></table><ul>{found}</ul></div>"
+            f"<tbody>{rows}</tbody></table><ul>{items}</ul></div>"
         )
 
 
@@ -99,17 +100,17 @@ def observe(
     if not hasattr(kernel, "max_cooperative_grid_blocks"):
         raise TypeError(f"{name} is no kernel: put @cuda.jit above its def")
     now = replace(current(), checks=True)
-    told = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
-    advance_clock(now.sheet, told.counts.sectors)
-    return told
+    result = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
+    advance_clock(now.sheet, result.counts.sectors)
+    return result
 
 
 def report(watch: Watch, with_flops: bool = True) -> Report:
     """Make sense of what a launch wrote down; FLOPs need the kernel's types, some 20 ms when it is new."""
     columns = watch.trace.columns()
-    found = accesses(columns, _size(watch.block))
+    log = accesses(columns, _size(watch.block))
     lines = np.array([line_of(*site) for site in columns.sites] or [0], np.int64)
-    by_line = {line: Counts(**numbers) for line, numbers in count_memory(found, lines).items()}
+    by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
     for line, barriers in _barriers(columns, lines, watch).items():
         by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
     for line, operations in (_flops(watch, columns) if with_flops else {}).items():
@@ -118,7 +119,7 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     source, first_line = _source(watch.kernel)
     remarks = tuple(watch.trace.remarks.values())
     findings = (
-        watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, found, lines, watch).findings()
+        watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, log, lines, watch).findings()
     )
     return Report(watch.kernel.__name__, total, by_line, findings, source, first_line, watch)
 

@@ -1,8 +1,9 @@
-"""Who runs when: a greenlet for each thread that must wait, one for all threads that need not.
+"""Thread scheduler.  A CUDA thread that waits gets a greenlet; threads that never wait share one.
 
 A kernel thread runs until it waits or ends.  Who waits hands over to whoever is ready, so a barrier costs one
 switch a thread.  Blocks start when nobody else can go on, as many as the device can hold; threads that spin
-come last.  When nobody is left to run and somebody waits, that is a deadlock, and it is told who waits where.
+come last.  When nobody is left to run and somebody waits, that is a deadlock; the finding says who waits
+where.
 """
 
 import random
@@ -175,13 +176,13 @@ class Launch:
         self.wake([thread for thread in waiting if thread is not last])
         return True
 
-    def look(self, frame: FrameType, where: object, found: object, what: str) -> None:
+    def look(self, frame: FrameType, where: object, value: object, what: str) -> None:
         """The thread has looked for news; where it found what it had found there before, it spins."""
         seen, key = machine.now.seen, (frame.f_lasti, where)
-        if seen.get(key, NEVER) == found:
+        if seen.get(key, NEVER) == value:
             self.spin(frame, what)
         else:
-            seen[key] = found
+            seen[key] = value
             machine.now.news += where is not None  # a fence by itself is none
             self.in_vain = 0
 
@@ -209,13 +210,13 @@ class Launch:
         for block in self.open.values():
             waiting += [t for warp in block.warps for m in warp.meetings.values() for t in m.arrived]
         waiting += self.spinning
-        held = self.limits.resident
+        resident = self.limits.resident
         if self.next_block == self.blocks:
             return deadlock(waiting)
         return deadlock(
             waiting,
-            f"; block {self.next_block} has not started: the device holds {held} of the {self.blocks} blocks "
-            "at once, so launch no more than that if blocks wait for one another",
+            f"; block {self.next_block} has not started: the device holds {resident} of the {self.blocks} "
+            "blocks at once, so launch no more than that if blocks wait for one another",
         )
 
     def _end_greenlets(self) -> None:

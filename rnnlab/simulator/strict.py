@@ -60,8 +60,8 @@ def check(kernel: Callable, *arguments: object) -> tuple[Finding, ...]:
 
 def insist(kernel: Callable, *arguments: object) -> None:
     """Raise Findings where check() has any."""
-    if found := check(kernel, *arguments):
-        raise Findings(kernel.__name__, found)
+    if findings := check(kernel, *arguments):
+        raise Findings(kernel.__name__, findings)
 
 
 def _check(function: Callable, kinds: tuple[types.Type, ...], is_kernel: bool) -> Iterator[Finding]:
@@ -131,11 +131,11 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     if line is None and (called := _call_of_numpy(function)):
         line, text = called
     line = line or function.__code__.co_firstlineno
-    lines = [each.strip() for each in text.splitlines()]
-    telling = [each for each in lines if any(words in each for words in REMEDIES)]
-    said = (telling or [each for each in lines if each and not each.startswith("Failed in")])[0].rstrip(".: ")
-    remedy = next((what for words, what in REMEDIES.items() if words in said), "say it in simpler words")
-    return Finding("does_not_compile", f"line {line} does not compile on a GPU ({said}); {remedy}", line)
+    lines = [line.strip() for line in text.splitlines()]
+    telling = [line for line in lines if any(words in line for words in REMEDIES)]
+    text = (telling or [line for line in lines if line and not line.startswith("Failed in")])[0].rstrip(".: ")
+    remedy = next((what for words, what in REMEDIES.items() if words in text), "say it in simpler words")
+    return Finding("does_not_compile", f"line {line} does not compile on a GPU ({text}); {remedy}", line)
 
 
 def _call_of_numpy(function: Callable) -> tuple[int, str] | None:
@@ -149,8 +149,8 @@ def _call_of_numpy(function: Callable) -> tuple[int, str] | None:
             module = function.__globals__.get(getattr(node.func.value, "id", ""))
             called = getattr(module, node.func.attr, None) if module is np else None
             if called is not None and not isinstance(called, (type, np.ufunc)):
-                said = f"Use of unsupported NumPy function 'numpy.{node.func.attr}'"
-                return first + node.lineno - 1, said
+                text = f"Use of unsupported NumPy function 'numpy.{node.func.attr}'"
+                return first + node.lineno - 1, text
     return None
 
 

@@ -1,4 +1,4 @@
-"""Who waits for whom: barriers of a block and of the grid, fences, and what the lanes of a warp do together.
+"""Waiting: barriers of a block and of the grid, fences, and what the lanes of a warp do together.
 
 The lanes that a mask names come together; when the last of them arrives, each takes its answer from what all
 brought.  Lanes that the block does not have, or that have returned, are not waited for.
@@ -211,7 +211,7 @@ def match_any_sync(mask: int, value: object) -> int:
 def match_all_sync(mask: int, value: object) -> tuple[int, bool]:
     """(a bit for every lane, True) if all brought the same value, (0, False) otherwise."""
     brought, lane = _exchange("match_all_sync", mask, value, _getframe(1))
-    same = all(each == brought[lane] for each in brought.values())
+    same = all(value == brought[lane] for value in brought.values())
     return (sum(1 << other for other in brought), True) if same else (0, False)
 
 
@@ -268,7 +268,7 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
     meeting.brought[thread.lane] = value
     if len(meeting.arrived) == _expected(mask, warp):
         del warp.meetings[name, mask]
-        machine.launch.wake([each for each in meeting.arrived if each is not thread])
+        machine.launch.wake([other for other in meeting.arrived if other is not thread])
     else:
         machine.launch.wait()
     return meeting.brought, thread.lane

@@ -240,11 +240,13 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
     places = {}
     for thread in waiting:
         places.setdefault((_line(thread), thread.what), []).append(thread)
-    told = [
+    places_waiting = [
         f"{name_of(threads[0])}{_and_more(threads)} at {what} on line {line}"
         for (line, what), threads in places.items()
     ]
-    return Stopped(_finding("deadlock", f"nobody can go on: {'; '.join(told)}{not_started}", waiting[0]))
+    return Stopped(
+        _finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{not_started}", waiting[0])
+    )
 
 
 def spinning(thread: Thread, line: int) -> Finding:

@@ -31,7 +31,7 @@ _starts: dict[int, tuple[CodeType, list[int]]] = {}  # by id: a code object's ha
 def start_of(code: CodeType, position: int) -> int:
     """The instruction that a frame stands at."""
     if id(code) not in _starts:
-        _starts[id(code)] = code, [each.offset for each in dis.get_instructions(code)]
+        _starts[id(code)] = code, [instruction.offset for instruction in dis.get_instructions(code)]
     starts = _starts[id(code)][1]
     return starts[bisect_right(starts, position) - 1]
 
@@ -200,8 +200,8 @@ def _located(columns: Columns, threads_per_block: int, memory: np.ndarray, whole
     site = _same_places(columns.sites)[columns.site[when]]
     details = columns.detail if memory.all() else list(compress(columns.detail, memory))
     address = start[array] + _offsets(columns.arrays, array, details)
-    itemsize = np.array([0] + [each.data.itemsize for each in columns.arrays[1:]])
-    space = np.array([0] + [SPACES.index(each.space) for each in columns.arrays[1:]])
+    itemsize = np.array([0] + [member.data.itemsize for member in columns.arrays[1:]])
+    space = np.array([0] + [SPACES.index(member.space) for member in columns.arrays[1:]])
     return Accesses(
         columns.kind[when], thread, site, address, itemsize[array], space[array], array, when,
         columns.arrays, root_base, threads_per_block, whole,
@@ -240,9 +240,9 @@ def _same_places(sites: list[tuple[CodeType, int]]) -> np.ndarray:
 
 def _first_blocks(array: np.ndarray, block: np.ndarray, arrays: int) -> np.ndarray:
     """[arrays] The block that touched each array first; a shared array has no other."""
-    found = np.zeros(arrays, np.int64)
-    found[array[::-1]] = block[::-1]
-    return found
+    blocks = np.zeros(arrays, np.int64)
+    blocks[array[::-1]] = block[::-1]
+    return blocks
 
 
 def _places(arrays: list, first_block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -292,7 +292,7 @@ def _region(space: str, block: int) -> tuple[object, int, int]:
 
 def _offsets(arrays: list, array: np.ndarray, details: list) -> np.ndarray:
     """[n] Bytes from an array's first element to the one that each detail indexes."""
-    ndim = np.array([0] + [each.data.ndim for each in arrays[1:]])
+    ndim = np.array([0] + [member.data.ndim for member in arrays[1:]])
     offsets = np.zeros(len(array), np.int64)
     for dimensions in np.unique(ndim[array]):
         mine = ndim[array] == dimensions
@@ -303,8 +303,8 @@ def _offsets(arrays: list, array: np.ndarray, details: list) -> np.ndarray:
                 np.array(
                     [0]
                     + [
-                        getattr(each.data, name)[axis] if each.data.ndim == dimensions else 0
-                        for each in arrays[1:]
+                        getattr(member.data, name)[axis] if member.data.ndim == dimensions else 0
+                        for member in arrays[1:]
                     ]
                 )[of]
                 for name in ("shape", "strides")
@@ -316,7 +316,7 @@ def _offsets(arrays: list, array: np.ndarray, details: list) -> np.ndarray:
 
 def _indices(details: list, dimensions: int) -> np.ndarray:
     """[n,dimensions] Indices as the kernel wrote them: numbers, or tuples of as many."""
-    if dimensions == 1 and not any(type(each) is tuple for each in details):
+    if dimensions == 1 and not any(type(index) is tuple for index in details):
         return np.fromiter(details, np.int64, len(details))[:, None]
     if dimensions == 0:
         return np.zeros((len(details), 0), np.int64)
@@ -325,24 +325,22 @@ def _indices(details: list, dimensions: int) -> np.ndarray:
     )
 
 
-def cells(found: Accesses) -> tuple[np.ndarray, np.ndarray]:
+def cells(log: Accesses) -> tuple[np.ndarray, np.ndarray]:
     """Place of an access and address of a cell that it touches [m].
 
     A cell is an address, where every element begins at its own.  Where elements of several sizes overlap, it
     is as wide as the smallest, and a wide access touches several.
     """
-    places = np.arange(len(found.address))
-    if not len(places) or (
-        found.bytes.min() == found.bytes.max() and not (found.address % found.bytes).any()
-    ):
-        return places, found.address
-    order = np.lexsort((-found.bytes, found.address))
-    address = found.address[order]
-    end = np.maximum.accumulate(address + found.bytes[order])
+    places = np.arange(len(log.address))
+    if not len(places) or (log.bytes.min() == log.bytes.max() and not (log.address % log.bytes).any()):
+        return places, log.address
+    order = np.lexsort((-log.bytes, log.address))
+    address = log.address[order]
+    end = np.maximum.accumulate(address + log.bytes[order])
     if not ((address[1:] < end[:-1]) & (address[1:] != address[:-1])).any():
-        return places, found.address
-    unit = int(found.bytes[found.bytes > 0].min())
-    first = found.address // unit
-    number = (found.address + found.bytes - 1) // unit - first + 1
+        return places, log.address
+    unit = int(log.bytes[log.bytes > 0].min())
+    first = log.address // unit
+    number = (log.address + log.bytes - 1) // unit - first + 1
     steps = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)
     return np.repeat(places, number), (np.repeat(first, number) + steps) * unit
