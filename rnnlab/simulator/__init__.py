@@ -1,8 +1,8 @@
 """A GPU for everyone: kernels in Numba CUDA's own words, run thread by thread, watched and counted.
 
-`from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (who runs when),
-threads, barriers and warps (who waits for whom), watched, memory and atomics (what an access does), events
-(what is written down), and what is made of it: accesses, counts, races, uninitialised, report.
+`from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (the order of
+threads), threads and synchronisation (barriers, warps), memory and atomics (what an access does), trace (what
+is written down), and what follows from it: counts, races, diagnosis, report.
 """
 
 import sys
