@@ -3,9 +3,9 @@
 import numpy as np
 
 from rnnlab import simulator as cuda
-from rnnlab.simulator import events
-from rnnlab.simulator.places import line_of
+from rnnlab.simulator import trace as events
 from rnnlab.simulator.settings import Settings
+from rnnlab.simulator.trace import line_of
 
 
 def columns_of(kernel, grid, block, *arguments):

@@ -1,13 +1,16 @@
 """A GPU for everyone: kernels in Numba CUDA's own words, run thread by thread, watched and counted.
 
-`from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (who runs when),
-threads, barriers and warps (who waits for whom), watched, memory and atomics (what an access does), events
-(what is written down), and what is made of it: accesses, counts, races, uninitialised, report.
+`from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (the order of
+threads), threads and synchronisation (barriers, warps), memory and atomics (what an access does), trace (what
+is written down), and what follows from it: counts, races, diagnosis, report.
 """
 
+import sys
+
+from numba import cuda as numba_cuda
 from numba import types
 
-from rnnlab.simulator import host
+from rnnlab.simulator import arithmetic, host
 from rnnlab.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
 from rnnlab.simulator.atomics import (
     atomic,
@@ -22,30 +25,19 @@ from rnnlab.simulator.atomics import (
     stwb,
     stwt,
 )
-from rnnlab.simulator.barriers import (
-    cg,
-    syncthreads,
-    syncthreads_and,
-    syncthreads_count,
-    syncthreads_or,
-    threadfence,
-    threadfence_block,
-    threadfence_system,
-)
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.host import VECTOR_TYPES
-from rnnlab.simulator.indices import blockDim, blockIdx, grid, gridDim, gridsize, threadIdx, warpsize
 from rnnlab.simulator.launch import Kernel, jit
 from rnnlab.simulator.memory import Const as const
 from rnnlab.simulator.memory import Local as local
 from rnnlab.simulator.memory import Shared as shared
 from rnnlab.simulator.settings import settings
-from rnnlab.simulator.threads import machine
-from rnnlab.simulator.warps import (
+from rnnlab.simulator.synchronisation import (
     activemask,
     all_sync,
     any_sync,
     ballot_sync,
+    cg,
     eq_sync,
     lanemask_lt,
     match_all_sync,
@@ -54,11 +46,32 @@ from rnnlab.simulator.warps import (
     shfl_sync,
     shfl_up_sync,
     shfl_xor_sync,
+    syncthreads,
+    syncthreads_and,
+    syncthreads_count,
+    syncthreads_or,
     syncwarp,
+    threadfence,
+    threadfence_block,
+    threadfence_system,
 )
+from rnnlab.simulator.threads import blockDim, blockIdx, grid, gridDim, gridsize, machine, threadIdx, warpsize
 
 HOST = {name: value for name, value in vars(host).items() if not name.startswith("_")}
 globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})
+
+
+def _numbas_words() -> dict[int, object]:
+    """{id of a word of numba.cuda: ours}, for kernels that say `from numba import cuda`."""
+    same = {name: value for name, value in globals().items() if not name.startswith("_")}
+    words = {id(numba_cuda): sys.modules[__name__]}
+    for name, value in same.items():
+        if hasattr(numba_cuda, name) and not isinstance(value, int | type(types)):
+            words[id(getattr(numba_cuda, name))] = value
+    return words
+
+
+arithmetic.IN_THEIR_PLACE.update(_numbas_words())
 
 
 def __getattr__(name: str):

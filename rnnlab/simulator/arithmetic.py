@@ -1,7 +1,96 @@
-"""Single instructions with a name of their own: bits, fused multiply-add, half precision."""
+"""Numbers as a GPU computes them: integers that Numba widens, float32 mathematics, single instructions.
+
+Python's math computes in float64 and raises where the result is infinite or not a number.  While a launch
+runs, its functions are replaced by float32 ones wherever the kernel names them.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import CellType, FunctionType, SimpleNamespace
 
 import numpy as np
 from numba.cuda.simulator.kernelapi import FakeCUDAFp16
+
+
+def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
+    """An operation on a 32-bit integer, and the reflected one, as Numba computes them: in 64 bits."""
+
+    def forward(self, other: object):
+        return operation(*_widened(self, other))
+
+    def reflected(self, other: object):
+        return operation(*_widened(self, other)[::-1])
+
+    return forward, reflected
+
+
+def _widened(value: np.integer, other: object) -> tuple[object, object]:
+    """Both as 64-bit integers; unsigned only where both are.  A float stays what it is."""
+    if not isinstance(other, int | np.integer):
+        return np.int64(value), other
+    unsigned = isinstance(value, np.unsignedinteger) and isinstance(other, np.unsignedinteger)
+    wide = np.uint64 if unsigned else np.int64
+    return wide(value), other if isinstance(other, int) else wide(other)
+
+
+class Int32(np.int32):
+    """An element of int32: it has 32 bits, and arithmetic with it has 64."""
+
+
+class UInt32(np.uint32):
+    """An element of uint32: it has 32 bits, and arithmetic with it has 64."""
+
+
+for _kind in (Int32, UInt32):
+    for _name in ("add", "sub", "mul", "floordiv", "mod", "and", "or", "xor", "lshift", "rshift", "pow"):
+        _operation = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
+        _forward, _reflected = _in_64_bits(_operation)
+        setattr(_kind, f"__{_name}__", _forward)
+        setattr(_kind, f"__r{_name}__", _reflected)
+    _kind.__neg__ = lambda self: -np.int64(self)
+    _kind.__invert__ = lambda self: ~np.int64(self)
+    _kind.__abs__ = lambda self: abs(np.int64(self))
+
+WIDENED = {
+    **dict.fromkeys((np.int8, np.uint8, np.int16, np.uint16), np.int64),
+    np.int32: Int32,
+    np.uint32: UInt32,
+}
+
+
+def as_register(value: object) -> object:
+    """A scalar as a kernel gets it: arithmetic with narrow integers is 64 bits wide."""
+    kind = WIDENED.get(type(value))
+    return value if kind is None else kind(value)
+
+
+class Narrow(np.ndarray):
+    """Integers of up to 32 bits: Numba computes in 64, so that a uint8 200 + 100 is 300 and not 44."""
+
+    def __getitem__(self, index):
+        return as_register(super().__getitem__(index))
+
+    def __setitem__(self, index, value):
+        try:
+            super().__setitem__(index, value)
+        except OverflowError:
+            super().__setitem__(index, wrapped(value, self.dtype))
+
+
+def as_kernel_sees(array: np.ndarray) -> np.ndarray:
+    """The same memory: records answer to a[i].x as well as to a[i]["x"], narrow integers are widened."""
+    if array.dtype.names:
+        return array.view(np.recarray)
+    if array.dtype.kind in "iu" and array.itemsize <= 4:
+        return array.view(Narrow)
+    return array.view(np.ndarray)
+
+
+def wrapped(value: int, dtype: np.dtype) -> np.generic:
+    """An integer as a register of that width keeps it."""
+    return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)
 
 
 def popc(value: int) -> int:
@@ -29,7 +118,7 @@ def brev(value: int) -> int:
 
 def fma(a: float, b: float, c: float) -> float:
     """a·b + c, where the product is not rounded."""
-    kind = np.result_type(*(each if isinstance(each, np.generic) else float(each) for each in (a, b, c)))
+    kind = np.result_type(*(x if isinstance(x, np.generic) else float(x) for x in (a, b, c)))
     if kind == np.float32:  # a product of two float32 is exact in float64
         return np.float32(float(a) * float(b) + float(c))
     return a * b + c
@@ -63,3 +152,77 @@ def _bits(value: int) -> tuple[int, int]:
     """The bits as an unsigned number, and how many the value's type has."""
     width = 8 * value.dtype.itemsize if isinstance(value, np.generic) else 64 if abs(int(value)) >> 32 else 32
     return int(value) & (1 << width) - 1, width
+
+
+NUMPY_NAMES = {"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "atanh": "arctanh", "pow": "power"}
+RAISING = (
+    "exp",
+    "expm1",
+    "log",
+    "log10",
+    "log1p",
+    "log2",
+    "sqrt",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "fmod",
+)
+RAISING += tuple(NUMPY_NAMES)
+QUIET = ("asinh", "atan", "atan2", "copysign", "degrees", "erf", "erfc", "fabs", "hypot", "radians", "tanh")
+EMPTY = CellType()  # of a name that is bound later
+SMALL = (np.float16, np.float32)
+
+
+def _of_gpu(function: Callable, instead: Callable | None) -> Callable:
+    def computed(*arguments):
+        try:
+            value = function(*arguments)
+        except (ValueError, OverflowError):
+            if instead is None:
+                raise
+            value = instead(*(np.float64(argument) for argument in arguments))
+        kind = type(arguments[0])
+        return kind(value) if kind in SMALL else value
+
+    return computed
+
+
+PYTHONS = {name: getattr(math, name) for name in (*RAISING, *QUIET, "gamma", "lgamma")}
+OURS = {
+    name: _of_gpu(function, getattr(np, NUMPY_NAMES.get(name, name)) if name in RAISING else None)
+    for name, function in PYTHONS.items()
+}
+
+
+MODULE = SimpleNamespace(**{**vars(math), **OURS})
+IN_THEIR_PLACE = {id(math): MODULE, **{id(PYTHONS[name]): function for name, function in OURS.items()}}
+
+
+@contextmanager
+def math_of_gpu(kernel: Callable) -> Iterator[None]:
+    """Inside, `math`, and what was imported from it, means ours to the kernel and the functions it calls."""
+    uses = [*_uses(kernel, set())]
+    for scope, name, value in uses:
+        scope[name] = IN_THEIR_PLACE[id(value)]
+    try:
+        yield
+    finally:
+        for scope, name, value in uses:
+            scope[name] = value
+
+
+def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, object]]:
+    """(globals, name, value) wherever Python's math is used by the function or by those it calls."""
+    visited.add(id(function.__code__))
+    cells = [cell.cell_contents for cell in function.__closure__ or () if cell != EMPTY]
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        if id(value) in IN_THEIR_PLACE:
+            yield function.__globals__, name, value
+        cells.append(value)
+    for value in cells:
+        if isinstance(value, FunctionType) and id(value.__code__) not in visited:
+            yield from _uses(value, visited)

@@ -9,19 +9,19 @@ from types import FrameType
 
 import numpy as np
 
-from rnnlab.simulator.elements import wrapped
-from rnnlab.simulator.events import ATOMIC, LOAD, STORE, VOLATILE_LOAD, VOLATILE_STORE
+from rnnlab.simulator.arithmetic import as_register, wrapped
+from rnnlab.simulator.memory import Watched, beyond
 from rnnlab.simulator.threads import machine
-from rnnlab.simulator.watched import Watched, beyond
+from rnnlab.simulator.trace import ATOMIC, LOAD, STORE, VOLATILE_LOAD, VOLATILE_STORE
 
 
 def _read(kind: int, array, index, frame: FrameType, verb: str):
     """array[index], written down as an event of that kind."""
     if not isinstance(array, Watched):
-        return array[index]
+        return as_register(array[index])
     array.recorder.note(array.tag + kind, index, frame)
     try:
-        return array.data[index]
+        return as_register(array.data[index])
     except IndexError:
         raise beyond(array, index, frame, verb) from None
 

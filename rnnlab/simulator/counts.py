@@ -10,9 +10,18 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from rnnlab.simulator.accesses import SPACES, Accesses
-from rnnlab.simulator.events import ATOMIC, GLOBAL, LOAD, SHARED, STORE, VOLATILE_LOAD, VOLATILE_STORE
-from rnnlab.simulator.threads import WARP
+from rnnlab.simulator.trace import (
+    ATOMIC,
+    GLOBAL,
+    LOAD,
+    SHARED,
+    SPACES,
+    STORE,
+    VOLATILE_LOAD,
+    VOLATILE_STORE,
+    WARP,
+    Accesses,
+)
 
 SECTOR, BANKS, WORD = 32, 32, 4  # bytes; banks; bytes of a bank's word
 
@@ -55,69 +64,69 @@ class Counts:
 NAMES = tuple(f.name for f in fields(Counts) if f.name not in ("flops", "launches"))
 
 
-def count_memory(found: Accesses, lines: np.ndarray) -> dict[int, dict[str, int]]:
+def count_memory(log: Accesses, lines: np.ndarray) -> dict[int, dict[str, int]]:
     """Counts of memory by source line; lines [sites] is the line of each site."""
     table = {name: np.zeros(int(lines.max(initial=0)) + 1, np.int64) for name in NAMES}
-    line = lines[found.site]
+    line = lines[log.site]
     add = lambda name, where, amount=None: table.__setitem__(
         name, table[name] + np.bincount(where, amount, len(table[name])).astype(np.int64)
     )
-    is_kind = lambda one, other: (found.kind == one) | (found.kind == other)
+    is_kind = lambda one, other: (log.kind == one) | (log.kind == other)
     loads, stores = is_kind(LOAD, VOLATILE_LOAD), is_kind(STORE, VOLATILE_STORE)
-    add("atomics", line[found.kind == ATOMIC])
-    request = requests(found)
+    add("atomics", line[log.kind == ATOMIC])
+    request = requests(log)
     for word, mask in (("load", loads), ("store", stores)):
-        mine = mask & (found.space == SPACES.index(GLOBAL))
+        mine = mask & (log.space == SPACES.index(GLOBAL))
         add(f"global_{word}s", line[mine])
-        add(f"global_bytes_{word.rstrip('e')}ed", line[mine], found.bytes[mine])
-        add(f"global_{word}_sectors", lines[_sectors(found, mine, request)])
+        add(f"global_bytes_{word.rstrip('e')}ed", line[mine], log.bytes[mine])
+        add(f"global_{word}_sectors", lines[_sectors(log, mine, request)])
         first = np.unique(request[mine], return_index=True)[1]
         add(f"global_{word}_requests", line[mine][first])
-        mine = mask & (found.space == SPACES.index(SHARED))
+        mine = mask & (log.space == SPACES.index(SHARED))
         add(f"shared_{word}s", line[mine])
-        add("shared_bytes", line[mine], found.bytes[mine])
-        first, turns = bank_turns(found, mine, request)
+        add("shared_bytes", line[mine], log.bytes[mine])
+        first, turns = bank_turns(log, mine, request)
         add("shared_requests", line[first])
         add("bank_conflicts", line[first], turns)
     return {int(n): {k: int(v[n]) for k, v in table.items()} for n in np.flatnonzero(sum(table.values()))}
 
 
-def requests(found: Accesses) -> np.ndarray:
+def requests(log: Accesses) -> np.ndarray:
     """[n] Number of the warp's request that each access is part of."""
-    sites = int(found.site.max(initial=0)) + 1
-    own = found.thread * sites + found.site
+    sites = int(log.site.max(initial=0)) + 1
+    own = log.thread * sites + log.site
     order = np.argsort(own, kind="stable")
     sorted_own = own[order]
     starts = np.flatnonzero(np.r_[True, sorted_own[1:] != sorted_own[:-1]]) if len(own) else np.zeros(0, int)
     turn = np.empty(len(own), np.int64)
     turn[order] = np.arange(len(own)) - np.repeat(starts, np.diff(np.r_[starts, len(own)]))
-    return (found.warp * sites + found.site) * (int(turn.max(initial=0)) + 1) + turn
+    return (log.warp * sites + log.site) * (int(turn.max(initial=0)) + 1) + turn
 
 
-def _sectors(found: Accesses, mask: np.ndarray, request: np.ndarray) -> np.ndarray:
+def _sectors(log: Accesses, mask: np.ndarray, request: np.ndarray) -> np.ndarray:
     """Site of every sector that the masked accesses touch, once for each request."""
-    first, last = found.address[mask] // SECTOR, (found.address[mask] + found.bytes[mask] - 1) // SECTOR
+    first, last = log.address[mask] // SECTOR, (log.address[mask] + log.bytes[mask] - 1) // SECTOR
     wide = last > first
     sector = np.concatenate([first, last[wide]])
-    of, site = (np.concatenate([column[mask], column[mask][wide]]) for column in (request, found.site))
-    kept = distinct(of, sector)
-    return site[kept]
+    of, site = (np.concatenate([column[mask], column[mask][wide]]) for column in (request, log.site))
+    chosen = distinct(of, sector)
+    return site[chosen]
 
 
-def bank_turns(found: Accesses, mask: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def bank_turns(log: Accesses, mask: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For each request to shared memory: place of one of its accesses, and its turns beyond the first."""
     places = np.flatnonzero(mask)
     if not len(places):
         return places, places
-    words = np.maximum(found.bytes[places] // WORD, 1)
-    part = found.lane[places] * words // WARP  # of the warp that is served at once
+    words = np.maximum(log.bytes[places] // WORD, 1)
+    part = log.lane[places] * words // WARP  # of the warp that is served at once
     serving = request[places] * int(words.max()) + np.minimum(part, words - 1)
-    word = found.address[places] // WORD
+    word = log.address[places] // WORD
     repeats = np.repeat(np.arange(len(places)), words)
     word = word[repeats] + np.concatenate([np.arange(w) for w in words]) if words.max() > 1 else word
-    kept = distinct(serving[repeats], word)
-    numbers, group = np.unique(serving[repeats][kept], return_inverse=True)
-    in_bank = np.bincount(group * BANKS + word[kept] % BANKS, minlength=len(numbers) * BANKS)
+    chosen = distinct(serving[repeats], word)
+    numbers, group = np.unique(serving[repeats][chosen], return_inverse=True)
+    in_bank = np.bincount(group * BANKS + word[chosen] % BANKS, minlength=len(numbers) * BANKS)
     turns = in_bank.reshape(-1, BANKS).max(1) - 1
     _, first, whole = np.unique(request[places], return_index=True, return_inverse=True)
     of_serving = np.zeros(len(numbers), np.int64)

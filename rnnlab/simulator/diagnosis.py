@@ -1,114 +1,245 @@
 """What a watched launch did wrong, as findings in the learner's terms: who, where, with whom, and the remedy.
 
-Faults that end a launch are told where they happen (faults.py); these are seen only in the whole trace.
+Faults that end a launch are described where they happen (threads.py); these are seen only in the whole trace.
 """
 
+import ast
+import inspect
 import linecache
 import re
+import textwrap
+from collections.abc import Iterator
+from types import CodeType
 
 import numpy as np
 
-from rnnlab.simulator.accesses import Accesses
-from rnnlab.simulator.alignment import misaligned
-from rnnlab.simulator.events import ATOMIC, LOAD, STORE, VOLATILE_LOAD, Columns
 from rnnlab.simulator.findings import Finding
-from rnnlab.simulator.launch import Watch
+from rnnlab.simulator.memory import whole_array
 from rnnlab.simulator.races import Race, races
-from rnnlab.simulator.uninitialised import first_reads
+from rnnlab.simulator.threads import thread_name
+from rnnlab.simulator.trace import (
+    ATOMIC,
+    LOAD,
+    STORE,
+    VOLATILE_LOAD,
+    VOLATILE_STORE,
+    Accesses,
+    Columns,
+    Watch,
+    cells,
+    line_of,
+)
+
+Index = tuple[int, int, int]
+_loops: dict[int, tuple[CodeType, set[int], set[int]]] = {}  # by id: code, lines of conditions, of loops
 
 
-def diagnosis(columns: Columns, found: Accesses, lines: np.ndarray, watch: Watch) -> tuple[Finding, ...]:
-    """Races, reads of what nobody has written, and misaligned accesses; lines [sites] is the line of each."""
-    racing = _races(columns, found, lines, watch)
-    known = {line for each in racing for line in (each.line, each.other_line)}  # who races reads too early
-    unwritten = tuple(each for each in _unwritten(found, lines, watch) if each.line not in known)
-    return racing + unwritten + _misaligned(found, lines, watch)
+class Diagnosis:
+    """The findings of one launch; lines [sites] is the source line of each place in the program."""
 
+    def __init__(self, columns: Columns, log: Accesses, lines: np.ndarray, watch: Watch):
+        self.columns, self.log, self.lines, self.watch = columns, log, lines, watch
 
-def _unwritten(found: Accesses, lines: np.ndarray, watch: Watch) -> tuple[Finding, ...]:
-    told = {}
-    for place in first_reads(found):
-        line, where = int(lines[found.site[place]]), _where(watch, int(found.thread[place]))
-        name = f"{found.arrays[found.array[place]].space} memory"
+    def findings(self) -> tuple[Finding, ...]:
+        """Races, reads of what nobody has written, misaligned accesses, and work on whole arrays."""
+        racing = self._races()
+        known = {
+            line for race in racing for line in (race.line, race.other_line)
+        }  # racing reads are too early
+        unwritten = tuple(finding for finding in self._unwritten() if finding.line not in known)
+        return racing + unwritten + self._misaligned() + self._whole()
+
+    def _races(self) -> tuple[Finding, ...]:
+        waits, polls = waiting_sites(self.columns.sites)
+        by_lines = {}
+        for race in races(self.columns, self.log, waits, polls):
+            finding = self._race(race)
+            by_lines.setdefault((finding.kind, *sorted((finding.line, finding.other_line))), finding)
+        return tuple(by_lines.values())
+
+    def _race(self, race: Race) -> Finding:
+        pair = race.first, race.second
+        places = [self._where(place) for place in pair]
+        lines = [self._line(place) for place in pair]
+        verbs = [_verb(int(self.log.kind[place])) for place in pair]
+        names = [self._name(*where) for where in places]
+        kind, remedy = self._remedy(race, places, lines)
         message = (
-            f"{_name(*where)} reads {name} on line {line} that nobody has written: on a GPU it "
-            "holds whatever was there before; write it first"
+            f"{names[0]} {verbs[0]} {self._element(race.first)} on line {lines[0]} and {names[1]} "
+            f"{verbs[1]} it on "
+            f"line {lines[1]}; {remedy}"
         )
-        told.setdefault(line, Finding("uninitialised", message, line, *where))
-    return tuple(told.values())
+        return Finding(kind, message, lines[0], *places[0], lines[1], *places[1])
 
-
-def _misaligned(found: Accesses, lines: np.ndarray, watch: Watch) -> tuple[Finding, ...]:
-    told = []
-    for place in misaligned(found):
-        line, where = int(lines[found.site[place]]), _where(watch, int(found.thread[place]))
-        space, size = found.arrays[found.array[place]].space, int(found.bytes[place])
-        message = (
-            f"{_name(*where)} asks for {size} bytes of {space} memory on line {line} at an offset that is no "
-            f"multiple of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
+    def _remedy(self, race: Race, places: list, lines: list[int]) -> tuple[str, str]:
+        """The kind of finding, and what to do."""
+        if race.fence == "writer":
+            return "missing_fence", (
+                "a flag announces the first to the second, but without a cuda.threadfence() between the "
+                "write and "
+                "the flag (by the writer, or after a barrier by the thread that sets the flag) the flag may "
+                "arrive first"
+            )
+        if race.fence == "reader":
+            return "missing_fence", (
+                "the second has waited for the flag, but without a cuda.threadfence() between the wait "
+                "and the "
+                "read it may get an old value from its cache"
+            )
+        same_block = places[0][0] == places[1][0]
+        kinds = {int(self.log.kind[place]) for place in (race.first, race.second)}
+        if ATOMIC in kinds and kinds & {LOAD, STORE}:
+            barrier = "a cuda.syncthreads()" if same_block else "a grid barrier"
+            return (
+                "race",
+                f"an atomic and a plain access are not ordered: {barrier} between, or an atomic for both",
+            )
+        if lines[0] == lines[1]:
+            return (
+                "race",
+                "two threads run this line for the same element: one of them should, or use an atomic",
+            )
+        if same_block:
+            return "race", "nothing orders the two: a cuda.syncthreads() belongs between"
+        return "race", (
+            "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "
+            "grid barrier"
         )
-        told.append(Finding("misaligned", message, line, *where))
-    return tuple(told)
 
+    def _unwritten(self) -> Iterator[Finding]:
+        by_line = {}
+        for place in first_reads(self.log):
+            line, where = self._line(place), self._where(place)
+            message = (
+                f"{self._name(*where)} reads {self._element(place)} on line {line}, which nobody has "
+                f"written: on a "
+                "GPU it holds whatever was there before; write it first"
+            )
+            by_line.setdefault(line, Finding("uninitialised", message, line, *where))
+        return by_line.values()
 
-def _races(columns: Columns, found: Accesses, lines: np.ndarray, watch: Watch) -> tuple[Finding, ...]:
-    text = [
-        linecache.getline(code.co_filename, int(line))
-        for (code, _), line in zip(columns.sites, lines, strict=False)
-    ]
-    waits = np.array([bool(re.match(r"\s*while\b", line)) for line in text] or [False])
-    told = {}
-    for race in races(columns, found, waits):
-        finding = _race(race, found, lines, watch)
-        told.setdefault((finding.kind, *sorted((finding.line, finding.other_line))), finding)
-    return tuple(told.values())
+    def _misaligned(self) -> tuple[Finding, ...]:
+        findings = []
+        for place in misaligned(self.log):
+            line, where, size = self._line(place), self._where(place), int(self.log.bytes[place])
+            space = self.log.arrays[self.log.array[place]].space
+            message = (
+                f"{self._name(*where)} accesses {size} bytes of {space} memory on line {line} at an "
+                f"address that is "
+                f"no multiple of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
+            )
+            findings.append(Finding("misaligned", message, line, *where))
+        return tuple(findings)
 
+    def _whole(self) -> tuple[Finding, ...]:
+        by_line = {}
+        for event in self.log.whole.tolist():
+            line = int(self.lines[self.columns.site[event]])
+            where = self._place_of(int(self.columns.thread[event]))
+            message = f"{self._name(*where)} {whole_array('an index that is no single element', line)}"
+            by_line.setdefault(line, Finding("whole_array", message, line, *where))
+        return tuple(by_line.values())
 
-def _race(race: Race, found: Accesses, lines: np.ndarray, watch: Watch) -> Finding:
-    who = [_where(watch, int(found.thread[place])) for place in (race.first, race.second)]
-    line = [int(lines[found.site[place]]) for place in (race.first, race.second)]
-    does = [_verb(int(found.kind[place])) for place in (race.first, race.second)]
-    root = found.arrays[found.array[race.first]].root
-    element = (
-        int(found.address[race.first]) - int(found.base[found.array[race.first]])
-    ) // root.data.itemsize
-    what = f"{root.space}[{', '.join(map(str, np.unravel_index(element, root.data.shape)))}]"
-    kind, remedy = _judge(race, who[0][0] == who[1][0])
-    message = (
-        f"{_name(*who[0])} {does[0]} {what} on line {line[0]} and {_name(*who[1])} {does[1]} it on line "
-        f"{line[1]}; {remedy}"
-    )
-    return Finding(kind, message, line[0], *who[0], line[1], *who[1])
+    def _line(self, place: int) -> int:
+        return int(self.lines[self.log.site[place]])
 
+    def _where(self, place: int) -> tuple[Index, Index]:
+        return self._place_of(int(self.log.thread[place]))
 
-def _judge(race: Race, same_block: bool) -> tuple[str, str]:
-    """The kind of finding, and what to do."""
-    if race.fence:
-        return "missing_fence", (
-            "a flag tells the second that the first is done, but without a cuda.threadfence() between the "
-            "write and the flag the flag may arrive first"
+    def _place_of(self, thread: int) -> tuple[Index, Index]:
+        """Block and thread index of a thread's number."""
+        wide, high, deep = self.watch.block
+        block, local = divmod(thread, wide * high * deep)
+        return _index(block, self.watch.grid), _index(local, self.watch.block)
+
+    def _name(self, block: Index, thread: Index) -> str:
+        return thread_name(block, thread, self.watch.grid, self.watch.block)
+
+    def _element(self, place: int) -> str:
+        """The array's name in the kernel, its index, and its space where that is not global memory."""
+        root = self.log.arrays[self.log.array[place]].root
+        offset = int(self.log.address[place]) - int(self.log.base[self.log.array[place]])
+        index = np.unravel_index(
+            max(0, offset // root.data.itemsize) % max(1, root.data.size), root.data.shape
         )
-    if same_block:
-        return "race", "nothing orders the two: a cuda.syncthreads() belongs between"
-    return "race", "blocks run in any order: they need an atomic, a flag with a fence, or a grid barrier"
+        name, space = _label(root.label), "" if root.space == "global" else f" ({root.space})"
+        return f"{name or root.space}[{', '.join(map(str, index))}]{space if name else ''}"
+
+
+def first_reads(log: Accesses) -> np.ndarray:
+    """Places of accesses that read an address before anybody stored to it."""
+    unsure = np.array([False] + [array.root.written is not True for array in log.arrays[1:]])
+    if not unsure[log.array].any():
+        return np.zeros(0, np.int64)
+    place, cell = cells(log)
+    chosen = np.flatnonzero(unsure[log.array[place]])
+    _, first = np.unique(cell[chosen], return_index=True)
+    first = np.unique(place[chosen][first])
+    reads = first[~np.isin(log.kind[first], (STORE, VOLATILE_STORE))]
+    return np.array([place for place in reads if not _was_written(log, place)], np.int64)
+
+
+def _was_written(log: Accesses, place: int) -> bool:
+    """Had that element a value before the launch?"""
+    root, number = log.arrays[log.array[place]].root, log.array[place]
+    if not isinstance(root.written, np.ndarray):
+        return bool(root.written)
+    element = (int(log.address[place]) - int(log.base[number])) // root.data.itemsize
+    return bool(root.written.reshape(-1)[element]) if root.data.flags.c_contiguous else True
+
+
+def misaligned(log: Accesses) -> np.ndarray:
+    """Places of accesses whose address is no multiple of their size; one a site, the first.
+
+    It takes a view that starts between two elements: of bytes in dynamic shared memory, of a buffer.
+    """
+    plain = np.array([False] + [array.data.dtype.kind in "iuf" for array in log.arrays[1:]])
+    places = np.flatnonzero(plain[log.array] & (log.address % np.maximum(log.bytes, 1) != 0))
+    _, first = np.unique(log.site[places], return_index=True)
+    return places[np.sort(first)]
+
+
+def waiting_sites(sites: list[tuple[CodeType, int]]) -> tuple[np.ndarray, np.ndarray]:
+    """[sites] Is it in the condition of a while?  And in a loop that waits: there, or before a break?"""
+    waits, polls = np.zeros(max(1, len(sites)), bool), np.zeros(max(1, len(sites)), bool)
+    for number, (code, instruction) in enumerate(sites):
+        if id(code) not in _loops:
+            _loops[id(code)] = code, *_while_lines(code)
+        _, conditions, loops = _loops[id(code)]
+        line = line_of(code, instruction)
+        waits[number], polls[number] = line in conditions, line in conditions or line in loops
+    return waits, polls
+
+
+def _while_lines(code: CodeType) -> tuple[set[int], set[int]]:
+    """Lines of conditions of while, and of the bodies of those that a break leaves."""
+    try:
+        source, first = inspect.getsourcelines(code)
+        tree = ast.parse(textwrap.dedent("".join(source)))
+    except (OSError, TypeError, SyntaxError):  # made by exec, or a lambda within a line
+        return set(), set()
+    conditions, loops = set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.While):
+            conditions |= {*range(node.test.lineno, node.test.end_lineno + 1)}
+            if any(isinstance(inner, ast.Break) for inner in ast.walk(node)):
+                loops |= {*range(node.lineno, node.end_lineno + 1)}
+    shift = max(first, 1) - 1
+    return {line + shift for line in conditions}, {line + shift for line in loops}
+
+
+def _label(label: object) -> str:
+    """A parameter's name, or the name to which the place (code, instruction) assigns."""
+    if not isinstance(label, tuple):
+        return label
+    text = linecache.getline(label[0].co_filename, line_of(*label))
+    assigned = re.match(r"\s*(\w+)\s*=[^=]", text)
+    return assigned[1] if assigned else ""
 
 
 def _verb(kind: int) -> str:
     return {LOAD: "reads", VOLATILE_LOAD: "reads", STORE: "writes", ATOMIC: "changes"}.get(kind, "writes")
 
 
-def _where(watch: Watch, thread: int) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Block and thread index of a thread's number."""
-    wide, high, deep = watch.block
-    block, local = divmod(thread, wide * high * deep)
-    unravel = lambda number, size: (
-        number % size[0],
-        number // size[0] % size[1],
-        number // (size[0] * size[1]),
-    )
-    return unravel(block, watch.grid), unravel(local, watch.block)
-
-
-def _name(block: tuple[int, int, int], thread: tuple[int, int, int]) -> str:
-    short = lambda index: index[0] if index[1:] == (0, 0) else index
-    return f"thread {short(thread)} of block {short(block)}"
+def _index(number: int, size: Index) -> Index:
+    return number % size[0], number // size[0] % size[1], number // (size[0] * size[1])

@@ -10,7 +10,11 @@ KINDS = (
     "deadlock",
     "race",
     "missing_fence",
-    "does_not_compile",  # these two by strict.py, before a launch
+    "whole_array",  # work on many elements in one word, which is neither counted nor watched
+    "undefined_lane",  # a value from a lane that took no part
+    "limit",  # more than a GPU has: shared memory
+    "endless",  # stopped, because it ran too long or wrote down too much
+    "does_not_compile",
     "float64",
 )
 

@@ -4,9 +4,13 @@ Numba's types say which operations a line has, the trace says how often it ran. 
 multiplication or division is one, cuda.fma two; functions such as math.exp take tens of instructions and
 are counted by themselves, as "float32 functions".  What cannot be known is left out: operations of a loop
 that touches no memory, and everything in a kernel that Numba cannot compile.
+
+A straight piece of a kernel with an access ran as often as the access.  For a piece without one, what flows
+in flows out: the threads that enter it are those that leave the pieces before it.
 """
 
 import operator
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -14,10 +18,66 @@ import numpy as np
 from numba.core import ir, types
 from numba.core.errors import NumbaError
 
-from rnnlab.compiling.typing import Typed, type_of, typed
-from rnnlab.simulator.creep import Creep
-from rnnlab.simulator.events import Columns
-from rnnlab.simulator.executions import executions
+from rnnlab.compiling.typing import SHIFT, Typed, type_of, typed
+from rnnlab.simulator.implicit_float64 import ImplicitFloat64
+from rnnlab.simulator.trace import Columns
+
+
+def executions(program: Typed, seen: dict[int, int], entries: int | None) -> dict[int, int]:
+    """{block: how often it ran}, for {instruction: events there} and the number of calls."""
+    starts = sorted(program.blocks)
+    counts = {start: 0 for start in starts if _touches_memory(program, start)}
+    for instruction, times in seen.items():
+        start = starts[bisect_right(starts, instruction) - 1]
+        counts[start] = max(counts.get(start, 0), times)
+    flow = Flow(program, counts, entries)
+    while flow.step():
+        pass  # each step makes one more piece or edge known
+    return flow.counts
+
+
+def _touches_memory(program: Typed, start: int) -> bool:
+    """Does it have an access that a trace writes down?  One element of an array is; a slice is none."""
+    for statement in program.blocks[start].body:
+        value = getattr(statement, "value", None)
+        if isinstance(statement, ir.SetItem | ir.StaticSetItem):
+            return True
+        if isinstance(value, ir.Expr) and value.op in ("getitem", "static_getitem"):
+            whole, element = program.types[value.value.name], program.types[statement.target.name]
+            if isinstance(whole, types.Array) and isinstance(element, types.Number):
+                return True
+    return False
+
+
+class Flow:
+    """What is known of a function's blocks and of the edges between them."""
+
+    def __init__(self, program: Typed, counts: dict[int, int], entries: int | None):
+        self.blocks = sorted(program.blocks)
+        self.counts, self.edges = dict(counts), {("call", self.blocks[0]): entries}
+        for start, block in program.blocks.items():
+            targets = [max(0, label - SHIFT) for label in block.terminator.get_targets()] or ["return"]
+            self.edges |= {(start, target): None for target in targets}
+
+    def step(self) -> bool:
+        """Learn something more, if that is possible."""
+        return any(self._learn(block, sides) for block in self.blocks for sides in self._sides(block))
+
+    def _sides(self, block: int) -> Iterator[list]:
+        yield [edge for edge in self.edges if edge[1] == block]
+        yield [edge for edge in self.edges if edge[0] == block]
+
+    def _learn(self, block: int, side: list) -> bool:
+        unknown = [edge for edge in side if self.edges[edge] is None]
+        known = sum(self.edges[edge] for edge in side if edge not in unknown)
+        if block not in self.counts and not unknown:
+            self.counts[block] = known
+            return True
+        if block in self.counts and len(unknown) == 1:
+            self.edges[unknown[0]] = max(0, self.counts[block] - known)
+            return True
+        return False
+
 
 ARITHMETIC = {
     *(operator.add, operator.sub, operator.mul, operator.truediv),
@@ -35,16 +95,16 @@ def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | N
     seen: dict = {}
     for (code, instruction), times in zip(columns.sites, np.bincount(columns.site).tolist(), strict=False):
         seen.setdefault(code, {})[instruction] = times
-    found: dict[int, Counter] = {}
+    result: dict[int, Counter] = {}
     try:
         kinds = tuple(map(type_of, arguments))
     except (ValueError, NumbaError):  # an argument that only Python knows
         return {}
-    _add(getattr(kernel, "py_func", kernel), kinds, seen, threads, found)
-    return {line: dict(counts) for line, counts in sorted(found.items())}
+    _add(getattr(kernel, "py_func", kernel), kinds, seen, threads, result)
+    return {line: dict(counts) for line, counts in sorted(result.items())}
 
 
-def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, found: dict) -> None:
+def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, result: dict) -> None:
     """Add a function's operations, and those of the device functions it calls."""
     program, operations = _typed(function, kinds)
     if program is None:
@@ -52,13 +112,13 @@ def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, foun
     counts = executions(program, seen.get(function.__code__, {}), entries)
     calls = Counter()
     for block, times in counts.items():
-        for line, kind, each in operations[block]:
+        for line, kind, number in operations[block]:
             if isinstance(kind, tuple):
                 calls[kind] += times
             elif times:
-                found.setdefault(line, Counter())[kind] += times * each
+                result.setdefault(line, Counter())[kind] += times * number
     for (inner, inner_kinds), times in calls.items():
-        _add(inner, inner_kinds, seen, times, found)
+        _add(inner, inner_kinds, seen, times, result)
 
 
 def _typed(function: Callable, kinds: tuple) -> tuple[Typed | None, dict[int, list]]:
@@ -76,7 +136,7 @@ def _typed(function: Callable, kinds: tuple) -> tuple[Typed | None, dict[int, li
 
 def _operations(program: Typed, block: int) -> Iterator[tuple[int, object, int]]:
     """(line, dtype, operations) of a block; a call of a device function has (function, types) for dtype."""
-    creep = Creep(program)
+    creep = ImplicitFloat64(program)
     for statement in program.blocks[block].body:
         value = getattr(statement, "value", None)
         signature = program.signatures.get(value) if isinstance(value, ir.Expr) else None
@@ -88,7 +148,7 @@ def _operations(program: Typed, block: int) -> Iterator[tuple[int, object, int]]
         if isinstance(called, types.Dispatcher):
             yield statement.loc.line, (called.dispatcher.py_func, signature.args), 1
         elif isinstance(signature.return_type, types.Float):
-            yield from ((statement.loc.line, *each) for each in _counted(value, called, dtype))
+            yield from ((statement.loc.line, *count) for count in _counted(value, called, dtype))
 
 
 def _counted(value: ir.Expr, called: types.Type | None, dtype: str) -> Iterator[tuple[str, int]]:

@@ -14,7 +14,6 @@ from numba.cuda.simulator.api import (
     is_float16_supported,
     list_devices,
     select_device,
-    synchronize,
 )
 from numba.cuda.simulator.cudadrv.devicearray import (
     FakeCUDAArray,
@@ -36,10 +35,10 @@ from numba.cuda.simulator.reduction import Reduce
 from numba.cuda.simulator.vector_types import vector_types
 
 from rnnlab.devices import Device
-from rnnlab.simulator import clock
 from rnnlab.simulator.memory import poisoned
 from rnnlab.simulator.settings import current
-from rnnlab.simulator.threads import WARP
+from rnnlab.simulator.streams import default_stream, event, stream, synchronize
+from rnnlab.simulator.trace import WARP
 
 reduce = Reduce
 VECTOR_TYPES = {alias: kind for kind in vector_types.values() for alias in (kind.__name__, *kind.aliases)}
@@ -50,13 +49,13 @@ def device_array(
     dtype: object = np.float64,
     strides: tuple[int, ...] | None = None,
     order: str = "C",
-    stream: object = 0,
+    stream: object = 0,  # noqa: F811  Numba's name
 ) -> FakeCUDAArray:
     """Memory of the device that nobody has written: reading it is a finding."""
     return _unwritten(_device_array(shape=shape, dtype=dtype, strides=strides, order=order, stream=stream))
 
 
-def device_array_like(array: object, stream: object = 0) -> FakeCUDAArray:
+def device_array_like(array: object, stream: object = 0) -> FakeCUDAArray:  # noqa: F811
     return _unwritten(_device_array_like(array, stream=stream))
 
 
@@ -86,48 +85,7 @@ def _unwritten(array: FakeCUDAArray) -> FakeCUDAArray:
     return array
 
 
-class stream:
-    """Everything issued runs at once and in order, so there is nothing to wait for."""
-
-    def synchronize(self) -> None:
-        pass
-
-    def auto_synchronize(self):
-        return defer_cleanup()
-
-    def add_callback(self, callback: Callable, arg: object = None) -> None:
-        """What was issued before has run already."""
-        callback(self, 0, arg)
-
-
-def default_stream() -> stream:
-    return stream()
-
-
 legacy_default_stream = per_thread_default_stream = default_stream
-
-
-class event:
-    """A moment on the simulated GPU's clock; the time between two is a model's prediction (clock.py)."""
-
-    def __init__(self, timing: bool = True):
-        self.microseconds = None
-
-    def record(self, stream: object = 0) -> None:
-        self.microseconds = clock.now()
-
-    def query(self) -> bool:
-        return True
-
-    def wait(self, stream: object = 0) -> None:
-        pass
-
-    def synchronize(self) -> None:
-        pass
-
-    def elapsed_time(self, end: "event") -> float:
-        """Milliseconds from this event to the other."""
-        return 1e-3 * (end.microseconds - self.microseconds)
 
 
 def event_elapsed_time(start: event, end: event) -> float:

@@ -1,46 +1,103 @@
-"""cuda.jit and what it makes of a function: a kernel, to be launched on a grid, that tells what it saw."""
+"""cuda.jit and what it makes of a function: a kernel, to be launched on a grid, that reports what it did.
 
+A watchdog ends launches that never would.  A thread that waits by plain loads never gives way, and on a GPU
+may never look again:
+
+    while flag[0] == 0: pass
+
+Nothing in such a loop calls the scheduler.  So another thread of Python looks at the trace now and then.
+"""
+
+import ctypes
 import functools
 import gc
 import inspect
 import random
 import re
+import threading
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 from numba.core.sigutils import is_signature
 from numba.cuda.errors import normalize_kernel_dimensions
 
-from rnnlab.simulator import clock
 from rnnlab.simulator.arguments import Arguments
-from rnnlab.simulator.device import limits
-from rnnlab.simulator.events import Trace
-from rnnlab.simulator.faults import name_of, spinning
+from rnnlab.simulator.arithmetic import math_of_gpu
 from rnnlab.simulator.findings import Finding, Findings
-from rnnlab.simulator.mathematics import math_of_gpu
-from rnnlab.simulator.places import line_of
+from rnnlab.simulator.report import report
 from rnnlab.simulator.scheduler import Launch
-from rnnlab.simulator.settings import Settings, current
-from rnnlab.simulator.threads import Stopped, machine
-from rnnlab.simulator.watchdog import Spinning, Watchdog
+from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, current, limits
+from rnnlab.simulator.streams import unordered
+from rnnlab.simulator.threads import Stopped, machine, name_of, spinning
+from rnnlab.simulator.trace import FIELDS, KINDS, LOAD, Trace, Watch, line_of
+
+SECONDS = 1.5  # between two looks
+EVENTS = 20_000  # of one turn that must be loads
+PLACES = 64  # elements that may be looked at in turn
+
+
+class Spinning(Exception):
+    """Raised in a thread that will never stop looking."""
+
+
+class Endless(Exception):
+    """Raised in a launch that runs for too long or writes down too much."""
+
+
+class Watchdog:
+    """While the block runs, raise Spinning or Endless in it where the launch would never end."""
+
+    def __init__(self, trace: Trace | None, now: Settings):
+        self.trace, self.now, self.thread, self.over = trace, now, threading.get_ident(), threading.Event()
+        self.watcher = threading.Thread(target=self._watch, daemon=True)
+        self.turn, self.began = None, time.monotonic()  # whose turn it is, and since when
+
+    def __enter__(self) -> None:
+        self.watcher.start()
+
+    def __exit__(self, *raised: object) -> None:
+        self.over.set()
+        self.watcher.join()
+
+    def _watch(self) -> None:
+        while not self.over.wait(SECONDS):
+            error = self._fault()
+            if error is not None:
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(
+                    ctypes.c_ulong(self.thread), ctypes.py_object(error)
+                )
+                return
+
+    def _fault(self) -> type[Exception] | None:
+        turn = machine.now, len(self.trace.turns) if self.trace is not None else 0
+        if turn != self.turn:
+            self.turn, self.began = turn, time.monotonic()
+        if self.trace is not None:
+            if spins(self.trace):
+                return Spinning
+            if len(self.trace) > self.now.events:
+                return Endless
+        return Endless if time.monotonic() - self.began > self.now.seconds else None
+
+
+def spins(trace: Trace) -> bool:
+    """Does the thread whose turn it is do nothing but load the same few elements?"""
+    events = trace.events
+    last = events[-EVENTS * FIELDS :]
+    begun = trace.turns[-2] if trace.turns else 0
+    if len(last) < EVENTS * FIELDS or len(events) - len(last) < begun:
+        return False
+    loads = all(tag % KINDS == LOAD for tag in last[::FIELDS])
+    return loads and len({*zip(last[::FIELDS], map(str, last[1::FIELDS]), strict=True)}) <= PLACES
+
 
 NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices")
 THREADS_PER_BLOCK = 128  # of forall, where nobody says
-
-
-@dataclass(frozen=True)
-class Watch:
-    """Everything a watched launch wrote down; report.py makes sense of it."""
-
-    kernel: Callable
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    trace: Trace | None  # None without checks
-    stopped: tuple[Finding, ...] = ()  # faults that ended the launch
-    arguments: tuple = ()  # as they were passed
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -62,22 +119,31 @@ def _device_function(function: Callable) -> Callable:
 
 @dataclass(frozen=True)
 class Options:
-    """Those options of cuda.jit that matter here."""
+    """Options of cuda.jit that matter here."""
 
     debug: bool = False  # a division by zero is an error
     extensions: list = field(default_factory=list)  # they prepare arguments
 
     @classmethod
     def among(cls, options: dict) -> "Options":
-        """Those that were given."""
+        """Options among those of a call of cuda.jit."""
         return cls(bool(options.get("debug")), [*(options.get("extensions") or ())])
 
 
 class Kernel:
     """A function that runs for every thread of a grid: kernel[grid, block, stream, shared](*arguments)."""
 
-    def __init__(self, function: Callable, grid=None, block=None, shared: int = 0, origin=None, options=None):
-        self.py_func, self.grid, self.block, self.shared = function, grid, block, shared
+    def __init__(
+        self,
+        function: Callable,
+        grid=None,
+        block=None,
+        shared: int = 0,
+        stream: object = 0,
+        origin=None,
+        options=None,
+    ):
+        self.py_func, self.grid, self.block, self.shared, self.stream = function, grid, block, shared, stream
         self.options = options or Options()
         self.extensions = self.options.extensions
         self.watch: Watch | None = None
@@ -89,7 +155,8 @@ class Kernel:
             raise ValueError("must specify at least the griddim and blockdim")
         grid, block = normalize_kernel_dimensions(*configuration[:2])
         shared = configuration[3] if len(configuration) == 4 else 0
-        return Kernel(self.py_func, grid, block, shared, self._origin, self.options)
+        stream = configuration[2] if len(configuration) > 2 else 0
+        return Kernel(self.py_func, grid, block, shared, stream, self._origin, self.options)
 
     def __call__(self, *arguments) -> None:
         if machine.launch is not None:
@@ -98,31 +165,33 @@ class Kernel:
         if now.strict:
             import_module("rnnlab.simulator.strict").insist(self, *arguments)
         watch = self.run(arguments, now)
-        found, moved = watch.stopped, 0
+        findings, sectors = watch.stopped, 0
         if now.checks:
             self._origin.watch = watch
-            told = import_module("rnnlab.simulator.report").report(watch, with_flops=False)
-            found, moved = told.findings, told.counts.sectors
-        clock.advance(now.sheet, moved)
-        if found and (now.raise_findings or not now.checks):
-            raise Findings(self.__name__, found)
+            result = report(watch, with_flops=False)
+            findings = result.findings + unordered(watch, self.__name__, self.stream)
+            sectors = result.counts.sectors
+        advance_clock(now.sheet, sectors)
+        if findings and (now.raise_findings or not now.checks):
+            raise Findings(self.__name__, findings)
 
     def run(self, arguments: tuple, now: Settings) -> Watch:
         """Launch once; faults that end the launch are in the watch's `stopped`."""
         grid, block = normalize_kernel_dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
+        check_dimensions(grid, block)
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
-        passed = Arguments(arguments, trace, self.extensions)
+        passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func))
         shuffle = random.Random(now.seed) if now.shuffle else None
-        launch = Launch(self.py_func, passed.given, grid, block, bounds, shuffle, trace)
-        stopped = _run(launch, "raise" if self.options.debug else "ignore")
+        launch = Launch(self.py_func, passed.values, grid, block, bounds, shuffle, trace)
+        stopped = _run(launch, "raise" if self.options.debug else "ignore", now)
         passed.write_back()
+        if trace is not None and any(finding.kind == "endless" for finding in stopped):
+            trace = Trace()  # nobody waits for the analysis of ten million accesses
         return Watch(self.py_func, grid, block, trace, stopped, arguments)
 
     def report(self):
         """What the last watched launch did: counts, counts by line, findings.  See report.Report."""
-        from rnnlab.simulator.report import report
-
         if self._origin.watch is None:
             raise RuntimeError(f"{self.__name__} has not been launched with checks on: launch it first")
         return report(self._origin.watch)
@@ -161,17 +230,19 @@ def _no_launch(*arguments) -> None:
     """What forall(0) is: nothing runs."""
 
 
-def _run(launch: Launch, division_by_zero: str) -> tuple[Finding, ...]:
+def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding, ...]:
     """Faults that ended the launch, if any did."""
     collecting = gc.isenabled()
     gc.disable()  # a trace is a million small tuples, and none of them is garbage
     try:
         with np.errstate(all="ignore", divide=division_by_zero), math_of_gpu(launch.function):
-            with Watchdog(launch.trace):
+            with Watchdog(launch.trace, now):
                 launch.run()
     except Spinning:
         *_, instruction, code = launch.trace.events
         return (spinning(launch.fault, line_of(code, instruction)),)
+    except Endless as error:
+        return (_endless(error, launch, now),)
     except Stopped as stop:
         return (stop.finding,)
     except IndexError as error:
@@ -189,8 +260,27 @@ def _run(launch: Launch, division_by_zero: str) -> tuple[Finding, ...]:
     return ()
 
 
+def _endless(error: Endless, launch: Launch, now: Settings) -> Finding:
+    """A launch that was stopped because it would not end."""
+    own = str(Path(__file__).parent)
+    frames = [
+        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(own)
+    ]
+    thread, line = launch.fault, frames[-1].lineno if frames else None
+    if launch.trace is not None and len(launch.trace) > now.events:
+        why = f"the launch has made more than {now.events:,} accesses"
+    else:
+        why = f"the launch did not come to an end: one thread has run for {now.seconds:g} s without a pause"
+    message = f"{why}; {name_of(thread)} was on line {line}. Is there a loop that never stops?"
+    return Finding("endless", message, line, tuple(thread.block.index), tuple(thread.index))
+
+
 def _beyond(error: IndexError, launch: Launch) -> Finding:
     """Without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU."""
     thread, frame = launch.fault, traceback.extract_tb(error.__traceback__)[-1]
     message = f"{name_of(thread)} on line {frame.lineno}: {error}"
     return Finding("out_of_bounds", message, frame.lineno, tuple(thread.block.index), tuple(thread.index))
+
+
+def _parameters(function: Callable) -> tuple[str, ...]:
+    return function.__code__.co_varnames[: function.__code__.co_argcount]

@@ -2,65 +2,99 @@
 
 Almost all pairs are cleared by counting barriers: within a block, accesses with a different number of
 barriers behind them are ordered; between blocks, those with a different number of grid barriers.  Only what
-is left is looked at closely (happens_before.py): warps that synchronise, fences and flags.
+is left is looked at closely, by the vector clocks of happens_before.py.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from rnnlab.simulator.accesses import SPACES, Accesses
-from rnnlab.simulator.events import (
+from rnnlab.simulator.happens_before import WRITER_AND_READER, WRITER_ONLY, Flags, ordered_pairs
+from rnnlab.simulator.trace import (
     ATOMIC,
     BARRIER,
+    FENCE,
     GRID_SYNC,
     LOAD,
     LOCAL,
+    SPACES,
+    STORE,
     VOLATILE_LOAD,
     VOLATILE_STORE,
+    Accesses,
     Columns,
+    cells,
 )
-from rnnlab.simulator.happens_before import Clocks
 
 READING = (LOAD, VOLATILE_LOAD)
+SYNCHRONISING = {ATOMIC, VOLATILE_LOAD, VOLATILE_STORE}
 PAIRS_PER_ADDRESS = 64  # looked at closely, of the pairs that one address may have
+THREADS_AT_ONCE = 512  # whose clocks are replayed together; bounds memory, not what is log
+
+Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Race:
-    """Two accesses, by their places; `fence`: a fence before the flag would order them."""
+    """Two accesses, by their places; `fence`: whose fence would order them, "writer", "reader" or ""."""
 
     first: int
     second: int
-    fence: bool = False
+    fence: str = ""
 
 
-def races(columns: Columns, found: Accesses, waits: np.ndarray) -> list[Race]:
-    """One race for each pair of program places; waits [sites] says where a while looks at something."""
-    flags = flag_addresses(found, waits)
-    candidates = _candidates(columns, found, flags)
-    if not candidates:
-        return []
-    threads = {int(found.thread[first]) for first, _ in candidates}
-    strict, lenient = (
-        Clocks(columns, found, flags, waits, sorted(threads), candidates, needs) for needs in (True, False)
-    )
-    told, result = set(), []
-    for first, second in candidates:
-        place = (int(found.site[first]), int(found.site[second]))
-        if place not in told and not strict.ordered(first, second):
-            told.add(place)
-            result.append(Race(first, second, fence=lenient.ordered(first, second)))
+def races(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray) -> list[Race]:
+    """One race for each pair of program places.
+
+    waits [sites]: the place is the condition of a while.  polls [sites]: it is in a loop that waits.
+    """
+    flags = _flags(columns, log, waits, polls)
+    candidates = _candidates(columns, log, flags)
+    racing = _racing(columns, log, flags, candidates)
+    by_writer = ordered_pairs(columns, log, flags, racing, WRITER_ONLY) if racing else set()
+    in_time = ordered_pairs(columns, log, flags, racing, frozenset()) if racing else set()
+    result = []
+    for pair in racing:
+        fence = "reader" if pair in by_writer else "writer" if pair in in_time else ""
+        if fence == "reader" and log.kind[pair[1]] == VOLATILE_LOAD:
+            continue  # it does not trust the first-level cache, which is all that the fence would empty
+        result.append(Race(*pair, fence="" if int(log.address[pair[0]]) in flags.addresses else fence))
     return result
 
 
-def flag_addresses(found: Accesses, waits: np.ndarray) -> np.ndarray:
+def _flags(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray) -> Flags:
     """Addresses through which threads synchronise: touched atomically, or polled past all caches."""
-    polled = (found.kind == VOLATILE_LOAD) & waits[found.site]
-    return np.unique(found.address[(found.kind == ATOMIC) | polled])
+    polled = (log.kind == VOLATILE_LOAD) & polls[log.site]
+    flags = np.unique(log.address[(log.kind == ATOMIC) | polled])
+    looked_at = np.isin(log.kind, (ATOMIC, VOLATILE_LOAD)) & polls[log.site]
+    waited = np.unique(log.address[looked_at])
+    fenced = counted_before(columns, FENCE)[log.when] > 0
+    return Flags(set(flags.tolist()), set(waited.tolist()), waits, polls, fenced)
 
 
-def barriers_behind(columns: Columns, kind: int) -> np.ndarray:
+def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
+    """The first unordered pair of each two program places."""
+    site = lambda pair: (int(log.site[pair[0]]), int(log.site[pair[1]]))
+    racing: dict[tuple[int, int], Pair] = {}
+    todo = candidates
+    while todo:
+        threads, batch, rest = set(), [], []
+        for pair in todo:
+            thread = int(log.thread[pair[0]])
+            if thread in threads or len(threads) < THREADS_AT_ONCE:
+                threads.add(thread)
+                batch.append(pair)
+            else:
+                rest.append(pair)
+        ordered = ordered_pairs(columns, log, flags, batch, WRITER_AND_READER)
+        for pair in batch:
+            if pair not in ordered:
+                racing.setdefault(site(pair), pair)
+        todo = [pair for pair in rest if site(pair) not in racing]
+    return sorted(racing.values())
+
+
+def counted_before(columns: Columns, kind: int) -> np.ndarray:
     """[events] How many events of that kind each event's thread has behind it."""
     if not (columns.kind == kind).any():
         return np.zeros(len(columns.kind), np.int64)
@@ -74,64 +108,115 @@ def barriers_behind(columns: Columns, kind: int) -> np.ndarray:
     return behind
 
 
-def _candidates(columns: Columns, found: Accesses, flags: np.ndarray) -> list[tuple[int, int]]:
+def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
     """Pairs of accesses that barriers leave open, earlier first."""
-    shared_by_many = found.space != SPACES.index(LOCAL)
-    grid = barriers_behind(columns, GRID_SYNC)[found.when]
-    block = barriers_behind(columns, BARRIER)[found.when]
+    atomic = log.kind == ATOMIC
+    writes = ~np.isin(log.kind, READING)
+    place, cell = _written_by_many(log, writes)
+    if not len(place):
+        return []
+    grid = counted_before(columns, GRID_SYNC)[log.when]
+    block = counted_before(columns, BARRIER)[log.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
-    pairs = _open_pairs(found, shared_by_many, found.block, block)  # within a block
-    if len(np.unique(found.block)) > 1:
-        pairs |= _open_pairs(found, shared_by_many, np.zeros_like(grid), grid, across=True)
-    return sorted(pair for pair in pairs if not _both_synchronise(found, flags, *pair))
+    pairs = set()
+    for scope, epoch, owner in (
+        (log.block, block, log.thread),  # within a block
+        (np.zeros_like(grid), grid, log.block),  # between blocks
+    ):
+        pairs |= _open_pairs(log.when, place, cell, scope, epoch, owner, writes, atomic)
+    pairs = [pair for pair in sorted(pairs) if not _uses_flag(log, flags, *pair)]
+    return _ordered_by_turn(log, pairs)
 
 
-def _open_pairs(
-    found: Accesses, mask: np.ndarray, scope: np.ndarray, epoch: np.ndarray, across: bool = False
-):
-    """Pairs in one scope, one epoch, at one address, of which one writes, by two threads (two blocks)."""
-    writes = np.logical_and.reduce([found.kind != kind for kind in READING])
-    written = np.unique(found.address[mask & writes])
+def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
+    """First the first pair of each two program places, then the second of each, and so on."""
+    turns: dict[tuple[int, int], int] = {}
+    ranked = []
+    for pair in pairs:
+        key = int(log.site[pair[0]]), int(log.site[pair[1]])
+        turns[key] = turns.get(key, 0) + 1
+        ranked.append((turns[key], pair))
+    return [pair for _, pair in sorted(ranked)]
+
+
+def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Accesses to cells that somebody writes, as trace.cells has them; but not a thread's own memory."""
+    place, cell = cells(log)
+    mask = log.space[place] != SPACES.index(LOCAL)
+    written = np.unique(cell[mask & writes[place]])
     if not len(written):
-        return set()
-    nearest = np.minimum(np.searchsorted(written, found.address), len(written) - 1)
-    places = np.flatnonzero(mask & (written[nearest] == found.address))
-    order = places[np.lexsort((found.when[places], epoch[places], scope[places], found.address[places]))]
-    key = np.stack([found.address[order], scope[order], epoch[order]])
-    starts = (
-        np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)]) if len(order) else np.zeros(0, int)
-    )
-    if not len(starts):
-        return set()
-    owner = (found.block if across else found.thread)[order]
-    several = np.minimum.reduceat(owner, starts) != np.maximum.reduceat(owner, starts)
-    some_write = np.logical_or.reduceat(writes[order], starts)
-    all_atomic = np.logical_and.reduceat(found.kind[order] == ATOMIC, starts)
+        return place[:0], cell[:0]
+    nearest = np.minimum(np.searchsorted(written, cell), len(written) - 1)
+    chosen = mask & (written[nearest] == cell)
+    return place[chosen], cell[chosen]
+
+
+def _open_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> set[Pair]:
+    """Pairs in one scope, one epoch, in one cell of memory, of which one writes, by two owners.
+
+    place, cell: as trace.cells gives them.  The other arrays have a value for every access.
+    """
+    order = np.lexsort((when[place], epoch[place], scope[place], cell))
+    place, cell = place[order], cell[order]
+    key = np.stack([cell, scope[place], epoch[place]])
+    starts = np.flatnonzero(np.r_[True, (key[:, 1:] != key[:, :-1]).any(0)])
+    several = np.minimum.reduceat(owner[place], starts) != np.maximum.reduceat(owner[place], starts)
+    some_write = np.logical_or.reduceat(writes[place], starts)
+    all_atomic = np.logical_and.reduceat(atomic[place], starts)
+    stops = np.r_[starts[1:], len(place)]
     pairs = set()
     for group in np.flatnonzero(several & some_write & ~all_atomic):
-        stop = starts[group + 1] if group + 1 < len(starts) else len(order)
-        pairs |= _pairs_of(found, order[starts[group] : stop], writes, across)
+        pairs |= _pairs_of(place[starts[group] : stops[group]], writes, atomic, owner)
     return pairs
 
 
-def _pairs_of(found: Accesses, group: np.ndarray, writes: np.ndarray, across: bool) -> set[tuple[int, int]]:
-    """Each access with the latest write before it, and each write with the reads since the last one."""
-    owner, pairs, last_write, reads = found.block if across else found.thread, set(), None, []
+def _pairs_of(group: np.ndarray, writes: np.ndarray, atomic: np.ndarray, owner: np.ndarray) -> set[Pair]:
+    """Each access with the latest plain and the latest atomic write of another owner before it, and each
+    write with the reads since the last one.
+    """
+    pairs, reads = set(), []
+    latest = {True: [], False: []}  # atomic or not: the last write, and the last of another owner
     for place in map(int, group):
-        if last_write is not None and owner[last_write] != owner[place]:
-            pairs.add((last_write, place))
+        mine = owner[place]
+        for others in latest.values():
+            other = next((write for write in others if owner[write] != mine), None)
+            if other is not None:
+                pairs.add((other, place))
         if writes[place]:
-            pairs |= {(read, place) for read in reads[-PAIRS_PER_ADDRESS:] if owner[read] != owner[place]}
-            last_write, reads = place, []
+            pairs |= {(read, place) for read in reads[-PAIRS_PER_ADDRESS:] if owner[read] != mine}
+            previous = latest[bool(atomic[place])]
+            previous[:] = [place, *(write for write in previous if owner[write] != mine)][:2]
+            reads = []
         else:
             reads.append(place)
     return pairs
 
 
-def _both_synchronise(found: Accesses, flags: np.ndarray, first: int, second: int) -> bool:
-    """Is that how a flag is meant to be used: one of the two is atomic, or may not be cached?"""
-    special = (ATOMIC, VOLATILE_LOAD, VOLATILE_STORE)
-    kinds = {int(found.kind[first]), int(found.kind[second])}
-    both = kinds <= set(special)
-    one = bool(kinds & set(special)) and found.address[first] in flags and LOAD not in kinds
-    return (both and bool(kinds & {ATOMIC, VOLATILE_STORE}) and found.address[first] in flags) or one
+def _uses_flag(log: Accesses, flags: Flags, first: int, second: int) -> bool:
+    """Is that how a flag is meant to be used?
+
+    Both accesses are atomic, or may not be cached; or one is a plain store behind a fence, to a flag that a
+    loop waits for: a lock is given back so.
+    """
+    address = int(log.address[first])
+    if address not in flags.addresses:
+        return False
+    kinds = {int(log.kind[first]), int(log.kind[second])}
+    if kinds <= SYNCHRONISING:
+        return bool(kinds & {ATOMIC, VOLATILE_STORE})
+    if kinds == {STORE}:  # two owners of a lock gave it back, one after the other
+        behind_fences = flags.fenced[first] and flags.fenced[second]
+        return address in flags.waited and behind_fences and _saw(log, first, second)
+    if LOAD in kinds or not kinds & SYNCHRONISING:
+        return False
+    store = first if log.kind[first] == STORE else second
+    if address in flags.waited and flags.fenced[store]:
+        return True
+    return store == second and log.kind[first] == ATOMIC and _saw(log, first, second)
+
+
+def _saw(log: Accesses, first: int, second: int) -> bool:
+    """Had the thread of the second an atomic of its own there since the first?  Then that came before."""
+    between = slice(first + 1, second)
+    mine = (log.thread[between] == log.thread[second]) & (log.kind[between] == ATOMIC)
+    return bool((mine & (log.address[between] == log.address[first])).any())

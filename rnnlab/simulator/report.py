@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnnlab.simulator import clock
-from rnnlab.simulator.accesses import Accesses, accesses
 from rnnlab.simulator.counts import Counts, count_memory
-from rnnlab.simulator.diagnosis import diagnosis
-from rnnlab.simulator.events import BARRIER, GRID_SYNC, Columns
-from rnnlab.simulator.faults import line_of
+from rnnlab.simulator.diagnosis import Diagnosis
 from rnnlab.simulator.findings import Finding
-from rnnlab.simulator.launch import Kernel, Watch
-from rnnlab.simulator.settings import current
+from rnnlab.simulator.language import refused
+from rnnlab.simulator.settings import advance_clock, current
+from rnnlab.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
 
 SHOWN = {  # columns of a report: heading -> field of Counts
     "loads": "global_loads",
@@ -68,8 +65,8 @@ class Report:
             f"{number:>5} {text.rstrip()[:70]:<70}" + "".join(f"{cells.get(name, ''):>10}" for name in used)
             for number, text, cells in self.table()
         ]
-        found = [str(each) for each in self.findings] or ["no findings"]
-        return "\n".join([head, " " * 76 + heading, *rows, *found])
+        texts = [str(finding) for finding in self.findings] or ["no findings"]
+        return "\n".join([head, " " * 76 + heading, *rows, *texts])
 
     __repr__ = __str__
 
@@ -82,39 +79,48 @@ class Report:
             f"{html.escape(text.rstrip())}</td>{''.join(cell(cells.get(name, '')) for name in used)}</tr>"
             for number, text, cells in self.table()
         )
-        found = (
-            "".join(f"<li>{html.escape(str(each))}</li>" for each in self.findings) or "<li>no findings</li>"
+        items = (
+            "".join(f"<li>{html.escape(str(finding))}</li>" for finding in self.findings)
+            or "<li>no findings</li>"
         )
         return (
             f"<div><p>{html.escape(self.kernel)}: {html.escape(_sentence(self.counts))}</p><table><thead><tr>"
             f'<th scope="col">line</th><th scope="col">source</th>{heading}</tr></thead>'
-            f"<tbody>{rows}</tbody></table><ul>{found}</ul></div>"
+            f"<tbody>{rows}</tbody></table><ul>{items}</ul></div>"
         )
 
 
 def observe(
-    kernel: Kernel, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
+    kernel: object, grid: object, block: object, arguments: tuple, shared: int = 0, with_flops: bool = True
 ) -> Report:
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
+    name = getattr(kernel, "__name__", str(kernel))
+    if type(kernel).__module__.startswith("numba."):
+        raise TypeError(f"{name} was made by numba.cuda, and no GPU is used: write `from rnnlab import cuda`")
+    if not hasattr(kernel, "max_cooperative_grid_blocks"):
+        raise TypeError(f"{name} is no kernel: put @cuda.jit above its def")
     now = replace(current(), checks=True)
-    told = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
-    clock.advance(now.sheet, told.counts.sectors)
-    return told
+    result = report(kernel[grid, block, 0, shared].run(arguments, now), with_flops)
+    advance_clock(now.sheet, result.counts.sectors)
+    return result
 
 
 def report(watch: Watch, with_flops: bool = True) -> Report:
     """Make sense of what a launch wrote down; FLOPs need the kernel's types, some 20 ms when it is new."""
     columns = watch.trace.columns()
-    found = accesses(columns, _size(watch.block))
+    log = accesses(columns, _size(watch.block))
     lines = np.array([line_of(*site) for site in columns.sites] or [0], np.int64)
-    by_line = {line: Counts(**numbers) for line, numbers in count_memory(found, lines).items()}
+    by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
     for line, barriers in _barriers(columns, lines, watch).items():
         by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
     for line, operations in (_flops(watch, columns) if with_flops else {}).items():
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = _source(watch.kernel)
-    findings = watch.stopped + diagnosis(columns, found, lines, watch)
+    remarks = tuple(watch.trace.remarks.values())
+    findings = (
+        watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, log, lines, watch).findings()
+    )
     return Report(watch.kernel.__name__, total, by_line, findings, source, first_line, watch)
 
 

@@ -1,8 +1,9 @@
-"""Who runs when: a greenlet for each thread that must wait, one for all threads that need not.
+"""Thread scheduler.  A CUDA thread that waits gets a greenlet; threads that never wait share one.
 
 A kernel thread runs until it waits or ends.  Who waits hands over to whoever is ready, so a barrier costs one
 switch a thread.  Blocks start when nobody else can go on, as many as the device can hold; threads that spin
-come last.  When nobody is left to run and somebody waits, that is a deadlock, and it is told who waits where.
+come last.  When nobody is left to run and somebody waits, that is a deadlock; the finding says who waits
+where.
 """
 
 import random
@@ -13,15 +14,18 @@ from types import FrameType
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from rnnlab.simulator.barriers import check_left_early
-from rnnlab.simulator.device import Limits
-from rnnlab.simulator.events import Trace
-from rnnlab.simulator.faults import deadlock
-from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, machine
-from rnnlab.simulator.warps import complete_meetings, let_gathered_go
+from rnnlab.simulator.settings import Limits
+from rnnlab.simulator.synchronisation import (
+    check_grid_barrier,
+    check_left_early,
+    release_converged_lanes,
+    release_waiting_lanes,
+)
+from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, deadlock, machine
+from rnnlab.simulator.trace import Trace
 
 PATIENCE = 100_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
-ROUNDS = 100  # but every spinning thread may look this often
+ROUNDS = 20  # but every spinning thread may look this often
 NEVER = object()
 
 
@@ -41,12 +45,12 @@ class Launch:
         self.function, self.arguments, self.limits = function, arguments, limits
         self.gridDim, self.blockDim = Dim3(*grid), Dim3(*block)
         self.blocks = grid[0] * grid[1] * grid[2]
-        self.alive = self.blocks * block[0] * block[1] * block[2]  # threads that have not ended
+        self.alive = self.threads = self.blocks * block[0] * block[1] * block[2]  # that have not ended
         self.shuffle, self.trace = shuffle, trace
         self.ready, self.spinning = deque(), deque()
         self.open, self.next_block, self.fresh = {}, 0, iter(())
         self.in_vain = 0  # looks of spinning threads since anybody saw something new
-        self.at_grid_barrier, self.grid_opened = [], 0
+        self.at_grid_barrier, self.grid_opened, self.gathering = [], 0, False
         self.constants = {}
         self.workers, self.idle = [], []
         self.hub = self.fault = None
@@ -70,7 +74,7 @@ class Launch:
         """Let somebody run."""
         if self.ready:
             self._resume(self.ready.popleft())
-        elif not (self._start() or let_gathered_go(self) or self._let_spinners_go()):
+        elif not (self._start() or release_converged_lanes(self) or self._let_spinners_go()):
             raise self._deadlock()
 
     def _start(self) -> bool:
@@ -129,9 +133,9 @@ class Launch:
         if block.waiting:
             check_left_early(block)
         if thread.warp.meetings:
-            complete_meetings(self, thread.warp)
+            release_waiting_lanes(self, thread.warp)
         if self.at_grid_barrier:
-            self.open_grid_barrier()
+            check_grid_barrier(self)
 
     def _turn(self, thread: Thread) -> None:
         """This thread is the one that runs now."""
@@ -164,20 +168,22 @@ class Launch:
 
     def open_grid_barrier(self, last: Thread | None = None) -> bool:
         """Open the grid's barrier if every thread of every block stands at it; the last one need not wait."""
-        if len(self.at_grid_barrier) < self.alive:
+        check_grid_barrier(self)
+        if len(self.at_grid_barrier) < self.threads:
             return False
         waiting, self.at_grid_barrier = self.at_grid_barrier, []
         self.grid_opened += 1
         self.wake([thread for thread in waiting if thread is not last])
         return True
 
-    def look(self, frame: FrameType, where: object, found: object, what: str) -> None:
+    def look(self, frame: FrameType, where: object, value: object, what: str) -> None:
         """The thread has looked for news; where it found what it had found there before, it spins."""
         seen, key = machine.now.seen, (frame.f_lasti, where)
-        if seen.get(key, NEVER) == found:
+        if seen.get(key, NEVER) == value:
             self.spin(frame, what)
         else:
-            seen[key] = found
+            seen[key] = value
+            machine.now.news += where is not None  # a fence by itself is none
             self.in_vain = 0
 
     def spin(self, frame: FrameType, what: str) -> None:
@@ -193,6 +199,8 @@ class Launch:
         if not self.spinning or self.in_vain > patience:
             return False
         self.in_vain += 1
+        if self.shuffle:
+            self.spinning.rotate(self.shuffle.randrange(len(self.spinning)))
         self._resume(self.spinning.popleft())
         return True
 
@@ -202,13 +210,13 @@ class Launch:
         for block in self.open.values():
             waiting += [t for warp in block.warps for m in warp.meetings.values() for t in m.arrived]
         waiting += self.spinning
-        held = self.limits.resident
+        resident = self.limits.resident
         if self.next_block == self.blocks:
             return deadlock(waiting)
         return deadlock(
             waiting,
-            f"; block {self.next_block} has not started: the device holds {held} of the {self.blocks} blocks "
-            "at once, so launch no more than that if blocks wait for one another",
+            f"; block {self.next_block} has not started: the device holds {resident} of the {self.blocks} "
+            "blocks at once, so launch no more than that if blocks wait for one another",
         )
 
     def _end_greenlets(self) -> None:

@@ -1,9 +1,16 @@
-"""How launches run: watched or not, in which order, on which device."""
+"""How launches run: watched or not, in which order, on which device, and what that device allows.
+
+The simulated GPU has a clock: launches pass one after another, each as long as a model of the device says.
+A launch takes the host's time to issue it, the device's to begin it, and the time its sectors take on the
+memory bus; the numbers are the data sheet's.  Without checks nothing is counted, and the first two are all.
+This is a prediction; what Python takes says nothing about a GPU.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from rnnlab.devices import Device, find
 
@@ -17,6 +24,8 @@ class Settings:
     strict: bool = False  # refuse to launch what would not compile on a GPU or creeps into float64
     shuffle: bool = False  # threads start, and go on after barriers, in random order
     seed: int = 0  # of that order
+    seconds: float = 20.0  # that one thread may run without waiting, before the launch counts as endless
+    events: int = 10_000_000  # that a watched launch may write down, some 100 bytes each
     device: str = "H200"  # a key of devices.DEVICES
 
     @property
@@ -44,3 +53,49 @@ def settings(**changes: object) -> Iterator[Settings]:
         yield changed
     finally:
         _current.reset(token)
+
+
+class Limits(NamedTuple):
+    """What the device gives a launch."""
+
+    resident: int  # blocks at once
+    shared: int  # bytes of shared memory a block
+    dynamic_shared: int  # of these, asked for at the launch
+
+
+LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)  # of every GPU since 2012
+
+
+def check_dimensions(grid: tuple[int, int, int], block: tuple[int, int, int]) -> None:
+    """Raise ValueError for a grid or a block that no GPU launches."""
+    for what, size, largest in (("grid", grid, LARGEST_GRID), ("block", block, LARGEST_BLOCK)):
+        for axis, extent, most in zip("xyz", size, largest, strict=True):
+            if not 1 <= extent <= most:
+                raise ValueError(f"a {what} of size {size}: its {axis} is {extent}, and must be 1 to {most}")
+
+
+def limits(device: Device, threads: int, dynamic_shared: int) -> Limits:
+    """What a launch of blocks of that many threads gets.  Raises ValueError for a block that does not fit."""
+    if threads > device.threads_per_block:
+        raise ValueError(f"a block of {threads} threads: a block has at most {device.threads_per_block}")
+    if dynamic_shared > device.shared_per_block:
+        raise ValueError(
+            f"{dynamic_shared} bytes of shared memory a block: {device.name} has {device.shared_per_block}"
+        )
+    resident = device.resident_blocks(threads, dynamic_shared)
+    return Limits(resident, device.shared_per_block, dynamic_shared)
+
+
+SECTOR = 32  # bytes
+_microseconds = 0.0
+
+
+def advance_clock(device: Device, sectors: int = 0) -> None:
+    """Let a launch that moved so many sectors go by."""
+    global _microseconds
+    _microseconds += device.launch + device.node + 1e-3 * SECTOR * sectors / device.bandwidth
+
+
+def clock_now() -> float:
+    """Microseconds since the simulator was loaded."""
+    return _microseconds

@@ -16,12 +16,13 @@ import textwrap
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba.core import types
+from numba.core import ir, types
 from numba.core.errors import NumbaError, UnsupportedBytecodeError, UnsupportedError
 
 from rnnlab.compiling.typing import Typed, type_of, typed
-from rnnlab.simulator.creep import Creep
 from rnnlab.simulator.findings import Finding, Findings
+from rnnlab.simulator.implicit_float64 import ImplicitFloat64
+from rnnlab.simulator.language import refused
 
 REMEDIES = {  # what Numba's message contains -> what to do
     "exception_match": "a GPU has no exceptions: look before the access with if",
@@ -53,31 +54,59 @@ def check(kernel: Callable, *arguments: object) -> tuple[Finding, ...]:
     except (ValueError, NumbaError) as error:
         return (Finding("does_not_compile", f"{error}: a GPU takes arrays, numbers and tuples of them"),)
     if (function, kinds) not in _known:
-        _known[function, kinds] = tuple(_check(function, kinds))
+        _known[function, kinds] = refused(function) or tuple(_check(function, kinds, is_kernel=True))
     return _known[function, kinds]
 
 
 def insist(kernel: Callable, *arguments: object) -> None:
     """Raise Findings where check() has any."""
-    if found := check(kernel, *arguments):
-        raise Findings(kernel.__name__, found)
+    if findings := check(kernel, *arguments):
+        raise Findings(kernel.__name__, findings)
 
 
-def _check(function: Callable, kinds: tuple[types.Type, ...]) -> Iterator[Finding]:
+def _check(function: Callable, kinds: tuple[types.Type, ...], is_kernel: bool) -> Iterator[Finding]:
     try:
         program = typed(function, kinds)
     except REFUSALS as error:
         yield _refused(function, error)
         return
-    creep = {}
-    for at, roots in Creep(program).operations():
-        for root in roots:
-            creep.setdefault(root, set()).add(at)
-    for (line, what, remedy), lines in sorted(creep.items()):
+    if is_kernel and (line := _returns_value(program)):
+        what = "a kernel that returns a value"
+        yield Finding(
+            "does_not_compile", f"line {line} does not compile on a GPU ({what}); store it in an array", line
+        )
+    yield from _implicit_float64(program)
+    for inner, inner_kinds in _device_functions(program):
+        if (inner, inner_kinds) not in _known:
+            _known[inner, inner_kinds] = tuple(_check(inner, inner_kinds, is_kernel=False))
+        yield from _known[inner, inner_kinds]
+
+
+def _implicit_float64(program: Typed) -> Iterator[Finding]:
+    """Findings where float32 takes part; without it float64 is what the kernel is about."""
+    if not any(_is_float32(kind) for kind in program.types.values()):
+        return
+    roots: dict = {}
+    for line, reasons in ImplicitFloat64(program).operations():
+        for root in reasons:
+            roots.setdefault(root, set()).add(line)
+    for (line, what, remedy), lines in sorted(roots.items()):
         line = line or min(lines)
         yield Finding("float64", f"line {line}: {what}, so {_computes(lines)} in float64; {remedy}", line)
-    for inner, inner_kinds in _device_functions(program):
-        yield from check(inner, *inner_kinds)
+
+
+def _is_float32(kind: types.Type) -> bool:
+    return types.float32 in (kind, getattr(kind, "dtype", None))
+
+
+def _returns_value(program: Typed) -> int | None:
+    """Line of the return of a kernel that gives something back."""
+    for statement in program.statements:
+        if isinstance(statement, ir.Return):
+            kind = program.types[statement.value.name]
+            if kind != types.none and not isinstance(kind, types.Omitted):
+                return statement.loc.line
+    return None
 
 
 def _computes(lines: set[int]) -> str:
@@ -102,11 +131,11 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     if line is None and (called := _call_of_numpy(function)):
         line, text = called
     line = line or function.__code__.co_firstlineno
-    lines = [each.strip() for each in text.splitlines()]
-    telling = [each for each in lines if any(words in each for words in REMEDIES)]
-    said = (telling or [each for each in lines if each and not each.startswith("Failed in")])[0].rstrip(".: ")
-    remedy = next((what for words, what in REMEDIES.items() if words in said), "say it in simpler words")
-    return Finding("does_not_compile", f"line {line} does not compile on a GPU ({said}); {remedy}", line)
+    lines = [line.strip() for line in text.splitlines()]
+    telling = [line for line in lines if any(words in line for words in REMEDIES)]
+    text = (telling or [line for line in lines if line and not line.startswith("Failed in")])[0].rstrip(".: ")
+    remedy = next((what for words, what in REMEDIES.items() if words in text), "say it in simpler words")
+    return Finding("does_not_compile", f"line {line} does not compile on a GPU ({text}); {remedy}", line)
 
 
 def _call_of_numpy(function: Callable) -> tuple[int, str] | None:
@@ -120,8 +149,8 @@ def _call_of_numpy(function: Callable) -> tuple[int, str] | None:
             module = function.__globals__.get(getattr(node.func.value, "id", ""))
             called = getattr(module, node.func.attr, None) if module is np else None
             if called is not None and not isinstance(called, (type, np.ufunc)):
-                said = f"Use of unsupported NumPy function 'numpy.{node.func.attr}'"
-                return first + node.lineno - 1, said
+                text = f"Use of unsupported NumPy function 'numpy.{node.func.attr}'"
+                return first + node.lineno - 1, text
     return None
 
 

@@ -1,14 +1,14 @@
-"""What a grid consists of while it runs: threads, warps, blocks; and `machine`, which knows who runs now."""
+"""What a grid consists of while it runs: threads, warps, blocks; and `machine`, which knows who runs now.
+
+Below them the words with which a kernel asks where it stands, and the faults that end a launch.
+"""
 
 import random
 from collections.abc import Iterator
 from types import FrameType
 
-from rnnlab.simulator.events import Trace
 from rnnlab.simulator.findings import Finding
-from rnnlab.simulator.places import start_of
-
-WARP = 32
+from rnnlab.simulator.trace import WARP, Trace, line_of, start_of
 
 
 class Dim3:
@@ -30,7 +30,8 @@ class Thread:
     """One CUDA thread: where it stands in the grid, and what it waits for."""
 
     __slots__ = (
-        "answer", "block", "frame", "greenlet", "index", "lane", "number", "seen", "warp", "what", "x",
+        "answer", "block", "frame", "greenlet", "index", "lane", "news", "number", "seen", "warp", "what",
+        "x",
     )  # fmt: skip
 
     def __init__(self, block: "Block", local: int, index: Dim3):
@@ -40,7 +41,7 @@ class Thread:
         self.x = block.index.x * block.size.x + index.x
         self.greenlet = self.answer = None
         self.frame = self.what = None  # where it waits, and what for
-        self.seen = {}  # what it found where it looked for news, see atomics.py
+        self.seen, self.news = {}, 0  # what it found where it looked last, and how often that was new
 
     @property
     def place(self) -> tuple[int, int]:
@@ -102,3 +103,169 @@ class Machine:
 
 
 machine = Machine()
+
+
+warpsize = WARP
+
+
+class _Index:
+    """An index of the thread that runs, or a size of its launch; looked up whenever x, y or z is asked."""
+
+    def __init__(self, find):
+        self._find = find
+
+    x = property(lambda self: self._find().x)
+    y = property(lambda self: self._find().y)
+    z = property(lambda self: self._find().z)
+
+    def __iter__(self):
+        return iter(self._find())
+
+    def __repr__(self) -> str:
+        return repr(self._find())
+
+
+threadIdx = _Index(lambda: machine.now.index)
+blockIdx = _Index(lambda: machine.now.block.index)
+blockDim = _Index(lambda: machine.launch.blockDim)
+gridDim = _Index(lambda: machine.launch.gridDim)
+
+
+def grid(dimensions: int) -> int | tuple[int, ...]:
+    """The thread's index in the whole grid; a tuple for 2 or 3 dimensions."""
+    thread = machine.now
+    if dimensions == 1:
+        return thread.x
+    return _first(dimensions, "grid", _global(thread.block.index, machine.launch.blockDim, thread.index))
+
+
+def gridsize(dimensions: int) -> int | tuple[int, ...]:
+    """Threads of the whole grid along its first dimensions."""
+    grid, block = machine.launch.gridDim, machine.launch.blockDim
+    sizes = (grid.x * block.x, grid.y * block.y, grid.z * block.z)
+    return sizes[0] if dimensions == 1 else _first(dimensions, "gridsize", sizes)
+
+
+def _global(block: Dim3, size: Dim3, thread: Dim3) -> tuple[int, int, int]:
+    return block.x * size.x + thread.x, block.y * size.y + thread.y, block.z * size.z + thread.z
+
+
+def _first(dimensions: int, name: str, values: tuple[int, int, int]) -> tuple[int, ...]:
+    if dimensions not in (1, 2, 3):
+        raise ValueError(f"{name}({dimensions}): a grid has 1, 2 or 3 dimensions")
+    return values[:dimensions]
+
+
+def name_of(thread: Thread) -> str:
+    """Name of a thread in messages: plain numbers where the block or the grid has one dimension."""
+    grid = machine.launch.gridDim if machine.launch else thread.block.index
+    return thread_name(thread.block.index, thread.index, grid, thread.block.size)
+
+
+def thread_name(block: tuple, thread: tuple, grid: tuple, size: tuple) -> str:
+    """The same from indices [3] and sizes [3]."""
+    names = (
+        index[0] if extent[1:] == (1, 1) else index
+        for index, extent in ((tuple(thread), tuple(size)), (tuple(block), tuple(grid)))
+    )
+    return "thread {} of block {}".format(*names)
+
+
+def remark(kind: str, message: str, line: int) -> None:
+    """Note a finding that does not end the launch; one for each kind and line."""
+    thread = machine.now
+    if machine.trace is not None and thread is not None:
+        where = tuple(thread.block.index), tuple(thread.index)
+        finding = Finding(kind, f"{name_of(thread)} {message}", line, *where)
+        machine.trace.remarks.setdefault((kind, line), finding)
+
+
+def out_of_bounds(thread: Thread, frame: FrameType, access: str, remedy: str) -> Stopped:
+    """A thread touches what is not there; access says what it did."""
+    line = frame.f_lineno
+    message = f"{name_of(thread)} {access} on line {line}: {remedy}"
+    return Stopped(Finding("out_of_bounds", message, line, tuple(thread.block.index), tuple(thread.index)))
+
+
+def too_much_shared(thread: Thread, frame: FrameType, size: int, limit: str) -> Stopped:
+    """A block wants more shared memory than the device gives it; bytes."""
+    line = frame.f_lineno
+    message = f"line {line} brings a block to {size} bytes of shared memory; the most is {limit}"
+    where = tuple(thread.block.index), tuple(thread.index)
+    return Stopped(Finding("limit", message, line, *where))
+
+
+def ended_before_barrier(waiting: list[Thread]) -> Stopped:
+    """All that is left of a block waits at a barrier that the others, who have returned, never reached."""
+    first = waiting[0]
+    message = (
+        f"{name_of(first)} waits at syncthreads() on line {_line(first)}, but "
+        f"{first.block.threads - len(waiting)} of the block's {first.block.threads} threads have returned "
+        "and will never come: let every thread reach the barrier; put the condition around the work"
+    )
+    return Stopped(_finding("barrier_divergence", message, first))
+
+
+def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> Stopped:
+    """Threads wait at the grid's barrier for others that have returned."""
+    message = (
+        f"{name_of(waiting[0])}{_and_more(waiting)} at this_grid().sync() on line {_line(waiting[0])}, but "
+        f"{ended} thread(s) of the grid have returned and will never come: every thread of every block "
+        f"must reach it"
+    )
+    return Stopped(_finding("barrier_divergence", message, waiting[0]))
+
+
+def outside_mask(thread: Thread, name: str, mask: int, line: int) -> Stopped:
+    """A lane calls a function of the warp with a mask that does not name it."""
+    message = (
+        f"{name_of(thread)} is lane {thread.lane} and calls {name} on line {line} with mask {mask:#x}, which "
+        "does not name that lane: on a GPU the result is undefined; name all lanes that call it"
+    )
+    where = tuple(thread.block.index), tuple(thread.index)
+    return Stopped(Finding("undefined_lane", message, line, *where))
+
+
+def different_barriers(first: Thread, other: Thread) -> Stopped:
+    """Two threads of a block wait at two barriers."""
+    message = (
+        f"{name_of(first)} waits at syncthreads() on line {_line(first)} while {name_of(other)} waits at "
+        f"another one on line {_line(other)}: all threads of a block must come to the same barrier"
+    )
+    return Stopped(_finding("barrier_divergence", message, first, other))
+
+
+def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
+    """Nobody can go on: told by the first thread at each place, and how many are with it."""
+    places = {}
+    for thread in waiting:
+        places.setdefault((_line(thread), thread.what), []).append(thread)
+    places_waiting = [
+        f"{name_of(threads[0])}{_and_more(threads)} at {what} on line {line}"
+        for (line, what), threads in places.items()
+    ]
+    return Stopped(
+        _finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{not_started}", waiting[0])
+    )
+
+
+def spinning(thread: Thread, line: int) -> Finding:
+    """A thread waits in a loop that reads memory and never gives way."""
+    message = (
+        f"{name_of(thread)} reads the same memory again and again on line {line}, and nobody else can run: a "
+        "GPU may even read it only once; wait with cuda.ldcv, an atomic or a fence in the loop"
+    )
+    return Finding("deadlock", message, line, tuple(thread.block.index), tuple(thread.index))
+
+
+def _line(thread: Thread) -> int:
+    return line_of(thread.frame.f_code, thread.frame.f_lasti)
+
+
+def _finding(kind: str, message: str, thread: Thread, other: Thread | None = None) -> Finding:
+    beside = (_line(other), tuple(other.block.index), tuple(other.index)) if other else ()
+    return Finding(kind, message, _line(thread), tuple(thread.block.index), tuple(thread.index), *beside)
+
+
+def _and_more(threads: list[Thread]) -> str:
+    return f" and {len(threads) - 1} more" if len(threads) > 1 else ""

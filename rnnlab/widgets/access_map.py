@@ -87,6 +87,6 @@ def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _line(site: tuple) -> int:
-    from rnnlab.simulator.faults import line_of
+    from rnnlab.simulator.trace import line_of
 
     return line_of(*site)

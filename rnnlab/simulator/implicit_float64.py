@@ -17,7 +17,7 @@ WIDE = types.float64
 Root = tuple[int, str, str]  # line (0: the first that computes), what is float64 there, what to do
 
 
-class Creep:
+class ImplicitFloat64:
     """Where a kernel's float64 comes from."""
 
     def __init__(self, program: Typed):
@@ -33,10 +33,10 @@ class Creep:
     def operations(self) -> Iterator[tuple[int, set[Root]]]:
         """(line, roots) of every operation in float64 that nobody asked for."""
         for statements in self.assigned.values():
-            for each in statements:
-                roots = self._of_operation(each) if self._computes(each.value) else set()
-                if roots and not self.narrowed(each) and None not in roots:
-                    yield each.loc.line, roots
+            for assign in statements:
+                roots = self._of_operation(assign) if self._computes(assign.value) else set()
+                if roots and not self.narrowed(assign) and None not in roots:
+                    yield assign.loc.line, roots
 
     def _type(self, variable: ir.Var) -> types.Type:
         return self.program.types.get(variable.name)
@@ -52,23 +52,23 @@ class Creep:
 
     def _converts(self, value: ir.Expr) -> bool:
         """np.float32(x), float(x), and device functions, which are looked at by themselves."""
-        made = self._type(value.func) if value.op == "call" else None
-        return isinstance(made, types.NumberClass | types.Dispatcher) or "float" in str(made).split("'")
+        kind = self._type(value.func) if value.op == "call" else None
+        return isinstance(kind, types.NumberClass | types.Dispatcher) or "float" in str(kind).split("'")
 
     def narrowed(self, assign: ir.Assign) -> bool:
         """x > 0.5, y[i] = 2 * x: a float32 and a number that float32 holds exactly need no float64."""
         if assign.value.op not in ("binop", "inplace_binop"):
             return False
         operands = self._operands(assign.value)
-        exact = [self._is_exact(each) for each in operands]
-        kinds = [self._type(each) for each in operands]
+        exact = [self._is_exact(operand) for operand in operands]
+        kinds = [self._type(operand) for operand in operands]
         if sum(exact) != 1 or types.float32 not in kinds:
             return False
-        users = [each for each in self.used[assign.target.name] if each is not assign]
+        users = [user for user in self.used[assign.target.name] if user is not assign]
         return self._type(assign.target) == types.boolean or all(map(self._narrows, users))
 
     def _is_exact(self, variable: ir.Var) -> bool:
-        values = [each.value for each in self.assigned.get(variable.name, [])]
+        values = [assign.value for assign in self.assigned.get(variable.name, [])]
         constant = len(values) == 1 and isinstance(values[0], ir.Const | ir.Global | ir.FreeVar)
         return constant and float(np.float32(values[0].value)) == values[0].value
 
@@ -79,21 +79,23 @@ class Creep:
         if not isinstance(user, ir.Assign):
             return False
         if isinstance(user.value, ir.Var):  # only another name for it
-            others = [each for each in self.used[user.target.name] if each is not user]
+            others = [other for other in self.used[user.target.name] if other is not user]
             return all(map(self._narrows, others))
         return self._type(user.target) == types.float32 and user.value.op == "call"
 
     def _operands(self, value: ir.Expr) -> list[ir.Var]:
         called = {value.func.name} if value.op == "call" else set()
-        return [each for each in value.list_vars() if each.name not in called]
+        return [operand for operand in value.list_vars() if operand.name not in called]
 
     def _of_operation(self, assign: ir.Assign) -> set[Root | None]:
         """Roots of the operands that are float64, or the operation itself where none is; None is meant so."""
         operands = self._operands(assign.value)
-        wide = [each for each in operands if self._type(each) == WIDE]
+        if any(getattr(self._type(operand), "dtype", None) == WIDE for operand in operands):
+            return {None}  # an atomic, or a function of a float64 array
+        wide = [operand for operand in operands if self._type(operand) == WIDE]
         if wide:
-            return set().union(*(self._roots(each, set()) for each in wide))
-        kinds = [self._type(each) for each in operands]
+            return set().union(*(self._roots(operand, set()) for operand in wide))
+        kinds = [self._type(operand) for operand in operands]
         line = assign.loc.line
         if types.float32 in kinds:
             numbers = [kind.literal_value for kind in kinds if isinstance(kind, types.IntegerLiteral)]
@@ -111,10 +113,10 @@ class Creep:
         if variable.name in seen:
             return set()
         seen.add(variable.name)
-        found = set()
+        roots = set()
         for assign in self.assigned.get(variable.name, []):
-            found |= self._of_value(assign, seen)
-        return found
+            roots |= self._of_value(assign, seen)
+        return roots
 
     def _of_value(self, assign: ir.Assign, seen: set[str]) -> set[Root | None]:
         value = assign.value
@@ -126,11 +128,15 @@ class Creep:
             return {_literal(assign)}
         if value.op in ("phi", "cast"):
             inner = value.incoming_values if value.op == "phi" else [value.value]
-            named = [each for each in inner if isinstance(each, ir.Var) and self._type(each) == WIDE]
-            return set().union(*(self._roots(each, seen) for each in named))
+            named = [
+                variable
+                for variable in inner
+                if isinstance(variable, ir.Var) and self._type(variable) == WIDE
+            ]
+            return set().union(*(self._roots(operand, seen) for operand in named))
         if self._computes(value):
-            operands = [each for each in self._operands(value) if self._type(each) == WIDE]
-            inner = set().union(*(self._roots(each, seen) for each in operands)) if operands else set()
+            operands = [operand for operand in self._operands(value) if self._type(operand) == WIDE]
+            inner = set().union(*(self._roots(operand, seen) for operand in operands)) if operands else set()
             return inner or (set() if operands else self._of_operation(assign))
         called = value.op == "call" and isinstance(self._type(value.func), types.Dispatcher)
         return set() if called else {None}
@@ -140,5 +146,5 @@ def _literal(assign: ir.Assign) -> Root:
     number = assign.value.value
     name = getattr(assign.value, "name", None) or f"{number}"
     verb = "write" if assign.target.name.startswith("$") else "start with"
-    made = f"np.float32({name})" if number else "np.float32(0)"
-    return assign.loc.line, f"the number {name} is a float64", f"{verb} {made}"
+    constructor = f"np.float32({name})" if number else "np.float32(0)"
+    return assign.loc.line, f"the number {name} is a float64", f"{verb} {constructor}"

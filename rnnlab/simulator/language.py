@@ -1,0 +1,168 @@
+"""What Python runs and a GPU's compiler refuses, seen in a kernel's text.
+
+A thread on a GPU has registers and arrays of fixed size.  Lists, dictionaries and sets would need memory from
+a heap, exceptions a stack to unwind, a module's variables a place that all threads share: in Python they
+would serve as memory that nobody counts or checks.  Strict mode (strict.py) asks Numba itself for
+everything else.
+"""
+
+import ast
+import builtins
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator
+from types import CellType, FunctionType, ModuleType
+
+import numpy as np
+
+from rnnlab.simulator.findings import Finding
+
+MUTABLE = (list, dict, set, bytearray)
+DISPLAYS = {
+    ast.List: "a list",
+    ast.ListComp: "a list",
+    ast.Dict: "a dictionary",
+    ast.DictComp: "a dictionary",
+    ast.Set: "a set",
+    ast.SetComp: "a set",
+    ast.GeneratorExp: "a generator",
+}
+STATEMENTS = {
+    ast.Try: ("exceptions", "look before the access with if"),
+    ast.With: ("a with", "write the statements without it"),
+    ast.Global: ("a global variable that changes", "use an array of the launch"),
+    ast.Nonlocal: ("a variable of another function that changes", "use an array of the launch"),
+    ast.Import: ("an import", "import above the kernel"),
+    ast.ImportFrom: ("an import", "import above the kernel"),
+    ast.ClassDef: ("a class", "use numbers, arrays and tuples"),
+    ast.Yield: ("a generator", "write a loop"),
+}
+MAKERS = {  # NumPy's functions that make arrays
+    *("arange", "array", "asarray", "concatenate", "copy", "empty", "empty_like", "eye", "full", "full_like"),
+    *("linspace", "ones", "ones_like", "stack", "zeros", "zeros_like"),
+}
+_known: dict[int, tuple[FunctionType, tuple[Finding, ...]]] = {}  # by id: the function and its findings
+
+
+def refused(function: Callable) -> tuple[Finding, ...]:
+    """Findings for a kernel and the functions that it calls; empty where its text cannot be had."""
+    if id(function) not in _known:
+        _known[id(function)] = function, tuple(_refused(function, set(), is_kernel=True))
+    return _known[id(function)][1]
+
+
+def _refused(function: FunctionType, visited: set[int], is_kernel: bool) -> Iterator[Finding]:
+    visited.add(id(function.__code__))
+    tree, shift = _tree(function)
+    if tree is None:
+        return
+    outside = _outside(function)
+    for value in function.__defaults__ or ():
+        if isinstance(value, MUTABLE):
+            yield _finding(
+                function.__code__.co_firstlineno, f"a {type(value).__name__} as a default", "use a tuple"
+            )
+    for node in ast.walk(tree):
+        for what, remedy in _faults(node, outside):
+            line = node.handlers[0].lineno if getattr(node, "handlers", None) else node.lineno
+            yield _finding(line + shift, what, remedy)
+    if is_kernel:
+        for line in _returned(tree):
+            yield _finding(line + shift, "a kernel that returns a value", "store it in an array")
+    for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & outside.keys():
+        called = getattr(outside[name], "py_func", outside[name])
+        if (
+            isinstance(called, FunctionType)
+            and id(called.__code__) not in visited
+            and not _is_library(called)
+        ):
+            yield from _refused(called, visited, is_kernel=False)
+
+
+def _faults(node: ast.AST, outside: dict) -> Iterator[tuple[str, str]]:
+    """(what a GPU's compiler does not take, what to do) for one node of the kernel's tree."""
+    if type(node) in DISPLAYS and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        yield DISPLAYS[type(node)], "use a tuple, or cuda.local.array with a fixed size"
+    elif type(node) in STATEMENTS:
+        yield STATEMENTS[type(node)]
+    elif isinstance(node, ast.Name) and isinstance(outside.get(node.id), MUTABLE):
+        kind = type(outside[node.id]).__name__
+        yield (
+            f"{node.id}, a {kind} from outside",
+            "use a tuple for constants, an array of the launch for the rest",
+        )
+    elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+        if isinstance(node.value, ast.Name) and isinstance(outside.get(node.value.id), np.ndarray):
+            yield (
+                f"a store into {node.value.id} from outside",
+                "pass the array: what lies outside is constant",
+            )
+    elif isinstance(node, ast.Call):
+        called = _value(node.func, outside)
+        if isinstance(called, type) and called in MUTABLE:
+            yield f"a {called.__name__}", "use a tuple, or cuda.local.array with a fixed size"
+        elif called is not None and any(called is getattr(np, name) for name in MAKERS):
+            yield f"np.{called.__name__}", "a thread has no memory for arrays: use cuda.local.array"
+
+
+def _value(node: ast.AST, outside: dict) -> object:
+    """What a name or module.name means at the start of the launch; None where that is unknown."""
+    if isinstance(node, ast.Name):
+        value = outside.get(node.id, getattr(builtins, node.id, None))
+        return value if callable(value) else None
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        module = outside.get(node.value.id)
+        return getattr(module, node.attr, None) if isinstance(module, ModuleType) else None
+    return None
+
+
+def _outside(function: FunctionType) -> dict[str, object]:
+    """Values of the names that the function does not bind itself."""
+    code = function.__code__
+    names = {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        if cell != CellType():
+            names[name] = cell.cell_contents
+    return names
+
+
+def _tree(function: FunctionType) -> tuple[ast.FunctionDef | None, int]:
+    """The function's definition, and what to add to its line numbers."""
+    try:
+        source, first = inspect.getsourcelines(function)
+        tree = ast.parse(textwrap.dedent("".join(source))).body[0]
+    except (OSError, TypeError, SyntaxError, IndexError):  # made by exec, or a lambda within a line
+        return None, 0
+    if not isinstance(tree, ast.FunctionDef):
+        return None, 0
+    tree.decorator_list, tree.args.defaults, tree.returns = [], [], None
+    for argument in tree.args.args:
+        argument.annotation = None
+    return tree, max(first, 1) - 1
+
+
+def _returned(tree: ast.FunctionDef) -> Iterator[int]:
+    """Lines where the function itself, not one within it, returns something."""
+    todo = [*tree.body]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.Return) and not (node.value is None or _is_none(node.value)):
+            yield node.lineno
+        todo += ast.iter_child_nodes(node)
+
+
+def _is_none(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def _is_library(function: FunctionType) -> bool:
+    """Is it a word of a package, and no device function of the learner's?"""
+    return (function.__module__ or "").split(".")[0] in ("numba", "numpy", "math") or (
+        function.__module__ or ""
+    ).startswith("rnnlab.simulator")
+
+
+def _finding(line: int, what: str, remedy: str) -> Finding:
+    return Finding("does_not_compile", f"line {line} does not compile on a GPU ({what}); {remedy}", line)

@@ -1,0 +1,163 @@
+"""Launches that would never end, that a GPU refuses, that race on two streams; and the text of findings."""
+
+import time
+import tracemalloc
+
+import numba.cuda
+import numpy as np
+import pytest
+
+from rnnlab import simulator as cuda
+from rnnlab.simulator.report import observe
+
+
+@cuda.jit
+def forgets_to_count_up(x):
+    i = 0
+    while i < x.size:
+        x[i] = 1
+
+
+@cuda.jit
+def loops_without_memory(x):
+    i = 1
+    while i:
+        i = 2
+
+
+@cuda.jit
+def copies(x, y):
+    y[cuda.grid(1)] = x[cuda.grid(1)]
+
+
+@cuda.jit
+def writes_the_first(x):
+    x[0] = cuda.grid(1)
+
+
+@pytest.mark.parametrize("kernel", [forgets_to_count_up, loops_without_memory])
+@pytest.mark.parametrize("checks", [True, False])
+def test_a_launch_that_never_ends_is_stopped_with_one_sentence(kernel, checks):
+    with (
+        cuda.settings(seconds=1, checks=checks),
+        pytest.raises(cuda.Findings, match="a loop that never stops") as told,
+    ):
+        kernel[1, 1](np.zeros(4))
+    (finding,) = told.value.findings
+    assert finding.kind == "endless"
+    assert finding.line >= kernel.py_func.__code__.co_firstlineno
+
+
+def test_a_launch_that_writes_down_too_much_is_stopped():
+    with cuda.settings(events=1000), pytest.raises(cuda.Findings, match="more than 1,000 accesses"):
+        forgets_to_count_up[1, 1](np.zeros(4))
+
+
+def test_many_writers_of_one_element_take_memory_in_proportion():
+    tracemalloc.start()
+    with cuda.settings(raise_findings=False):
+        writes_the_first[10, 512](np.zeros(1))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert [finding.kind for finding in writes_the_first.report().findings] == ["race"]
+    assert peak < 100e6  # bytes; clocks of 5,120 threads for one another are 210 MB
+
+
+@pytest.mark.parametrize(
+    ("grid", "block"), [(0, 32), (1, 0), (1, (1, 1, 128)), ((1, 70_000), 1), (1, 2048), (1, (64, 32))]
+)
+def test_a_grid_or_block_that_no_gpu_launches_is_refused(grid, block):
+    with pytest.raises(ValueError, match=r"a grid|a block"):
+        copies[grid, block](np.zeros(1), np.zeros(1))
+
+
+def two_streams():
+    return cuda.stream(), cuda.stream(), *(cuda.to_device(np.ones(4)) for _ in range(3))
+
+
+def test_two_streams_that_touch_the_same_array_need_an_event():
+    first, second, x, y, z = two_streams()
+    copies[1, 4, first](x, y)
+    with pytest.raises(cuda.Findings, match=r"both touch x.*record an event"):
+        copies[1, 4, second](y, z)
+
+
+@pytest.mark.parametrize("how", ["event", "synchronise", "default stream", "one stream", "apart"])
+def test_ordered_launches_on_streams_are_not_accused(how):
+    first, second, x, y, z = two_streams()
+    copies[1, 4, first](x, y)
+    if how == "event":
+        moment = cuda.event()
+        moment.record(first)
+        moment.wait(second)
+    elif how == "synchronise":
+        first.synchronize()
+    elif how == "default stream":
+        copies[1, 4](x, cuda.to_device(np.ones(4)))
+    copies[1, 4, first if how == "one stream" else second](x if how == "apart" else y, z)
+    assert z.copy_to_host().tolist() == [1, 1, 1, 1]
+
+
+def test_a_device_view_keeps_its_offset_and_a_host_array_its_own_alignment():
+    x, y = cuda.to_device(np.ones(40, "float32")), cuda.to_device(np.ones(32, "float32"))
+    sectors = lambda view: observe(copies, 1, 32, (view, y)).counts.global_load_sectors
+    assert [sectors(x[offset : offset + 32]) for offset in (0, 1, 8)] == [4, 5, 4]
+    assert sectors(np.ones(40, "float32")[1:33]) == 4
+
+
+def messages(kernel, grid, block, *arguments):
+    return [finding.message for finding in observe(kernel, grid, block, arguments).findings]
+
+
+def test_a_finding_names_arrays_as_the_kernel_does_and_threads_with_all_dimensions():
+    @cuda.jit
+    def reads_the_neighbour(x):
+        tile = cuda.shared.array((4, 4), np.float32)
+        column, row = cuda.grid(2)
+        tile[row, column] = x[row, column]
+        x[row, column] = tile[column, row]
+
+    (message,) = messages(reads_the_neighbour, (1, 1), (4, 4), np.ones((4, 4), "float32"))
+    assert "tile[" in message
+    assert "(shared)" in message
+    assert "thread (0, 0, 0)" in message or "thread (1, 0, 0)" in message
+
+
+def test_remedies_fit_the_line_and_the_space():
+    (message,) = messages(writes_the_first, 1, 4, np.zeros(1))
+    assert "two threads run this line for the same element" in message
+
+    @cuda.jit
+    def beyond(x):
+        part = cuda.shared.array(8, np.float32)
+        part[cuda.threadIdx.x] = x[0]
+
+    assert any("the shared array has 8 elements" in text for text in messages(beyond, 1, 16, np.zeros(16)))
+
+
+def test_a_function_without_jit_and_a_kernel_of_numba_say_what_to_write():
+    with pytest.raises(TypeError, match="is no kernel"):
+        observe(lambda x: None, 1, 1, (np.zeros(1),))
+    with pytest.raises(TypeError, match="from rnnlab import cuda"):
+        observe(numba.cuda.jit(copies.py_func), 1, 1, (np.zeros(1), np.zeros(1)))
+
+
+def test_a_kernel_that_names_numba_cuda_runs_here():
+    scope = {"cuda": numba.cuda, "jit": cuda.jit}
+    exec("@jit\ndef fills(x):\n    x[cuda.grid(1)] = cuda.threadIdx.x\n", scope)
+    x = np.zeros(4)
+    scope["fills"][1, 4](x)
+    assert x.tolist() == [0, 1, 2, 3]
+    assert scope["cuda"] is numba.cuda
+
+
+def test_a_lock_that_many_blocks_wait_for_in_vain_is_told_soon():
+    @cuda.jit
+    def never(flag):
+        while cuda.ldcv(flag, 0) == 0:
+            pass
+
+    began = time.monotonic()
+    (message,) = messages(never, 2000, 1, np.zeros(1, "int32"))
+    assert "nobody can go on" in message
+    assert time.monotonic() - began < 60
