@@ -8,8 +8,10 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 from numba import cuda as numba_cuda
-from numba.core import cgutils, types
-from numba.core.extending import intrinsic
+from numba.core import types
+from numba.cuda.extending import intrinsic
+
+from rnnlab.compiling.target import cgutils
 
 LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"), ("stcg", "stcs", "stwb", "stwt")
 POINTER, REGISTERS = "l", {"f32": "f", "f64": "d", "b32": "r", "b64": "l"}  # constraints of inline assembly
@@ -40,7 +42,7 @@ def _load(word: str) -> Callable:
 
         return array.dtype(array, index), code
 
-    return intrinsic(target="cuda")(load)
+    return intrinsic(load)
 
 
 def _store(word: str) -> Callable:
@@ -57,7 +59,7 @@ def _store(word: str) -> Callable:
 
         return types.void(array, index, value), code
 
-    return intrinsic(target="cuda")(store)
+    return intrinsic(store)
 
 
 WORDS = {**{word: _load(word) for word in LOADS}, **{word: _store(word) for word in STORES}}

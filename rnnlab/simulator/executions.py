@@ -7,8 +7,9 @@ threads that enter it are those that leave the pieces before it.  A loop that to
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from numba.core import ir, types
+from numba.core import types
 
+from rnnlab.compiling.target import ir
 from rnnlab.compiling.typing import SHIFT, Typed
 
 
