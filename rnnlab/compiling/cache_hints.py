@@ -30,14 +30,16 @@ def _pointer(context, builder, array_type, array, index_type, index) -> ir.Value
     return cgutils.get_item_pointer(context, builder, array_type, made, indices, wraparound=False)
 
 
-def _load(word: str) -> Callable:
+def load_word(instruction: str) -> Callable:
+    """A word(array, index) of kernels that is this PTX load, such as ld.cg, done each time and in order."""
+
     def load(typing_context, array, index):
         ptx = _operand(array.dtype)
 
         def code(context, builder, signature, arguments):
             pointer = _pointer(context, builder, array, arguments[0], index, arguments[1])
             kind = ir.FunctionType(context.get_value_type(array.dtype), [pointer.type])
-            text, constraint = f"ld.{word[2:]}.{ptx} $0, [$1];", f"={REGISTERS[ptx]},{POINTER},~{{memory}}"
+            text, constraint = f"{instruction}.{ptx} $0, [$1];", f"={REGISTERS[ptx]},{POINTER},~{{memory}}"
             return builder.call(ir.InlineAsm(kind, text, constraint, side_effect=True), [pointer])
 
         return array.dtype(array, index), code
@@ -62,7 +64,7 @@ def _store(word: str) -> Callable:
     return intrinsic(store)
 
 
-WORDS = {**{word: _load(word) for word in LOADS}, **{word: _store(word) for word in STORES}}
+WORDS = {**{word: load_word(f"ld.{word[2:]}") for word in LOADS}, **{word: _store(word) for word in STORES}}
 
 
 @contextmanager

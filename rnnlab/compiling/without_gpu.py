@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from numba.cuda import compiler, dispatcher
+from numba.cuda import codegen, compiler, dispatcher
 from numba.cuda.cudadrv import libs, nvvm
 
 from rnnlab.compiling.cache_hints import missing_words
@@ -32,10 +32,12 @@ class Layout:
 def without_gpu(capability: tuple[int, int]) -> Iterator[None]:
     """Inside, numba.cuda compiles for a device of that compute capability; no driver is asked."""
     device = SimpleNamespace(compute_capability=capability)
+    devices = SimpleNamespace(get_context=lambda: SimpleNamespace(device=device))
     with ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         stack.enter_context(missing_words())
         stack.enter_context(_nvvm())
+        stack.enter_context(patch.object(codegen, "devices", devices))
         for module in (compiler, dispatcher):
             if hasattr(module, DEVICE):
                 stack.enter_context(patch.object(module, DEVICE, lambda: device))

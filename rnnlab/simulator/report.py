@@ -127,7 +127,8 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
 
 def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], str]:
     """FLOPs by line, and why there are none where they cannot be counted."""
-    from rnnlab.simulator.flops import FlopsUnknown, flops  # it brings Numba's compiler, which takes 0.3 s to load
+    # this brings Numba's compiler, which takes 0.3 s to load
+    from rnnlab.simulator.flops import FlopsUnknown, flops
 
     threads = None if watch.stopped else _size(watch.grid) * _size(watch.block)
     try:
