@@ -68,7 +68,7 @@ def _why_no_gpu(numba_cuda: ModuleType) -> str:
 
 
 def _has_gpu() -> bool:
-    """Does Numba find a driver, a device and its compiler?  Warns of a driver that has no compiler beside it."""
+    """Does Numba find a driver, a device and a compiler?  Warns of a driver without a compiler."""
     why = _why_no_gpu(_numba_cuda())
     if why.startswith("there is a driver"):
         warnings.warn(f"kernels are simulated: {why}", RuntimeWarning, stacklevel=2)

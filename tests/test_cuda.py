@@ -41,6 +41,7 @@ def test_the_simulator_can_be_asked_for():
 
 
 PRETEND = "import numba.cuda; numba.cuda.is_available = lambda: True\n"  # a driver and a device
+NO_GPU = "import numba.cuda as c; c.is_available = lambda: False; c.cuda_error = lambda: {}\n"
 
 
 def test_the_gpu_can_be_asked_for_and_nothing_of_the_simulator_is_loaded_then():
@@ -85,18 +86,18 @@ print(json.dumps(len(kernel.overloads)))
 
 
 def test_a_gpu_that_is_wished_for_and_absent_is_an_error_that_says_why():
-    code = "import numba.cuda; numba.cuda.is_available = lambda: False; numba.cuda.cuda_error = lambda: {}\n"
-    said = in_a_fresh_process(f"{code.format('None')}from rnnlab import cuda", RNNLAB_CUDA="gpu", CUDA_HOME="/x")
+    no_compiler, no_driver = (
+        f"{NO_GPU.format(error)}from rnnlab import cuda" for error in (None, "'no\\nlibcuda'")
+    )
+    said = in_a_fresh_process(no_compiler, RNNLAB_CUDA="gpu", CUDA_HOME="/x")
     assert "RNNLAB_CUDA is gpu, but there is a driver, but NVVM" in said
     assert "set CUDA_HOME to the CUDA toolkit's folder (it is /x)" in said
-    no_driver = code.format("'no\\nlibcuda'")
-    said = in_a_fresh_process(f"{no_driver}from rnnlab import cuda", RNNLAB_CUDA="gpu")
+    said = in_a_fresh_process(no_driver, RNNLAB_CUDA="gpu")
     assert "RNNLAB_CUDA is gpu, but the driver cannot be used: no libcuda" in said
 
 
 def test_a_driver_without_a_compiler_is_no_silent_reason_to_simulate():
-    code = "import numba.cuda; numba.cuda.is_available = lambda: False; numba.cuda.cuda_error = lambda: None\n"
-    code += """import warnings
+    code = f"""{NO_GPU.format(None)}import warnings
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     from rnnlab import cuda

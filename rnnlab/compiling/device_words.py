@@ -1,8 +1,7 @@
 """Words that Numba CUDA lacks and that blocks need which wait for each other, on a GPU and in the simulator.
 
-    load_acquire(array, index)  ld.acquire.gpu: a load that is done each time, past the first-level cache; what
-                                was written before the value that it sees can be read after it
-    load_relaxed(array, index)  ld.relaxed.gpu: done each time, past the first-level cache, and no more
+    load_relaxed(array, index)  ld.relaxed.gpu: a load done each time, past the first-level cache
+    load_acquire(array, index)  ld.acquire.gpu: what was written before the value can be read after it
     nanoseconds()               %globaltimer; in the simulator a clock that goes on by 1000 at each reading
 
 A waiting loop cannot use cuda.ldcv: it is a weak load, which the assembler takes out of the loop, and the
