@@ -30,8 +30,20 @@ def pytest_addoption(parser):
     parser.addoption("--gpu", action="store_true", help="run the tests marked gpu, and no others, on a GPU")
 
 
+def on_gpu(config):
+    """Is the GPU wished for?  With --gpu or -m gpu."""
+    return config.getoption("--gpu") or config.getoption("-m") == "gpu"
+
+
 def pytest_configure(config):
-    os.environ["RNNLAB_CUDA"] = "gpu" if config.getoption("--gpu") and ALONE in os.environ else "simulator"
+    os.environ["RNNLAB_CUDA"] = "gpu" if on_gpu(config) and ALONE in os.environ else "simulator"
+
+
+def pytest_ignore_collect(collection_path, config):
+    """On a GPU machine other tests need not even be importable."""
+    if on_gpu(config) and collection_path.suffix == ".py" and not collection_path.stem.endswith("_on_gpu"):
+        return True
+    return None
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -64,5 +76,5 @@ def pytest_runtest_makereport(item, call):
 
 
 def pytest_collection_modifyitems(config, items):
-    items[:] = [item for item in items if bool(item.get_closest_marker("gpu")) == config.getoption("--gpu")]
+    items[:] = [item for item in items if bool(item.get_closest_marker("gpu")) == on_gpu(config)]
     items.sort(key=lambda item: SLOWEST.index(stem) if (stem := item.path.stem) in SLOWEST else len(SLOWEST))

@@ -53,12 +53,15 @@ def test_in_the_simulator():
 """
 
 
-@pytest.mark.parametrize(("options", "summary"), [([], "1 passed"), (["--gpu"], "1 failed, 2 passed")])
+@pytest.mark.parametrize(
+    ("options", "summary"), [([], "1 passed"), (["--gpu"], "1 failed, 2 passed"), (["-m", "gpu"], "1 failed")]
+)
 def test_tests_for_a_gpu_run_when_asked_for_and_each_in_its_own_process(tmp_path, options, summary):
     """One that ends its process costs only itself."""
     pretend = "import numba.cuda; numba.cuda.is_available = lambda: True\n"
     (tmp_path / "conftest.py").write_text(pretend + (ROOT / "tests/conftest.py").read_text())
-    (tmp_path / "test_small.py").write_text(ON_A_GPU)
+    (tmp_path / "test_small_on_gpu.py").write_text(ON_A_GPU)
+    (tmp_path / "test_other.py").write_text("import no_such_module" if options else "")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = gpu: on a GPU\n")
     run = [
         sys.executable,

