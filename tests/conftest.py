@@ -59,8 +59,9 @@ def pytest_pyfunc_call(pyfuncitem):
         )
     except subprocess.TimeoutExpired:
         pytest.fail(f"no end within {SECONDS} s", pytrace=False)
-    if " skipped" in done.stdout.splitlines()[-1]:
-        pytest.skip(next(line for line in done.stdout.splitlines() if line.startswith("SKIPPED")))
+    lines = done.stdout.splitlines() or [""]
+    if " skipped" in lines[-1] and not done.returncode:
+        pytest.skip(next(line for line in lines if line.startswith("SKIPPED")))
     if done.returncode:
         pytest.fail((done.stdout + done.stderr)[-4000:], pytrace=False)
     return True
