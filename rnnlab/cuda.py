@@ -1,21 +1,33 @@
 """`from rnnlab import cuda`: numba.cuda where a GPU can be used, the simulator where none can.
 
-RNNLAB_CUDA=gpu or RNNLAB_CUDA=simulator takes one whatever the machine has.  Two names come on top:
-is_simulated, and observe, which runs a kernel once and says what happened in either world.
+RNNLAB_CUDA=simulator takes the simulator whatever the machine has; RNNLAB_CUDA=gpu takes the GPU, and its
+absence is an error.  Two names come on top of Numba's: is_simulated, and observe, which runs a kernel once
+and reports what happened in either world.
+
+On a GPU the import hands out numba.cuda itself, with those two names added: Numba's compiler knows its own
+module and no other.  Where neither world can be had, for want of a package, the first use says why, so that
+modules which merely mention a kernel can be imported.
 """
 
 import importlib
 import os
+import sys
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 
 CHOICES = ("gpu", "simulator")
 Size = int | tuple[int, ...]  # of a grid in blocks, of a block in threads
 
 
+class CudaMissing(ImportError):
+    """Why kernels can neither run on a GPU nor be simulated here, and the remedy."""
+
+
 @dataclass(frozen=True)
 class Measurement:
-    """What a GPU tells of a launch: how long it took.  The rest is there so that both worlds read alike."""
+    """What a GPU reports of a launch: its duration.  The rest is there so that both worlds read alike."""
 
     seconds: float
     counts: None = None
@@ -24,31 +36,66 @@ class Measurement:
     findings: tuple = ()
 
 
-def _has_gpu() -> bool:
-    """Does Numba find a driver and a device?"""
-    from numba import cuda as numba_cuda
+def _numba_cuda() -> ModuleType:
+    """numba.cuda.  Raises CudaMissing with the remedy where it cannot be imported."""
+    try:
+        importlib.import_module("numba")
+        return importlib.import_module("numba.cuda")
+    except ModuleNotFoundError as error:
+        if error.name in ("numba", "llvmlite"):
+            raise CudaMissing("kernels need Numba, not installed here: pip install 'rnnlab[lab]'") from error
+        raise CudaMissing(f"numba.cuda cannot be imported: {error}; pip install {error.name}") from error
+    except Exception as error:  # numba-cuda 0.30 beside NumPy 2.5: AttributeError
+        import numpy
 
-    return numba_cuda.is_available()
+        raise CudaMissing(
+            f"numba.cuda cannot be imported beside NumPy {numpy.__version__} ({type(error).__name__}: "
+            f"{error}); install the versions of constraints.txt: "
+            "pip install -c constraints.txt numpy numba numba-cuda"
+        ) from error
+
+
+def _why_no_gpu(numba_cuda: ModuleType) -> str:
+    """Why Numba can use no GPU here; empty if it can."""
+    if numba_cuda.is_available():
+        return ""
+    if error := numba_cuda.cuda_error():
+        return f"the driver cannot be used: {' '.join(str(error).split())}"
+    return (
+        "there is a driver, but NVVM, which compiles kernels, cannot be loaded: pip install nvidia-nvvm, or "
+        f"set CUDA_HOME to the CUDA toolkit's folder (it is {os.environ.get('CUDA_HOME', 'not set')})"
+    )
+
+
+def _has_gpu() -> bool:
+    """Does Numba find a driver, a device and a compiler?  Warns of a driver without a compiler."""
+    why = _why_no_gpu(_numba_cuda())
+    if why.startswith("there is a driver"):
+        warnings.warn(f"kernels are simulated: {why}", RuntimeWarning, stacklevel=2)
+    return not why
 
 
 def _choose() -> str:
+    """gpu or simulator.  Raises RuntimeError if RNNLAB_CUDA=gpu cannot be had, and CudaMissing."""
     choice = os.environ.get("RNNLAB_CUDA", "")
     if choice and choice not in CHOICES:
         raise ValueError(
             f"RNNLAB_CUDA is {choice!r}, expected gpu, simulator, or nothing to choose by itself"
         )
+    if choice == "gpu" and (why := _why_no_gpu(_numba_cuda())):
+        raise RuntimeError(f"RNNLAB_CUDA is gpu, but {why}")
     return choice or ("gpu" if _has_gpu() else "simulator")
 
 
-is_simulated = _choose() == "simulator"
-_words = importlib.import_module("rnnlab.simulator" if is_simulated else "numba.cuda")
-# in the module itself, because kernels look words up all the time and __getattr__ is asked last
-globals().update({name: value for name, value in vars(_words).items() if not name.startswith("__")})
-
-
-def __getattr__(name: str):
-    """What changes from thread to thread, such as laneid, or is made when it is first asked for."""
-    return getattr(_words, name)
+def _simulator() -> ModuleType:
+    """The simulator.  Raises CudaMissing where a package that it needs is missing."""
+    _numba_cuda()
+    try:
+        return importlib.import_module("rnnlab.simulator")
+    except ModuleNotFoundError as error:
+        raise CudaMissing(
+            f"the simulator needs {error.name}, not installed here: pip install 'rnnlab[lab]'"
+        ) from error
 
 
 def observe(kernel: Callable, grid: Size, block: Size, *arguments: object, shared: int = 0):
@@ -67,3 +114,29 @@ def _measure(launch: Callable, arguments: tuple) -> Measurement:
     end.record()
     end.synchronize()
     return Measurement(1e-3 * _words.event_elapsed_time(start, end))
+
+
+def __getattr__(name: str):
+    """What changes from thread to thread, such as laneid, or is made when it is first asked for."""
+    if _missing is not None and not name.startswith("__"):
+        raise CudaMissing(str(_missing))
+    return getattr(_words, name)
+
+
+_missing: CudaMissing | None = None
+_words: ModuleType | None = None
+is_simulated = True
+try:
+    is_simulated = _choose() == "simulator"
+    _words = _simulator() if is_simulated else _numba_cuda()
+except CudaMissing as missing:
+    if os.environ.get("RNNLAB_CUDA") == "gpu":
+        raise
+    _missing = missing
+
+if not is_simulated:
+    _words.is_simulated, _words.observe = False, observe
+    sys.modules[__name__] = _words
+elif _words is not None:
+    # in the module itself, because kernels look words up all the time and __getattr__ is asked last
+    globals().update({name: value for name, value in vars(_words).items() if not name.startswith("__")})

@@ -1,6 +1,12 @@
-"""What holds for every test: a skip says what to install, and in continuous integration that is a failure."""
+"""What holds for every test: a skip says what to install, and in continuous integration that is a failure.
+
+Kernels are simulated, whatever the machine has; with --gpu only the tests marked gpu run, each in a process
+of its own, because an error on a GPU may spoil everything that the same process does there afterwards.
+"""
 
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -16,6 +22,51 @@ SLOWEST = (
 )  # first, so that two processes end together
 
 
+ALONE = "RNNLAB_TEST_ALONE"  # set in the process that runs a single test on the GPU
+SECONDS = 100  # that it may take
+
+
+def pytest_addoption(parser):
+    parser.addoption("--gpu", action="store_true", help="run the tests marked gpu, and no others, on a GPU")
+
+
+def on_gpu(config):
+    """Is the GPU wished for?  With --gpu or -m gpu."""
+    return config.getoption("--gpu") or config.getoption("-m") == "gpu"
+
+
+def pytest_configure(config):
+    os.environ["RNNLAB_CUDA"] = "gpu" if on_gpu(config) and ALONE in os.environ else "simulator"
+
+
+def pytest_ignore_collect(collection_path, config):
+    """On a GPU machine other tests need not even be importable."""
+    if on_gpu(config) and collection_path.suffix == ".py" and not collection_path.stem.endswith("_on_gpu"):
+        return True
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem):
+    """Run a test that needs a GPU in a process of its own; its end is this test's."""
+    if pyfuncitem.get_closest_marker("gpu") is None or ALONE in os.environ:
+        return None
+    options = "-p no:cacheprovider -p no:benchmark -p no:xdist --gpu -q -rs --tb=short".split()
+    command = [sys.executable, "-m", "pytest", *options, f"{pyfuncitem.path}::{pyfuncitem.name}"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=SECONDS, env={**os.environ, ALONE: "1"}
+        )
+    except subprocess.TimeoutExpired:
+        pytest.fail(f"no end within {SECONDS} s", pytrace=False)
+    lines = done.stdout.splitlines() or [""]
+    if " skipped" in lines[-1] and not done.returncode:
+        pytest.skip(next(line for line in lines if line.startswith("SKIPPED")))
+    if done.returncode:
+        pytest.fail((done.stdout + done.stderr)[-4000:], pytrace=False)
+    return True
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
     report = yield
@@ -25,5 +76,6 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    items[:] = [item for item in items if bool(item.get_closest_marker("gpu")) == on_gpu(config)]
     items.sort(key=lambda item: SLOWEST.index(stem) if (stem := item.path.stem) in SLOWEST else len(SLOWEST))

@@ -59,7 +59,7 @@ def _type(name, function):
         is_flag = any("atomic.exch" in ast.unparse(use) for use in uses)  # which takes whole numbers only
         return types.Array(int32 if is_flag else float32, max(map(_dimensions, uses)), "C")
     counted = (ast.Subscript, ast.Compare)
-    counts = [node for node in ast.walk(function) if isinstance(node, counted) or _is_range(node)]
+    counts = [node for node in ast.walk(function) if isinstance(node, counted) or _takes_counts(node)]
     is_count = any(isinstance(n, ast.Name) and n.id == name for node in counts for n in ast.walk(node))
     return int32 if is_count else float32
 
@@ -79,5 +79,5 @@ def _dimensions(node):
     return len(index.elts) if isinstance(index, ast.Tuple) else 1
 
 
-def _is_range(node):
-    return isinstance(node, ast.Call) and ast.unparse(node.func) == "range"
+def _takes_counts(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func).startswith(("range", "cuda.shfl"))

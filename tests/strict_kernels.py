@@ -163,6 +163,6 @@ def exceptions(x, y):
         y[0] = 0
 
 
-@cuda.jit  # no GPU compiles this
+@cuda.jit
 def too_many_arguments(x, y):
-    y[0] = halved_repaired(x[0], x[1])
+    y[0] = halved_repaired(x[0], x[1])  # no GPU compiles this

@@ -40,9 +40,13 @@ def test_the_simulator_can_be_asked_for():
     assert in_a_fresh_process(code, RNNLAB_CUDA="simulator") == [True, "rnnlab.simulator.launch"]
 
 
+PRETEND = "import numba.cuda; numba.cuda.is_available = lambda: True\n"  # a driver and a device
+NO_GPU = "import numba.cuda as c; c.is_available = lambda: False; c.cuda_error = lambda: {}\n"
+
+
 def test_the_gpu_can_be_asked_for_and_nothing_of_the_simulator_is_loaded_then():
     code = (
-        "from rnnlab import cuda\n"
+        f"{PRETEND}from rnnlab import cuda\n"
         "print(json.dumps([cuda.is_simulated, cuda.jit.__module__, "
         "sorted(m for m in sys.modules if m == 'greenlet' or m.startswith('rnnlab.simulator'))]))"
     )
@@ -50,6 +54,84 @@ def test_the_gpu_can_be_asked_for_and_nothing_of_the_simulator_is_loaded_then():
     assert not simulated
     assert module.startswith("numba.cuda")
     assert not loaded
+
+
+def test_on_a_gpu_the_module_is_numbas_own_however_it_is_imported():
+    code = (
+        f"{PRETEND}from rnnlab import cuda\nimport rnnlab.cuda as again\n"
+        "print(json.dumps([cuda is again is numba.cuda, callable(cuda.observe)]))"
+    )
+    assert in_a_fresh_process(code, RNNLAB_CUDA="gpu") == [True, True]
+
+
+@pytest.mark.parametrize("choice", ["gpu", ""])
+def test_on_a_gpu_a_kernel_that_says_cuda_has_types(choice):
+    """Numba registers its words for its own module: those of any other have no types."""
+    code = f"""{PRETEND}
+from rnnlab import cuda
+from rnnlab.compiling.without_gpu import without_gpu
+@cuda.jit
+def kernel(x):
+    i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x
+    part = cuda.shared.array(32, numba.float32)
+    part[cuda.laneid] = x[i]
+    cuda.syncwarp()
+    cuda.atomic.add(x, 0, part[0])
+numba.cuda.dispatcher._Kernel.bind = lambda self: None  # it would load the code into a driver
+with without_gpu((9, 0)):
+    kernel.compile((numba.float32[::1],))
+print(json.dumps(len(kernel.overloads)))
+"""
+    assert in_a_fresh_process(code, RNNLAB_CUDA=choice) == 1
+
+
+def test_a_gpu_that_is_wished_for_and_absent_is_an_error_that_says_why():
+    no_compiler, no_driver = (
+        f"{NO_GPU.format(error)}from rnnlab import cuda" for error in (None, "'no\\nlibcuda'")
+    )
+    said = in_a_fresh_process(no_compiler, RNNLAB_CUDA="gpu", CUDA_HOME="/x")
+    assert "RNNLAB_CUDA is gpu, but there is a driver, but NVVM" in said
+    assert "set CUDA_HOME to the CUDA toolkit's folder (it is /x)" in said
+    said = in_a_fresh_process(no_driver, RNNLAB_CUDA="gpu")
+    assert "RNNLAB_CUDA is gpu, but the driver cannot be used: no libcuda" in said
+
+
+def test_a_driver_without_a_compiler_is_no_silent_reason_to_simulate():
+    code = f"""{NO_GPU.format(None)}import warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    from rnnlab import cuda
+print(json.dumps([cuda.is_simulated, [str(each.message) for each in seen]]))
+"""
+    simulated, (warning,) = in_a_fresh_process(code, RNNLAB_CUDA="")
+    assert simulated
+    assert warning.startswith("kernels are simulated: there is a driver, but NVVM")
+
+
+ABSENT = {  # what is done before the import -> what the first use says
+    "sys.modules['numba'] = None": "kernels need Numba, not installed here: pip install 'rnnlab[lab]'",
+    "sys.modules['greenlet'] = None": "the simulator needs greenlet, not installed here: pip install",
+    "import importlib; real = importlib.import_module\n"
+    "def row_stack(name): return real(name) if name != 'numba.cuda' else numpy.row_stack\n"
+    "import numpy; numpy.row_stack = None; del numpy.row_stack\n"
+    "importlib.import_module = row_stack": "numba.cuda cannot be imported beside NumPy",
+}
+
+
+@pytest.mark.parametrize(("before", "sentence"), ABSENT.items(), ids=["numba", "greenlet", "numba-cuda"])
+def test_a_package_that_is_missing_or_broken_is_told_at_the_first_use(before, sentence):
+    """Modules that only mention a kernel are imported all the same, and lessons without one go on."""
+    code = f"""{before}
+from rnnlab import cuda
+try:
+    cuda.jit
+except ImportError as error:
+    print(json.dumps([type(error).__name__, str(error)]))
+"""
+    name, text = in_a_fresh_process(code, RNNLAB_CUDA="")
+    assert name == "CudaMissing"
+    assert sentence in text
+    assert "pip install" in text
 
 
 def test_a_word_that_means_neither_is_refused():

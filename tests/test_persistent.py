@@ -105,7 +105,8 @@ def test_blocks_that_cannot_all_run_are_told_and_do_not_hang(monkeypatch):
         if cuda.blockIdx.x > 0:
             kernels.meet(flags, failed, 1)
 
-    monkeypatch.setattr(kernels, "MOST_LOOKS", 50)
+    monkeypatch.setattr(kernels, "PATIENCE", 50_000)
+    monkeypatch.setattr(kernels, "LOOKS", 1)
     flags, failed = np.zeros(3, "int32"), np.zeros(1, "int32")
     with cuda.settings(raise_findings=False):
         one_block_goes_home[3, 4](flags, failed)

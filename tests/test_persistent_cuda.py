@@ -24,7 +24,8 @@ def problem(cell, precision, sizes, layers=1):
     T, B, H = sizes
     network = Network.create(cell, 5, H, layers, gain=0.3 if cell == "rnn_relu" else 1.5, seed=H)
     if cell == "rnn_relu":  # far from the kink, on whose other side a rounded sum has another slope
-        network.parameters["bias_ih_l0"][:] = np.where(np.arange(H) % 2, 2, -2)
+        for layer in range(layers):
+            network.parameters[f"bias_ih_l{layer}"][:] = np.where(np.arange(H) % 2, 2, -2)
     rounded = lambda array: loaded(stored(array, precision), precision)
     network = replace(network, parameters={k: rounded(v) for k, v in network.parameters.items()})
     rng = np.random.default_rng(T)

@@ -8,10 +8,8 @@ from rnnlab.compare import TOLERANCES
 from rnnlab.ladder.persistence.chooser import abilities
 from rnnlab.ladder.persistence.cuda_chip import CudaChip
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.schedule import card
 
-if card.why_not() is not None:
-    pytest.skip("there is no GPU", allow_module_level=True)
+pytestmark = pytest.mark.gpu
 
 SIZES = [(20, 20, 512), (50, 3, 128), (1, 1, 64)]  # T, B, H
 GRID_SIZES = [*SIZES, (12, 64, 1024), (6, 8, 2048)]

@@ -19,7 +19,10 @@ from rnnlab.machine import driver
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines())
-CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+CONDA, CONDA_GPU = (
+    yaml.safe_load((ROOT / name).read_text())["dependencies"]
+    for name in ("environment.yml", "environment-gpu.yml")
+)
 CONDA_NAMES = {
     "cupy-cuda12x": "cupy",
     "cupy-cuda13x": "cupy",
@@ -75,9 +78,26 @@ def test_every_package_that_comes_along_is_pinned_too():
 def test_conda_users_get_the_same_versions():
     versions = dict(line.split("=") for line in CONDA if isinstance(line, str) and "=" in line)
     assert Version(versions.pop("python")) >= Version("3.11")
-    wanted = required("lab", "dev", "cuda13")
-    pins = {canonicalize_name(r.name): PINS[canonicalize_name(r.name)] for r in wanted}
-    assert versions == {CONDA_NAMES.get(name, name): version for name, version in pins.items()}
+    assert versions == in_conda_forge(required("lab", "dev"))
+
+
+def in_conda_forge(requirements):
+    """Pinned versions under conda-forge's names; its CuPy brings the libraries of CUDA itself."""
+    names = [canonicalize_name(r.name) for r in requirements if not CHOSEN_BY_CUDA.fullmatch(r.name)]
+    return {CONDA_NAMES.get(name, name): PINS[name] for name in names}
+
+
+def test_only_machines_with_a_gpu_are_asked_for_its_packages():
+    """On macOS there are none, and others would load gigabytes for nothing."""
+    versions = dict(line.split("=") for line in CONDA_GPU)
+    assert versions == {
+        name: version
+        for name, version in in_conda_forge(required("cuda13")).items()
+        if name in ("cupy", "numba-cuda")
+    }
+    assert versions.items().isdisjoint(
+        dict(line.split("=") for line in CONDA if isinstance(line, str) and "=" in line)
+    )
 
 
 def test_conda_installs_the_course_itself_without_another_copy_of_its_packages():
@@ -91,6 +111,7 @@ def test_the_extras_are_the_documented_ones():
         "cuda13",
         "compile",
         "emulate",
+        "gpu-peers",
         "halide",
         "peers",
         "scale",
@@ -144,9 +165,23 @@ def make(*arguments, **environment):
     return subprocess.run(["make", *arguments], cwd=ROOT, capture_output=True, text=True, env=environment)
 
 
+TARGETS = "lab test test-cuda test-gpu check course peers gpu-peers".split()
+
+
 def test_make_names_its_targets():
     said = make("help", PATH="/usr/bin:/bin").stdout
-    assert all(f"make {target}" in said for target in ("lab", "test", "check", "peers", "course"))
+    assert all(f"make {target}" in said for target in TARGETS)
+
+
+def test_make_has_an_environment_of_its_own_for_numba_cuda_and_one_with_cupy_and_pytorch():
+    plan = lambda target, **more: (
+        make("--dry-run", "--always-make", target, "CUDA_EXTRA=cuda13", PATH="/usr/bin:/bin", **more).stdout
+    )
+    assert "-m venv .venv-cuda" in plan("test-cuda")
+    assert "'.[lab,dev,compile,cuda13]'" in plan("test-cuda")
+    assert "tests/test_numba_cuda.py" in plan("test-cuda")
+    assert "'.[lab,dev,gpu-peers,cuda13]'" in plan("gpu-peers")
+    assert "--gpu" in plan("test-gpu")
 
 
 def test_make_says_so_where_there_is_no_python(tmp_path):

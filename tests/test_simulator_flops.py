@@ -132,6 +132,21 @@ def test_what_cannot_be_known_is_left_out():
     assert [*lines] == [marked(without_memory, "# one")]
 
 
+@cuda.jit
+def two_types(x, y):
+    value = x[0]
+    if x[1] > 0:
+        value = (x[1], x[2])
+    y[0] = value[0] if x[1] > 0 else value
+
+
+def test_a_kernel_that_numba_cannot_compile_is_told_why_its_operations_are_not_counted():
+    report = cuda.observe(two_types, 1, 1, X, X)
+    assert report.counts.flops == {}
+    assert "FLOPs unknown: Numba compiles no two_types" in str(report).splitlines()[0]
+    assert "FLOPs unknown" in report._repr_html_()
+
+
 def test_work_on_indices_is_no_floating_point_work():
     assert flops(integers, 1, 32, X, X)[0] == {}
 

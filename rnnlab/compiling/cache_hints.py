@@ -8,8 +8,10 @@ from contextlib import contextmanager
 
 from llvmlite import ir
 from numba import cuda as numba_cuda
-from numba.core import cgutils, types
-from numba.core.extending import intrinsic
+from numba.core import types
+from numba.cuda.extending import intrinsic
+
+from rnnlab.compiling.target import cgutils
 
 LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"), ("stcg", "stcs", "stwb", "stwt")
 POINTER, REGISTERS = "l", {"f32": "f", "f64": "d", "b32": "r", "b64": "l"}  # constraints of inline assembly
@@ -28,19 +30,21 @@ def _pointer(context, builder, array_type, array, index_type, index) -> ir.Value
     return cgutils.get_item_pointer(context, builder, array_type, made, indices, wraparound=False)
 
 
-def _load(word: str) -> Callable:
+def load_word(instruction: str) -> Callable:
+    """A word(array, index) of kernels that is this PTX load, such as ld.cg, done each time and in order."""
+
     def load(typing_context, array, index):
         ptx = _operand(array.dtype)
 
         def code(context, builder, signature, arguments):
             pointer = _pointer(context, builder, array, arguments[0], index, arguments[1])
             kind = ir.FunctionType(context.get_value_type(array.dtype), [pointer.type])
-            text, constraint = f"ld.{word[2:]}.{ptx} $0, [$1];", f"={REGISTERS[ptx]},{POINTER},~{{memory}}"
+            text, constraint = f"{instruction}.{ptx} $0, [$1];", f"={REGISTERS[ptx]},{POINTER},~{{memory}}"
             return builder.call(ir.InlineAsm(kind, text, constraint, side_effect=True), [pointer])
 
         return array.dtype(array, index), code
 
-    return intrinsic(target="cuda")(load)
+    return intrinsic(load)
 
 
 def _store(word: str) -> Callable:
@@ -57,10 +61,10 @@ def _store(word: str) -> Callable:
 
         return types.void(array, index, value), code
 
-    return intrinsic(target="cuda")(store)
+    return intrinsic(store)
 
 
-WORDS = {**{word: _load(word) for word in LOADS}, **{word: _store(word) for word in STORES}}
+WORDS = {**{word: load_word(f"ld.{word[2:]}") for word in LOADS}, **{word: _store(word) for word in STORES}}
 
 
 @contextmanager

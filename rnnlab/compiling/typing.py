@@ -4,14 +4,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from numba import typeof
-from numba.core import ir, types
-from numba.core.compiler import CompilerBase, DefaultPassBuilder, StateDict, compile_extra
-from numba.core.compiler_machinery import AnalysisPass, register_pass
+from numba.core import types
 from numba.core.target_extension import target_override
-from numba.core.typed_passes import NopythonTypeInference
 from numba.cuda.compiler import CUDAFlags
 from numba.cuda.descriptor import cuda_target
 
+from rnnlab.compiling.target import (
+    AnalysisPass,
+    CompilerBase,
+    DefaultPassBuilder,
+    NopythonTypeInference,
+    StateDict,
+    compile_extra,
+    ir,
+    register_pass,
+)
 from rnnlab.compiling.without_gpu import without_gpu
 from rnnlab.compiling.words import for_gpu
 
@@ -48,12 +55,32 @@ def typed(kernel: Callable, argument_types: Sequence[types.Type]) -> Typed:
     flags.no_compile, flags.error_model, flags.compute_capability = True, "numpy", CAPABILITY
     with without_gpu(CAPABILITY), target_override("cuda"):
         contexts = cuda_target.typing_context, cuda_target.target_context
-        found = compile_extra(
-            *contexts, function, tuple(argument_types), None, flags, {}, pipeline_class=TypesOnly
-        )
-    blocks, known, signatures = found
+        try:
+            result = compile_extra(
+                *contexts, function, tuple(argument_types), None, flags, {}, pipeline_class=TypesOnly
+            )
+        except Exception as error:
+            if getattr(error, "loc", None) is None:
+                error.loc = _place(error, function)
+            raise
+    blocks, known, signatures = result
     starts = {max(0, label - SHIFT): block for label, block in sorted(blocks.items())}
     return Typed(function, starts, known, signatures)
+
+
+def _place(error: Exception, function: Callable) -> ir.Loc | None:
+    """The statement of the function at which the compiler was, where its error does not say so itself.
+
+    numba-cuda adds places to errors of its own classes only, and the types raise those of Numba.
+    """
+    frame, place = error.__traceback__, None
+    while frame:
+        for name in ("self", "inst", "constraint"):
+            loc = getattr(frame.tb_frame.f_locals.get(name), "loc", None)
+            if isinstance(loc, ir.Loc) and loc.filename == function.__code__.co_filename:
+                place = loc
+        frame = frame.tb_next
+    return place
 
 
 @register_pass(mutates_CFG=False, analysis_only=True)

@@ -6,24 +6,24 @@ NVVM itself, which turns Numba's output into PTX, is taken from NVIDIA's wheels 
 import ctypes
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from numba.core.errors import NumbaWarning
-from numba.cuda import dispatcher
+from numba.cuda import codegen, compiler, dispatcher
 from numba.cuda.cudadrv import libs, nvvm
 
 from rnnlab.compiling.cache_hints import missing_words
+from rnnlab.compiling.target import IS_NUMBA_CUDA, NumbaWarning
 
 IR_VERSION = (2, 0, 3, 2)  # NVVM IR and its debug information, as libNVVM 12 and 13 say
-RELOCATED = "get_current_device"
+DEVICE = "get_current_device"  # the function by which compiler and dispatcher ask for a device
 
 
 class Layout:
     """As much of NVVM as Numba needs to know of it before it compiles: types only."""
 
-    data_layout = getattr(nvvm, "_datalayout_i128", "")
+    data_layout = getattr(nvvm, "_datalayout", None) or getattr(nvvm, "_datalayout_i128", "")
 
     get_ir_version = staticmethod(lambda: IR_VERSION)
 
@@ -32,12 +32,15 @@ class Layout:
 def without_gpu(capability: tuple[int, int]) -> Iterator[None]:
     """Inside, numba.cuda compiles for a device of that compute capability; no driver is asked."""
     device = SimpleNamespace(compute_capability=capability)
-    with (
-        warnings.catch_warnings(),
-        missing_words(),
-        _nvvm(),
-        patch.object(dispatcher, RELOCATED, lambda: device),
-    ):
+    devices = SimpleNamespace(get_context=lambda: SimpleNamespace(device=device))
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        stack.enter_context(missing_words())
+        stack.enter_context(_nvvm())
+        stack.enter_context(patch.object(codegen, "devices", devices))
+        for module in (compiler, dispatcher):
+            if hasattr(module, DEVICE):
+                stack.enter_context(patch.object(module, DEVICE, lambda: device))
         warnings.simplefilter("ignore", NumbaWarning)
         yield
 
@@ -45,16 +48,22 @@ def without_gpu(capability: tuple[int, int]) -> Iterator[None]:
 @contextmanager
 def _nvvm() -> Iterator[None]:
     """NVVM as Numba finds it, or from the wheels, or its stand-in."""
-    with (
-        patch.object(nvvm, "open_cudalib", _open),
-        patch.object(nvvm, "get_libdevice", libdevice),
-        patch.object(nvvm, "open_libdevice", _libdevice_bytes),
-    ):
-        if nvvm.is_available():
-            yield
-            return
-        with patch.object(nvvm, "NVVM", Layout):
-            yield
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(nvvm, "get_libdevice", libdevice))
+        stack.enter_context(patch.object(nvvm, "open_libdevice", _libdevice_bytes))
+        if not IS_NUMBA_CUDA:  # which loads NVVM through cuda.bindings
+            stack.enter_context(patch.object(nvvm, "open_cudalib", _open))
+        if not _has_nvvm():
+            stack.enter_context(patch.object(nvvm, "NVVM", Layout))
+        yield
+
+
+def _has_nvvm() -> bool:
+    """Can NVVM be loaded?  numba-cuda's own answer is an error of cuda.pathfinder where it cannot."""
+    try:
+        return nvvm.is_available()
+    except RuntimeError:  # pathfinder's errors are of this kind
+        return False
 
 
 def _open(name: str) -> ctypes.CDLL:

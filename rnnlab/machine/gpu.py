@@ -10,7 +10,7 @@ import sys
 QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
 SECONDS = 120  # the first kernel on a machine may be compiled for the first time
 TRIALS = {  # distribution's first letters: a program that fails unless a kernel ran
-    "cupy": "import cupy; assert int((cupy.arange(4) ** 2).sum()) == 14",
+    "cupy": "import cupy; a = cupy.arange(4.0)[None]; assert float((a @ a.T)[0, 0]) == 14",  # by cuBLAS
     "numba-cuda": """
 import numpy
 from numba import cuda

@@ -74,6 +74,7 @@ class Prepared:
         self.first_stream = min((each.stream for each in plan.operations), default=0)
         commands = list(self._commands())
         self.commands = [card.capture(commands, self.first_stream)] if plan.captured else commands
+        card.finish()  # buffers are filled in another stream than those of the plan
 
     def issue(self) -> None:
         """Hand everything to the card; it may be done later.  Raises RuntimeError if a command is refused."""

@@ -3,21 +3,23 @@
 Numba's types say which operations a line has, the trace says how often it ran.  An addition, subtraction,
 multiplication or division is one, cuda.fma two; functions such as math.exp take tens of instructions and
 are counted by themselves, as "float32 functions".  What cannot be known is left out: operations of a loop
-that touches no memory, and everything in a kernel that Numba cannot compile.
+that touches no memory.  A kernel that Numba cannot compile has no count, and the report says why.
 
 A straight piece of a kernel with an access ran as often as the access.  For a piece without one, what flows
 in flows out: the threads that enter it are those that leave the pieces before it.
 """
 
 import operator
+import re
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba.core import ir, types
+from numba.core import types
 from numba.core.errors import NumbaError
 
+from rnnlab.compiling.target import ir
 from rnnlab.compiling.typing import SHIFT, Typed, type_of, typed
 from rnnlab.simulator.implicit_float64 import ImplicitFloat64
 from rnnlab.simulator.trace import Columns
@@ -85,21 +87,28 @@ ARITHMETIC = {
 }
 HALVES = {"hadd": 1, "hsub": 1, "hmul": 1, "hdiv": 1, "hfma": 2}  # of cuda.fp16
 FREE = {"min", "max", "abs", "fabs", "copysign", "selp"}  # no arithmetic in the usual count
-_known: dict = {}  # what a kernel's blocks compute, by function and types
+_known: dict = {}  # what a kernel's blocks compute, or why that is unknown, by function and types
 
 Flops = dict[int, dict[str, int]]  # line -> dtype -> operations
 
 
+class FlopsUnknown(ValueError):
+    """Why a launch's operations cannot be counted."""
+
+
 def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | None) -> Flops:
-    """Operations of one launch by line; threads is how many ran to their end, None where that is unknown."""
+    """Operations of one launch by line; threads is how many ran to their end, None where that is unknown.
+
+    Raises FlopsUnknown where Numba finds no types for the kernel.
+    """
     seen: dict = {}
     for (code, instruction), times in zip(columns.sites, np.bincount(columns.site).tolist(), strict=False):
         seen.setdefault(code, {})[instruction] = times
     result: dict[int, Counter] = {}
     try:
         kinds = tuple(map(type_of, arguments))
-    except (ValueError, NumbaError):  # an argument that only Python knows
-        return {}
+    except (ValueError, NumbaError) as error:
+        raise FlopsUnknown(f"an argument has no type on a GPU: {error}") from error
     _add(getattr(kernel, "py_func", kernel), kinds, seen, threads, result)
     return {line: dict(counts) for line, counts in sorted(result.items())}
 
@@ -107,8 +116,6 @@ def flops(kernel: Callable, arguments: tuple, columns: Columns, threads: int | N
 def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, result: dict) -> None:
     """Add a function's operations, and those of the device functions it calls."""
     program, operations = _typed(function, kinds)
-    if program is None:
-        return
     counts = executions(program, seen.get(function.__code__, {}), entries)
     calls = Counter()
     for block, times in counts.items():
@@ -121,16 +128,20 @@ def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, resu
         _add(inner, inner_kinds, seen, times, result)
 
 
-def _typed(function: Callable, kinds: tuple) -> tuple[Typed | None, dict[int, list]]:
-    """A function with types, and the operations of each of its blocks; None where Numba refuses it."""
+def _typed(function: Callable, kinds: tuple) -> tuple[Typed, dict[int, list]]:
+    """A function with types, and the operations of each of its blocks.  Raises FlopsUnknown."""
     key = function, kinds
     if key not in _known:
         try:
             program = typed(function, kinds)
-        except Exception:  # it refuses in many ways, and strict mode says why; here nothing is known
-            _known[key] = None, {}
+        except Exception as error:  # Numba refuses in many ways; strict mode says what to do about them
+            words = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).split("\n")
+            reason = next((line for line in words if line and not line.startswith("Failed in")), "")
+            _known[key] = FlopsUnknown(f"Numba compiles no {function.__name__}: {reason.strip(' :')}")
         else:
             _known[key] = program, {block: [*_operations(program, block)] for block in program.blocks}
+    if isinstance(_known[key], FlopsUnknown):
+        raise _known[key]
     return _known[key]
 
 

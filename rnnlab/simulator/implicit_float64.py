@@ -8,8 +8,9 @@ stored at once.
 from collections.abc import Iterator
 
 import numpy as np
-from numba.core import ir, types
+from numba.core import types
 
+from rnnlab.compiling.target import ir
 from rnnlab.compiling.typing import Typed
 
 OPERATIONS = ("binop", "inplace_binop", "unary", "call")

@@ -38,6 +38,7 @@ class Report:
     first_line: int
     watch: Watch
     seconds: float | None = None  # no clock here says anything about a GPU
+    flops_unknown: str = ""  # why no FLOPs are counted
 
     @property
     def trace(self) -> Columns:
@@ -59,7 +60,7 @@ class Report:
 
     def __str__(self) -> str:
         used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
-        head = f"{self.kernel}: {_sentence(self.counts)}"
+        head = f"{self.kernel}: {self._sentence()}"
         heading = "".join(f"{name:>10}" for name in used)
         rows = [
             f"{number:>5} {text.rstrip()[:70]:<70}" + "".join(f"{cells.get(name, ''):>10}" for name in used)
@@ -69,6 +70,10 @@ class Report:
         return "\n".join([head, " " * 76 + heading, *rows, *texts])
 
     __repr__ = __str__
+
+    def _sentence(self) -> str:
+        unknown = f"; FLOPs unknown: {self.flops_unknown}" if self.flops_unknown else ""
+        return _sentence(self.counts) + unknown
 
     def _repr_html_(self) -> str:
         used = [name for name in SHOWN if any(name in cells for _, _, cells in self.table())]
@@ -84,7 +89,7 @@ class Report:
             or "<li>no findings</li>"
         )
         return (
-            f"<div><p>{html.escape(self.kernel)}: {html.escape(_sentence(self.counts))}</p><table><thead><tr>"
+            f"<div><p>{html.escape(self.kernel)}: {html.escape(self._sentence())}</p><table><thead><tr>"
             f'<th scope="col">line</th><th scope="col">source</th>{heading}</tr></thead>'
             f"<tbody>{rows}</tbody></table><ul>{items}</ul></div>"
         )
@@ -113,7 +118,8 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     by_line = {line: Counts(**numbers) for line, numbers in count_memory(log, lines).items()}
     for line, barriers in _barriers(columns, lines, watch).items():
         by_line[line] = by_line.get(line, Counts()) + Counts(barriers=barriers)
-    for line, operations in (_flops(watch, columns) if with_flops else {}).items():
+    operations_by_line, unknown = _flops(watch, columns) if with_flops else ({}, "")
+    for line, operations in operations_by_line.items():
         by_line[line] = by_line.get(line, Counts()) + Counts(flops=operations)
     total = sum(by_line.values(), Counts(launches=1))
     source, first_line = _source(watch.kernel)
@@ -121,14 +127,20 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
     findings = (
         watch.stopped + refused(watch.kernel) + remarks + Diagnosis(columns, log, lines, watch).findings()
     )
-    return Report(watch.kernel.__name__, total, by_line, findings, source, first_line, watch)
+    name = watch.kernel.__name__
+    return Report(name, total, by_line, findings, source, first_line, watch, flops_unknown=unknown)
 
 
-def _flops(watch: Watch, columns: Columns) -> dict[int, dict[str, int]]:
-    from rnnlab.simulator.flops import flops  # it brings Numba's compiler, which takes 0.3 s to load
+def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], str]:
+    """FLOPs by line, and why there are none where they cannot be counted."""
+    # this brings Numba's compiler, which takes 0.3 s to load
+    from rnnlab.simulator.flops import FlopsUnknown, flops
 
     threads = None if watch.stopped else _size(watch.grid) * _size(watch.block)
-    return flops(watch.kernel, watch.arguments, columns, threads)
+    try:
+        return flops(watch.kernel, watch.arguments, columns, threads), ""
+    except FlopsUnknown as unknown:
+        return {}, str(unknown)
 
 
 def _barriers(columns: Columns, lines: np.ndarray, watch: Watch) -> dict[int, int]:

@@ -16,9 +16,10 @@ import textwrap
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numba.core import ir, types
-from numba.core.errors import NumbaError, UnsupportedBytecodeError, UnsupportedError
+from numba.core import types
+from numba.core.errors import NumbaError
 
+from rnnlab.compiling.target import UnsupportedBytecodeError, UnsupportedError
 from rnnlab.compiling.typing import Typed, type_of, typed
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.implicit_float64 import ImplicitFloat64
@@ -36,6 +37,7 @@ REMEDIES = {  # what Numba's message contains -> what to do
     "Use of unsupported NumPy function": "NumPy works on whole arrays, a thread on elements: write a loop",
     "is not defined": "define it above the kernel, or pass it",
     "missing a required argument": "count the arguments of the call",
+    "Cannot bind": "count the arguments of the call",
     "Signature mismatch": "count the arguments of the call",
     "cache hint": "use a plain index",
     "reflected list": "use a tuple, or cuda.local.array with a constant size",
@@ -128,7 +130,7 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     places = re.findall(rf'File "[^"]*{re.escape(_file(function))}", line (\d+)', text)
     line = int(places[0]) if places else getattr(getattr(error, "loc", None), "line", None)
-    if line is None and (called := _call_of_numpy(function)):
+    if (called := _call_of_numpy(function)) and line in (None, called[0]):
         line, text = called
     line = line or function.__code__.co_firstlineno
     lines = [line.strip() for line in text.splitlines()]

@@ -13,10 +13,12 @@ from functools import cache
 import numpy as np
 
 from rnnlab import cuda
+from rnnlab.compiling.device_words import load_acquire, load_relaxed, nanoseconds
 from rnnlab.ladder.persistence.pointwise import pointwise
 from rnnlab.ladder.persistence.tiles import LANES, Tiles
 
-MOST_LOOKS = 1 << 24  # at a flag, some seconds; then something is wrong
+PATIENCE = 200_000_000  # nanoseconds that a block waits for another; then something is wrong
+LOOKS = 64  # at a flag between two looks at the clock
 ALL_LANES = 0xFFFFFFFF
 
 
@@ -28,14 +30,15 @@ def meet(flags, failed, step):
         cuda.threadfence()
         cuda.atomic.exch(flags, cuda.blockIdx.x, step)
     late = 0  # of those this thread looks at; if all asked `failed`, that alone would take a step's time
+    start = nanoseconds()
     for block in range(cuda.threadIdx.x, cuda.gridDim.x, cuda.blockDim.x):
         looks = 0
-        while cuda.ldcv(flags, block) < step and looks < MOST_LOOKS:
+        while late == 0 and load_acquire(flags, block) < step:
             looks += 1
-        if looks == MOST_LOOKS:
-            late = 1
-            cuda.atomic.max(failed, 0, step)
-    cuda.threadfence()
+            if looks % LOOKS == 0 and nanoseconds() - start > PATIENCE:
+                late = 1
+    if late:
+        cuda.atomic.max(failed, 0, step)
     return cuda.syncthreads_or(late)
 
 
@@ -87,7 +90,7 @@ def gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) ->
     @cuda.jit(device=True)
     def gather(mine, sums, row, history, start, lane):
         for k in range(cuda.threadIdx.x, WIDE, cuda.blockDim.x):
-            row[k] = cuda.ldcg(history, start + k) if k < H else zero
+            row[k] = load_relaxed(history, start + k) if k < H else zero
         cuda.syncthreads()
         for u in range(U):
             for g in range(FIRST, STOP):
@@ -151,7 +154,8 @@ def arriver(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> 
         for k in range(cuda.threadIdx.x, WIDTH, cuda.blockDim.x):
             g, column = k // WIDE, k % WIDE
             inside = column < H and not is_nothing
-            row[g, column] = cuda.ldcg(sent, ((t * B + b) * G + FIRST + g) * H + column) if inside else zero
+            place = ((t * B + b) * G + FIRST + g) * H + column
+            row[g, column] = load_relaxed(sent, place) if inside else zero
         cuda.syncthreads()
         arrived = zero
         for u in range(U):

@@ -1,0 +1,122 @@
+"""In machine code the loops that wait load, and h comes past the first-level cache; nothing is spilled."""
+
+import re
+
+import numpy as np
+import pytest
+from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
+from numba import float32, int32
+from test_compiling import CONSTANTS
+
+from rnnlab import cuda
+from rnnlab.cells import GATES
+from rnnlab.compiling import compilers, machine_code
+from rnnlab.compiling.device_words import load_acquire
+from rnnlab.compiling.report import compile_report
+from rnnlab.ladder import persistent
+from rnnlab.ladder.persistence.shapes import with_includes
+from rnnlab.ladder.persistence.tiles import tiles_for
+from rnnlab.network import Network
+
+pytestmark = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
+INTEGERS = np.zeros(64, np.int32)
+WAITING = {
+    name: entry for name, entry in kernels([*LESSONS, *SOLUTIONS]).items() if name.startswith("14_persistent")
+}
+
+
+def words(name, code):
+    return [line for line in code if re.search(name, line)]
+
+
+def compiled_python(cell, reset, arch, major):
+    """Each of the two kernels, with the code of the function that is the kernel."""
+    gates, flat, ints = len(GATES[cell]), float32[::1], int32[::1]
+    both = persistent.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles_for(gates, 256, 132, major))
+    for kernel, arrays in zip(both, (4, 8), strict=True):
+        types = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
+        (report,) = compile_report(kernel, types, arch=arch)
+        codes = machine_code.disassembled(report.cubin)
+        yield report, next(code for name, code in codes.items() if kernel.__name__ in name)
+
+
+@cuda.jit
+def waits_for_a_weak_load(flags, out):
+    looks = 0
+    while cuda.ldcv(flags, 0) < 1 and looks < 1 << 24:
+        looks += 1
+    out[0] = looks
+
+
+@cuda.jit
+def waits_for_an_atomic(flags, out):
+    looks = 0
+    while cuda.atomic.add(flags, 0, 0) < 1 and looks < 1 << 24:
+        looks += 1
+    out[0] = looks
+
+
+@cuda.jit
+def waits_for_an_acquire(flags, out):
+    looks = 0
+    while load_acquire(flags, 0) < 1 and looks < 1 << 24:
+        looks += 1
+    out[0] = looks
+
+
+def loops_of(kernel):
+    """Innermost loops of a kernel of flags and out."""
+    (report,) = compile_report(kernel, (INTEGERS, INTEGERS), "sm_90")
+    (code,) = machine_code.disassembled(report.cubin).values()
+    return report, machine_code.innermost_loops(code)
+
+
+def test_a_loop_that_waits_for_a_weak_load_is_seen_to_wait_for_a_register():
+    report, (loop,) = loops_of(waits_for_a_weak_load)
+    assert machine_code.blind_loops(report.cubin)
+    assert loop.waits
+    assert not loop.loads
+
+
+@pytest.mark.parametrize("kernel", [waits_for_an_atomic, waits_for_an_acquire], ids=lambda k: k.__name__)
+def test_a_loop_that_waits_for_an_atomic_or_an_acquire_load_looks_again(kernel):
+    report, loops = loops_of(kernel)
+    assert machine_code.blind_loops(report.cubin) == []
+    assert any(loop.loads for loop in loops)
+
+
+@pytest.mark.parametrize(("arch", "major"), [("sm_75", 7), ("sm_80", 8), ("sm_90", 9)])
+@pytest.mark.parametrize(("cell", "reset"), [("lstm", "after"), ("gru", "before")])
+def test_blocks_of_the_persistent_kernels_look_again_until_a_time_is_over(cell, reset, arch, major):
+    for report, code in compiled_python(cell, reset, arch, major):
+        loops = machine_code.waiting_loops(code)
+        assert len(loops) >= (2 if reset == "before" else 1)
+        assert all(loop.loads for loop in loops)
+        assert all(words("SR_GLOBALTIMER", loop.instructions) for loop in loops)
+        in_loops = sum(len(words(r"\bLDG?\.[\w.]*STRONG", loop.instructions)) for loop in loops)
+        assert (
+            len(words(r"\bLDG?\.[\w.]*STRONG\.GPU", code)) > in_loops
+        )  # those of h, or of what dh is made of
+        assert (report.spill_stores, report.spill_loads) == (0, 0)
+        assert not words(r"\b(LDL|STL)\b", code)
+
+
+@pytest.mark.parametrize("name", WAITING)
+def test_the_loops_of_the_lesson_on_persistent_kernels_look_again(name):
+    (report,) = compile_report(*WAITING[name], "sm_90")
+    assert machine_code.blind_loops(report.cubin) == []
+    loops = [
+        loop
+        for code in machine_code.disassembled(report.cubin).values()
+        for loop in machine_code.waiting_loops(code)
+    ]
+    assert loops
+
+
+@pytest.mark.parametrize("path", CPP, ids=lambda path: path.name)
+def test_every_loop_of_the_cuda_files_that_waits_looks_again(path):
+    text = with_includes(path.read_text(encoding="utf-8"))
+    report = compile_report(text, arch="sm_90", options=CONSTANTS[path.name])
+    assert machine_code.blind_loops(report.kernels[0].cubin) == []
+    codes = machine_code.disassembled(report.kernels[0].cubin)
+    assert any(loop.loads for code in codes.values() for loop in machine_code.waiting_loops(code))

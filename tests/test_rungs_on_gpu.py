@@ -1,0 +1,58 @@
+"""The rungs that Numba and CuPy run on a GPU have the reference's numbers; a launch is measured."""
+
+import numpy as np
+import pytest
+
+from rnnlab import cuda, reference
+from rnnlab.cells import GATES, STATES
+from rnnlab.ladder import find
+from rnnlab.network import Network
+from rnnlab.schedule import card
+from rnnlab.schedule.stages import STAGES
+
+pytestmark = pytest.mark.gpu
+CELLS = [*((cell, "after") for cell in GATES), ("gru", "before")]
+
+
+def problem(cell, reset, T, B, I, H):
+    draw = np.random.default_rng(T)
+    network = Network.create(cell, I, H, layers=2, reset=reset, dtype="float64", seed=1)
+    states = [tuple(draw.normal(size=(2, B, H)) for _ in STATES[cell]) for _ in range(2)]
+    return network, draw.normal(size=(T, B, I)), states[0], draw.normal(size=(T, B, H)), states[1]
+
+
+def assert_the_references_numbers(rung, network, x, state, dy, dstate):
+    y, final, saved = reference.forward(network, x, state)
+    dx, dfirst, gradients = reference.backward(network, saved, dy, dstate)
+    got_y, got_final, got_saved = rung.forward(network, x, state)
+    got_dx, got_dfirst, got = rung.backward(network, got_saved, dy, dstate)
+    for a, b in zip((got_y, *got_final), (y, *final), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
+    for a, b in zip((got_dx, *got_dfirst), (dx, *dfirst), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-11)
+    for name, gradient in gradients.items():
+        np.testing.assert_allclose(got[name], gradient, rtol=1e-10, atol=1e-11)
+
+
+@pytest.mark.parametrize("hidden", [5, 70])
+@pytest.mark.parametrize(("cell", "reset"), CELLS)
+def test_numbas_persistent_kernels_are_right_on_this_gpu(cell, reset, hidden):
+    assert not cuda.is_simulated
+    assert_the_references_numbers(find("persistent"), *problem(cell, reset, 6, 3, 4, hidden))
+
+
+@pytest.mark.parametrize("cell", ["lstm", "gru"])
+@pytest.mark.parametrize("rung", STAGES)
+def test_a_stages_plan_is_right_on_this_gpu(rung, cell):
+    assert card.why_not() is None
+    assert_the_references_numbers(find(rung), *problem(cell, "after", 6, 3, 4, 40))
+
+
+def test_a_launch_is_measured_between_two_events():
+    @cuda.jit
+    def add_one(a):
+        a[cuda.grid(1)] += 1
+
+    a = cuda.to_device(np.zeros(64))
+    assert cuda.observe(add_one, 2, 32, a).seconds > 0
+    assert (a.copy_to_host() == 1).all()

@@ -1,0 +1,77 @@
+"""docs/kernels_verified.md: for each GPU kernel, what has been done with it so far, and by which test.
+
+python tests/verified_kernels.py    writes the page
+"""
+
+import json
+import re
+from pathlib import Path
+
+from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
+
+from rnnlab.course import ROOT
+from rnnlab.ladder.persistence import kernels as persistent
+from rnnlab.ladder.persistence import reset_before
+
+PAGE = ROOT / "docs/kernels_verified.md"
+RECORDS = ROOT / "rnnlab/records/measured"
+HEAD = ("kernel", "of", "compiled by", "for", "disassembled", "emulated", "simulated", "run on")
+THREE, NUMBA = "sm_75, sm_80, sm_90", "Numba, numba-cuda"
+EMULATED = {"persistent_grid.cu", "persistent_cluster.cu"}  # tests/test_persistent_cuda.py
+OLDER = {"persistent_grid.cu": "sm_80, sm_90"}  # tests/test_persistent_shapes.py; the other files: sm_90
+TITLE = """# What has been done with each GPU kernel
+
+Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` holds it to the kernels.
+
+- *compiled*: `tests/test_compiling.py`, `tests/test_persistent.py` and `tests/test_persistent_shapes.py`;
+  beside numba-cuda by the kernel's own dispatcher, `tests/test_numba_cuda.py` (`make test-cuda`). CUDA C++
+  goes through NVRTC.
+- *disassembled*: in machine code no loop that waits for other blocks is without a load:
+  `tests/test_numba_cuda.py`, `tests/test_machine_code.py`.
+- *emulated*: CUDA C++ on threads of the CPU, `tests/test_persistent_cuda.py`.
+- *simulated*: Python, thread by thread, with races and unread memory looked for: lessons, exercises,
+  `tests/test_persistent.py`.
+- *run on*: the GPUs of the records in `rnnlab/records/measured`.
+"""
+
+
+def cuda_kernels(path):
+    """Names of the kernels in a CUDA file."""
+    text = path.read_text(encoding="utf-8")
+    return re.findall(r"__global__\s+void\s+(?:__\w+__\([^)]*\)\s*)*(\w+)\(", text)
+
+
+def gpus():
+    """Names of the GPUs that records were made on."""
+    machines = (json.loads(path.read_text(encoding="utf-8"))["machine"] for path in RECORDS.glob("*.json"))
+    return (
+        ", ".join(sorted({machine["gpu"]["name"] for machine in machines if "gpu" in machine}))
+        or "no GPU yet"
+    )
+
+
+def rows():
+    """One of each kernel, in the order of the course."""
+    for name in kernels([*LESSONS, *SOLUTIONS]):
+        lesson, kernel = name.split(":")
+        yield kernel, f"lesson {lesson}", NUMBA, THREE, "yes", "", "yes", "no GPU yet"
+    for module in (persistent, reset_before):
+        text = Path(module.__file__).read_text(encoding="utf-8")
+        for kernel in re.findall(r"@cuda\.jit\n    def (\w+)\(", text):
+            yield kernel, "rung persistent", NUMBA, THREE, "yes", "", "yes", gpus()
+    for path in CPP:
+        emulated = "yes" if path.name in EMULATED else ""
+        for kernel in cuda_kernels(path):
+            arch = OLDER.get(path.name, "sm_90")
+            yield kernel, path.name, "NVRTC", arch, "yes", emulated, "", gpus()
+
+
+def page():
+    """The whole page."""
+    lines = [f"| {' | '.join(cell or '–' for cell in row)} |" for row in rows()]
+    return "\n".join([TITLE, f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}", *lines, ""])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"{PAGE} is written")
