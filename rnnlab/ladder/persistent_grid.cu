@@ -17,11 +17,12 @@
 constexpr int THREADS = 32 * WARPS;
 constexpr int A_ROW = sizeof(Number) * HIDDEN / 64;  // pairs of tiles (64 bytes) in HIDDEN numbers
 constexpr int TILE_STRIDE = SEQUENCES * 4 * A_ROW;   // 16 bytes each, from a tile of sequences of h to the next
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900  // more of either is spilled there
-constexpr int IN_FLIGHT = 4, CHAINS = 1;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900  // more of any is spilled there
+constexpr int IN_FLIGHT = 4, CHAINS = 1, AT_ONCE = 1;
 #else
 constexpr int IN_FLIGHT = 8;  // reads of 16 bytes that a lane has on their way at once
 constexpr int CHAINS = 4;     // products of a lane that do not wait for each other
+constexpr int AT_ONCE = 4;    // pieces of work that a warp loads together
 #endif
 __device__ constexpr int smaller(int a, int b) { return a < b ? a : b; }
 __device__ constexpr int larger(int a, int b) { return a > b ? a : b; }
@@ -72,7 +73,7 @@ template <int ROWS, int PAIRS, int AWAY> struct Slice {
           return any_lane(missing);
         };
         each_read(read);
-        for (Watch watch; wait && in_time && is_missing(); each_read(read)) in_time = !watch.is_over();
+        for (Watch watch; wait && in_time && is_missing(); each_read(read)) in_time = !any_lane(watch.is_over());
         each_read([&](int q, int p) {
           #pragma unroll
           for (int r = 0; r < ROWS; r++) {
@@ -95,8 +96,8 @@ template <int ROWS, int PAIRS, int AWAY> struct Slice {
   DEVICE uint4 tile(int r, int k) const { return k < 2 * NEAR ? near[r][k] : away[(r * 2 * AWAY + k - 2 * NEAR) * 32]; }
 };
 
-// Pieces of a chunk's work that a warp loads together, the first of them before it waits; fewer beside many weights.
-__device__ constexpr int ahead(int pieces, int words) { return words > 64 ? 1 : larger(1, smaller(4, pieces / WARPS)); }
+// Pieces of a chunk's work that a warp loads together, the first of them before it waits; one beside many weights.
+__device__ constexpr int ahead(int pieces, int words) { return words > 64 ? 1 : larger(1, smaller(AT_ONCE, pieces / WARPS)); }
 
 // gates [T,B,G·H]: the products with the inputs and the biases; left holding the gates.  h [T+1,B,H] has its
 // first step, the others are UNWRITTEN; an LSTM's kept [T+1,B,H] has its first step, a GRU's is [T,B,H].

@@ -27,7 +27,7 @@ DEVICE void publish(Number *to, float value) {
 #endif
 }
 
-// The clock of one wait; all lanes of a warp ask it together.
+// The clock of one wait.
 struct Watch {
   unsigned looks = 0;
   unsigned long long start = 0;
@@ -36,6 +36,6 @@ struct Watch {
     if (++looks % LOOKS) return false;
     const unsigned long long now = nanoseconds();
     if (looks == LOOKS) start = now;
-    return any_lane(now - start > MOST_WAIT);
+    return now - start > MOST_WAIT;
   }
 };
