@@ -1,4 +1,4 @@
-"""The machine code of the CUDA C++ kernels: what stands in a step, read by NVIDIA's disassembler without a GPU."""
+"""The machine code of the CUDA C++ kernels: what a step consists of, disassembled without a GPU."""
 
 import re
 import subprocess
@@ -105,22 +105,6 @@ def test_between_the_last_poll_and_the_publication_nothing_is_loaded_from_global
     before = names[:first]
     assert before.index("LDG.E.U16") < before.index(STRONG_LOAD)  # gates are on their way while a block waits
     assert sum(name.startswith("LDS.128") for name in names[first:last]) == grid("lstm").warps
-
-
-@pytest.mark.parametrize(("direction", "loads"), [("forward", 0), ("backward", 0)])
-def test_no_conversion_waits_for_a_load_before_the_polling_does(direction, loads, tmp_path):
-    """The register of an early load is not read before the first poll is on its way."""
-    lines = step(machine_code(grid("lstm"), direction, str(tmp_path)))
-    names = list(map(operation, lines))
-    poll = names.index(STRONG_LOAD)
-    early = [number for number in range(poll) if names[number].startswith("LDG")]
-    assert early
-    registers = [re.search(r"(R\d+), desc", lines[number])[1] for number in early]
-    for number, register in zip(early, registers, strict=True):
-        between = lines[number + 1 : poll]
-        readers = [line for line in between if re.search(rf",.*\b{register}\b", line)]
-        overwritten = next((k for k, line in enumerate(between) if re.search(rf"^\S*\s*(@\S+ )?\S+ {register}\b", line)), None)
-        assert len(readers) == loads or overwritten is not None, (lines[number], readers)
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,7 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
       if (!in_time && lane == 0) atomicMax(failed, max(1, t));
       __syncthreads();
       for (int from = warp; from < pieces; from += AHEAD * WARPS) {
-        if (from != warp) load(from);
+        if (ROWS * CHUNK > AHEAD * WARPS && from != warp) load(from);
         #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
           const int q = from + a * WARPS;
@@ -216,7 +216,7 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
       if (!in_time && lane == 0) atomicMax(failed, T - 1 - t);
       __syncthreads();
       for (int from = warp; from < pieces; from += AHEAD * WARPS) {
-        if (from != warp) load(from);
+        if (4 * ROWS * CHUNK > AHEAD * WARPS && from != warp) load(from);
         #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
           const int q = from + a * WARPS;

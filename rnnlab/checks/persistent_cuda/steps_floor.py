@@ -103,10 +103,12 @@ STEPS_FLOOR = Exercise(
         "h is there, what must be moved, what must be multiplied, and by how many multiprocessors?",
         "Grid: exchange, then blocks·B·H·2 bytes at l2_bandwidth as far as that takes longer than l2, then "
         "2·gates·H²·B operations by `blocks` multiprocessors. Cluster: push, 8·H·2 bytes at push_bandwidth, "
-        "then the longer of its 8 sequences' operations and its warps' reading, for each turn. Fill B up to eights first.",
-        "`B = -(-B // 8) * 8`; `speed = tflops * 1e6 / multiprocessors`; grid = exchange + max(0, moved - l2) "
-        "+ 2·gates·H²·B / (speed·blocks); turns = ⌈B/8 / (multiprocessors // cluster)⌉; read = warps·8·H·2 "
-        "/ 128 / (clock·1e3); pushed = 8·H·2 / (push_bandwidth·1e3); cluster's = turns · (push + pushed + max(product, read)).",
+        "then the longer of its 8 sequences' operations and its warps' reading, for each turn. Fill B up to "
+        "eights first.",
+        "`B = -(-B // 8) * 8`; `speed = tflops * 1e6 / multiprocessors`; grid = exchange + "
+        "max(0, moved - l2) + 2·gates·H²·B / (speed·blocks); turns = ⌈B/8 / (multiprocessors // cluster)⌉; "
+        "read = warps·8·H·2 / 128 / (clock·1e3); pushed = 8·H·2 / (push_bandwidth·1e3); "
+        "cluster's = turns · (push + pushed + max(product, read)).",
     ),
     check=check,
     truth=steps_floor,

@@ -1,4 +1,4 @@
-"""The lower bound ("floor") of a step: an exchange, what it moves, a product.  Latencies measured, or on paper.
+"""The lower bound ("floor") of a step: an exchange, its bytes, a product.  Latencies measured, or on paper.
 
 On paper: launches, graph nodes and barriers of an H200 and its L2 bandwidth as gpu-benches measured them
 (te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  Three are
@@ -98,7 +98,7 @@ def _grid(shape: GridShape, B: int, device: Device, known: Latencies) -> Floor:
 def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> Floor:
     """Clusters exchange nothing with each other; where not all fit at once, they take turns.
 
-    All of h is pushed into each block's shared memory.  Every warp reads it there, while tensor cores multiply.
+    All of h is pushed into each block's shared memory.  Every warp reads it while tensor cores multiply.
     """
     at_once = device.multiprocessors // shape.cluster
     if shape.cluster > PORTABLE and known.large_clusters:
