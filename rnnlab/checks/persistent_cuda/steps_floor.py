@@ -36,7 +36,6 @@ MUTANTS = (
         "(speed * cluster)", '(speed * gpu["multiprocessors"])',
     ),
     Mutant("does not fill up the minibatch", "B = -(-B // 8) * 8", "B = B"),
-    Mutant("takes GB/s for bytes a microsecond", 'gpu["l2_bandwidth"] * 1e3', 'gpu["l2_bandwidth"]'),
     Mutant("runs all clusters at once", "turns * (", "("),
     Mutant("forgets what pushes have to carry", "+ pushed ", ""),
     Mutant("forgets that warps read h from shared memory", "max(product, read)", "product"),
