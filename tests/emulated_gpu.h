@@ -1,6 +1,8 @@
 // A GPU for kernels that no GPU is there to run: every thread is a coroutine, whose turn it is is drawn by lot.
 // Stands in for instructions.cuh: what an instruction does to whose registers is written here after the PTX
-// manual, apart from the code that is tested.  Shared memory is poisoned; pushes arrive late, in any order.
+// manual, apart from the code that is tested.  Shared memory is poisoned.  What is pushed to another block or
+// published in global memory arrives late, word by word, in any order; a warp sees its own words at once.
+// Other stores to global memory are seen by all at once: an order that only those break is not seen here.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -31,9 +33,10 @@ struct Meeting {  // a barrier: all of `needed` come before one goes on
   int needed = 0, came = 0, number = 0;
 };
 struct Warp { Meeting meeting; Word a[32][4], b[32][2]; float value[32]; };
-struct Block { Meeting meeting; std::vector<Warp> warps; std::vector<uint4> shared; int any[2] = {0, 0}; };
+struct Block { Meeting meeting, named[16]; std::vector<Warp> warps; std::vector<uint4> shared; int any[2] = {0, 0}; };
 struct Thread { ucontext_t context; unsigned block, index; bool done = false; std::vector<char> stack; };
-struct Push { char *to; uint2 value; char *barrier; };
+struct Push { char *to; Word value; char *barrier; };  // one word of a packet
+struct Publication { Word *to; Word value; Warp *by; };
 struct Phases { int16_t missing, number; int32_t bytes; };  // of one barrier in shared memory
 
 static ucontext_t scheduler;
@@ -41,12 +44,20 @@ static Thread *current;
 static std::vector<Block> blocks;
 static std::vector<Meeting> clusters;
 static std::vector<Push> under_way;
+static std::vector<Publication> published;
+static unsigned long long rounds;
 static std::mt19937 lots;
 static unsigned cluster_size;
 static Index gridDim, blockDim;
 #define threadIdx (Index{current->index})
 #define blockIdx (Index{current->block})
 
+template <typename T> static T drawn(std::vector<T> &from) {
+  std::swap(from[lots() % from.size()], from.back());
+  const T some = from.back();
+  from.pop_back();
+  return some;
+}
 static void others() { swapcontext(&current->context, &scheduler); }
 static void meet_at(Meeting &here) {
   const int number = here.number;
@@ -115,7 +126,30 @@ static float from_lane(float value, int distance) {
   return got;
 }
 static uint4 *dynamic_shared() { return block().shared.data(); }
+static Word from_lane(Word value, int distance) { return __float_as_uint(from_lane(as_float(value), distance)); }
+static int of_warp(int value) { return value; }
+static bool any_lane(bool value) {
+  bool any = value;
+  for (int distance = 1; distance < 32; distance *= 2) any |= from_lane((Word)any, distance);
+  return any;
+}
+static unsigned long long nanoseconds() { return 1000 * rounds; }
 static uint4 load_l2(const uint4 *from) { return *from; }
+static uint4 load_relaxed(const uint4 *from) { others(); return *from; }
+static void store_relaxed(Word *to, Word value) { published.push_back({to, value, &warp_of()}); }
+static Number load_own(const Number *from) {
+  Number value = *from;
+  for (const Publication &each : published)
+    if (each.by == &warp_of() && (Word *)((uintptr_t)from & ~3ull) == each.to)
+      memcpy(&value, (char *)&each.value + ((uintptr_t)from & 3), sizeof value);
+  return value;
+}
+static void publish_some(size_t count) {
+  for (; count > 0; count--) {
+    const Publication some = drawn(published);
+    *some.to = some.value;
+  }
+}
 static int load_acquire(const int *from) { others(); return *from; }
 static void store_release(int *to, int value) { others(); *to = value; }
 
@@ -130,7 +164,21 @@ static Remote in_block(const void *mine, int rank) {
 static void settle(Phases *at) {
   if (at->missing == 0 && at->bytes == 0) at->number++, at->missing = 1;
 }
-static void push(Remote to, uint2 value, Remote barrier) { under_way.push_back({to, value, barrier}); }
+static void push(Remote to, uint2 v, Remote barrier) {
+  under_way.push_back({to, v.x, barrier}), under_way.push_back({to + 4, v.y, barrier});
+}
+static void push(Remote to, uint4 v, Remote barrier) {
+  push(to, uint2{v.x, v.y}, barrier), push(to + 8, uint2{v.z, v.w}, barrier);
+}
+static void push_bulk(Remote to, const void *from, int bytes, Remote barrier) {
+  for (int i = 0; i < bytes / 4; i++) under_way.push_back({to + 4 * i, ((Word *)from)[i], barrier});
+}
+static void fence_for_bulk() {}
+static void synchronize_threads(int barrier, int threads) {
+  Meeting &meeting = block().named[barrier];
+  meeting.needed = threads;
+  meet_at(meeting);
+}
 static void make_barrier(Barrier *at) { *(Phases *)at = {1, 0, 0}; }
 static void announce(Barrier *at, int bytes) {
   Phases *phases = (Phases *)at;
@@ -141,14 +189,12 @@ static bool has_ended(Barrier *at, int parity) {
   others();
   return (((Phases *)at)->number & 1) != parity;
 }
-static void meet_cluster() { meet_at(clusters[current->block / cluster_size]); }
+static void synchronize_cluster() { meet_at(clusters[current->block / cluster_size]); }
 static void deliver() {
-  std::shuffle(under_way.begin(), under_way.end(), lots);
   for (size_t some = lots() % (under_way.size() + 1); some > 0; some--) {
-    const Push each = under_way.back();
-    under_way.pop_back();
-    memcpy(each.to, &each.value, 8);
-    ((Phases *)each.barrier)->bytes -= 8;
+    const Push each = drawn(under_way);
+    memcpy(each.to, &each.value, 4);
+    ((Phases *)each.barrier)->bytes -= 4;
     settle((Phases *)each.barrier);
   }
 }
@@ -166,7 +212,7 @@ static void enter() {
 // Runs body() on so many threads; 0, or how many had not ended when nobody had been able to go on for long.
 static int run(unsigned grid, unsigned threads, unsigned cluster, size_t shared, unsigned seed, void (*kernel)()) {
   lots.seed(seed), body = kernel, gridDim = {grid}, blockDim = {threads}, cluster_size = cluster;
-  blocks.assign(grid, Block()), clusters.assign(grid / cluster, Meeting{(int)(threads * cluster)}), under_way.clear();
+  blocks.assign(grid, Block()), clusters.assign(grid / cluster, Meeting{(int)(threads * cluster)}), under_way.clear(), published.clear();
   std::vector<Thread> all(grid * threads);
   for (unsigned b = 0; b < grid; b++) {
     blocks[b].meeting.needed = threads;
@@ -184,7 +230,7 @@ static int run(unsigned grid, unsigned threads, unsigned cluster, size_t shared,
     alive.push_back(&each);
   }
   unsigned lazy = 0, size = 1;  // threads that do nothing for a while: a block, or a warp
-  for (int rounds = 0; !alive.empty() && rounds < 50000; rounds++) {
+  for (rounds = 0; !alive.empty() && rounds < 50000; rounds++) {
     if (rounds % 50 == 0) size = rounds % 200 ? 32 : threads, lazy = lots() % (all.size() / size);
     std::shuffle(alive.begin(), alive.end(), lots);
     for (Thread *each : alive) {
@@ -193,7 +239,9 @@ static int run(unsigned grid, unsigned threads, unsigned cluster, size_t shared,
       swapcontext(&scheduler, &each->context);
     }
     deliver();
+    publish_some(lots() % (published.size() + 1));
     alive.erase(std::remove_if(alive.begin(), alive.end(), [](Thread *each) { return each->done; }), alive.end());
   }
+  publish_some(published.size());
   return alive.size();
 }

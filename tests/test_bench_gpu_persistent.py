@@ -99,23 +99,34 @@ def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, ce
         contestant.seconds(part, 2)
     assert asked.error(contestant.results()) < 1
     contestant.layers.failed[0] = 7
-    with pytest.raises(RuntimeError, match="did not meet at step 7"):
+    with pytest.raises(RuntimeError, match="did not synchronise at step 7"):
         contestant.results()
 
 
 @needs_cpp
 @pytest.mark.parametrize(
     ("name", "arrays", "cluster"),
-    [("flags", 3, 1), ("counter", 2, 1), ("cluster_barrier", 0, CLUSTER), ("push_across", 1, CLUSTER)],
+    [
+        ("flags", 3, 1),
+        ("counter", 2, 1),
+        ("poll_published", 2, 1),
+        ("cluster_barrier", 0, CLUSTER),
+        ("push_across", 1, CLUSTER),
+        ("push_all_8", 1, CLUSTER),
+        ("push_all_16", 1, CLUSTER),
+        ("push_all_bulk", 1, CLUSTER),
+    ],
 )
 def test_whoever_is_late_the_latencies_kernels_end(name, arrays, cluster, tmp_path):
     kernels = library(SOURCE, ("-DNUMBER=0", f"-DCLUSTER={CLUSTER}"), tmp_path)
     for seed in range(5):
-        given = [np.zeros(1 << 12, "int32") for _ in range(arrays)]
+        given = [np.zeros(1 << 13, "int32") for _ in range(arrays)]
+        if name == "poll_published":
+            given[0][:] = -1
         pointers = (ctypes.c_void_p * max(1, arrays))(*(each.ctypes.data for each in given))
         sizes = 8, 64, cluster, ctypes.c_size_t(latencies.SHARED), seed
         assert getattr(kernels, f"run_{name}")(pointers, 40, 0, *sizes) == 0
-        failed = given[{"flags": 1, "counter": 1, "push_across": 0}[name]] if arrays else np.zeros(1)
+        failed = given[name in ("flags", "counter", "poll_published")] if arrays else np.zeros(1)
         assert failed[0] == 0
 
 
@@ -126,7 +137,11 @@ def test_the_latencies_kernels_compile_and_spill_nothing():
         "nothing",
         "flags",
         "counter",
+        "poll_published",
         "push_across",
+        "push_all_8",
+        "push_all_16",
+        "push_all_bulk",
         "l2_chain",
         "l2_read",
     }

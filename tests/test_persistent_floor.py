@@ -20,10 +20,10 @@ from rnnlab.schedule.plan import Sizes
 H200, A100, T4 = find("H200"), find("A100"), find("T4")
 
 
-def test_the_grids_floor_is_a_barrier_what_is_broadcast_and_a_product():
+def test_the_grids_floor_is_an_exchange_what_is_broadcast_and_a_product():
     shape = grid_shape("lstm", 1024, "bfloat16", 64, H200)
     found = floor(shape, 60, H200)  # filled up to 64 sequences
-    assert found.exchange == PAPER.grid_barrier
+    assert found.exchange == PAPER.grid_exchange == 2 * PAPER.l2
     assert found.broadcast == pytest.approx(128 * 64 * 1024 * 2 / 9.8e6 - 0.151)  # 128 blocks read all of h
     assert found.product == pytest.approx(2 * 4 * 1024**2 * 64 / (0.6 * 989e6 * 128 / 132))
     assert floor(grid_shape("lstm", 1024, "tf32", 8, H200), 8, H200).product == pytest.approx(
@@ -31,12 +31,13 @@ def test_the_grids_floor_is_a_barrier_what_is_broadcast_and_a_product():
     )
 
 
-def test_the_clusters_floor_is_a_push_and_a_product_however_large_the_minibatch_until_clusters_take_turns():
+def test_the_clusters_floor_is_a_push_its_bytes_and_a_product_until_clusters_take_turns():
     shape = cluster_shape("lstm", 512, "bfloat16", H200)
     one, full, more = (floor(shape, B, H200) for B in (1, 64, 72))
     product = 2 * 4 * 512**2 * 8 / (0.6 * 989e6 * 16 / 132)
     read = 8 * 8 * 512 * 2 / 128 / 1755  # eight warps read 8 rows of h, 128 bytes a clock
     assert one.product == pytest.approx(max(product, read))
+    assert one.broadcast == pytest.approx(8 * 512 * 2 / 20e3)  # all of h into each block, 20 GB/s
     assert one == full
     assert more.step == pytest.approx(2 * one.step)
     few = PAPER.__class__(**{**vars(PAPER), "large_clusters": 4})
@@ -52,7 +53,9 @@ def test_a_device_without_tensor_cores_on_paper_has_no_floor():
 @pytest.mark.parametrize(
     ("asked", "gpu", "chosen"),
     [
-        (("lstm", 512, "bfloat16", (1024, 8)), Abilities(H200), "persistent_cluster"),
+        (("lstm", 512, "bfloat16", (1024, 8)), Abilities(H200), "persistent_grid"),
+        (("lstm", 512, "bfloat16", (1024, 64)), Abilities(H200), "persistent_cluster"),
+        (("lstm", 512, "bfloat16", (1024, 8)), Abilities(H200, cooperative=False), "persistent_cluster"),
         (("lstm", 1024, "bfloat16", (1024, 8)), Abilities(H200), "persistent_grid"),
         (("lstm", 256, "float32", (100, 1)), Abilities(H200), "persistent"),
         (("lstm", 2048, "float32", (100, 64)), Abilities(H200), "graph_replay"),
@@ -90,7 +93,7 @@ def test_a_naive_step_has_as_many_kernels_as_its_plan(cell):
 
 
 def test_a_slice_of_a_gpu_takes_no_cluster_larger_than_itself():
-    slice_of_one = Abilities(replace(H200, multiprocessors=14))
+    slice_of_one = Abilities(replace(H200, multiprocessors=14), cooperative=False)
     assert choose("lstm", 256, "bfloat16", (9, 8), slice_of_one).name == "persistent_cluster"  # of 8 blocks
     found = choose("lstm", 512, "bfloat16", (9, 8), slice_of_one)
     assert "do not stay in the registers of 14 blocks" in found.ways[-1].why_not

@@ -47,7 +47,7 @@ def test_a_rate_is_flop_of_the_recurrent_product_over_the_steps_time():
 def test_a_predicted_rate_is_that_of_the_floor_counted_by_hand():
     rates, reasons = predicted(*LSTM)
     product = 2 * 4 * 512**2 * 8 / (0.6 * 989e6 * 128 / 132)  # of 8 sequences, however few there are
-    assert rates["persistent_grid"][4] == pytest.approx(2 * 4 * 512**2 * 4 / (1.05 + product) / 1e6)
+    assert rates["persistent_grid"][4] == pytest.approx(2 * 4 * 512**2 * 4 / (0.302 + product) / 1e6)
     assert rates["persistent_cluster"][8] == pytest.approx(8 * rates["persistent_cluster"][1])
     assert list(rates["graph_replay"]) == list(range(1, 65))
     assert not reasons

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 15 · Tensor cores, registers, clusters
 #
-# **Claim: once weights stay in registers, a step waits for h to reach the other blocks; one barrier of the whole chip takes about twice as long as a whole step in a cluster.**
+# **Claim: once weights stay in registers, a step waits for h to reach the other blocks; a barrier of the whole chip takes three times as long as waiting for h itself.**
 #
 # The claim rests on paper: nobody has run these kernels on a GPU yet. You will read them, find what bounds them, and predict what a GPU will say.
 #
@@ -16,23 +16,23 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · What a step costs
 #
-# Five prices, for an H200: a launch by the host, a node of a CUDA graph, a barrier of all blocks, a read from the second-level cache, and a **push**, by which a block writes into another block's shared memory. **Predict:** order them, the dearest first. How many pushes does a barrier cost?
+# Six prices, for an H200: a launch by the host, a node of a CUDA graph, a barrier of all blocks, an **exchange** in which every block reads a number until it is there, a read from the second-level cache, and a **push**, by which a block writes into another block's shared memory. **Predict:** order them, the dearest first. How many pushes does a barrier cost?
 
 # %%
 from rnnlab.ladder.persistence.floor import H200
 
 my_guess = {"order": "launch, ...", "pushes for a barrier": 1}
 prices = {"launch": H200.launch, "graph node": H200.node, "barrier of the chip": H200.grid_barrier,
-          "push": H200.push, "read of the second-level cache": H200.l2}
+          "exchange": H200.grid_exchange, "push": H200.push, "read of the second-level cache": H200.l2}
 for name, price in sorted(prices.items(), key=lambda item: -item[1]):
     print(f"{name:31}{price:6.3f} µs")
 print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you guessed {my_guess}")
 print("measured on this machine:", H200.measured)
 
 # %% [markdown]
-# None of them was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100; the push is an estimate.
+# None of them was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates.
 #
-# A **floor** adds what must follow one another in a step: the exchange, what h takes to reach everybody beyond that, the product. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+# A **floor** is a lower bound. It adds what must follow one another in a step: the exchange, the bytes of h beyond that, the product. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
 from rnnlab.ladder.persistence.floor import floor
@@ -52,9 +52,9 @@ for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# With 8 sequences the grid's step is nearly all barrier. With 64, each of its blocks reads all of h, and that costs as much again. A cluster keeps 8 sequences and all weights: other clusters' sequences are none of its business.
+# With 8 sequences the grid's step is nearly all exchange. With 64, each of its blocks reads all of h, and that costs twice as much again. A cluster keeps 8 sequences and all weights, whatever other clusters do; its price is the bytes of h that are pushed into every block.
 #
-# Move the sliders. **Look for:** the size from which the cluster kernel refuses, and the minibatch at which reading h outweighs the barrier.
+# Move the sliders. **Look for:** the size from which the cluster kernel refuses, and the minibatch from which its floor is below the grid's.
 
 # %%
 from rnnlab.widgets.step_view import explore_step
@@ -144,7 +144,7 @@ for (arch, shape), told in zip(register_table.shapes(), forward, strict=True):
 print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {my_guess} in all")
 
 # %% [markdown]
-# This is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more than the cluster kernel: it has up to eight reads of h on their way, since the cache is far.
+# This is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more than the cluster kernel: it has up to eight reads of h on their way, since the cache is far, and what a step needs of the input is loaded before the wait.
 #
 # **Break it:** ask for two blocks on each multiprocessor, so that one works while the other waits. What will the compiler do with a limit of 65 536 / 512 registers?
 
@@ -174,17 +174,19 @@ rnnlab.progress("persistent_cuda")
 # %% [markdown]
 # ## 4 · Across blocks
 #
-# On the whole chip blocks meet as in lesson 14: a flag a block, everybody looks at all. In C++ the fence is part of the store: `st.release` shows the flag after all that came before, `ld.acquire` reads before all that follows. **Look for** the barrier of the block before the flag, and for what ends a wait that would never end.
+# In lesson 14 blocks synchronise by flags: a block writes h, then a fence, then its flag; the others see the flag, then read h. That is two trips to the cache and two barriers of the block. But h itself can say that it is there. Its memory is filled with one special NaN before the launch, and each lane **polls** its own words until none is that NaN.
+#
+# Nothing but the word's value is taken from it, so no fence is needed. **Look for** what keeps a real NaN from being waited for, and for what ends a wait that would never end.
 
 # %%
-grid = (FOLDER / "persistent_grid.cu").read_text(encoding="utf-8")
-print(grid[grid.index("// All blocks have come"):grid.index("// A warp's weights")])
+exchange = (FOLDER / "persistence/exchange.cuh").read_text(encoding="utf-8")
+print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
 print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])
 
 # %% [markdown]
-# A cluster needs no flags. `push` writes 8 bytes into another block's shared memory and tells a barrier there, which **counts bytes**. Data and message travel together; who waits, waits for bytes, not for blocks.
+# A cluster needs no polling. `push` writes 16 bytes into another block's shared memory and tells a barrier there, which **counts bytes**. Data and message travel together; who waits, waits for bytes, not for blocks. Two warps share a packet, since each has only four units.
 #
-# Each block has two rows for h. May a push overwrite a row that somebody still reads? h(t+2) goes where h(t) lay. To push it, a warp must have all of h(t+1); every warp of the cluster has sent its part of that, and it sends it after reading h(t). So by then nobody reads h(t). Two rows and one wait a step are enough.
+# Each block has two buffers for h. May a push overwrite one that somebody still reads? h(t+2) goes where h(t) lay. To push it, a warp must have all of h(t+1); every warp of the cluster has pushed its part of that, and it does so after reading h(t). So by then nobody reads h(t). Two buffers and one wait a step are enough.
 
 # %% [markdown]
 # ### A race that we found
@@ -197,7 +199,7 @@ print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")
 def warp(block, number, rows, row, met, came, stale):
     """Backward, 6 steps; what this warp sums belongs to block `number`."""
     for step in range(6):
-        while came[block] < 2 * step:  # until all bytes have come that are sent to this block
+        while came[block] < 2 * step:  # until all bytes have come that are pushed to this block
             yield
         row[block, step % rows, number] = step  # its half of the gates' gradients
         met[block] += 1
@@ -224,7 +226,7 @@ my_guess = 100
 print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 500 runs; you guessed", my_guess)
 
 # %% [markdown]
-# A block's barrier counts bytes sent **to** it. Its late warp owes bytes to the **other** block, so nobody here waits for it: the quick warp begins the next step and writes gradients over those that the late one still reads. Forward, each warp pushes to every block, so whoever waits there waits for all.
+# A block's barrier counts bytes pushed **to** it. Its late warp owes bytes to the **other** block, so nobody here waits for it: the quick warp begins the next step and writes gradients over those that the late one still reads. Forward, each warp pushes to every block, so whoever waits there waits for all.
 #
 # **Change** one row to two, as the kernel now has it, and say why it is enough before you run.
 
@@ -232,7 +234,7 @@ print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 
 my_guess = "two rows are enough because ..."
 print("two rows: wrong in", sum(goes_wrong(2, seed) for seed in range(500)), "of 500 runs")
 kernel = (FOLDER / "persistent_cluster.cu").read_text(encoding="utf-8")
-print(next(line.strip() for line in kernel.splitlines() if "a late warp" in line))
+print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in line))
 
 # %% [markdown]
 # A warp cannot get two steps ahead: between two writes to the same row lies a barrier of its block, at which the late warp must have come, after its reads.
@@ -242,7 +244,7 @@ print(next(line.strip() for line in kernel.splitlines() if "a late warp" in line
 # %% [markdown]
 # ## 5 · The floor, by hand
 #
-# Now you have all parts: barrier or push, who reads how much of h from where, who multiplies. **Write** the floor of both kernels yourself.
+# Now you have all parts: exchange or push, who reads how much of h from where, who multiplies. **Write** the floor of both kernels yourself.
 #
 # ### Exercise: what a step cannot be faster than
 #
@@ -254,21 +256,21 @@ rnnlab.progress("persistent_cuda")
 # %% [markdown]
 # ## 6 · Which way for which shape
 #
-# The course has five ways to run a layer. A way either refuses, with its reason, or has a predicted step; the quickest runs. **Predict** which one wins: an LSTM of 512 units and one of 1 024 on an H200; the first on an H200 whose driver does not promise that all blocks run at once; one of 256 in float32 on a T4.
+# The course has five ways to run a layer. A way either refuses, with its reason, or has a predicted step; the quickest runs. **Predict** which one wins, with 64 sequences: an LSTM of 512 units and one of 1 024 on an H200; both on an H200 whose driver does not promise that all blocks run at once. And one of 256 in float32 on a T4, with 4 sequences?
 
 # %%
 from rnnlab.ladder.persistence.chooser import Abilities, choose
 
 my_guess = ["persistent_cluster", "?", "?", "?"]
-print(choose("lstm", 512, "bfloat16", (1024, 16), Abilities(gpu)), "\n")
-print(choose("lstm", 1024, "bfloat16", (1024, 16), Abilities(gpu)), "\n")
-print(choose("lstm", 1024, "bfloat16", (1024, 16), Abilities(gpu, cooperative=False)).name, "without cooperative launch,")
-print(choose("lstm", 512, "bfloat16", (1024, 16), Abilities(gpu, cooperative=False)).name, "for 512 units\n")
+print(choose("lstm", 512, "bfloat16", (1024, 64), Abilities(gpu)), "\n")
+print(choose("lstm", 1024, "bfloat16", (1024, 64), Abilities(gpu)), "\n")
+print(choose("lstm", 1024, "bfloat16", (1024, 64), Abilities(gpu, cooperative=False)).name, "without cooperative launch,")
+print(choose("lstm", 512, "bfloat16", (1024, 64), Abilities(gpu, cooperative=False)).name, "for 512 units\n")
 print(choose("lstm", 256, "float32", (1024, 4), Abilities(find("T4"))))
 print("you guessed", my_guess)
 
 # %% [markdown]
-# A cluster is launched as one: the hardware starts all its blocks together or none. So it asks for no promise about the whole chip.
+# A cluster is launched as one: the hardware starts all its blocks together or none. So it needs no promise about the whole chip.
 #
 # Mind what is compared: the persistent kernels are shown at their floor, which nothing reaches; the graph's product is the timeline's model of cuBLAS. The order is a guess with reasons. **Try** 4 096 units, and a single step: who refuses, and why?
 
@@ -294,7 +296,7 @@ for name, milliseconds in published.items():
 print(f"{'persistent_grid, at best':32}{least * 1.024:6.2f} ms, {least:5.2f} µs a step (predicted); you guessed {my_guess}")
 
 # %% [markdown]
-# cuDNN is near the floor of any kernel that meets across the whole chip; and its time holds the product with the inputs, which the floor leaves out. So at 768 units the grid kernel can gain a third at most. Up to 512 a cluster could gain more. And PyTorch takes that cuDNN kernel only for float16, one layer, one direction, an LSTM or plain RNN of at most 1 024 units in multiples of 128.
+# A step with a barrier of the whole chip takes 1.05 µs and its product, so cuDNN is near what flags allow. Polling lowers the floor; how much of that a kernel keeps, only a GPU can tell, since the floor leaves out what happens inside a block. cuDNN's time also holds the product with the inputs. And PyTorch takes that cuDNN kernel only for float16, one layer, one direction, an LSTM or plain RNN of at most 1 024 units in multiples of 128.
 #
 # Move the sliders: throughput over the minibatch, with what is recorded, published, predicted. **Look for** the rate of 1 sequence and of 8: the step is the same, so what does the larger one gain?
 
@@ -304,7 +306,7 @@ from rnnlab.widgets.minibatch_view import explore_minibatch
 explore_minibatch()
 
 # %% [markdown]
-# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the prices of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Until somebody has, every figure of ours here is a prediction. Which of them do you trust least? The push: it is an estimate, and the cluster's step hangs on it.
+# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the prices of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Until somebody has, every figure of ours here is a prediction. Which of them do you trust least? The push and its bandwidth: they are estimates, and the cluster's step hangs on them.
 #
 # ## Recap
 
@@ -314,6 +316,7 @@ rows = [
     ("fragment", "what a lane holds of a tile; fixed by the hardware"),
     ("pairs of tiles", "any order of a sum is right; 16 bytes come in one read"),
     ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside them; a spill is paid at every step"),
+    ("polling", "h itself says that it is there; no fence, no flag"),
     ("push", "data and message together; the barrier counts bytes"),
     ("two rows in turn", "who is two steps ahead has waited for all who read"),
     ("run it", "a race shows in no table of registers"),
@@ -332,7 +335,9 @@ for question, answer in rows:
 #
 # <details><summary>Why not two blocks on a multiprocessor?</summary>They share 65 536 registers; each thread would have half, and spill.</details>
 #
-# <details><summary>Why was a single row a race backward, though the block waits for its bytes?</summary>A block's barrier counts what is sent to it; its own late warp sends elsewhere.</details>
+# <details><summary>Why was a single row a race backward, though the block waits for its bytes?</summary>A block's barrier counts what is pushed to it; its own late warp pushes elsewhere.</details>
+#
+# <details><summary>Why is no fence needed where blocks poll h?</summary>A reader takes nothing from a word but its value; what it sees is what was published, or not yet.</details>
 #
 # <details><summary>What would change most if the push took 0.5 µs?</summary>The cluster's step: twice its exchange. The grid's would not change.</details>
 
@@ -340,7 +345,7 @@ for question, answer in rows:
 # ## Sources
 #
 # - NVIDIA, *PTX ISA*: fragments of `mma.m16n8k16`, `st.async`, `mbarrier`; *CUDA C++ Programming Guide*: registers, clusters.
-# - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. The push is our estimate.
+# - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. Exchange and push are our estimates; the push's bandwidth follows W. Luo and others, arXiv 2402.13499.
 # - K. Pöppel and others, *FlashRNN*, arXiv 2412.07752: times read off the figure of its README (H100).
 # - PyTorch, `aten/src/ATen/native/cudnn/RNN.cpp`: when cuDNN's persistent kernels are taken.
 # - `rnnlab/ladder/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.

@@ -1,6 +1,6 @@
 """The persistent layer in clusters of blocks: persistent_cluster.cu, products in bfloat16.
 
-Between blocks: flags in the L2 that all blocks of the chip wait for → bytes pushed into the shared memory of
+Between blocks: h in the L2, which all blocks of the chip poll → bytes pushed into the shared memory of
 at most 15 others, counted where they arrive.  The minibatch: 8 sequences a cluster, which need no other.
 """
 

@@ -1,8 +1,8 @@
 """The persistent layer on tensor cores, over the whole chip: persistent_grid.cu, products in TF32.
 
 Launches per layer: still one kernel.  A step's product: of FP32 lanes → of tensor cores, which take eight
-sequences in the time of one.  Between blocks: the same flags; each warp reads its part of h from the L2
-straight into the registers that the product wants it in.
+sequences in the time of one.  Between blocks: flags, a fence and h → h alone, which every warp polls in the
+L2, straight into the registers that the product wants it in.
 """
 
 from functools import partial

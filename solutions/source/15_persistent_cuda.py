@@ -91,11 +91,11 @@ for itemsize in (2, 4):
 # Numbers of 2 bytes; the minibatch B is filled up to a multiple of 8. A product of B sequences takes 2·gates·H²·B operations, shared out equally over the multiprocessors that have a block. `gpu` is a dict:
 #
 # - `multiprocessors`, `clock` in GHz, `tflops` of all tensor cores together (1 TFLOP/s is 10⁶ operations a microsecond)
-# - `barrier`, `push`, `l2`: microseconds; `l2_bandwidth`: GB/s (1 GB/s is 10³ bytes a microsecond)
+# - `exchange`, `push`, `l2`: microseconds; `l2_bandwidth`, `push_bandwidth`: GB/s (1 GB/s is 10³ bytes a microsecond)
 #
-# **Grid:** a barrier; then each of `blocks` blocks reads all of h, B·H numbers, through the second-level cache: what that takes beyond `l2`, since the barrier has that in it; then the product, by `blocks` multiprocessors.
+# **Grid:** an exchange, until every block has polled what the last one published; then each of `blocks` blocks reads all of h, B·H numbers, through the second-level cache: what that takes beyond `l2`, since the exchange has that in it; then the product, by `blocks` multiprocessors.
 #
-# **Cluster:** each has `cluster` blocks, one a multiprocessor, and 8 sequences. A push; then the longer of two things that run side by side: the product of 8 sequences by `cluster` multiprocessors, and each of a block's `warps` warps reading all h of 8 sequences from shared memory, 128 bytes a clock in all. A cluster starts when there is room for all its blocks. Where not all clusters find room at once, they take turns, each turn with as many as there is room for.
+# **Cluster:** each has `cluster` blocks, one a multiprocessor, and 8 sequences. A push; then all h of the 8 sequences into each block at `push_bandwidth`; then the longer of two things that run side by side: the product of 8 sequences by `cluster` multiprocessors, and each of a block's `warps` warps reading all h of 8 sequences from shared memory, 128 bytes a clock in all. A cluster starts when there is room for all its blocks. Where not all clusters find room at once, they take turns, each turn with as many as there is room for.
 #
 # Return both, microseconds a step.
 
@@ -107,11 +107,12 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     B = -(-B // 8) * 8
     speed = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     moved = blocks * B * H * 2 / (gpu["l2_bandwidth"] * 1e3)
-    grid = gpu["barrier"] + max(0, moved - gpu["l2"]) + 2 * gates * H * H * B / (speed * blocks)
+    grid = gpu["exchange"] + max(0, moved - gpu["l2"]) + 2 * gates * H * H * B / (speed * blocks)
     turns = -(-(B // 8) // (gpu["multiprocessors"] // cluster))
     product = 2 * gates * H * H * 8 / (speed * cluster)
     read = warps * 8 * H * 2 / 128 / (gpu["clock"] * 1e3)
-    return grid, turns * (gpu["push"] + max(product, read))
+    pushed = 8 * H * 2 / (gpu["push_bandwidth"] * 1e3)
+    return grid, turns * (gpu["push"] + pushed + max(product, read))
     ### END SOLUTION
 
 
@@ -119,14 +120,15 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
 check(steps_floor)
 
 # %% [markdown]
-# What a faster push would change, and what it would not: an LSTM of 512 units, 128 blocks, or clusters of 16 with 8 warps each. Predicted, from the figures on paper of lesson 15.
+# What faster pushes would change, and what it would not: an LSTM of 512 units, 128 blocks, or clusters of 16 with 8 warps each. Predicted, from the figures on paper of lesson 15.
 
 # %%
-gpu = {"multiprocessors": 132, "clock": 1.755, "tflops": 593.4, "barrier": 1.05, "l2": 0.151, "l2_bandwidth": 9800}
+gpu = {"multiprocessors": 132, "clock": 1.755, "tflops": 593.4, "exchange": 0.302, "push": 0.25, "l2": 0.151,
+       "l2_bandwidth": 9800}
 floors = use(steps_floor)
-for push in (0.5, 0.25, 0.1):
-    steps = [floors(4, 512, B, 128, 16, 8, gpu | {"push": push}) for B in (8, 64, 128)]
-    print(f"push {push:4} µs:", "; ".join(f"grid {grid:.2f}, cluster {cluster:.2f} µs" for grid, cluster in steps))
+for bandwidth in (10, 20, 40):
+    steps = [floors(4, 512, B, 128, 16, 8, gpu | {"push_bandwidth": bandwidth}) for B in (8, 64, 128)]
+    print(f"pushes at {bandwidth} GB/s:", "; ".join(f"grid {grid:.2f}, cluster {cluster:.2f} µs" for grid, cluster in steps))
 
 # %%
 progress("persistent_cuda")

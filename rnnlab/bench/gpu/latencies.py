@@ -19,7 +19,9 @@ from rnnlab.ladder.persistence.shapes import Launch, with_includes
 
 SOURCE = Path(__file__).with_name("latencies.cu")
 TIMES, LAUNCHES, ROUNDS = 2000, 500, 7
-THREADS, SHARED = 256, 64
+THREADS = 256
+SHARE, MOST_CLUSTER = 512, 16  # bytes that a block pushes to each, as latencies.cu has it; blocks
+SHARED = 2 * MOST_CLUSTER * SHARE + SHARE + 64
 CHAIN = 1 << 16  # places, 1 MiB: more than a multiprocessor's first-level cache
 FEW_MIB = 8 << 20
 CLUSTERS = 2, 4, 8, 16
@@ -37,11 +39,19 @@ def as_latencies(found: dict[str, float]) -> Latencies:
         node=found["node"],
         grid_barrier=found["grid_barrier_flags"],
         push=found["push_16"],
+        grid_exchange=found["grid_exchange"],
+        push_bandwidth=pushed_bandwidth(found),
         l2=found["l2"],
         l2_bandwidth=found["l2_bandwidth"],
         large_clusters=int(found["clusters_of_16"]),
         measured=True,
     )
+
+
+def pushed_bandwidth(found: dict[str, float]) -> float:
+    """GB/s into each multiprocessor of a cluster of 16, while all push to all, 16 bytes a packet."""
+    beyond_latency = max(found["push_all_16_16"] - found["push_16"], 1e-3)  # microseconds
+    return MOST_CLUSTER * SHARE / beyond_latency * 1e-3
 
 
 class Bench:
@@ -56,15 +66,18 @@ class Bench:
         self._kernels = {}
 
     def all(self) -> dict[str, float]:
-        """Everything; raises RuntimeError if blocks did not meet."""
+        """Everything; raises RuntimeError if blocks waited in vain."""
         found = {"launch": self._launch(), "node": self._node(), **self._barriers(), **self._l2()}
         for cluster in CLUSTERS:
             found[f"cluster_barrier_{cluster}"] = self._in_cluster("cluster_barrier", cluster, c_int(TIMES))
             given = c_void_p(self.failed.data.ptr), c_int(TIMES)
             found[f"push_{cluster}"] = self._in_cluster("push_across", cluster, *given)
+            for packets in ("8", "16", "bulk"):  # all blocks to all, of 8 or 16 bytes, or all at once
+                name = f"push_all_{packets}"
+                found[f"{name}_{cluster}"] = self._in_cluster(name, cluster, *given)
             found[f"clusters_of_{cluster}"] = self._at_once(cluster)
         if int(self.failed[0]):
-            raise RuntimeError("blocks did not meet while latencies were measured")
+            raise RuntimeError("blocks did not synchronise while latencies were measured")
         return found
 
     def _launch(self) -> float:
@@ -90,7 +103,15 @@ class Bench:
             flags.fill(0)
             self._run(name, self.blocks, THREADS, pointer, failed, *more, c_int(TIMES), cooperative=True)
 
+        history = self.cupy.empty((TIMES + 1) * self.blocks * 16, "uint32")
+
+        def exchange() -> None:
+            history.fill(0xFFFFFFFF)  # exchange.cuh's UNWRITTEN
+            arguments = c_void_p(history.data.ptr), failed, c_int(TIMES)
+            self._run("poll_published", self.blocks, THREADS, *arguments, cooperative=True)
+
         return {
+            "grid_exchange": self._time(exchange) / TIMES,
             "grid_barrier_flags": self._time(lambda: run("flags", c_void_p(data.data.ptr))) / TIMES,
             "grid_barrier_counter": self._time(lambda: run("counter")) / TIMES,
         }

@@ -11,17 +11,20 @@ from rnnlab.ladder.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Latencie
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
 
 TOLERANCE = 0.01
+# barrier, push, l2, l2_bandwidth, exchange, push_bandwidth: between these
+LEAST, MOST = (0.8, 0.2, 0.1, 4000, 0.3, 10), (2, 0.5, 0.2, 8000, 0.6, 30)
 
 
 def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     B = -(-B // 8) * 8
     speed = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     moved = blocks * B * H * 2 / (gpu["l2_bandwidth"] * 1e3)
-    grid = gpu["barrier"] + max(0, moved - gpu["l2"]) + 2 * gates * H * H * B / (speed * blocks)
+    grid = gpu["exchange"] + max(0, moved - gpu["l2"]) + 2 * gates * H * H * B / (speed * blocks)
     turns = -(-(B // 8) // (gpu["multiprocessors"] // cluster))
     product = 2 * gates * H * H * 8 / (speed * cluster)
     read = warps * 8 * H * 2 / 128 / (gpu["clock"] * 1e3)
-    return grid, turns * (gpu["push"] + max(product, read))
+    pushed = 8 * H * 2 / (gpu["push_bandwidth"] * 1e3)
+    return grid, turns * (gpu["push"] + pushed + max(product, read))
 
 
 MUTANTS = (
@@ -33,8 +36,8 @@ MUTANTS = (
         "(speed * cluster)", '(speed * gpu["multiprocessors"])',
     ),
     Mutant("does not fill up the minibatch", "B = -(-B // 8) * 8", "B = B"),
-    Mutant("takes GB/s for bytes a microsecond", 'gpu["l2_bandwidth"] * 1e3', 'gpu["l2_bandwidth"]'),
     Mutant("runs all clusters at once", "turns * (", "("),
+    Mutant("forgets what pushes have to carry", "+ pushed ", ""),
     Mutant("forgets that warps read h from shared memory", "max(product, read)", "product"),
     Mutant("adds what runs at the same time", "max(product, read)", "product + read"),
     Mutant(
@@ -48,7 +51,7 @@ def check(submission, rng):
     h200 = find("H200")
     few = replace(h200, multiprocessors=int(rng.integers(58, 64)))
     slow = replace(h200, name="A100", clock=float(rng.uniform(2.5, 3)))  # few operations a clock
-    drawn = Latencies(2.5, 1.3, *rng.uniform((0.8, 0.2, 0.1, 4000), (2, 0.5, 0.2, 8000)).tolist())
+    drawn = Latencies(2.5, 1.3, *rng.uniform(LEAST, MOST).tolist())
     behind = replace(drawn, l2_bandwidth=200)  # so slow that even one block's reading shows
     for cell, H, B, device, known in (
         ("rnn_tanh", 256, 1, h200, H200),
@@ -78,8 +81,9 @@ def _case(cell: str, H: int, B: int, device: Device, known: Latencies) -> tuple[
         "multiprocessors": device.multiprocessors,
         "clock": device.clock,
         "tflops": OF_PEAK * TENSOR_PEAK[device.name],
-        "barrier": known.grid_barrier,
+        "exchange": known.grid_exchange,
         "push": known.push,
+        "push_bandwidth": known.push_bandwidth,
         "l2": known.l2,
         "l2_bandwidth": known.l2_bandwidth,
     }
@@ -96,12 +100,14 @@ STEPS_FLOOR = Exercise(
     hints=(
         "A step is a sum of parts that wait for one another. For each kernel ask: how long until the others' "
         "h is there, what must be moved, what must be multiplied, and by how many multiprocessors?",
-        "Grid: barrier, then blocks·B·H·2 bytes at l2_bandwidth as far as that takes longer than l2, then "
-        "2·gates·H²·B operations by `blocks` multiprocessors. Cluster: push, then the longer of its 8 "
-        "sequences' operations and its warps' reading, for each turn. Fill B up to eights first.",
-        "`B = -(-B // 8) * 8`; `speed = tflops * 1e6 / multiprocessors`; grid = barrier + max(0, moved - l2) "
-        "+ 2·gates·H²·B / (speed·blocks); turns = ⌈B/8 / (multiprocessors // cluster)⌉; read = warps·8·H·2 "
-        "/ 128 / (clock·1e3); cluster's = turns · (push + max(product, read)).",
+        "Grid: exchange, then blocks·B·H·2 bytes at l2_bandwidth as far as that takes longer than l2, then "
+        "2·gates·H²·B operations by `blocks` multiprocessors. Cluster: push, 8·H·2 bytes at push_bandwidth, "
+        "then the longer of its 8 sequences' operations and its warps' reading, for each turn. Fill B up to "
+        "eights first.",
+        "`B = -(-B // 8) * 8`; `speed = tflops * 1e6 / multiprocessors`; grid = exchange + "
+        "max(0, moved - l2) + 2·gates·H²·B / (speed·blocks); turns = ⌈B/8 / (multiprocessors // cluster)⌉; "
+        "read = warps·8·H·2 / 128 / (clock·1e3); pushed = 8·H·2 / (push_bandwidth·1e3); "
+        "cluster's = turns · (push + pushed + max(product, read)).",
     ),
     check=check,
     truth=steps_floor,
@@ -114,20 +120,22 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     one = gpu["tflops"] * 1e12 / gpu["multiprocessors"] / 1e6
     row = 8 * H * 2
     broadcast = tiles * row * blocks / gpu["l2_bandwidth"] / 1000 - gpu["l2"]
-    grid = gpu["barrier"] + tiles * of_a_tile / one / blocks
+    grid = gpu["exchange"] + tiles * of_a_tile / one / blocks
     if broadcast > 0:
         grid += broadcast
     work = max(of_a_tile / one / cluster, warps * row / 128 / gpu["clock"] / 1000)
-    return grid, math.ceil(tiles / (gpu["multiprocessors"] // cluster)) * (gpu["push"] + work)
+    push = gpu["push"] + row / gpu["push_bandwidth"] / 1000
+    return grid, math.ceil(tiles / (gpu["multiprocessors"] // cluster)) * (push + work)
 """,
         """def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     sequences = int(8 * np.ceil(B / 8))
     seconds = lambda flops, many: flops * gpu["multiprocessors"] / many / (gpu["tflops"] * 1e12)
     waited = np.clip(blocks * sequences * H * 2e-9 / gpu["l2_bandwidth"] - gpu["l2"] * 1e-6, 0, None)
-    grid = gpu["barrier"] * 1e-6 + waited + seconds(2 * gates * H * H * sequences, blocks)
+    grid = gpu["exchange"] * 1e-6 + waited + seconds(2 * gates * H * H * sequences, blocks)
     turns = np.ceil(sequences / 8 / (gpu["multiprocessors"] // cluster))
     inside = max(seconds(16 * gates * H * H, cluster), warps * H / (8e9 * gpu["clock"]))
-    return float(grid * 1e6), float(turns * (gpu["push"] + inside * 1e6))
+    push = gpu["push"] + 16e-3 * H / gpu["push_bandwidth"]
+    return float(grid * 1e6), float(turns * (push + inside * 1e6))
 """,
     ),
 )

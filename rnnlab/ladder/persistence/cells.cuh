@@ -27,14 +27,16 @@ DEVICE float step_forward(float (&in)[4], const float (&sums)[4], float inner_bi
   return CELL == 0 ? fast_tanh(in[0] + sums[0]) : fmaxf(in[0] + sums[0], 0.f);
 }
 
-struct Before {  // of one item, what the exchange has nothing to do with
-  float gate[4], dy, h_before, h_after, kept, kept_before;
+struct Before {  // of one item, as loaded before the exchange: a conversion here would wait for the loads
+  Number gate[4], dy, h_before, h_after;
+  float kept, kept_before;
 };
 
 // dh: all that reaches h after the step.  carry: dc of an LSTM; of a GRU dh·z, which goes past the product.
-// Gives the gates' gradients, on their way to the inputs (dgate) and to the product (sent).
-DEVICE void step_backward(const Before &at, float dh, float &carry, float (&dgate)[4], float (&sent)[4]) {
-  const float *gate = at.gate;
+// Gives the gradients of the gates' sums: of their part from the inputs (dgate) and from h (dgate_h).
+DEVICE void step_backward(const Before &at, float dh, float &carry, float (&dgate)[4], float (&dgate_h)[4]) {
+  float gate[GATES];
+  for (int g = 0; g < GATES; g++) gate[g] = wide(at.gate[g]);
   if (LSTM) {
     const float tanh_c = fast_tanh(at.kept), dc = carry + dh * gate[3] * (1 - tanh_c * tanh_c);
     dgate[0] = dc * gate[2] * gate[0] * (1 - gate[0]);
@@ -45,13 +47,14 @@ DEVICE void step_backward(const Before &at, float dh, float &carry, float (&dgat
   } else if (GRU) {
     dh += carry;
     dgate[2] = dh * (1 - gate[1]) * (1 - gate[2] * gate[2]);
-    dgate[1] = dh * (at.h_before - gate[2]) * gate[1] * (1 - gate[1]);
+    dgate[1] = dh * (wide(at.h_before) - gate[2]) * gate[1] * (1 - gate[1]);
     dgate[0] = dgate[2] * at.kept * gate[0] * (1 - gate[0]);
     carry = dh * gate[1];
   } else {
-    dgate[0] = CELL == 0 ? dh * (1 - at.h_after * at.h_after) : at.h_after > 0 ? dh : 0.f;
+    const float h = wide(at.h_after);
+    dgate[0] = CELL == 0 ? dh * (1 - h * h) : h > 0 ? dh : 0.f;
   }
-  for (int g = 0; g < GATES; g++) sent[g] = GRU && g == 2 ? dgate[2] * gate[0] : dgate[g];
+  for (int g = 0; g < GATES; g++) dgate_h[g] = GRU && g == 2 ? dgate[2] * gate[0] : dgate[g];
 }
 
 // The recurrent sums of a lane's items, from its part of a tile's product.  Where a unit has four rows, lanes

@@ -80,7 +80,7 @@ class CudaChip:
         """See layers.Chip."""
         kernel, launch = self._kernel(shape, direction, B)
         values = [*(c_void_p(each.data.ptr) for each in given), c_int(T), c_int(B)]
-        self.start(kernel, launch[:3], values, shape.meets_by_flags)
+        self.start(kernel, launch[:3], values, shape.cooperative)
 
     def start(
         self, kernel: int, sizes: tuple, given: Sequence, cooperative: bool = False, stream: int = 0

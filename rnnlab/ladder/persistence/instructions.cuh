@@ -56,6 +56,15 @@ DEVICE void multiply(float (&sum)[4], const uint4 &a, Word b0, Word b1) {
 }
 
 DEVICE float from_lane(float value, int distance) { return __shfl_xor_sync(0xFFFFFFFF, value, distance); }
+DEVICE Word from_lane(Word value, int distance) { return __shfl_xor_sync(0xFFFFFFFF, value, distance); }
+DEVICE int of_warp(int value) { return __shfl_sync(0xFFFFFFFF, value, 0); }  // so the compiler knows: all lanes' is the same
+DEVICE bool any_lane(bool value) { return __any_sync(0xFFFFFFFF, value); }
+
+DEVICE unsigned long long nanoseconds() {  // of a clock that runs however fast the multiprocessors are
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
 
 DEVICE uint4 *dynamic_shared() {
   extern __shared__ uint4 room[];
@@ -68,6 +77,19 @@ DEVICE uint4 load_l2(const uint4 *from) {  // past the first-level cache, which 
                : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from) : "memory");
   return v;
 }
+
+DEVICE uint4 load_relaxed(const uint4 *from) {  // four words, each what some thread of the chip stored there
+  uint4 v;
+  asm volatile("ld.relaxed.gpu.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "l"(from) : "memory");
+  return v;
+}
+
+DEVICE void store_relaxed(Word *to, Word value) {
+  asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
+DEVICE Number load_own(const Number *from) { return *from; }  // what a lane of this warp stored before __syncwarp
 
 DEVICE int load_acquire(const int *from) {
   int value;
@@ -94,9 +116,25 @@ DEVICE Remote in_block(const void *mine, int rank) {  // the same place in anoth
   return there;
 }
 
-DEVICE void push(Remote to, uint2 value, Remote barrier) {  // 8 bytes, and the barrier there counts them
+DEVICE void push(Remote to, uint4 v, Remote barrier) {  // 16 bytes, and the barrier there counts them
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];"
+               ::"r"(to), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w), "r"(barrier) : "memory");
+}
+DEVICE void push(Remote to, uint2 v, Remote barrier) {  // 8 bytes
   asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];"
-               ::"r"(to), "r"(value.x), "r"(value.y), "r"(barrier) : "memory");
+               ::"r"(to), "r"(v.x), "r"(v.y), "r"(barrier) : "memory");
+}
+
+// `bytes` of this block's shared memory, a multiple of 16, in one packet.  The copy engine reads what threads
+// wrote before their fence and a barrier of theirs.
+DEVICE void push_bulk(Remote to, const void *from, int bytes, Remote barrier) {
+  asm volatile("cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];"
+               ::"r"(to), "r"(shared_address(from)), "r"(bytes), "r"(barrier) : "memory");
+}
+DEVICE void fence_for_bulk() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+
+DEVICE void synchronize_threads(int barrier, int threads) {  // barrier 1 to 15; 0 is __syncthreads()
+  asm volatile("bar.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
 DEVICE void make_barrier(Barrier *barrier) {  // a phase ends when one thread and all announced bytes came
@@ -116,7 +154,8 @@ DEVICE bool has_ended(Barrier *barrier, int parity) {  // waits a while, as long
   return ended;
 }
 
-DEVICE void meet_cluster() {
+DEVICE void synchronize_cluster() {
+  __syncwarp();  // "aligned": all lanes of a warp come together
   asm volatile("barrier.cluster.arrive.release.aligned; barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 #endif

@@ -14,6 +14,7 @@ from rnnlab.ladder.persistence.numbers import STORED, loaded, stored
 from rnnlab.ladder.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
 from rnnlab.network import Network
 
+UNWRITTEN_BYTE = 0xFF  # four of them are exchange.cuh's UNWRITTEN, a NaN in every precision
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
 
@@ -78,22 +79,22 @@ class TensorLayers:
         for index in reversed(range(len(self.layers))):
             layer = self.layers[index]
             layer["carry"][:] = layer["dlast_c"] if self.lstm else 0
-            names = ("backward", "gates", "h", "kept", "dy", "dlast", "carry", "dgates", "sent")
+            names = ("backward", "gates", "h", "kept", "dy", "dlast", "carry", "dgates", "dgates_h")
             self._launch("backward", layer, names)
             below = self.layers[index - 1]["h"][self.wide :] if index else self.x
             into = self.layers[index - 1]["dy"] if index else self.dx
-            product, dgates, sent = self.chip.product, layer["dgates"], layer["sent"]
+            product, dgates, dgates_h = self.chip.product, layer["dgates"], layer["dgates_h"]
             product(dgates, layer["weight_ih"], into, (False, False), False)
             product(dgates, below, layer["dweight_ih"], (True, False), False)
-            product(sent, layer["h"][: self.T * self.wide], layer["dweight_hh"], (True, False), False)
+            product(dgates_h, layer["h"][: self.T * self.wide], layer["dweight_hh"], (True, False), False)
             product(self.ones, dgates, layer["dbias_ih"], (False, False), False)
-            product(self.ones, sent, layer["dbias_hh"], (False, False), False)
-            product(sent[: self.wide], layer["weight_hh"], layer["dfirst"], (False, False), False)
+            product(self.ones, dgates_h, layer["dbias_hh"], (False, False), False)
+            product(dgates_h[: self.wide], layer["weight_hh"], layer["dfirst"], (False, False), False)
 
     def check(self) -> None:
-        """Raises RuntimeError if blocks waited for each other in vain."""
+        """Raises RuntimeError if blocks waited longer for each other than any step takes."""
         if step := int(self.chip.get(self.failed)[0]):
-            raise RuntimeError(f"the blocks did not meet at step {step}: not all of them run at once")
+            raise RuntimeError(f"the blocks did not synchronise at step {step}: not all of them ran at once")
 
     def outputs(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
         """y [T,B,H] and the final state, float32."""
@@ -151,20 +152,17 @@ class TensorLayers:
         layer |= {"kept": floats(kept * self.wide), "carry": floats(self.wide), "dlast": floats(self.wide)}
         layer |= {"dweight_ih": self._numbers(wide, inputs), "dweight_hh": self._numbers(wide, H)}
         layer |= {"dbias_ih": self._numbers(1, wide), "dbias_hh": self._numbers(1, wide)}
-        layer["sent"] = self._numbers(rows, wide) if self.gru else layer["dgates"]
+        layer["dgates_h"] = self._numbers(rows, wide) if self.gru else layer["dgates"]
         layer |= {"dx": self._numbers(rows, inputs)} if index == 0 else {}
         layer |= {"dlast_c": floats(self.wide)} if self.lstm else {}
-        if self.shape.meets_by_flags:
-            blocks = max(self.shape.launch(way, self.wide).blocks for way in DIRECTIONS)
-            layer["flags"] = put(np.zeros(blocks, "int32"))
         return layer
 
     def _launch(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
-        given = [layer[name] for name in names]
-        if self.shape.meets_by_flags:
-            layer["flags"][:] = 0
-            given.append(layer["flags"])
-        self.chip.launch(self.shape, direction, [*given, self.failed], self.T, self.wide)
+        if self.shape.cooperative:  # blocks poll what is written in every step, exchange.cuh
+            written = layer["h"][self.wide :] if direction == "forward" else layer["dgates_h"]
+            written.view("uint8")[:] = UNWRITTEN_BYTE
+        arguments = [*(layer[name] for name in names), self.failed]
+        self.chip.launch(self.shape, direction, arguments, self.T, self.wide)
 
     def _numbers(self, rows: int, columns: int) -> Array:
         return self.chip.put(np.zeros((rows, columns), STORED[self.shape.precision]))

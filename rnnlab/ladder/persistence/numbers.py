@@ -16,7 +16,8 @@ def stored(array: np.ndarray, precision: str) -> np.ndarray:
     if precision != "bfloat16":
         return array.astype(STORED[precision])
     bits = array.view("uint32")
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("uint16")
+    rounded = ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype("uint16")
+    return np.where(np.isnan(array), np.uint16(0x7FFF), rounded)  # rounding could carry a NaN over to 0
 
 
 def loaded(array: np.ndarray, precision: str) -> np.ndarray:

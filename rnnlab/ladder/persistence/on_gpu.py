@@ -50,6 +50,6 @@ def why_not(
         shape = shape_for(network.cell, network.hidden_size, B, gpu.sheet)
     except ValueError as error:
         return str(error)
-    if shape.meets_by_flags and not gpu.cooperative:
+    if shape.cooperative and not gpu.cooperative:
         return f"{gpu.sheet.name} does not promise here that all blocks run at once"
     return None

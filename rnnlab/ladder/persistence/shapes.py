@@ -22,7 +22,8 @@ SEQUENCES = 8  # of a tile
 WARP = 32
 TILE_BYTES = 512  # of weights: 32 lanes, 16 bytes each
 LANE_BYTES = 16
-NEAR = {8: 88, 9: 128}  # words of weights in a thread's registers, by architecture; docs/registers.md
+NEAR = {8: 48, 9: 128}  # words of weights in a thread's registers, by architecture; docs/registers.md
+BUFFERS = 2  # in turn, for partial sums and for what other blocks push
 MOST_TILES = 8  # of sequences, whose partial sums wait in shared memory together
 MOST_CLUSTER, PORTABLE = 16, 8  # blocks; more than 8 need a GPU that says it has room for them
 DIRECTIONS = "forward", "backward"
@@ -30,7 +31,7 @@ DIRECTIONS = "forward", "backward"
 
 def with_includes(text: str) -> str:
     """CUDA C++ with our own headers in the place of their names, since NVRTC reads no folders."""
-    for name in ("instructions", "cells"):
+    for name in ("instructions", "cells", "exchange"):
         part = (FOLDER / "persistence" / f"{name}.cuh").read_text(encoding="utf-8")
         text = text.replace(f'#include "persistence/{name}.cuh"', part.replace("#pragma once\n", ""))
     return text
@@ -91,7 +92,7 @@ class GridShape(Shape):
     chunk: int  # tiles of sequences at once
 
     file = "persistent_grid.cu"
-    meets_by_flags = True
+    cooperative = True  # all blocks must run at once, since each polls what the others publish
 
     @property
     def _constants(self) -> dict[str, int]:
@@ -103,7 +104,8 @@ class GridShape(Shape):
         """B: sequences, a multiple of 8."""
         way = DIRECTIONS.index(direction)
         rows = self.units[way] // (self.tile_units, 16)[way]
-        shared = rows * self.warps * (self.chunk * WARP * LANE_BYTES + 2 * self.away[way] * TILE_BYTES)
+        parts = BUFFERS * self.chunk * WARP * LANE_BYTES
+        shared = rows * self.warps * (parts + 2 * self.away[way] * TILE_BYTES)
         return Launch(self.hidden // self.units[way], WARP * self.warps, shared)
 
     def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
@@ -120,7 +122,7 @@ class ClusterShape(Shape):
     cluster: int  # blocks
 
     file = "persistent_cluster.cu"
-    meets_by_flags = False
+    cooperative = False  # the hardware starts the blocks of a cluster together
 
     @property
     def _constants(self) -> dict[str, int]:
@@ -139,13 +141,12 @@ class ClusterShape(Shape):
     def launch(self, direction: str, B: int) -> Launch:
         """B: sequences, a multiple of 8."""
         if direction == "forward":
-            rows = 2 * SEQUENCES * 4 * (self.hidden // 2 + 16)
-            shared = rows + self.warps * 2 * SEQUENCES * self.tile_units
+            shared = BUFFERS * SEQUENCES * 2 * (self.hidden + self.units)
         else:
             pairs = -(-self.gates * self.units // WARP)
-            shared = 2 * SEQUENCES * 4 * (self.hidden + 16 * (pairs | 1))
-        both = 2 * 8  # barriers
-        return Launch(B // SEQUENCES * self.cluster, WARP * self.warps, shared + both, self.cluster)
+            shared = BUFFERS * SEQUENCES * 4 * (self.hidden + 16 * (pairs | 1))
+        barriers = BUFFERS * 8
+        return Launch(B // SEQUENCES * self.cluster, WARP * self.warps, shared + barriers, self.cluster)
 
     def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
         """weight_hh [G·H,H] as the kernel takes it."""

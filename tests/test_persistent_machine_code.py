@@ -1,0 +1,127 @@
+"""The machine code of the CUDA C++ kernels: what a step consists of, disassembled without a GPU."""
+
+import re
+import subprocess
+from collections import Counter
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from rnnlab.compiling import compilers
+from rnnlab.compiling.report import compile_report
+from rnnlab.ladder.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
+from rnnlab.machine.devices import find
+
+H200 = find("H200")
+STRONG_LOAD = "LDG.E.128.STRONG.GPU"  # past the first-level cache, 16 bytes
+
+
+def disassembler() -> Path | None:
+    """The program of the wheel nvidia-cuda-nvdisasm; None without it."""
+    spec = find_spec("nvidia")
+    folders = spec.submodule_search_locations if spec else ()
+    return next((path for folder in folders for path in Path(folder).glob("*/bin/nvdisasm")), None)
+
+
+needs_disassembler = pytest.mark.skipif(
+    bool(compilers.missing()) or disassembler() is None,
+    reason=compilers.missing() or "pip install nvidia-cuda-nvdisasm",
+)
+pytestmark = needs_disassembler
+
+
+@cache
+def machine_code(shape, direction, folder):
+    """Lines of one kernel for sm_90: labels, and instructions without their encoding."""
+    name = f"persistent_{direction}"
+    cubin = Path(folder) / "kernel.cubin"
+    cubin.write_bytes(compile_report(shape.source, arch="sm_90", options=shape.options)[name, "sm_90"].cubin)
+    text = subprocess.run([disassembler(), "-c", cubin], capture_output=True, text=True, check=True).stdout
+    section = next(part for part in text.split("\t.section\t") if part.startswith(f".text.{name},"))
+    lines = (re.sub(r"/\*.*?\*/", "", line).strip() for line in section.splitlines())
+    return [line for line in lines if line]
+
+
+def operation(line):
+    """The instruction's name, without its predicate."""
+    words = line.split()
+    return words[1] if words[0].startswith("@") and len(words) > 1 else words[0]
+
+
+def loops(lines):
+    """Every loop's lines: from a label to a branch back to it."""
+    labels = {line[:-1]: number for number, line in enumerate(lines) if line.endswith(":")}
+    for number, line in enumerate(lines):
+        target = re.search(r"\bBRA\b.*`\((\.L_x_\d+)\)", line)
+        if target and labels.get(target[1], number) < number:
+            yield lines[labels[target[1]] : number + 1]
+
+
+def step(lines):
+    """The loop over time: the longest one, which holds the others."""
+    return max(loops(lines), key=len)
+
+
+def grid(cell, hidden=512, B=8):
+    return grid_shape(cell, hidden, "bfloat16", B, H200)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+def test_a_step_of_the_grid_has_one_barrier_and_no_fence(cell, direction, tmp_path):
+    counts = Counter(map(operation, step(machine_code(grid(cell), direction, str(tmp_path)))))
+    barriers = {name: count for name, count in counts.items() if name.startswith("BAR")}
+    assert sum(barriers.values()) == 1, barriers
+    assert not [name for name in counts if name.startswith(("MEMBAR", "CCTL", "ERRBAR", "FENCE"))]
+    assert not [name for name in counts if name.startswith(("LDL", "STL"))]
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_a_waiting_block_loads_in_the_loop_in_which_it_waits(direction, tmp_path):
+    """The shortest loop that reads the clock is the polling one."""
+    polling = min(
+        (
+            loop
+            for loop in loops(machine_code(grid("lstm"), direction, str(tmp_path)))
+            if any("GLOBALTIMER" in line for line in loop)
+        ),
+        key=len,
+    )
+    names = list(map(operation, polling))
+    pairs = grid("lstm").hidden * (1 if direction == "forward" else 4) // 32 // grid("lstm").warps
+    assert names.count(STRONG_LOAD) == pairs
+    assert not [name for name in names if name.startswith("LDG") and name != STRONG_LOAD]
+
+
+def test_between_the_last_poll_and_the_publication_nothing_is_loaded_from_global_memory(tmp_path):
+    """The chain that every step waits for: numbers, product, barrier, sums, gates, h."""
+    lines = step(machine_code(grid("lstm"), "forward", str(tmp_path)))
+    names = list(map(operation, lines))
+    first = next(number for number, name in enumerate(names) if name.startswith("HMMA"))
+    last = next(number for number, name in enumerate(names) if name == "STG.E.STRONG.GPU")
+    assert not [name for name in names[first:last] if name.startswith("LDG")]
+    before = names[:first]
+    assert before.index("LDG.E.U16") < before.index(STRONG_LOAD)  # gates are on their way while a block waits
+    assert sum(name.startswith("LDS.128") for name in names[first:last]) == grid("lstm").warps
+
+
+@pytest.mark.parametrize(
+    ("hidden", "forward", "backward"),
+    [(256, 1, 2), (512, 2, 4)],  # of 16 bytes, by each lane: 8 or 16 blocks times 8 packets over 64 lanes
+)
+def test_a_step_of_a_cluster_pushes_sixteen_bytes_a_packet(hidden, forward, backward, tmp_path):
+    shape = cluster_shape("lstm", hidden, "bfloat16", H200)
+    for direction, packets in zip(DIRECTIONS, (forward, backward), strict=True):
+        names = list(map(operation, step(machine_code(shape, direction, str(tmp_path)))))
+        assert [name for name in names if name.startswith("STAS")] == ["STAS.128"] * packets
+        assert sum(name.startswith("BAR") for name in names) == 1  # of a team, or of the block
+        assert not [name for name in names if name.startswith(("MEMBAR", "LDL", "STL"))]
+
+
+def test_warps_that_do_not_pair_up_push_eight_bytes(tmp_path):
+    shape = cluster_shape("lstm", 160, "bfloat16", H200)
+    assert shape.warps == 5
+    names = list(map(operation, step(machine_code(shape, "forward", str(tmp_path)))))
+    assert {name for name in names if name.startswith("STAS")} == {"STAS.64"}
