@@ -9,6 +9,8 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable
 
+from rnnlab import records
+
 PYTORCH = "pytorch"
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
@@ -130,12 +132,11 @@ def page(record: dict) -> str:
 def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
     machine, blas = record["machine"], record["contestants"]["gemm_large"]["blas"]
-    commit = (record["commit"][:12] or "unknown") + " with changes" * bool(record["changed"])
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "not told"
     loads = [case["other_load"] for case in record["cases"]]
     lines = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
-        f"{record['date']}, commit {commit}",
+        f"{record['date']}, {records.origin(record)}",
         f"NumPy's BLAS: {library}; {record['settings']['rounds']} rounds in turns; * is the fastest rung",
     ]
     if loads and max(loads) > LOUD:

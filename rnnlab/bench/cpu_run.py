@@ -44,8 +44,8 @@ def run(chosen: argparse.Namespace) -> int:
         _say_what_is_missing(arena, chosen.peers_python)
         record = cpu_record.begin(arena)
         print(cpu_report.heading(record), end="\n\n", flush=True)
-        if chosen.record and record["changed"]:
-            print(f"not as committed: {', '.join(record['changed'])}. Commit first: a record names its code")
+        if chosen.record and record["changed"] != []:
+            print(f"{records.origin(record)}. Commit first: a record names its code")
         if chosen.record and not chosen.fresh:
             record = cpu_record.resumed(record)
         _measure(arena, asked.workloads, record, chosen.record)

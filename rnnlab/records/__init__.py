@@ -6,7 +6,8 @@ Only `rnnlab bench … --record` writes them; pages, lessons and pictures read t
     kind        which benchmark: "bench cpu", …; the module that measures it documents its further fields
     complete    false while it is being measured
     date        when it was begun, ISO 8601, UTC
-    commit      of the checkout; `changed` names measured files that differ from it
+    commit      of the checkout; `changed` names measured files that differ from it, or is null where there is
+                no git to say so; `commit_from` says who named the commit
     code        sha256 over all measured files
     machine     processor, cores, caches, memory, operating system
     settings    what the benchmark was told
@@ -66,6 +67,17 @@ def digest(record: dict) -> str:
     """sha256 over a record without its digest."""
     rest = {key: value for key, value in record.items() if key != "digest"}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def origin(record: dict) -> str:
+    """The code that was measured, in words: a commit, and whether the files were those of that commit."""
+    commit, changed = record["commit"][:12] or "unknown", record["changed"]
+    if changed is None:
+        source = record.get("commit_from", "nothing")
+        return f"commit {commit}, named by {source}; no git to say what was changed"
+    return f"commit {commit}" + (
+        f" with changes in {len(changed)} file{'s' * (len(changed) > 1)}" if changed else ""
+    )
 
 
 def place(record: dict, folder: Path | None = None) -> Path:

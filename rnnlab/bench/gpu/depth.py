@@ -86,15 +86,3 @@ def trained(layers: int, sequences: int, hidden: int, steps: int) -> Depth:
     losses = [stack.descend(target, RATE) for _ in range(TRAINED)]
     stack.results()  # says so if blocks did not meet
     return Depth(layers, sequences, stack.bytes, losses)
-
-
-def told(found: dict[str, dict | str]) -> str:
-    """Both networks in a sentence, or why they are not there."""
-    if "left_out" in found:
-        return f"residual RNN: {found['left_out']}"
-    shallow, deep = (Depth(**found[name]) for name in ("shallow", "deep"))
-    line = lambda each: (
-        f"{each.layers} layers at minibatch {each.sequences} in {each.bytes / 1e9:.2f} GB, "
-        f"loss {each.losses[0]:.4g} → {each.losses[-1]:.4g}"
-    )
-    return f"residual RNN: {line(shallow)}; {line(deep)}"

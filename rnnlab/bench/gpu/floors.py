@@ -13,26 +13,17 @@ from rnnlab.machine.devices import Device
 HEAD = "workload", "kernel", "exchange", "broadcast", "product", "floor, µs a step", "chosen"
 
 
-def known_latencies(record: dict) -> tuple[Device, Latencies] | None:
-    """The GPU at hand and its latencies, measured now and kept in the record; None if they cannot be had."""
-    try:
-        record["latencies"] = latencies.measured()
-    except Exception as error:  # whatever it is, the contestants may run all the same
-        record["latencies"] = {"left_out": f"{type(error).__name__}: {error}"}
-        print(f"no latencies: {error}")
-        return None
-    print(report.latencies(record["latencies"]), flush=True)
-    return abilities().sheet, latencies.as_latencies(record["latencies"])
+def known(measured: dict[str, float]) -> tuple[Device, Latencies]:
+    """The GPU at hand, and its latencies as the floor takes them."""
+    return abilities().sheet, latencies.as_latencies(measured)
 
 
-def with_floors(
-    results: list[Result], workload: Workload, known: tuple[Device, Latencies] | None
-) -> list[Result]:
-    """The results, the persistent kernels' with their floors where latencies are known."""
-    for each in results:
-        if known and each.name in NAMES and not each.left_out:
-            shape = shape_of(each.name, workload, each.precision, known[0])
-            each.floor = floor(shape, workload.B, *known).step
+def with_floors(results: list[Result], workload: Workload, known: tuple[Device, Latencies]) -> list[Result]:
+    """The results, with a floor where a persistent kernel in CUDA C++ was timed."""
+    for result in results:
+        if result.name in NAMES and not result.left_out:
+            shape = shape_of(result.name, workload, result.precision, known[0])
+            result.floor = floor(shape, workload.B, *known).step
     return results
 
 

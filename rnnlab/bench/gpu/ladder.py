@@ -1,5 +1,7 @@
 """The ladder's stages as contestants: a plan for each direction, both on the same buffers of the GPU."""
 
+import time
+
 import numpy as np
 
 from rnnlab.bench.gpu.workload import STORED, Problem
@@ -11,7 +13,9 @@ from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.run_cuda import Prepared
 from rnnlab.schedule.stages import STAGES, plan_for
 
-PRECISIONS = ("float32", "tf32", "float16")
+QUEUE = (
+    500  # commands that a stream takes before the host must wait for the GPU; the driver has room for 1024
+)
 
 
 class Stage:
@@ -47,6 +51,18 @@ class Stage:
                     each.issue()
 
         return self.gpu.seconds(run) / repeats
+
+    def host_seconds(self) -> float:
+        """See workload.Contestant; the GPU is idle before, and its queue of launches never full."""
+        commands = [command for part in self.parts["step"] for command in part.commands]
+        first = commands[:QUEUE]
+        self.gpu.finish()
+        start = time.perf_counter()
+        for command in first:
+            command()
+        seconds = time.perf_counter() - start
+        self.gpu.finish()
+        return seconds * len(commands) / len(first)
 
     def results(self) -> dict:
         """See workload.Contestant."""

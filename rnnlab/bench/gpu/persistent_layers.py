@@ -7,11 +7,14 @@ from rnnlab.bench.gpu.workload import Problem
 from rnnlab.ladder import persistent
 from rnnlab.ladder.persistence.kernels import backward_kernel, forward_kernel
 
+FORWARD = "weight_hh", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
+
 
 class PersistentLayers:
     """One kernel a layer each way; float32."""
 
     launches = dict.fromkeys(("forward", "backward", "step"))  # CuPy's products are not counted
+    own_parts = ("kernel",)  # the forward kernels without the input products
 
     def __init__(self, asked: Problem, name: str):
         if asked.precision != "float32":
@@ -32,7 +35,7 @@ class PersistentLayers:
 
     def seconds(self, part: str, repeats: int) -> float:
         """See workload.Contestant."""
-        runs = {"forward": [self._forward], "backward": [self._backward]}
+        runs = {"forward": [self._forward], "backward": [self._backward], "kernel": [self._recur]}
         return seconds(runs.get(part, [self._forward, self._backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
@@ -65,8 +68,13 @@ class PersistentLayers:
             flat = layer["gates"].reshape(self.T * self.B, -1)
             self.cupy.matmul(x.reshape(self.T * self.B, -1), layer["weight_ih"].T, out=flat)
             flat += layer["bias"]
-            self._launch(kernel, layer, "weight_hh", "inner_bias", "gates", "h", "kept")
+            self._launch(kernel, layer, *FORWARD)
             x = self._after(layer, x)
+
+    def _recur(self) -> None:
+        """Every layer's kernel, on the gates that it left: other numbers, the same work."""
+        for layer in self.layers:
+            self._launch(forward_kernel(self.cell, self.tiles, "float32"), layer, *FORWARD)
 
     def _after(self, layer: dict, x: object) -> object:
         """What the layer above is given, if this one was given x."""

@@ -18,6 +18,7 @@ class PersistentContestant:
     """One kernel a layer and direction, products over all steps around it."""
 
     launches = dict.fromkeys(("forward", "backward", "step"))  # copies of biases are CuPy's, not counted
+    own_parts = ("kernel",)  # the forward kernels without the input products
 
     def __init__(self, asked: Problem, shape: Shape, chip: Chip):
         import cupy
@@ -35,7 +36,11 @@ class PersistentContestant:
 
     def seconds(self, part: str, repeats: int) -> float:
         """See workload.Contestant."""
-        runs = {"forward": [self.layers.forward], "backward": [self.layers.backward]}
+        runs = {
+            "forward": [self.layers.forward],
+            "backward": [self.layers.backward],
+            "kernel": [self.layers.recur],
+        }
         return seconds(runs.get(part, [self.layers.forward, self.layers.backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:

@@ -2,9 +2,8 @@
 
 import numpy as np
 
+from rnnlab.bench.gpu.references import torch_module
 from rnnlab.bench.gpu.workload import Problem
-
-PRECISIONS = ("float32", "tf32", "float16", "bfloat16")
 
 
 class Layers:
@@ -17,11 +16,9 @@ class Layers:
 
         self.torch, self.tf32 = torch, asked.precision == "tf32"
         cell, _, _, I, H, L = asked.workload
-        kind, *nonlinearity = cell.split("_")
-        options = {"nonlinearity": nonlinearity[0]} if nonlinearity else {}
         dtype = getattr(torch, "float32" if self.tf32 else asked.precision)
         self._choose_precision()
-        self.module = getattr(torch.nn, kind.upper())(I, H, num_layers=L, **options)
+        self.module = torch_module(cell, I, H, L)
         with torch.no_grad():
             for parameter, values in asked.network.parameters.items():
                 getattr(self.module, parameter).copy_(torch.from_numpy(np.array(values)))

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from rnnlab import reference
+from rnnlab.bench.gpu import references
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.network import Network, training_flops
 
@@ -42,6 +42,7 @@ class Problem(NamedTuple):
     x: np.ndarray  # [T,B,I]
     dy: np.ndarray  # [T,B,H]
     wanted: dict[str, np.ndarray]  # y, dx and every gradient, in float64
+    reference: str = ""  # what computed them
 
     def error(self, results: dict[str, np.ndarray]) -> float:
         """The largest relative error in units of what is tolerated: above 1 the results are wrong."""
@@ -54,7 +55,11 @@ class Problem(NamedTuple):
 
 
 class Contestant(Protocol):
-    """Somebody who runs the problem on the GPU; made by its module's `build(problem, name)`."""
+    """An implementation that runs the problem on the GPU; its module's `build(problem, name)` returns it.
+
+    Two attributes are optional.  own_parts: further parts that it can time alone, as the recurrent kernel
+    without the input product ("kernel").  host_seconds(): how long the host issues one step, in seconds.
+    """
 
     bytes: int  # of the GPU's memory, at its highest in a training step
     launches: dict[str, int | None]  # of each part, where they are known
@@ -73,17 +78,14 @@ def problem(workload: Workload, precision: str) -> Problem:
 
 @lru_cache(maxsize=4)
 def _numbers(workload: Workload, precision: str, seed: int = 0) -> tuple:
-    """Network, x, dy and what is wanted; the same for precisions that round alike."""
+    """Network, x, dy, what is wanted and what computed it; the same for precisions that round alike."""
     cell, T, B, I, H, L = workload
     network, draw = Network.create(cell, I, H, layers=L, seed=seed), np.random.default_rng(seed)
     network = replace(
         network, parameters={name: rounded(each, precision) for name, each in network.parameters.items()}
     )
     x, dy = (rounded(draw.standard_normal((T, B, size), dtype=np.float32), precision) for size in (I, H))
-    exact = network.astype("float64")
-    y, _, saved = reference.forward(exact, x.astype("float64"))
-    dx, _, gradients = reference.backward(exact, saved, dy.astype("float64"))
-    return network, x, dy, {"y": y, "dx": dx, **gradients}
+    return network, x, dy, *references.wanted(network, x, dy)
 
 
 def rounded(array: np.ndarray, precision: str) -> np.ndarray:

@@ -16,6 +16,8 @@ from rnnlab.network import Network
 
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
+FORWARD = "forward", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
+
 
 class Chip(Protocol):
     """Who keeps arrays, multiplies and launches: CuPy and cuBLAS, or a stand-in in a test."""
@@ -69,9 +71,13 @@ class TensorLayers:
         for layer in self.layers:
             layer["gates"].reshape(self.T * self.wide, -1)[:] = layer["bias"]
             self.chip.product(x, layer["weight_ih"], layer["gates"], (False, True), True)
-            names = ("forward", "inner_bias", "gates", "h", "kept")
-            self._launch("forward", layer, names)
+            self._launch("forward", layer, FORWARD)
             x = layer["h"][self.wide :]
+
+    def recur(self) -> None:
+        """The forward kernels alone, to time them: they leave other numbers, the gates being results already."""
+        for layer in self.layers:
+            self._launch("forward", layer, FORWARD)
 
     def backward(self) -> None:
         """Fills every layer's gradients, and dx of the first."""
