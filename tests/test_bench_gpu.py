@@ -10,11 +10,11 @@ from pretended_card import PretendedCard
 
 from rnnlab import cli, cuda
 from rnnlab.bench import provenance
-from rnnlab.bench.gpu import command, ladder, measure, persistent_layers, report
+from rnnlab.bench.gpu import command, cudnn, ladder, measure, persistent_layers, report
 from rnnlab.bench.gpu.measure import Entry, Settings
 from rnnlab.bench.gpu.record import MEASURED
-from rnnlab.bench.gpu.workload import PARTS, Workload, problem, rounded
 from rnnlab.bench.provenance import ROOT
+from rnnlab.bench.workload import PARTS, Workload, problem, rounded
 from rnnlab.schedule.stages import STAGES
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
@@ -64,7 +64,7 @@ def entries(monkeypatch):
     found = []
     for kind in (Honest, Wrong, Trembling, Absent):
         module = ModuleType(f"pretended_{kind.__name__.lower()}")
-        module.build = kind
+        module.contestant = kind
         monkeypatch.setitem(sys.modules, module.__name__, module)
         found.append(Entry(kind.__name__.lower(), module.__name__))
     return found
@@ -92,7 +92,7 @@ def test_nobody_always_follows_the_same_one(entries):
 def test_a_stage_as_a_contestant_gives_the_references_numbers_however_often_it_ran(stage, monkeypatch):
     monkeypatch.setattr(ladder, "Gpu", lambda tf32: PretendedCard())
     asked = problem(SMALL, "float32")
-    contestant = ladder.build(asked, stage)
+    contestant = ladder.contestant(asked, stage)
     for part in ("step", "backward", "step"):
         contestant.seconds(part, 2)
     assert asked.error(contestant.results()) < 1
@@ -124,7 +124,7 @@ def pretended_cupy(monkeypatch):
 def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, pretended_cupy):
     asked = problem(SMALL._replace(cell=cell), "float32")
     with cuda.settings(checks=False):
-        contestant = persistent_layers.build(asked, "persistent")
+        contestant = persistent_layers.contestant(asked, "persistent")
         for part in ("step", "backward", "step"):
             contestant.seconds(part, 2)
     assert asked.error(contestant.results()) < 1
@@ -135,7 +135,7 @@ def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, 
 
 def test_the_persistent_rung_refuses_other_precisions():
     with pytest.raises(ValueError, match="in float32, not in float16"):
-        persistent_layers.build(problem(SMALL, "float16"), "persistent")
+        persistent_layers.contestant(problem(SMALL, "float16"), "persistent")
 
 
 def test_a_step_has_the_flops_of_its_products():
@@ -238,3 +238,15 @@ def imported_files(path):
         for name in names:
             file = ROOT / name.replace(".", "/")
             yield from (each for each in (file.with_suffix(".py"), file / "__init__.py") if each.exists())
+
+
+def test_a_refused_small_h_says_how_many_units_it_takes(monkeypatch):
+    def refuses(problem, name):
+        raise RuntimeError("cudnnSetRNNDescriptor_v8: CUDNN_STATUS_NOT_SUPPORTED")
+
+    monkeypatch.setattr(cudnn, "CudnnLayers", refuses)
+    large = problem(SMALL, "float16")._replace(workload=SMALL._replace(H=256))
+    with pytest.raises(RuntimeError, match=r"NOT_SUPPORTED: cuDNN 9\.26 has small_h up to 192 units"):
+        cudnn.contestant(large, "cudnn_persist_static_small_h")
+    with pytest.raises(RuntimeError, match=r"NOT_SUPPORTED$"):
+        cudnn.contestant(large, "cudnn_standard")

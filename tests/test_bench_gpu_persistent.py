@@ -12,7 +12,7 @@ from emulated_gpu import EmulatedChip, compiler, library
 from rnnlab import cli, cuda, reference
 from rnnlab.bench.gpu import depth, floors, latencies, report, tensor_layers
 from rnnlab.bench.gpu.measure import Result
-from rnnlab.bench.gpu.workload import PARTS, Workload, problem
+from rnnlab.bench.workload import PARTS, Workload, problem
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
 from rnnlab.ladder.persistence.floor import H200 as PAPER

@@ -14,7 +14,7 @@ from rnnlab.bench.gpu import command, day
 from rnnlab.bench.gpu.children import ROOT, Limits, run_task
 from rnnlab.bench.gpu.measure import Entry
 from rnnlab.bench.gpu.suites import Task, tasks_of
-from rnnlab.bench.gpu.workload import Workload
+from rnnlab.bench.workload import Workload
 from rnnlab.schedule import card
 
 SMALL = Workload("rnn_tanh", 3, 2, 4, 5, 1)

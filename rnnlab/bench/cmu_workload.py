@@ -23,6 +23,7 @@ from rnnlab.bench.cmu.problem import Problem, Size
 from rnnlab.bench.peers import Candidate
 from rnnlab.bench.peers.process import Failed, Peer, interpreter
 from rnnlab.bench.provenance import provenance
+from rnnlab.bench.turns import rotated
 from rnnlab.bench.watch import Watch
 from rnnlab.machine.resources import usable_cores
 
@@ -125,8 +126,7 @@ def measure(
         names = list(epochs.peers)
         with Watch(peer.process.pid for peer in epochs.peers.values()) as watch:
             for number in range(rounds):
-                shift = number % max(1, len(names))  # nobody always follows the same one
-                for name in (*names[shift:], *names[:shift]):
+                for name in rotated(names, number):
                     tell(f"round {number + 1} of {rounds}: {name}")
                     epochs.turn(name)
         epochs.check_again()

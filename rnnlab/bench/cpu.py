@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from rnnlab.bench.peers import LIMITS, Candidate
 from rnnlab.bench.peers.process import Failed, Peer, interpreter
+from rnnlab.bench.turns import rotated
 from rnnlab.bench.watch import Watch
 from rnnlab.bench.workload import Problem, Workload, problem
 
@@ -87,8 +88,7 @@ class Arena:
         with Watch(peer.process.pid for peer in self.peers.values()) as watch:
             for number in range(self.settings.rounds):
                 tell(f"{workload}: round {number + 1} of {self.settings.rounds}")
-                shift = number % len(ready)  # nobody always follows the same one
-                for candidate in (*ready[shift:], *ready[:shift]):
+                for candidate in rotated(ready, number):
                     self._turn(candidate, case)
         case.other_load = watch.others
         for candidate in ready:

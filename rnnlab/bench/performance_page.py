@@ -10,7 +10,7 @@ from rnnlab import records
 from rnnlab.bench import cpu_picture, cpu_report, cpu_targets
 from rnnlab.bench.cpu_record import KIND
 from rnnlab.bench.provenance import ROOT
-from rnnlab.bench.workload import CELLS, SHAPES
+from rnnlab.bench.workload import CELLS, SHAPES, Workload
 
 PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu_ladder.png"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
@@ -19,10 +19,10 @@ NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\
 
 def latest() -> tuple[Path, dict] | None:
     """The newest record that has every cell at every shape."""
-    full = {(cell, *shape) for cell in CELLS for shape in SHAPES}
+    full = {Workload(cell, *shape) for cell in CELLS for shape in SHAPES}
     for path in reversed(records.kept(KIND)):
         record = records.read(path)
-        if full <= {tuple(case["workload"].values()) for case in record["cases"]}:
+        if full <= {Workload(**case["workload"]) for case in record["cases"]}:
             return path, record
     return None
 

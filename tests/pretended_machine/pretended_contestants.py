@@ -83,9 +83,9 @@ KINDS = {
 }
 
 
-def build(problem, name):
+def contestant(problem, name):
     """One of KINDS, or a stage of the ladder on a pretended card."""
     if name in KINDS:
         return KINDS[name](problem, name)
     ladder.Gpu = lambda tf32: PretendedCard()
-    return ladder.build(problem, name)
+    return ladder.contestant(problem, name)

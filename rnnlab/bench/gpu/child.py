@@ -5,10 +5,8 @@ so far, the end.  So a process that hangs, is killed or breaks the CUDA context 
 the parent knows which contestant was at work.  Whatever else is printed goes to standard error.
 """
 
-import ctypes
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -18,9 +16,10 @@ os.environ.setdefault("NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "0")  # else Numba wait
 os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # persistent kernels are small on purpose
 
 from rnnlab.bench.gpu import measure
-from rnnlab.bench.gpu.workload import Workload, problem
+from rnnlab.bench.gpu.references import wanted as exact
+from rnnlab.bench.peers.serve import end_with_parent
+from rnnlab.bench.workload import Workload, problem
 
-PARENT_DIED = 1  # PR_SET_PDEATHSIG of prctl(2)
 BROKEN = 3  # exit status after an error that the CUDA context does not forget
 
 
@@ -54,7 +53,9 @@ def measured(task: dict, messages: Messages) -> dict:
         from rnnlab.bench.gpu.floors import known, with_floors
 
         results = with_floors(results, workload, known(latencies))
-    references = {entry.precision: problem(workload, entry.precision).reference for entry in entries[:1]}
+    references = {
+        entry.precision: problem(workload, entry.precision, exact).reference for entry in entries[:1]
+    }
     return {
         "results": [asdict(result) for result in results],
         "reference": next(iter(references.values()), ""),
@@ -94,10 +95,7 @@ KINDS: dict[str, Callable[[dict, Messages], dict]] = {
 
 def main() -> int:
     """Run the task; 0, or BROKEN where the CUDA context was lost."""
-    if (
-        sys.platform == "linux"
-    ):  # a parent that is killed takes its children along, or they would hold the GPU
-        ctypes.CDLL(None).prctl(PARENT_DIED, signal.SIGKILL)
+    end_with_parent()  # or a child of a parent that was killed would hold the GPU
     messages = Messages(os.fdopen(os.dup(1), "w", encoding="utf-8"))
     os.dup2(2, 1)
     task = json.load(sys.stdin)

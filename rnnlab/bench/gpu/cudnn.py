@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rnnlab.bench.gpu.events import seconds
-from rnnlab.bench.gpu.workload import Problem
+from rnnlab.bench.workload import Problem
 from rnnlab.cells import GATES
 from rnnlab.ladder.persistence.numbers import STORED, loaded, stored
 
@@ -24,6 +24,7 @@ CELLS = {"rnn_relu": 0, "rnn_tanh": 1, "lstm": 2, "gru": 3}
 TYPES = {"float32": 0, "tf32": 0, "float16": 2, "bfloat16": 9}  # cudnnDataType_t
 MATHS = {"float32": 3, "tf32": 0, "float16": 1, "bfloat16": 1}  # only multiply-adds; TF32; tensor cores
 DOUBLE_BIAS, TRAINING, ADD, SEQUENCES_OUTSIDE = 2, 1, 0, 0
+SMALL_H, SMALL_PLAIN_H = {"lstm": 192, "gru": 192}, 384  # units, in cuDNN 9.26
 DYNAMIC = ALGORITHMS["persist_dynamic"]
 
 
@@ -83,12 +84,12 @@ class CudnnLayers:
         self.bytes = cupy.get_default_memory_pool().used_bytes() - before
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
         runs = {"forward": [self._forward], "backward": [self._backward]}
         return seconds(runs.get(part, [self._forward, self._backward]), repeats, self.stream)
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
         found = {name: np.empty_like(each) for name, each in self.asked.network.parameters.items()}
         for name, rows, place, count in self._places(self.dweights):
             flat = self.dweights.view(self.dtype)[place : place + count]
@@ -212,4 +213,12 @@ def _sized(array: object) -> tuple[c_size_t, c_void_p]:
     return c_size_t(array.nbytes), _address(array)
 
 
-build = CudnnLayers
+def contestant(asked: Problem, name: str) -> CudnnLayers:
+    """name: cudnn_ and one of ALGORITHMS.  Raises RuntimeError if cuDNN refuses, with the limit if known."""
+    try:
+        return CudnnLayers(asked, name)
+    except RuntimeError as error:
+        most = SMALL_H.get(asked.workload.cell, SMALL_PLAIN_H)
+        if not name.endswith("small_h") or asked.workload.H <= most:
+            raise
+        raise RuntimeError(f"{error}: cuDNN 9.26 has small_h up to {most} units of this cell") from error

@@ -31,7 +31,7 @@ from rnnlab.bench.gpu.children import ROOT, Limits, environment, run_task
 from rnnlab.bench.gpu.measure import LADDER, PERSISTENT, TENSOR, Entry, Result, Settings
 from rnnlab.bench.gpu.probes import PROBES
 from rnnlab.bench.gpu.suites import OURS, PEERS, Task
-from rnnlab.bench.gpu.workload import Workload
+from rnnlab.bench.workload import Workload
 from rnnlab.schedule import card
 
 SMALL = Workload("lstm", 6, 5, 64, 64, 2)

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rnnlab.bench.gpu.persistent_layers import PersistentLayers
-from rnnlab.bench.gpu.workload import Problem, Workload
+from rnnlab.bench.workload import Problem, Workload
 from rnnlab.network import Network
 
 HIDDEN, STEPS = 1152, 700
@@ -36,7 +36,7 @@ class ResidualLayers(PersistentLayers):
         return layer["dx"]
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant; y is what the last layer gives."""
+        """See contestant.Contestant; y is what the last layer gives."""
         return super().results() | {"y": self.layers[-1]["out"].get()}
 
     def descend(self, target: object, rate: float) -> float:

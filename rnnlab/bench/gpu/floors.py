@@ -5,7 +5,7 @@ from itertools import product
 from rnnlab.bench.gpu import latencies, report
 from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.tensor_layers import NAMES, shape_of
-from rnnlab.bench.gpu.workload import Workload
+from rnnlab.bench.workload import Workload
 from rnnlab.ladder.persistence.chooser import Abilities, abilities, choose
 from rnnlab.ladder.persistence.floor import Latencies, floor, latencies_of
 from rnnlab.machine.devices import Device

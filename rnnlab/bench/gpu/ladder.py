@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 
-from rnnlab.bench.gpu.workload import STORED, Problem
+from rnnlab.bench.workload import STORED, Problem
 from rnnlab.cells import STATES
 from rnnlab.graphs.cells import cell_name
 from rnnlab.schedule import network_arrays as arrays_of
@@ -43,7 +43,7 @@ class Stage:
         self.bytes = self.gpu.used_bytes() - before  # a step makes nothing more: this is the highest too
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
 
         def run() -> None:
             for _ in range(repeats):
@@ -53,7 +53,7 @@ class Stage:
         return self.gpu.seconds(run) / repeats
 
     def host_seconds(self) -> float:
-        """See workload.Contestant; the GPU is idle before, and its queue of launches never full."""
+        """See contestant.Contestant; the GPU is idle before, and its queue of launches never full."""
         commands = [command for part in self.parts["step"] for command in part.commands]
         first = commands[:QUEUE]
         self.gpu.finish()
@@ -65,11 +65,11 @@ class Stage:
         return seconds * len(commands) / len(first)
 
     def results(self) -> dict:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
         there, back = self.parts["step"]
         y, _ = arrays_of.forward_results(self.network, there.arrays(), self.T, self.B)
         dx, _, gradients = arrays_of.backward_results(self.network, back.arrays(), self.T, self.B)
         return {"y": y, "dx": dx, **{name: gradients[name] for name in self.network.parameters}}
 
 
-build = Stage
+contestant = Stage

@@ -15,7 +15,10 @@ from importlib import import_module
 
 import numpy as np
 
-from rnnlab.bench.gpu.workload import PARTS, Contestant, Problem, Workload, problem
+from rnnlab.bench.gpu.contestant import Contestant
+from rnnlab.bench.gpu.references import wanted as exact
+from rnnlab.bench.turns import rotated
+from rnnlab.bench.workload import PARTS, Problem, Workload, problem
 
 MODULES = "ladder", "torch_layers", "cudnn", "persistent_layers", "tensor_layers"
 LADDER, TORCH, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
@@ -91,7 +94,7 @@ def measure(
         result = Result(entry.name, entry.precision)
         results.append(result)
         watcher.at("", f"reference for {entry.precision}")
-        wanted = problem(workload, entry.precision)
+        wanted = problem(workload, entry.precision, exact)
         watcher.at(str(entry), "made ready")
         with _failures(result):
             active.append((_prepare(wanted, entry, result), result))
@@ -102,7 +105,8 @@ def measure(
         with _failures(result):
             repeats[id(result)] = _repeats(contestant, settings)
     for number in range(settings.rounds):
-        for contestant, result in _in_turn(active, number):
+        timed = [(contestant, result) for contestant, result in active if not result.left_out]
+        for contestant, result in rotated(timed, number):
             watcher.at(_key(result), f"round {number + 1} of {settings.rounds}")
             with _failures(result):
                 _time(contestant, result, repeats[id(result)])
@@ -110,20 +114,13 @@ def measure(
     for contestant, result in active:
         watcher.at(_key(result), "checked again")
         with _failures(result):
-            _check(problem(workload, result.precision), contestant, result)
+            _check(problem(workload, result.precision, exact), contestant, result)
     watcher.results(results)
     return results
 
 
 def _key(result: Result) -> str:
     return str(Entry(result.name, "", result.precision))
-
-
-def _in_turn(active: list, number: int) -> Iterator[tuple[Contestant, Result]]:
-    """Those without an error; the first changes each round, so that nobody always follows the same one."""
-    timed = [(contestant, result) for contestant, result in active if not result.left_out]
-    shift = number % max(1, len(timed))
-    return iter((*timed[shift:], *timed[:shift]))
 
 
 @contextmanager
@@ -153,7 +150,7 @@ def check_device(reason: str) -> None:
 
 def _prepare(wanted: Problem, entry: Entry, result: Result) -> Contestant:
     """The contestant, built and right; its result has all that is known without a clock."""
-    contestant = import_module(entry.module).build(wanted, entry.name)
+    contestant = import_module(entry.module).contestant(wanted, entry.name)
     contestant.seconds("step", 1)
     first = contestant.results()
     contestant.seconds("step", 1)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.bench.gpu.events import seconds
-from rnnlab.bench.gpu.workload import Problem
+from rnnlab.bench.workload import Problem
 from rnnlab.ladder import persistent
 from rnnlab.ladder.persistence.kernels import backward_kernel, forward_kernel
 
@@ -34,12 +34,12 @@ class PersistentLayers:
         self.bytes = cupy.get_default_memory_pool().used_bytes() - before
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
         runs = {"forward": [self._forward], "backward": [self._backward], "kernel": [self._recur]}
         return seconds(runs.get(part, [self._forward, self._backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant.  Raises RuntimeError if the blocks of a kernel never met."""
+        """See contestant.Contestant.  Raises RuntimeError if the blocks of a kernel never met."""
         if step := int(self.failed.get()[0]):
             raise RuntimeError(f"the blocks did not meet at step {step}")
         found = {"y": self.layers[-1]["h"][1:], "dx": self.layers[0]["dx"]}
@@ -112,4 +112,4 @@ class PersistentLayers:
         kernel[sizes](layer[weights], *given, self.flags, self.failed, self.T, self.B)
 
 
-build = PersistentLayers
+contestant = PersistentLayers

@@ -10,7 +10,10 @@ from rnnlab.bench.provenance import provenance
 KIND = "bench gpu"
 MEASURED = (
     "rnnlab/bench/gpu",
+    "rnnlab/bench/peers",
     "rnnlab/bench/provenance.py",
+    "rnnlab/bench/turns.py",
+    "rnnlab/bench/workload.py",
     "rnnlab/cells.py",
     "rnnlab/compare.py",
     "rnnlab/compiling",

@@ -7,22 +7,15 @@ against rnnlab.reference on a small network of the same cell and number of layer
 
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from rnnlab import reference
+from rnnlab.bench.workload import Wanted, by_numpy
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.network import Network
 
 SMALL = 5, 3, 4, 6  # T, B, I, H of the network on which both are compared
-
-
-class Wanted(NamedTuple):
-    """Results in float64, and what computed them."""
-
-    arrays: dict[str, np.ndarray]  # y [T,B,H], dx [T,B,I] and every gradient
-    source: str
 
 
 def wanted(network: Network, x: np.ndarray, dy: np.ndarray) -> Wanted:
@@ -36,15 +29,8 @@ def wanted(network: Network, x: np.ndarray, dy: np.ndarray) -> Wanted:
         reason = reason or f"PyTorch in float64 is {far:.0e} away from NumPy on a small network"
     except RuntimeError as error:  # no memory, or no cuDNN: the reference then takes longer
         reason = f"PyTorch cannot: {error}".splitlines()[0]
-    return Wanted(by_numpy(network, x, dy), f"NumPy in float64 ({reason})")
-
-
-def by_numpy(network: Network, x: np.ndarray, dy: np.ndarray) -> dict[str, np.ndarray]:
-    """See wanted."""
-    exact = network.astype("float64")
-    y, _, saved = reference.forward(exact, x.astype("float64"))
-    dx, _, gradients = reference.backward(exact, saved, dy.astype("float64"))
-    return {"y": y, "dx": dx, **gradients}
+    exact = by_numpy(network, x, dy)
+    return exact._replace(source=f"{exact.source} ({reason})")
 
 
 def by_torch(network: Network, x: np.ndarray, dy: np.ndarray, device: str) -> dict[str, np.ndarray]:
@@ -91,5 +77,5 @@ def distance(cell: str, layers: int, device: str) -> float:
     (T, B, I, H), draw = SMALL, np.random.default_rng(0)
     network = Network.create(cell, I, H, layers=layers, seed=0)
     x, dy = draw.standard_normal((T, B, I)), draw.standard_normal((T, B, H))
-    exact, found = by_numpy(network, x, dy), by_torch(network, x, dy, device)
-    return max(relative_error(found[name], exact[name]) for name in exact)
+    exact, got = by_numpy(network, x, dy).arrays, by_torch(network, x, dy, device)
+    return max(relative_error(got[name], exact[name]) for name in exact)

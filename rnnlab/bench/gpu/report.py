@@ -2,7 +2,7 @@
 
 from rnnlab import records
 from rnnlab.bench.gpu.measure import Result
-from rnnlab.bench.gpu.workload import PARTS, Workload
+from rnnlab.bench.workload import PARTS, Workload
 from rnnlab.machine.devices import Device
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import STAGES, plan_for
@@ -27,9 +27,9 @@ def page(record: dict) -> str:
     if "latencies" in record:
         lines.append(latencies(record["latencies"]))
     for entry in record["cases"]:
-        workload = Workload(*entry["workload"].values())
+        workload = Workload(**entry["workload"])
         results = [Result(**fields) for fields in entry["results"]]
-        lines += [f"{workload}", *case(workload, results)]
+        lines += [f"{workload} (T×B×I×H)", *case(workload, results)]
         if entry.get("left_out"):
             lines.append(f"not finished: {entry['left_out']}")
         if entry.get("reference"):

@@ -9,7 +9,7 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from rnnlab.bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, Entry
-from rnnlab.bench.gpu.workload import Workload
+from rnnlab.bench.workload import Workload
 from rnnlab.schedule.stages import STAGES
 
 APPLEYARD = Workload("lstm", 100, 64, 512, 512, 4)  # the size of LSTM.cu and of the article's ladder

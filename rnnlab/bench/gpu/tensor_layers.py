@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.bench.gpu.events import seconds
-from rnnlab.bench.gpu.workload import Problem, Workload
+from rnnlab.bench.workload import Problem, Workload
 from rnnlab.ladder.persistence.chooser import abilities
 from rnnlab.ladder.persistence.cuda_chip import CudaChip
 from rnnlab.ladder.persistence.layers import Chip, TensorLayers
@@ -35,7 +35,7 @@ class PersistentContestant:
         self.bytes = cupy.get_default_memory_pool().used_bytes() - before
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
         runs = {
             "forward": [self.layers.forward],
             "backward": [self.layers.backward],
@@ -44,13 +44,13 @@ class PersistentContestant:
         return seconds(runs.get(part, [self.layers.forward, self.layers.backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant.  Raises RuntimeError if blocks waited for each other in vain."""
+        """See contestant.Contestant.  Raises RuntimeError if blocks waited for each other in vain."""
         self.layers.check()
         dx, _, gradients = self.layers.gradients()
         return {"y": self.layers.outputs()[0], "dx": dx, **gradients}
 
 
-def build(asked: Problem, name: str) -> PersistentContestant:
+def contestant(asked: Problem, name: str) -> PersistentContestant:
     """name: of NAMES.  Raises ValueError where the shape, precision or GPU does not allow it."""
     shape = shape_of(name, asked.workload, asked.precision, abilities().sheet)
     return PersistentContestant(asked, shape, CudaChip(asked.precision))

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.bench.gpu.references import torch_module
-from rnnlab.bench.gpu.workload import Problem
+from rnnlab.bench.workload import Problem
 
 
 class Layers:
@@ -33,7 +33,7 @@ class Layers:
         self.bytes = torch.cuda.max_memory_allocated()
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant; before a backward pass stands a forward pass that is not timed."""
+        """See contestant.Contestant; before a backward pass stands a forward pass that is not timed."""
         event = lambda: self.torch.cuda.Event(enable_timing=True)
         self._choose_precision()
         spans = []
@@ -52,7 +52,7 @@ class Layers:
         return 1e-3 * sum(start.elapsed_time(end) for start, end in spans) / repeats
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
         found = {"y": self.y, "dx": self.x.grad}
         found |= {name: parameter.grad for name, parameter in self.module.named_parameters()}
         return {name: each.detach().float().cpu().numpy() for name, each in found.items()}
@@ -72,4 +72,4 @@ class Layers:
         self.torch.backends.cuda.matmul.allow_tf32 = self.tf32
 
 
-build = Layers
+contestant = Layers

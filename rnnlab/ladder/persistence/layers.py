@@ -75,7 +75,7 @@ class TensorLayers:
             x = layer["h"][self.wide :]
 
     def recur(self) -> None:
-        """The forward kernels alone, to time them: they leave other numbers, the gates being results already."""
+        """Run the forward kernels alone, for a clock.  Gates are results already, so h is another."""
         for layer in self.layers:
             self._launch("forward", layer, FORWARD)
 
