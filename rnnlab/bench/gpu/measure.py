@@ -20,8 +20,9 @@ from rnnlab.bench.gpu.references import wanted as exact
 from rnnlab.bench.turns import rotated
 from rnnlab.bench.workload import PARTS, Problem, Workload, problem
 
-MODULES = "ladder", "torch_layers", "cudnn", "persistent_layers", "tensor_layers"
-LADDER, TORCH, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
+MODULES = "ladder", "cudnn", "persistent_layers", "tensor_layers"
+LADDER, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
+TORCH = "rnnlab.bench.peers.torch_layers"
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ against rnnlab.reference on a small network of the same cell and number of layer
 
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 
@@ -35,28 +34,9 @@ def wanted(network: Network, x: np.ndarray, dy: np.ndarray) -> Wanted:
 
 def by_torch(network: Network, x: np.ndarray, dy: np.ndarray, device: str) -> dict[str, np.ndarray]:
     """See wanted; on PyTorch's device of that name."""
-    import torch
+    from rnnlab.bench.peers import torch_layers
 
-    module = torch_module(network.cell, network.input_size, network.hidden_size, network.layers)
-    module = module.to(device, torch.float64)
-    with torch.no_grad():
-        for name, values in network.parameters.items():
-            getattr(module, name).copy_(torch.from_numpy(values.astype("float64")))
-    inputs = torch.from_numpy(x.astype("float64")).to(device).requires_grad_()
-    y, _ = module(inputs)
-    y.backward(torch.from_numpy(dy.astype("float64")).to(device))
-    tensors = {"y": y, "dx": inputs.grad}
-    tensors |= {name: parameter.grad for name, parameter in module.named_parameters()}
-    return {name: tensor.detach().cpu().numpy() for name, tensor in tensors.items()}
-
-
-def torch_module(cell: str, inputs: int, hidden: int, layers: int) -> Any:
-    """torch.nn.RNN, GRU or LSTM for one of our cells; a GRU resets after its product there."""
-    import torch
-
-    kind, *nonlinearity = cell.split("_")
-    options = {"nonlinearity": nonlinearity[0]} if nonlinearity else {}
-    return getattr(torch.nn, kind.upper())(inputs, hidden, num_layers=layers, **options)
+    return torch_layers.reference(network, x, dy, device)
 
 
 def _gpu_has_torch() -> bool:
