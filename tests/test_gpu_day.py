@@ -288,8 +288,8 @@ def test_the_first_part_goes_through_every_step_on_a_pretended_card(
     machine, monkeypatch, pretended_tool, capsys, tmp_path
 ):
     pretended_tool(errors=0)
-    pretend_suite(monkeypatch, Task("persistent", "workload", SMALL, [entry("Right"), entry("graph_replay")]))
-    suites = {"persistent": lambda quick: iter([Task("persistent", "workload", SMALL, [entry("Right")])])}
+    task = Task("persistent", "workload", SMALL, [entry("Right"), entry("RaisesLate")])
+    suites = {"persistent": lambda quick: iter([task])}
     monkeypatch.setattr("rnnlab.bench.gpu.suites.SUITES", suites | {"stages": lambda quick: iter(())})
     monkeypatch.setattr(day, "OURS", [entry("Right"), entry("WrongLate")])
     monkeypatch.setattr(day, "PEERS", [entry("IsKilled")])
@@ -303,6 +303,7 @@ def test_the_first_part_goes_through_every_step_on_a_pretended_card(
     assert "WRONG: small step of IsKilled, float32: its process was ended by signal SIGKILL" in wrong
     assert "WRONG: small step of WrongLate" in wrong
     assert "WRONG: tests: no test ran" in wrong
+    assert "WRONG: persistent/rnn_tanh-T3-B2-H5-L1: RaisesLate, float32: RuntimeError" in wrong
     assert "WRONG: torch: " in wrong  # there is no PyTorch that sees a GPU here
     assert "describe: " in fine
     assert "product: cuBLAS multiplies" in fine
@@ -329,7 +330,7 @@ def test_a_tool_that_reports_nothing_has_checked_nothing(machine, monkeypatch):
 @pytest.mark.parametrize(("part", "suites"), [(2, ["persistent"]), (3, ["stages", "peers"])])
 def test_the_other_parts_measure_their_suites_in_the_time_that_is_left(part, suites, machine, monkeypatch):
     chosen = []
-    monkeypatch.setattr(command, "run", lambda options: chosen.append(options) or 0)
+    monkeypatch.setattr(command, "run", lambda options, wrong: chosen.append(options) or 0)
     assert cli.main(["gpu-day", str(part), "--minutes", "3", "--continue", "--skip", "depth"]) == 0
     (options,) = chosen
     assert options.suite == suites

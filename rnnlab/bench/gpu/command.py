@@ -36,8 +36,11 @@ LEAST_SECONDS = 10.0  # a task is not begun with less
 REPEATS = 2  # how often a task is begun again, each time without the contestant that ended it
 
 
-def run(chosen: argparse.Namespace) -> int:
-    """The command; 0, 1 if something could not be kept, 2 for an option or a GPU that is not there."""
+def run(chosen: argparse.Namespace, wrong: list[str] | None = None) -> int:
+    """The command; 0, 1 if something could not be kept, 2 for an option or a GPU that is not there.
+
+    What went wrong is printed, and appended to `wrong`.
+    """
     try:
         tasks = tasks_of(chosen.suite, chosen.quick, chosen.only or (), chosen.skip or ())
     except ValueError as error:
@@ -45,7 +48,7 @@ def run(chosen: argparse.Namespace) -> int:
         return 2
     if why := card.why_not():
         return _without_gpu(why, tasks, chosen)
-    return _with_gpu(tasks, chosen)
+    return _with_gpu(tasks, chosen, [] if wrong is None else wrong)
 
 
 def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int:
@@ -64,7 +67,7 @@ def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int
     return 2 if chosen.record or chosen.out else 0
 
 
-def _with_gpu(tasks: list[Task], chosen: argparse.Namespace) -> int:
+def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, wrong: list[str]) -> int:
     end = time.monotonic() + 60 * (chosen.minutes or MINUTES)
     settings = Settings(rounds=chosen.rounds or (3 if chosen.quick else Settings.rounds))
     described = run_task({"kind": "probe", "probe": "describe"}, Limits(QUIET_SECONDS))
@@ -80,8 +83,34 @@ def _with_gpu(tasks: list[Task], chosen: argparse.Namespace) -> int:
     print(report.heading(kept.record), flush=True)
     for task in tasks:
         measure_task(task, settings, kept, end)
+        wrong += findings(kept.record, task)
     kept.finish()
+    wrong += [f"{folder}: {reason}" for folder, reason in kept.failed.items()]
     return 1 if kept.failed else 0
+
+
+def findings(record: dict, task: Task) -> list[str]:
+    """What went wrong with a task: no measurement, or failed contestants; a refused shape is no failure."""
+    if task.name in record["left_out"]:
+        return [f"{task.name}: {record['left_out'][task.name]}"]
+    if task.workload is None:
+        return [f"{task.name}: {reason}"] if (reason := record[task.kind].get("left_out")) else []
+    workload = task.workload._asdict()
+    (case,) = (
+        case for case in record["cases"] if (case["suite"], case["workload"]) == (task.suite, workload)
+    )
+    lines = [f"{task.name}: {case['left_out']}"] if case["left_out"] else []
+    failed = [result for result in map(_result, case["results"]) if result.left_out and not _refused(result)]
+    return lines + [f"{task.name}: {str_of(result)}: {result.left_out}" for result in failed]
+
+
+def _result(fields: dict) -> Result:
+    return Result(**fields)
+
+
+def _refused(result: Result) -> bool:
+    """Is it left out because this shape, precision or size is not offered?"""
+    return result.left_out.startswith("ValueError") or "has small_h up to" in result.left_out
 
 
 def measure_task(task: Task, settings: Settings, kept: Kept, end: float) -> None:

@@ -234,7 +234,10 @@ def bench(day: Day, chosen: argparse.Namespace, suites: list[str], quick: bool =
         only=chosen.only, skip=chosen.skip, minutes=day.left() / 60,
     )  # fmt: skip
     setattr(options, "continue", getattr(chosen, "continue"))
-    status = command.run(options)
+    wrong: list[str] = []
+    status = command.run(options, wrong)
+    for line in wrong:
+        day.say(False, line)
     day.say(status == 0, f"bench gpu {' '.join(suites)}: " + ("done" if status == 0 else f"status {status}"))
 
 
