@@ -81,6 +81,15 @@ def test_who_is_wrong_when_the_clock_has_run_or_cannot_be_built_has_no_times_but
     assert (absent.seconds, absent.left_out) == ({}, "OSError: no such library")
 
 
+def test_when_time_is_over_those_that_are_ready_have_one_round_and_the_others_a_reason(entries, monkeypatch):
+    clock = iter([0.0, 2.0, *[3.0] * 9])
+    monkeypatch.setattr(measure, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    first, second = measure.measure(SMALL, [entries[0], entries[2]], Settings(rounds=5), until=1.0)
+    assert len(first.seconds["step"]) == 1
+    assert not first.left_out
+    assert second.left_out == "time was over before it was made ready"
+
+
 def test_nobody_always_follows_the_same_one(entries):
     Honest.turns.clear()
     measure.measure(SMALL, [entries[0], entries[2]], Settings(rounds=2, turn=1e-9))

@@ -116,7 +116,7 @@ def measure(
     rounds: int = ROUNDS,
     threads: int | None = None,
     peers_python: str | None = None,
-    tell: Callable[[str], None] = lambda said: None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> Result:
     """Every candidate's epochs at that size; whoever comes back with wrong numbers is left out."""
     with Epochs(cmu.draw(size), threads or usable_cores(), peers_python) as epochs:
@@ -136,17 +136,17 @@ def measure(
 
 def run(chosen: argparse.Namespace) -> int:
     """The command; 2 where it was asked for what there is not."""
-    there = {candidate.name: candidate for candidate in CANDIDATES}
-    if unknown := [name for name in chosen.only or () if name not in there]:
-        names = ", ".join(there)
+    known = {candidate.name: candidate for candidate in CANDIDATES}
+    if unknown := [name for name in chosen.only or () if name not in known]:
+        names = ", ".join(known)
         print(f"rnnlab bench cmu: no contestant is called {unknown[0]!r}; there are {names}", file=sys.stderr)
         return 2
     size = QUICK if chosen.quick else Size()
     rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
     threads = chosen.threads or usable_cores()
     record = provenance(KIND, MEASURED, {**size._asdict(), "rounds": rounds, "threads": threads})
-    asked = [there[name] for name in chosen.only or there]
-    record |= asdict(measure(size, asked, rounds, threads, chosen.peers_python, _say))
+    selection = [known[name] for name in chosen.only or known]
+    record |= asdict(measure(size, selection, rounds, threads, chosen.peers_python, _say))
     _say("")
     if chosen.record:
         _keep(record | {"complete": True})
@@ -170,7 +170,7 @@ def _draw(record: dict, file: str) -> None:
     print(cmu_picture.finding(record))
 
 
-def _say(said: str) -> None:
+def _say(text: str) -> None:
     """One line that is written over and over, where somebody looks at it."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{said}", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -28,7 +28,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
     gru.set_defaults(run=_gru)
     record = subparsers.add_parser("record", help="measurements that were made: list them, show one")
-    record.set_defaults(run=_list)
+    record.set_defaults(run=lambda chosen: record.print_help())
     verbs = record.add_subparsers(metavar="WHAT")
     verbs.add_parser("list", help="list every record, with its date, machine and commit").set_defaults(
         run=_list

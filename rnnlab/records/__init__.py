@@ -100,17 +100,17 @@ def kept(kind: str | None = None, folder: Path | None = None) -> list[Path]:
 
 def find(name: str, folder: Path | None = None) -> Path:
     """The one record whose file's name contains `name`.  Raises ValueError where none does, or several do."""
-    found = [path for path in kept(folder=folder) if name in path.name]
-    exact = [path for path in found if path.stem == name]
-    if len(exact or found) != 1:
-        there = ", ".join(path.stem for path in found or kept(folder=folder)) or "none at all"
-        raise ValueError(f"{'several' if found else 'no'} records are called {name!r}; there are {there}")
-    return (exact or found)[0]
+    matches = [path for path in kept(folder=folder) if name in path.name]
+    exact = [path for path in matches if path.stem == name]
+    if len(exact or matches) != 1:
+        names = ", ".join(path.stem for path in matches or kept(folder=folder)) or "none at all"
+        raise ValueError(f"{'several' if matches else 'no'} records are called {name!r}; there are {names}")
+    return (exact or matches)[0]
 
 
 def _minute(path: Path) -> tuple[str, str]:
-    found = re.search(r"\d{4}-\d\d-\d\dT\d{4}", path.name)
-    return (found[0] if found else "", path.name)
+    matches = re.search(r"\d{4}-\d\d-\d\dT\d{4}", path.name)
+    return (matches[0] if matches else "", path.name)
 
 
 def _slug(text: str) -> str:
@@ -119,4 +119,4 @@ def _slug(text: str) -> str:
 
 def _on_one_line(text: str) -> str:
     """Lists of plain numbers or words take one line, however long: a record is for people too."""
-    return re.sub(r"\[[^][{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text)
+    return re.sub(r"\[[^][{}]*\]", lambda matches: re.sub(r"\n\s*", " ", matches[0]), text)

@@ -6,8 +6,10 @@ the parent knows which contestant was at work.  Whatever else is printed goes to
 """
 
 import json
+import math
 import os
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any, TextIO
@@ -20,6 +22,7 @@ from rnnlab.bench.gpu.references import wanted as exact
 from rnnlab.bench.peers.serve import end_with_parent
 from rnnlab.bench.workload import Workload, problem
 
+START = time.monotonic()
 BROKEN = 3  # exit status after an error that the CUDA context does not forget
 
 
@@ -47,7 +50,8 @@ def measured(task: dict, messages: Messages) -> dict:
     """A workload's results; floors beside them where the task has latencies."""
     workload = Workload(*task["workload"])
     entries = [measure.Entry(*entry) for entry in task["entries"]]
-    results = measure.measure(workload, entries, measure.Settings(**task["settings"]), messages)
+    settings, until = measure.Settings(**task["settings"]), START + task.get("seconds", math.inf)
+    results = measure.measure(workload, entries, settings, messages, until)
     latencies = task.get("latencies") or {}
     if latencies and "left_out" not in latencies:
         from rnnlab.bench.gpu.floors import known, with_floors

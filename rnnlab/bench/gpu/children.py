@@ -27,6 +27,7 @@ class Outcome:
     facts: dict = field(default_factory=dict)
     at: str = ""  # the contestant at work when it ended, if one was
     reason: str = ""  # why it did not finish; empty if it did
+    is_late: bool = False  # is the reason that its whole time was over, which is no fault of who was at work
     printed: list[str] = field(default_factory=list)  # its last lines that are no messages
 
 
@@ -105,7 +106,8 @@ def _follow(lines: queue.SimpleQueue, outcome: Outcome, limits: Limits, tell: Ca
         try:
             line = lines.get(timeout=max(0.0, min(left, limits.quiet)))
         except queue.Empty:
-            if left <= limits.quiet:
+            outcome.is_late = left <= limits.quiet
+            if outcome.is_late:
                 return f"it was not done within {limits.total:.0f} s"
             return f"it said nothing for {limits.quiet:.0f} s"
         if line is None:

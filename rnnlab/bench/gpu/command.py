@@ -23,14 +23,15 @@ from rnnlab import records
 from rnnlab.bench.gpu import report
 from rnnlab.bench.gpu.children import Limits, Outcome, run_task
 from rnnlab.bench.gpu.floors import predicted_floors
-from rnnlab.bench.gpu.measure import Result, Settings
+from rnnlab.bench.gpu.measure import TIME_WAS_OVER, Result, Settings
 from rnnlab.bench.gpu.record import Kept, begin, resume
 from rnnlab.bench.gpu.suites import APPLEYARD, Task, tasks_of
 from rnnlab.machine.devices import find as find_device
 from rnnlab.schedule import card
 
 MINUTES = 8.0  # after which no task is running any more
-TASK_SECONDS = 75.0  # for all contestants of one workload
+TASK_SECONDS = 120.0  # for all contestants of one workload
+ENOUGH = 0.75  # part of a task's time after which it begins no other round and checks what it has
 QUIET_SECONDS = 45.0  # without any message; the largest reference takes NumPy 31 s
 LEAST_SECONDS = 10.0  # a task is not begun with less
 REPEATS = 2  # how often a task is begun again, each time without the contestant that ended it
@@ -121,8 +122,8 @@ def measure_task(task: Task, settings: Settings, kept: Kept, end: float) -> None
         return
     record["left_out"].pop(task.name, None)
     if end - time.monotonic() < LEAST_SECONDS:
-        record["left_out"][task.name] = "time was over"
-        print(f"{task.name} is left out: time was over", flush=True)
+        record["left_out"][task.name] = TIME_WAS_OVER
+        print(f"{task.name} is left out: {TIME_WAS_OVER}", flush=True)
         return kept.write()
     start = time.monotonic()
     outcome, excluded = run_without_the_broken(task, settings, record, end)
@@ -144,11 +145,11 @@ def run_without_the_broken(
             "entries": [[entry.name, entry.module, entry.precision] for entry in entries],
             "settings": asdict(settings),
             "latencies": record.get("latencies"),
+            "seconds": ENOUGH * (seconds := min(TASK_SECONDS, end - time.monotonic())),
         }
-        seconds = min(TASK_SECONDS, end - time.monotonic())
         outcome = run_task(message, Limits(seconds, min(QUIET_SECONDS, seconds)), _progress(task))
         broken = next((entry for entry in entries if str(entry) == outcome.at), None)
-        if not outcome.reason or broken is None:
+        if not outcome.reason or outcome.is_late or broken is None:
             return outcome, excluded
         print(f"WRONG: {task.name}: {broken}: {outcome.reason}", flush=True)
         excluded.append(Result(broken.name, broken.precision, left_out=outcome.reason))
@@ -187,7 +188,9 @@ def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Result], sec
     names = {str_of(result) for result in excluded}
     results = [result for result in results if str_of(result) not in names] + excluded
     case = {"workload": task.workload._asdict(), "suite": task.suite, "seconds": round(seconds, 1)}
-    case |= {"left_out": outcome.reason, "reference": outcome.facts.get("reference", "")}
+    over = any(result.left_out.startswith(TIME_WAS_OVER) for result in results)
+    reason = outcome.reason or TIME_WAS_OVER * over
+    case |= {"left_out": reason, "reference": outcome.facts.get("reference", "")}
     others = [
         old for old in record["cases"] if (old["suite"], old["workload"]) != (task.suite, case["workload"])
     ]

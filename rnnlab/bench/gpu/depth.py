@@ -69,10 +69,10 @@ def _length(array: object) -> float:
 
 def measured(hidden: int = HIDDEN, steps: int = STEPS, shallow: int = SHALLOW) -> dict[str, dict]:
     """The shallow network at minibatch 64, and the deepest that its memory has room for at 4."""
-    few = trained(shallow, MANY, hidden, steps)
+    small = trained(shallow, MANY, hidden, steps)
     one, two = (trained(layers, FEW, hidden, steps).bytes for layers in (1, 2))
-    deepest = 1 + max(1, (few.bytes - one) // max(1, two - one))
-    return {"shallow": asdict(few), "deep": asdict(trained(int(deepest), FEW, hidden, steps))}
+    deepest = 1 + max(1, (small.bytes - one) // max(1, two - one))
+    return {"shallow": asdict(small), "deep": asdict(trained(int(deepest), FEW, hidden, steps))}
 
 
 def trained(layers: int, sequences: int, hidden: int, steps: int) -> Depth:

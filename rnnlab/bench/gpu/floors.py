@@ -34,11 +34,11 @@ def predicted_floors(workloads: list[Workload], device: Device) -> str:
         head = f"{workload.cell} H={workload.H} B={workload.B}", f"{precision}, {name}"
         chosen = choose(workload.cell, workload.H, precision, workload[1:3], Abilities(device)).name
         try:
-            found = floor(shape_of(name, workload, precision, device), workload.B, device)
+            bound = floor(shape_of(name, workload, precision, device), workload.B, device)
         except ValueError as error:
             refused.setdefault(str(error), []).append(f"{head[0]}, {precision}")
             continue
-        rows.append((*head, *(f"{part:.2f}" for part in (*found, found.step)), chosen))
-    said = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
+        rows.append((*head, *(f"{part:.2f}" for part in (*bound, bound.step)), chosen))
+    title = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
     reasons = [f"not there: {', '.join(dict.fromkeys(where))}: {why}" for why, where in refused.items()]
-    return "\n".join([said, report.aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])
+    return "\n".join([title, report.aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])

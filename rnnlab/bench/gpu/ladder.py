@@ -21,24 +21,26 @@ QUEUE = (
 class Stage:
     """A rung that is a list of passes, prepared on the GPU."""
 
-    def __init__(self, asked: Problem, name: str):
-        cell, T, B, I, H, L = asked.workload
-        self.network, self.T, self.B = asked.network, T, B
-        self.gpu, passes = Gpu(tf32=asked.precision == "tf32"), STAGES[name]
-        dtype, before = STORED.get(asked.precision, asked.precision), self.gpu.used_bytes()
-        nothing = tuple(np.zeros((L, B, H), "float32") for _ in STATES[cell])
+    def __init__(self, problem: Problem, name: str):
+        cell, T, B, I, H, L = problem.workload
+        self.network, self.T, self.B = problem.network, T, B
+        self.gpu, passes = Gpu(tf32=problem.precision == "tf32"), STAGES[name]
+        dtype, before = STORED.get(problem.precision, problem.precision), self.gpu.used_bytes()
+        zeros = tuple(np.zeros((L, B, H), "float32") for _ in STATES[cell])
         plans = (
             plan_for(way, cell_name(self.network), Sizes(T, B, I, H, L), passes)
             for way in ("forward", "backward")
         )
-        given = arrays_of.forward_arrays(self.network, asked.x, nothing)
-        there = Prepared(next(plans), dtype, given, self.gpu)
-        incoming = arrays_of.backward_arrays(self.network, asked.dy, nothing)
-        back = Prepared(
-            next(plans), dtype, there.buffers | incoming, self.gpu, tuple(incoming.keys() - {"dy"})
+        arrays = arrays_of.forward_arrays(self.network, problem.x, zeros)
+        forward = Prepared(next(plans), dtype, arrays, self.gpu)
+        incoming = arrays_of.backward_arrays(self.network, problem.dy, zeros)
+        backward = Prepared(
+            next(plans), dtype, forward.buffers | incoming, self.gpu, tuple(incoming.keys() - {"dy"})
         )
-        self.parts = {"forward": (there,), "backward": (back,), "step": (there, back)}
-        self.launches = {part: sum(each.plan.count() for each in them) for part, them in self.parts.items()}
+        self.parts = {"forward": (forward,), "backward": (backward,), "step": (forward, backward)}
+        self.launches = {
+            part: sum(prepared.plan.count() for prepared in group) for part, group in self.parts.items()
+        }
         self.gpu.finish()
         self.bytes = self.gpu.used_bytes() - before  # a step makes nothing more: this is the highest too
 
@@ -47,8 +49,8 @@ class Stage:
 
         def run() -> None:
             for _ in range(repeats):
-                for each in self.parts[part]:
-                    each.issue()
+                for prepared in self.parts[part]:
+                    prepared.issue()
 
         return self.gpu.seconds(run) / repeats
 
@@ -66,9 +68,9 @@ class Stage:
 
     def results(self) -> dict:
         """See contestant.Contestant."""
-        there, back = self.parts["step"]
-        y, _ = arrays_of.forward_results(self.network, there.arrays(), self.T, self.B)
-        dx, _, gradients = arrays_of.backward_results(self.network, back.arrays(), self.T, self.B)
+        forward, backward = self.parts["step"]
+        y, _ = arrays_of.forward_results(self.network, forward.arrays(), self.T, self.B)
+        dx, _, gradients = arrays_of.backward_results(self.network, backward.arrays(), self.T, self.B)
         return {"y": y, "dx": dx, **{name: gradients[name] for name in self.network.parameters}}
 
 

@@ -6,9 +6,11 @@ ends the measurement with BrokenDevice, which names the contestant; command.py t
 new process.
 """
 
+import math
 import statistics
 import sys
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -23,6 +25,9 @@ from rnnlab.bench.workload import PARTS, Problem, Workload, problem
 MODULES = "ladder", "cudnn", "persistent_layers", "tensor_layers"
 LADDER, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
 TORCH = "rnnlab.bench.peers.torch_layers"
+
+
+TIME_WAS_OVER = "time was over"  # begins the reason of a result that --continue would measure
 
 
 @dataclass(frozen=True)
@@ -85,20 +90,21 @@ class Watcher:
 
 
 def measure(
-    workload: Workload, entries: Iterable[Entry], settings: Settings, watcher: Watcher | None = None
+    workload: Workload,
+    entries: Sequence[Entry],
+    settings: Settings,
+    watcher: Watcher | None = None,
+    until: float = math.inf,
 ) -> list[Result]:
-    """All contestants on one workload, in turns.  Raises BrokenDevice if the CUDA context is lost."""
+    """All contestants on one workload, in turns.  Raises BrokenDevice if the CUDA context is lost.
+
+    After `until` on time.monotonic's clock nobody is made ready, and no round begins but the first.
+    """
     watcher = watcher or Watcher()
-    results: list[Result] = []
-    active: list[tuple[Contestant, Result]] = []
-    for entry in entries:
-        result = Result(entry.name, entry.precision)
-        results.append(result)
-        watcher.at("", f"reference for {entry.precision}")
-        wanted = problem(workload, entry.precision, exact)
-        watcher.at(str(entry), "made ready")
-        with _failures(result):
-            active.append((_prepare(wanted, entry, result), result))
+    results = [Result(entry.name, entry.precision) for entry in entries]
+    active = []
+    for pair in _ready(workload, zip(entries, results, strict=True), watcher, until):
+        active.append(pair)
         watcher.results(results)
     repeats = {}
     for contestant, result in active:
@@ -106,6 +112,8 @@ def measure(
         with _failures(result):
             repeats[id(result)] = _repeats(contestant, settings)
     for number in range(settings.rounds):
+        if number and time.monotonic() > until:
+            break
         timed = [(contestant, result) for contestant, result in active if not result.left_out]
         for contestant, result in rotated(timed, number):
             watcher.at(_key(result), f"round {number + 1} of {settings.rounds}")
@@ -118,6 +126,21 @@ def measure(
             _check(problem(workload, result.precision, exact), contestant, result)
     watcher.results(results)
     return results
+
+
+def _ready(
+    workload: Workload, entries: Iterable[tuple[Entry, Result]], watcher: Watcher, until: float
+) -> Iterator[tuple[Contestant, Result]]:
+    """Contestants that can be built and are right, each with its result."""
+    for entry, result in entries:
+        if time.monotonic() > until:
+            result.exclude(f"{TIME_WAS_OVER} before it was made ready")
+            continue
+        watcher.at("", f"reference for {entry.precision}")
+        wanted = problem(workload, entry.precision, exact)
+        watcher.at(str(entry), "made ready")
+        with _failures(result):
+            yield _prepare(wanted, entry, result), result
 
 
 def _key(result: Result) -> str:

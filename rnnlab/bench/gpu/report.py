@@ -166,7 +166,7 @@ def predicted(workload: Workload, device: Device) -> str:
         first = first or step
         launches = sum(plan.count() for plan in plans)
         rows.append(
-            (name, "", *(f"{each:.2f}" for each in (*times, step)), f"{first / step:.1f}", str(launches))
+            (name, "", *(f"{time:.2f}" for time in (*times, step)), f"{first / step:.1f}", str(launches))
         )
     return f"predicted by the timeline model for one {device.name}, float32: {workload}\n{aligned(rows)}"
 

@@ -20,15 +20,15 @@ class PersistentContestant:
     launches = dict.fromkeys(("forward", "backward", "step"))  # copies of biases are CuPy's, not counted
     own_parts = ("kernel",)  # the forward kernels without the input products
 
-    def __init__(self, asked: Problem, shape: Shape, chip: Chip):
+    def __init__(self, problem: Problem, shape: Shape, chip: Chip):
         import cupy
 
-        self.cupy, self.asked = cupy, asked
+        self.cupy, self.problem = cupy, problem
         before = cupy.get_default_memory_pool().used_bytes()
-        self.layers = TensorLayers(asked.network, shape, asked.x.shape[:2], chip)
-        T, B, _ = asked.x.shape
-        self.layers.load(asked.x, check_input(asked.network, asked.x))
-        self.layers.load_gradients(asked.dy, check_gradients(asked.network, T, B, asked.dy))
+        self.layers = TensorLayers(problem.network, shape, problem.x.shape[:2], chip)
+        T, B, _ = problem.x.shape
+        self.layers.load(problem.x, check_input(problem.network, problem.x))
+        self.layers.load_gradients(problem.dy, check_gradients(problem.network, T, B, problem.dy))
         self.layers.forward()
         self.layers.backward()
         cupy.cuda.Device().synchronize()
@@ -50,10 +50,10 @@ class PersistentContestant:
         return {"y": self.layers.outputs()[0], "dx": dx, **gradients}
 
 
-def contestant(asked: Problem, name: str) -> PersistentContestant:
+def contestant(problem: Problem, name: str) -> PersistentContestant:
     """name: of NAMES.  Raises ValueError where the shape, precision or GPU does not allow it."""
-    shape = shape_of(name, asked.workload, asked.precision, abilities().sheet)
-    return PersistentContestant(asked, shape, CudaChip(asked.precision))
+    shape = shape_of(name, problem.workload, problem.precision, abilities().sheet)
+    return PersistentContestant(problem, shape, CudaChip(problem.precision))
 
 
 def shape_of(name: str, workload: Workload, precision: str, device: Device) -> Shape:
