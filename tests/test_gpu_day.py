@@ -49,7 +49,7 @@ REASONS = {
     "BreaksTheContext": "CUDA_ERROR_ILLEGAL_ADDRESS",
     "IsKilled": "ended by signal SIGKILL",
     "Exits": "ended with status 7",
-    "Hangs": "it said nothing for 12 s",
+    "Hangs": "it said nothing for 20 s",
 }
 
 
@@ -64,7 +64,7 @@ REASONS = {
 )
 def test_a_late_failure_costs_one_contestant_and_no_other(failing, other, machine, monkeypatch, capsys):
     if "Hangs" in failing:
-        monkeypatch.setattr(command, "QUIET_SECONDS", 12)
+        monkeypatch.setattr(command, "QUIET_SECONDS", 20)
     pretend_suite(monkeypatch, Task("stages", "workload", SMALL, [*map(entry, failing), entry(other)]))
     assert cli.main(["bench", "gpu", "--record", "--rounds", "2"]) == 0
     (path,) = records.kept("bench gpu")
@@ -88,9 +88,9 @@ def test_a_task_that_is_not_done_in_time_keeps_what_it_had(machine):
         "settings": {"rounds": 2, "turn": 1e-9},
     }
     start = time.monotonic()
-    outcome = run_task(task, Limits(total=4))
-    assert time.monotonic() - start < 10
-    assert outcome.reason == "it was not done within 4 s"
+    outcome = run_task(task, Limits(total=15))
+    assert time.monotonic() - start < 40
+    assert outcome.reason == "it was not done within 15 s"
     assert (outcome.at, outcome.is_late) == ("Hangs, float32", True)
     assert [result["name"] for result in outcome.facts["results"]] == ["Right", "Hangs"]
 
