@@ -375,3 +375,15 @@ def make_wheel(path):
     with zipfile.ZipFile(path, "w") as wheel:
         for name, text in files.items():
             wheel.writestr(name, text)
+
+
+def test_a_step_that_runs_too_long_is_ended_with_all_that_it_started():
+    program = (
+        "import subprocess, sys; print('begun', flush=True); subprocess.run([sys.executable, '-c', {!r}])"
+    )
+    sleeper = "import time; time.sleep(600)"
+    start = time.monotonic()
+    status, lines = day._run([sys.executable, "-c", program.format(sleeper)], 15)
+    assert (status, lines) == (None, ["begun"])
+    assert time.monotonic() - start < 60
+    assert day._run([sys.executable, "-c", "print('done'); raise SystemExit(3)"], 60) == (3, ["done"])
