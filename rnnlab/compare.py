@@ -21,7 +21,10 @@ TOLERANCES = {
     "float32": Tolerance(lambda T: 2e-6 * T**0.5, 1e-5),
     # the same reasoning with 2⁻⁵³; gradients sum over T·B terms
     "float64": Tolerance(lambda T: 1e-14 * T**0.5, 1e-12),
-    "tf32": Tolerance(lambda T: 1e-3, 1e-3),  # 10 bits of mantissa
+    # 10 bits of mantissa.  Operands rounded to them: errors up to 5e-4 forward, 8e-4 in gradients.  Tensor
+    # cores that are handed float32 drop the lower bits, all in one direction: up to 2e-3 and 3.4e-3 in four
+    # layers.  Both are right.  Operands of 7 bits are not: 4e-3 and 1e-2 (simulated, test_compare_tf32.py)
+    "tf32": Tolerance(lambda T: 3e-3, 5e-3),
     "float16": Tolerance(lambda T: 3e-3, 1e-2),  # 10 bits, and every h and gate is rounded to them
     "bfloat16": Tolerance(lambda T: 1e-2, 3e-2),  # 7 bits of mantissa
 }

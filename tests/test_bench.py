@@ -11,7 +11,7 @@ from rnnlab.bench.turns import Timing, take_turns
 def test_candidates_take_turns_after_one_run_to_warm_up():
     runs, ticks = [], iter(range(100))
     timings = take_turns({name: lambda n=name: runs.append(n) for name in "ab"}, 3, clock=lambda: next(ticks))
-    assert "".join(runs) == "ab" + "ab" * 3
+    assert "".join(runs) == "ab" + "ab" + "ba" + "ab"
     assert timings["a"].seconds == (1, 1, 1)
 
 

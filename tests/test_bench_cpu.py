@@ -164,8 +164,8 @@ def test_the_error_is_told_in_units_of_what_is_tolerated():
 
 def test_flops_are_those_of_the_products_of_a_whole_step():
     T, B, I, H = SHAPES[2]
-    assert Workload("lstm", T, B, I, H).flops == 3 * 2 * 4 * H * (I + H) * T * B
-    assert Workload("gru", T, B, I, H).flops == training_flops(Network.create("gru", I, H), T, B)
+    assert Workload("lstm", T, B, I, H).flops() == 3 * 2 * 4 * H * (I + H) * T * B
+    assert Workload("gru", T, B, I, H).flops() == training_flops(Network.create("gru", I, H), T, B)
 
 
 def test_other_work_on_the_machine_is_noticed_and_our_own_is_not(monkeypatch):

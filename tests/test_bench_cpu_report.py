@@ -17,7 +17,7 @@ def case(cell, shape, seconds):
     rounds = {name: [0.9 * s, s, 1.1 * s] for name, s in seconds.items()}
     return {
         "workload": workload._asdict(),
-        "flops": workload.flops,
+        "flops": workload.flops(),
         "large_flops": blas_products.LARGE_FLOPS,
         "seconds": rounds | {"gemm_large": [blas_products.LARGE_FLOPS / 100e9] * 3},
         "memory": {"slow": 100, "fast": 300, "pytorch": 200},

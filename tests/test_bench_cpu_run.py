@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_without_options_every_cell_is_measured_at_every_shape():
     asked = plan()
-    assert [tuple(workload) for workload in asked.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
+    assert [tuple(workload[:5]) for workload in asked.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
     names = [candidate.name for candidate in asked.candidates]
     assert names[0] == "one_step_at_a_time"
     assert names[-3:] == ["pytorch", "pytensor", "jax"]

@@ -1,5 +1,6 @@
 """The GPU benchmark, without a GPU: right first, in turns, kept as it comes; what it says where none is."""
 
+import ast
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -7,11 +8,13 @@ import numpy as np
 import pytest
 from pretended_card import PretendedCard
 
-from rnnlab import cli, cuda, records
-from rnnlab.bench.gpu import command, ladder, measure, persistent_layers, report
+from rnnlab import cli, cuda
+from rnnlab.bench import provenance
+from rnnlab.bench.gpu import command, cudnn, ladder, measure, persistent_layers, report
 from rnnlab.bench.gpu.measure import Entry, Settings
-from rnnlab.bench.gpu.workload import PARTS, Workload, problem, rounded
-from rnnlab.bench.record_pages import show
+from rnnlab.bench.gpu.record import MEASURED
+from rnnlab.bench.provenance import ROOT
+from rnnlab.bench.workload import PARTS, Workload, problem, rounded
 from rnnlab.ladder import stage_passes
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
@@ -61,7 +64,7 @@ def entries(monkeypatch):
     found = []
     for kind in (Honest, Wrong, Trembling, Absent):
         module = ModuleType(f"pretended_{kind.__name__.lower()}")
-        module.build = kind
+        module.contestant = kind
         monkeypatch.setitem(sys.modules, module.__name__, module)
         found.append(Entry(kind.__name__.lower(), module.__name__))
     return found
@@ -72,10 +75,19 @@ def test_who_is_wrong_when_the_clock_has_run_or_cannot_be_built_has_no_times_but
     assert honest.median("step") == 0.003
     assert (honest.left_out, honest.same_bits, honest.bytes) == ("", True, 1000)
     assert [len(honest.seconds[part]) for part in PARTS] == [3, 3, 3]
-    assert (wrong.seconds, wrong.left_out.split(":")[0]) == ({}, "wrong")
+    assert (wrong.seconds, wrong.left_out.split(":")[0]) == ({}, "WrongNumbers")
     assert wrong.error > 1
     assert trembling.same_bits is False
     assert (absent.seconds, absent.left_out) == ({}, "OSError: no such library")
+
+
+def test_when_time_is_over_those_that_are_ready_have_one_round_and_the_others_a_reason(entries, monkeypatch):
+    clock = iter([0.0, 2.0, *[3.0] * 9])
+    monkeypatch.setattr(measure, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    first, second = measure.measure(SMALL, [entries[0], entries[2]], Settings(rounds=5), until=1.0)
+    assert len(first.seconds["step"]) == 1
+    assert not first.left_out
+    assert second.left_out == "time was over before it was made ready"
 
 
 def test_nobody_always_follows_the_same_one(entries):
@@ -89,7 +101,7 @@ def test_nobody_always_follows_the_same_one(entries):
 def test_a_stage_as_a_contestant_gives_the_references_numbers_however_often_it_ran(stage, monkeypatch):
     monkeypatch.setattr(ladder, "Gpu", lambda tf32: PretendedCard())
     asked = problem(SMALL, "float32")
-    contestant = ladder.build(asked, stage)
+    contestant = ladder.contestant(asked, stage)
     for part in ("step", "backward", "step"):
         contestant.seconds(part, 2)
     assert asked.error(contestant.results()) < 1
@@ -121,7 +133,7 @@ def pretended_cupy(monkeypatch):
 def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, pretended_cupy):
     asked = problem(SMALL._replace(cell=cell), "float32")
     with cuda.settings(checks=False):
-        contestant = persistent_layers.build(asked, "persistent")
+        contestant = persistent_layers.contestant(asked, "persistent")
         for part in ("step", "backward", "step"):
             contestant.seconds(part, 2)
     assert asked.error(contestant.results()) < 1
@@ -132,7 +144,7 @@ def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, 
 
 def test_the_persistent_rung_refuses_other_precisions():
     with pytest.raises(ValueError, match="in float32, not in float16"):
-        persistent_layers.build(problem(SMALL, "float16"), "persistent")
+        persistent_layers.contestant(problem(SMALL, "float16"), "persistent")
 
 
 def test_a_step_has_the_flops_of_its_products():
@@ -148,45 +160,9 @@ def test_rounding_goes_to_the_nearest_number_that_bfloat16_holds_ties_to_even():
     np.testing.assert_array_equal(rounded(given, "bfloat16"), want)
 
 
-@pytest.fixture
-def pretended_gpu(entries, monkeypatch, tmp_path):
-    """A machine with a GPU that runs the classes above."""
-    monkeypatch.setattr(records, "MEASURED", tmp_path)
-    monkeypatch.setattr(command.card, "why_not", lambda: None)
-    monkeypatch.setattr(command, "gpu", lambda: {"name": "Pretended 1", "driver": 1, "memory": 2})
-    monkeypatch.setattr(command, "SUITES", {"stages": lambda quick: [(SMALL, entries), (SMALL, entries[:1])]})
-    return tmp_path
-
-
-def test_the_command_keeps_a_record_that_can_be_shown(pretended_gpu, capsys):
-    assert cli.main(["bench", "gpu", "--record", "--quick"]) == 0
-    (path,) = records.kept("bench gpu")
-    assert "pretended_1" in path.name
-    record = records.read(path)
-    assert record["complete"]
-    assert [len(case["results"]) for case in record["cases"]] == [4, 1]
-    capsys.readouterr()
-    assert show(path.stem) == 0
-    told = capsys.readouterr().out
-    assert "Pretended 1" in told
-    assert "absent, float32: OSError: no such library" in told
-    assert not list(pretended_gpu.glob("*.partial.json"))
-
-
-def test_what_was_measured_before_an_end_is_kept(pretended_gpu, entries, monkeypatch):
-    def breaks(quick):
-        yield SMALL, entries[:1]
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(command, "SUITES", {"stages": breaks})
-    assert cli.main(["bench", "gpu", "--record"]) == 130
-    (path,) = pretended_gpu.glob("*.partial.json")
-    assert len(records.read(path)["cases"]) == 1
-
-
 def test_an_unknown_suite_is_named_beside_those_there_are(capsys):
     assert cli.main(["bench", "gpu", "--suite", "everything"]) == 2
-    assert "'everything'; there are stages, peers, persistent" in capsys.readouterr().err
+    assert "'everything'; there are persistent, stages, peers" in capsys.readouterr().err
 
 
 def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monkeypatch, capsys):
@@ -211,13 +187,75 @@ def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
     assert lines[3].split()[5:6] == ["24.00"]  # nobody to stand beside in tf32
 
 
-def test_when_time_is_over_the_rest_is_named_and_what_was_measured_is_kept(
-    pretended_gpu, monkeypatch, capsys
-):
-    monkeypatch.setattr(command, "MINUTES", -1)
-    assert cli.main(["bench", "gpu", "--record"]) == 0
-    (path,) = records.kept("bench gpu")
-    record = records.read(path)
-    assert record["cases"] == []
-    assert record["left_out"] == [f"stages: {SMALL}"] * 2
-    assert "is left out, -1 minutes are over" in capsys.readouterr().out
+def halves(name, precision, forward, step):
+    seconds = {"forward": [forward], "backward": [step - forward], "step": [step]}
+    return measure.Result(name, precision, seconds)
+
+
+def test_sixteen_bit_kernels_stand_beside_the_fastest_peer_in_any_16_bit_type():
+    results = [
+        halves("persistent_grid", "bfloat16", 1.0, 3.0),
+        halves("cudnn_persist_static", "float16", 1.5, 6.0),
+        halves("cudnn_standard", "bfloat16", 4.0, 5.0),
+        halves("pytorch", "float32", 0.1, 0.2),
+    ]
+    (line,) = report.against_halves(results)
+    assert "forward 1.50 × the best 16-bit peer (cudnn_persist_static, float16)" in line
+    assert "step 1.67 × the best 16-bit peer (cudnn_standard, bfloat16)" in line
+
+
+def test_a_row_called_persist_static_in_bfloat16_says_that_it_is_the_standard_path():
+    rows = [halves("cudnn_persist_static", precision, 1.0, 3.0) for precision in ("float16", "bfloat16")]
+    lines = report.case(SMALL, rows)
+    assert [line.split()[0] for line in lines[0].splitlines()[1:]] == [
+        "cudnn_persist_static",
+        "cudnn_persist_static*",
+    ]
+    assert lines[1].startswith("* cuDNN has no persistent kernels in bfloat16")
+    assert not any(line.startswith("*") for line in report.case(SMALL, rows[:1]))
+
+
+def test_the_hosts_part_of_a_step_is_told_and_explained_where_it_sets_the_pace():
+    slow, fast = halves("fused_cell", "float32", 1.0, 4.0), halves("graph_replay", "float32", 1.0, 4.0)
+    slow.host, fast.host = 3.9, 0.01
+    lines = report.case(SMALL, [slow, fast])
+    assert ["98%", "0%"] == [line.split()[-2] for line in lines[0].splitlines()[1:]]
+    assert any("the host sets the pace" in line for line in lines)
+    assert not any("the host sets the pace" in line for line in report.case(SMALL, [fast]))
+
+
+def test_every_record_hash_covers_all_code_that_a_task_runs():
+    covered = {path for place in MEASURED for path in [ROOT / place, *(ROOT / place).rglob("*.py")]}
+    reached, waiting = set(), [ROOT / "rnnlab/bench/gpu/child.py", *(ROOT / "rnnlab/bench/gpu").glob("*.py")]
+    while waiting:
+        path = waiting.pop()
+        if path not in reached:
+            reached.add(path)
+            waiting += imported_files(path)
+    elsewhere = {ROOT / "rnnlab/course.py", *(ROOT / "rnnlab/simulator").glob("*.py")}  # not on a GPU
+    assert not {path for path in reached - covered - elsewhere if path.name != "__init__.py"}
+    kernels = {path for path in provenance._sources(MEASURED) if path.suffix in (".cu", ".cuh")}
+    assert {path.name for path in kernels} >= {"latencies.cu", "persistent_grid.cu", "instructions.cuh"}
+
+
+def imported_files(path):
+    """Files of the package that a file imports, anywhere in its text."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.level == 0:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            file = ROOT / name.replace(".", "/")
+            yield from (each for each in (file.with_suffix(".py"), file / "__init__.py") if each.exists())
+
+
+def test_a_refused_small_h_says_how_many_units_it_takes(monkeypatch):
+    def refuses(problem, name):
+        raise RuntimeError("cudnnSetRNNDescriptor_v8: CUDNN_STATUS_NOT_SUPPORTED")
+
+    monkeypatch.setattr(cudnn, "CudnnLayers", refuses)
+    large = problem(SMALL, "float16")._replace(workload=SMALL._replace(H=256))
+    with pytest.raises(RuntimeError, match=r"NOT_SUPPORTED: cuDNN 9\.26 has small_h up to 192 units"):
+        cudnn.contestant(large, "cudnn_persist_static_small_h")
+    with pytest.raises(RuntimeError, match=r"NOT_SUPPORTED$"):
+        cudnn.contestant(large, "cudnn_standard")

@@ -12,7 +12,7 @@ from emulated_gpu import EmulatedChip, compiler, library
 from rnnlab import cli, cuda, reference
 from rnnlab.bench.gpu import depth, floors, latencies, report, tensor_layers
 from rnnlab.bench.gpu.measure import Result
-from rnnlab.bench.gpu.workload import PARTS, Workload, problem
+from rnnlab.bench.workload import PARTS, Workload, problem
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
 from rnnlab.devices import find
@@ -85,7 +85,7 @@ def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pre
     for each in found.values():
         assert each["losses"] == sorted(each["losses"], reverse=True)
         assert each["losses"][0] > each["losses"][-1]
-    assert f"{found['deep']['layers']} layers at minibatch 4" in depth.told(found)
+    assert f"{found['deep']['layers']} layers at minibatch 4" in report.residual(found)
 
 
 @needs_cpp
@@ -164,23 +164,12 @@ def test_floors_stand_beside_the_persistent_kernels_only():
 def test_a_records_page_tells_exchanges_depth_and_what_time_left_out():
     record = {"machine": {}, "date": "2027-01-01", "cases": [], "latencies": {"push_16": 0.2512}}
     one, many = ({"layers": n, "sequences": 4, "bytes": 2e9, "losses": [2.0, 1.0]} for n in (7, 99))
-    record |= {"depth": {"shallow": one, "deep": many}, "left_out": ["persistent: gru"]}
+    record |= {"depth": {"shallow": one, "deep": many}, "left_out": {"persistent/gru": "time was over"}}
     told = report.page(record)
     assert "exchanges, µs, GB/s, or how many at once: push_16 0.2512" in told
     assert "99 layers at minibatch 4 in 2.00 GB, loss 2 → 1" in told
     assert "residual RNN: no room" in report.page(record | {"depth": {"left_out": "no room"}})
-    assert "left out, time was over: persistent: gru" in told
-
-
-def test_latencies_that_cannot_be_measured_are_told_and_kept(monkeypatch, capsys):
-    def fails():
-        raise RuntimeError("cuLaunchCooperativeKernel answers 720")
-
-    monkeypatch.setattr(latencies, "measured", fails)
-    record = {}
-    assert floors.known_latencies(record) is None
-    assert "answers 720" in record["latencies"]["left_out"]
-    assert "no latencies" in capsys.readouterr().out
+    assert "not measured: persistent/gru: time was over" in told
 
 
 def test_without_a_gpu_the_suite_prints_floors_and_refusals(monkeypatch, capsys):

@@ -120,12 +120,14 @@ def test_every_record_of_this_project_is_whole_and_unchanged():
         record = records.read(path)
         assert record["complete"]
         assert records.place(record) == path
+        assert record["changed"] == [] or record["commit"], "a record names its code"
         assert not record["changed"], "a record is made of committed code"
 
 
 def test_where_a_measurement_comes_from_is_told_by_machine_commit_and_code():
     said = provenance.provenance("bench any", ["rnnlab/cells.py", "rnnlab/ladder"], {"threads": 1})
-    assert said.keys() == records.NEEDED
+    assert said.keys() == records.NEEDED | {"commit_from"}
+    assert said["commit_from"] == "git"
     assert len(said["commit"]) == 40
     assert said["machine"]["cores"] >= 1
     assert said["date"].endswith("+00:00")
@@ -139,4 +141,28 @@ def test_the_code_is_another_when_a_measured_file_is(monkeypatch, tmp_path):
     (tmp_path / "part" / "a.py").write_text("2")
     assert provenance.code(["part"]) != before
     assert provenance.ROOT != ROOT
-    assert provenance.provenance("k", ["part"], {})["commit"] == ""  # no checkout there
+    before = provenance.code(["part"])
+    (tmp_path / "part" / "kernel.cu").write_text("3")
+    assert provenance.code(["part"]) != before
+    (tmp_path / "part" / "notes.md").write_text("4")
+    assert provenance.code(["part"]) != before
+
+
+def test_without_git_a_record_names_who_declared_its_commit_and_never_reads_as_clean(monkeypatch, tmp_path):
+    monkeypatch.setattr(provenance, "ROOT", tmp_path)
+    monkeypatch.delenv("RNNLAB_COMMIT", raising=False)
+    nothing = provenance.provenance("k", ["part"], {})
+    assert (nothing["commit"], nothing["changed"], nothing["commit_from"]) == ("", None, "nothing")
+    assert records.origin(nothing) == "commit unknown, named by nothing; no git to say what was changed"
+    (tmp_path / "commit").write_text("a" * 40 + "\n")
+    by_file = provenance.provenance("k", ["part"], {})
+    assert (by_file["commit"], by_file["commit_from"]) == ("a" * 40, "the file commit")
+    monkeypatch.setenv("RNNLAB_COMMIT", "b" * 40)
+    by_variable = provenance.provenance("k", ["part"], {})
+    assert records.origin(by_variable).startswith("commit bbbbbbbbbbbb, named by RNNLAB_COMMIT; no git")
+
+
+def test_a_record_of_changed_files_says_so_wherever_it_is_listed(kept, capsys):
+    records.write(kept, RECORD | {"changed": [" M rnnlab/cells.py"]})
+    assert cli.main(["record", "show"]) == 0  # without a name it lists
+    assert "commit 000000000000 with changes in 1 file\n" in capsys.readouterr().out

@@ -35,16 +35,18 @@ def draw(record: dict) -> Figure:
 
 def finding(record: dict) -> str:
     """What the picture shows, in one sentence."""
-    said = f"An epoch takes {_seconds(record, THEIRS)} in the project's NumPy"
+    sentence = f"An epoch takes {_seconds(record, THEIRS)} in the project's NumPy"
     schedules = [name for name in report.timed(record) if name.startswith("halide ") and name != OURS]
     if schedules:
         best = min(schedules, key=lambda name: report.median(record, name))
-        said += f", {_seconds(record, best)} in the fastest of its schedules ({best.removeprefix('halide ')})"
+        sentence += (
+            f", {_seconds(record, best)} in the fastest of its schedules ({best.removeprefix('halide ')})"
+        )
     if OURS in report.timed(record):
-        said += f", {_seconds(record, OURS)} in our Halide schedule"
-    return said + "."
+        sentence += f", {_seconds(record, OURS)} in our Halide schedule"
+    return sentence + "."
 
 
 def _seconds(record: dict, name: str) -> str:
-    there = name in report.timed(record)
-    return f"{report.median(record, name):.3g} s" if there else "an unmeasured time"
+    is_timed = name in report.timed(record)
+    return f"{report.median(record, name):.3g} s" if is_timed else "an unmeasured time"

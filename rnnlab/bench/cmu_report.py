@@ -66,15 +66,15 @@ def _row(record: dict, name: str, flops: int) -> list[str]:
 
 def notes(record: dict) -> list[str]:
     """What a reader must know beside the table."""
-    said = [f"{name} is left out: {why}" for name, why in record["left_out"].items()]
+    lines = [f"{name} is left out: {why}" for name, why in record["left_out"].items()]
     if record["missing"]:
-        said.append(f"not installed here: {', '.join(record['missing'])} (`make peers` installs peers)")
+        lines.append(f"not installed here: {', '.join(record['missing'])} (`make peers` installs peers)")
     once = [name for name, seconds in record["seconds"].items() if len(seconds) == 1]
     if once:
-        said.append(f"timed once, being slow: {', '.join(once)}; of all others, the median")
-    said.append("first: made ready, compiled and run once, in seconds; never part of the other columns")
-    said.append(f"other programs used {record['other_load']:.0%} of the cores meanwhile")
-    return said
+        lines.append(f"timed once, being slow: {', '.join(once)}; of all others, the median")
+    lines.append("first: made ready, compiled and run once, in seconds; never part of the other columns")
+    lines.append(f"other programs used {record['other_load']:.0%} of the cores meanwhile")
+    return lines
 
 
 def size(record: dict) -> Size:
@@ -97,7 +97,7 @@ def over_theirs(record: dict, name: str) -> float | None:
 
     Both ran in every round, so that a round in which the machine was busy slowed both.
     """
-    mine, theirs = (record["seconds"].get(each) or [] for each in (name, THEIRS))
+    mine, theirs = (record["seconds"].get(contestant) or [] for contestant in (name, THEIRS))
     if not mine or not theirs:
         return None
     if len(mine) != len(theirs):

@@ -23,6 +23,7 @@ from rnnlab.bench.cmu.problem import Problem, Size
 from rnnlab.bench.peers import Candidate
 from rnnlab.bench.peers.process import Failed, Peer, interpreter
 from rnnlab.bench.provenance import provenance
+from rnnlab.bench.turns import rotated
 from rnnlab.bench.watch import Watch
 from rnnlab.machine.resources import usable_cores
 
@@ -115,7 +116,7 @@ def measure(
     rounds: int = ROUNDS,
     threads: int | None = None,
     peers_python: str | None = None,
-    tell: Callable[[str], None] = lambda said: None,
+    tell: Callable[[str], None] = lambda text: None,
 ) -> Result:
     """Every candidate's epochs at that size; whoever comes back with wrong numbers is left out."""
     with Epochs(cmu.draw(size), threads or usable_cores(), peers_python) as epochs:
@@ -125,8 +126,7 @@ def measure(
         names = list(epochs.peers)
         with Watch(peer.process.pid for peer in epochs.peers.values()) as watch:
             for number in range(rounds):
-                shift = number % max(1, len(names))  # nobody always follows the same one
-                for name in (*names[shift:], *names[:shift]):
+                for name in rotated(names, number):
                     tell(f"round {number + 1} of {rounds}: {name}")
                     epochs.turn(name)
         epochs.check_again()
@@ -136,17 +136,17 @@ def measure(
 
 def run(chosen: argparse.Namespace) -> int:
     """The command; 2 where it was asked for what there is not."""
-    there = {candidate.name: candidate for candidate in CANDIDATES}
-    if unknown := [name for name in chosen.only or () if name not in there]:
-        names = ", ".join(there)
+    known = {candidate.name: candidate for candidate in CANDIDATES}
+    if unknown := [name for name in chosen.only or () if name not in known]:
+        names = ", ".join(known)
         print(f"rnnlab bench cmu: no contestant is called {unknown[0]!r}; there are {names}", file=sys.stderr)
         return 2
     size = QUICK if chosen.quick else Size()
     rounds = chosen.rounds or (QUICK_ROUNDS if chosen.quick else ROUNDS)
     threads = chosen.threads or usable_cores()
     record = provenance(KIND, MEASURED, {**size._asdict(), "rounds": rounds, "threads": threads})
-    asked = [there[name] for name in chosen.only or there]
-    record |= asdict(measure(size, asked, rounds, threads, chosen.peers_python, _say))
+    selection = [known[name] for name in chosen.only or known]
+    record |= asdict(measure(size, selection, rounds, threads, chosen.peers_python, _say))
     _say("")
     if chosen.record:
         _keep(record | {"complete": True})
@@ -170,7 +170,7 @@ def _draw(record: dict, file: str) -> None:
     print(cmu_picture.finding(record))
 
 
-def _say(said: str) -> None:
+def _say(text: str) -> None:
     """One line that is written over and over, where somebody looks at it."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{said}", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

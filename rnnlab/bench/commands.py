@@ -19,15 +19,23 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
             "gpu", help="stages of the ladder, PyTorch and cuDNN on a GPU; without one, a forecast"
         )
     )
+    _add_day(
+        subparsers.add_parser(
+            "gpu-day",
+            help="a first day with a GPU, in three parts of under ten minutes: probe, test, measure",
+        )
+    )
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
     gru.set_defaults(run=_gru)
     record = subparsers.add_parser("record", help="measurements that were made: list them, show one")
     record.set_defaults(run=lambda chosen: record.print_help())
     verbs = record.add_subparsers(metavar="WHAT")
-    verbs.add_parser("list", help="every record that is kept").set_defaults(run=_list)
-    show = verbs.add_parser("show", help="what one record says")
-    show.add_argument("name", help="its name, or a part of it")
-    show.add_argument("--json", action="store_true", help="the record itself")
+    verbs.add_parser("list", help="list every record, with its date, machine and commit").set_defaults(
+        run=_list
+    )
+    show = verbs.add_parser("show", help="print the tables of one record")
+    show.add_argument("name", nargs="?", help="its name, or a part of it; without a name, all are listed")
+    show.add_argument("--json", action="store_true", help="print the record as JSON")
     show.set_defaults(run=_show)
 
 
@@ -55,12 +63,49 @@ def _add_cmu(cmu: argparse.ArgumentParser) -> None:
 def _add_gpu(gpu: argparse.ArgumentParser) -> None:
     gpu.add_argument("--quick", action="store_true", help="LSTM only, fewer sizes and rounds")
     gpu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
-    gpu.add_argument("--suite", nargs="+", metavar="NAME", help="of stages, peers, persistent (default: all)")
-    gpu.add_argument("--rounds", type=int, metavar="N", help="how often each takes its turn")
+    several = {"nargs": "+", "metavar": "NAME"}
+    gpu.add_argument("--suite", **several, help="any of persistent, stages, peers (default: all)")
+    gpu.add_argument("--rounds", type=int, metavar="N", help="turns of each contestant (default: 7)")
+    _add_choice(gpu)
+    gpu.add_argument("--minutes", type=float, metavar="M", help="time for everything (default: 8)")
     gpu.add_argument(
-        "--device", metavar="NAME", help="without a GPU: whose times are predicted (default: H200)"
+        "--device", metavar="NAME", help="without a GPU: the GPU whose times are predicted (default: H200)"
     )
     gpu.set_defaults(run=_gpu)
+
+
+def _add_choice(command: argparse.ArgumentParser) -> None:
+    """Options that choose tasks of the GPU suites, and where their record lies."""
+    several = {"nargs": "+", "metavar": "TASK"}
+    command.add_argument(
+        "--only", **several, help="tasks with these words in their names, as lstm-T1024, depth"
+    )
+    command.add_argument("--skip", **several, help="all tasks but those")
+    command.add_argument("--out", metavar="DIR", help="keep a copy of the record there, after every task")
+    command.add_argument(
+        "--continue",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="go on with an interrupted record of the same code and GPU (default FILE: the one kept last)",
+    )
+
+
+def _add_day(day: argparse.ArgumentParser) -> None:
+    day.add_argument(
+        "part",
+        type=int,
+        choices=(1, 2, 3),
+        help="1 probes, tests, quick suites; 2 persistent; 3 stages, peers",
+    )
+    day.add_argument(
+        "--wheels", metavar="DIR", help="wheels to use in place of installed packages, for this run"
+    )
+    day.add_argument(
+        "--minutes", type=float, default=9.5, metavar="M", help="time for the part (default: 9.5)"
+    )
+    _add_choice(day)
+    day.set_defaults(run=_day)
 
 
 def _add_shared(command: argparse.ArgumentParser) -> None:
@@ -80,6 +125,12 @@ def _gpu(chosen: argparse.Namespace) -> int:
     from rnnlab.bench.gpu import command
 
     return command.run(chosen)
+
+
+def _day(chosen: argparse.Namespace) -> int:
+    from rnnlab.bench.gpu import day
+
+    return day.run(chosen)
 
 
 def _cmu(chosen: argparse.Namespace) -> int:
@@ -118,4 +169,4 @@ def _list(chosen: argparse.Namespace) -> int:
 def _show(chosen: argparse.Namespace) -> int:
     from rnnlab.bench import record_pages
 
-    return record_pages.show(chosen.name, chosen.json)
+    return record_pages.show(chosen.name, chosen.json) if chosen.name else record_pages.list_all()

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from rnnlab.bench.peers import LIMITS, Candidate
 from rnnlab.bench.peers.process import Failed, Peer, interpreter
+from rnnlab.bench.turns import rotated
 from rnnlab.bench.watch import Watch
 from rnnlab.bench.workload import Problem, Workload, problem
 
@@ -54,9 +55,11 @@ class Arena:
 
     def __init__(self, candidates: Iterable[Candidate], settings: Settings, peers_python: str | None = None):
         self.settings, self.stack, self.peers = settings, ExitStack(), {}
-        found = {candidate: interpreter(candidate, peers_python) for candidate in (*LIMITS, *candidates)}
-        self.pythons = {candidate: python for candidate, python in found.items() if python}
-        self.missing = [candidate for candidate, python in found.items() if not python]
+        interpreters = {
+            candidate: interpreter(candidate, peers_python) for candidate in (*LIMITS, *candidates)
+        }
+        self.pythons = {candidate: python for candidate, python in interpreters.items() if python}
+        self.missing = [candidate for candidate, python in interpreters.items() if not python]
 
     def __enter__(self) -> "Arena":
         return self
@@ -75,52 +78,51 @@ class Arena:
 
     def introductions(self) -> dict[str, dict]:
         """What each contestant runs on: Python, packages, BLAS."""
-        told = lambda c: {"is_rung": c.is_rung, **self.peer(c).ask("hello")[0]}
-        return {candidate.name: told(candidate) for candidate in self.pythons}
+        introduce = lambda c: {"is_rung": c.is_rung, **self.peer(c).ask("hello")[0]}
+        return {candidate.name: introduce(candidate) for candidate in self.pythons}
 
-    def measure(self, workload: Workload, tell: Tell = lambda said: None) -> Case:
+    def measure(self, workload: Workload, tell: Tell = lambda line: None) -> Case:
         """All contestants on one workload."""
-        case, asked = Case(workload), problem(workload)
-        ready = [c for c in self.pythons if self._is_ready(c, asked, case, tell)]
+        case, wanted = Case(workload), problem(workload)
+        ready = [c for c in self.pythons if self._is_ready(c, wanted, case, tell)]
         if not ready:
             return case
         with Watch(peer.process.pid for peer in self.peers.values()) as watch:
             for number in range(self.settings.rounds):
                 tell(f"{workload}: round {number + 1} of {self.settings.rounds}")
-                shift = number % len(ready)  # nobody always follows the same one
-                for candidate in (*ready[shift:], *ready[:shift]):
+                for candidate in rotated(ready, number):
                     self._turn(candidate, case)
         case.other_load = watch.others
         for candidate in ready:
             tell(f"{workload}: memory of {candidate.name}")
-            self._last_look(candidate, asked, case)
+            self._last_look(candidate, wanted, case)
         return case
 
-    def _is_ready(self, candidate: Candidate, asked: Problem, case: Case, tell: Tell) -> bool:
+    def _is_ready(self, candidate: Candidate, wanted: Problem, case: Case, tell: Tell) -> bool:
         """Has it made itself ready, and are its numbers right?  If not, the case says why it is left out."""
         tell(f"{case.workload}: {candidate.name} is made ready")
         peer, name = self.peer(candidate), candidate.name
         try:
-            answer, _ = peer.ask("prepare", asked.given, cell=case.workload.cell)
+            answer, _ = peer.ask("prepare", wanted.given, cell=case.workload.cell)
             if "refused" in answer:
                 case.left_out[name] = answer["refused"]
                 return False
             case.first_step[name] = answer["seconds"]
-            self._hold_against(asked, candidate, case)
+            self._hold_against(wanted, candidate, case)
             (once,) = peer.ask("turn", warm=0, repeats=1)[0]["seconds"]
         except Failed as failure:
             case.left_out[name] = str(failure)
             return False
-        wanted = math.ceil(self.settings.turn / max(once, 1e-6))
-        case.repeats[name] = min(wanted, self.settings.most_repeats)
+        repeats = math.ceil(self.settings.turn / max(once, 1e-6))
+        case.repeats[name] = min(repeats, self.settings.most_repeats)
         case.seconds[name] = []
         return True
 
-    def _hold_against(self, asked: Problem, candidate: Candidate, case: Case) -> None:
+    def _hold_against(self, wanted: Problem, candidate: Candidate, case: Case) -> None:
         """Raise Failed where the numbers of its last step are not the reference's."""
         if candidate in LIMITS:
             return
-        error = asked.error(self.peer(candidate).ask("results")[1])
+        error = wanted.error(self.peer(candidate).ask("results")[1])
         case.error[candidate.name] = max(error, case.error.get(candidate.name, 0.0))
         if not error <= 1:
             raise Failed(f"wrong numbers: {error:.1e} times the error that is tolerated")
@@ -138,15 +140,15 @@ class Arena:
         else:
             case.seconds[candidate.name].append(statistics.median(answer["seconds"]))
 
-    def _last_look(self, candidate: Candidate, asked: Problem, case: Case) -> None:
+    def _last_look(self, candidate: Candidate, wanted: Problem, case: Case) -> None:
         """What the last timed step left must be right too; then its memory."""
         if candidate.name in case.left_out:
             return
         try:
-            self._hold_against(asked, candidate, case)
+            self._hold_against(wanted, candidate, case)
             if candidate.is_rung or candidate.name == "pytorch":  # whose memory is to be compared
                 spare = self.peer(candidate, "memory")
-                spare.ask("prepare", asked.given, cell=case.workload.cell)
+                spare.ask("prepare", wanted.given, cell=case.workload.cell)
                 case.memory[candidate.name] = spare.ask("memory")[0]["bytes"]
         except Failed as failure:
             self._leave_out(candidate.name, case, str(failure))

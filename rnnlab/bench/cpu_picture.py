@@ -41,15 +41,17 @@ def draw(record: dict) -> Figure:
 
 def finding(record: dict) -> str:
     """What the picture shows, in one sentence for each cell."""
-    said = []
+    sentences = []
     for cell in report.cells(record):
         cases = [case for case in record["cases"] if case["workload"]["cell"] == cell]
         ratios = [ratio for case in cases if (ratio := report.speed_over(record, case, report.PYTORCH))]
         mean = report.geometric_mean(ratios)
         if mean:
             least, most = min(ratios), max(ratios)
-            said.append(f"{cell}: {least:.2g} to {most:.2g} times PyTorch's speed, {mean:.2g} in the mean")
-    return f"The fastest rung on {record['machine']['cores']} cores. {'; '.join(said)}."
+            sentences.append(
+                f"{cell}: {least:.2g} to {most:.2g} times PyTorch's speed, {mean:.2g} in the mean"
+            )
+    return f"The fastest rung on {record['machine']['cores']} cores. {'; '.join(sentences)}."
 
 
 def _speeds(axis: Axes, record: dict, cases: list[dict]) -> None:

@@ -47,13 +47,13 @@ def resumed(record: dict) -> dict:
 
 def has(record: dict, workload: Workload) -> bool:
     """Is that workload measured already?"""
-    return any(case["workload"] == workload._asdict() for case in record["cases"])
+    return any(Workload(**case["workload"]) == workload for case in record["cases"])
 
 
 def add(record: dict, case: Case) -> None:
     """Append one case as plain data."""
     workload = case.workload
-    facts = {"workload": workload._asdict(), "flops": workload.flops, "large_flops": LARGE_FLOPS}
+    facts = {"workload": workload._asdict(), "flops": workload.flops(), "large_flops": LARGE_FLOPS}
     record["cases"].append(_rounded({**asdict(case), **facts}))
 
 

@@ -9,6 +9,8 @@ import statistics
 from collections import Counter
 from collections.abc import Iterable
 
+from rnnlab import records
+
 PYTORCH = "pytorch"
 PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
 LIMITS = ("gemm_large", "gemm_step")
@@ -43,8 +45,8 @@ def speed_over(record: dict, case: dict, peer: str) -> float | None:
 
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:
     """Of those ratios that are there; None of none."""
-    there = [ratio for ratio in ratios if ratio is not None]
-    return math.exp(statistics.fmean(map(math.log, there))) if there else None
+    numbers = [ratio for ratio in ratios if ratio is not None]
+    return math.exp(statistics.fmean(map(math.log, numbers))) if numbers else None
 
 
 def mean_speed_over(record: dict, peer: str, cell: str | None = None) -> float | None:
@@ -130,12 +132,11 @@ def page(record: dict) -> str:
 def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
     machine, blas = record["machine"], record["contestants"]["gemm_large"]["blas"]
-    commit = (record["commit"][:12] or "unknown") + " with changes" * bool(record["changed"])
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "not told"
     loads = [case["other_load"] for case in record["cases"]]
     lines = [
         f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
-        f"{record['date']}, commit {commit}",
+        f"{record['date']}, {records.origin(record)}",
         f"NumPy's BLAS: {library}; {record['settings']['rounds']} rounds in turns; * is the fastest rung",
     ]
     if loads and max(loads) > LOUD:
@@ -147,21 +148,21 @@ def heading(record: dict) -> str:
 
 def means(record: dict) -> list[str]:
     """One sentence for each peer, over all sizes of all cells."""
-    said = []
+    sentences = []
     for peer in (PYTORCH, *PEERS):
         by_cell = [(cell, mean_speed_over(record, peer, cell)) for cell in cells(record)]
-        told = ", ".join(f"{cell} {_times(mean)}" for cell, mean in by_cell if mean)
-        if told:
+        words = ", ".join(f"{cell} {_times(mean)}" for cell, mean in by_cell if mean)
+        if words:
             over_all = _times(mean_speed_over(record, peer))
-            said.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({told})")
-    return said
+            sentences.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({words})")
+    return sentences
 
 
 def absent(record: dict) -> list[str]:
     """Who is missing from the tables, and why: one sentence for each reason."""
-    said = [f"{name} is not measured: its package is not installed." for name in record["missing"]]
+    sentences = [f"{name} is not measured: its package is not installed." for name in record["missing"]]
     reasons = Counter(reason for case in record["cases"] for reason in case["left_out"].items())
-    return said + [
+    return sentences + [
         f"{name} is left out {count} time{'s' * (count > 1)}: {why}."
         for (name, why), count in reasons.items()
     ]
@@ -171,8 +172,8 @@ def first_calls(record: dict) -> str:
     """How long each contestant took to be made ready and run its first step, compiled where it compiles."""
     longest = lambda name: max(case["first_step"].get(name, 0.0) for case in record["cases"])
     names = [name for name in record["contestants"] if name not in LIMITS and longest(name)]
-    told = ", ".join(f"{name} {_digits(longest(name))} s" for name in names)
-    return f"Longest first step, made ready and compiled, never part of the times above: {told}."
+    words = ", ".join(f"{name} {_digits(longest(name))} s" for name in names)
+    return f"Longest first step, made ready and compiled, never part of the times above: {words}."
 
 
 def _time(record: dict, case: dict, name: str) -> str:

@@ -36,19 +36,19 @@ class Plan(NamedTuple):
 def run(chosen: argparse.Namespace) -> int:
     """The command; 0, or 2 where it was asked for what there is not."""
     try:
-        asked = plan(chosen)
+        selection = plan(chosen)
     except ValueError as error:
         print(f"rnnlab bench cpu: {error}", file=sys.stderr)
         return 2
-    with Arena(asked.candidates, asked.settings, chosen.peers_python) as arena:
+    with Arena(selection.candidates, selection.settings, chosen.peers_python) as arena:
         _say_what_is_missing(arena, chosen.peers_python)
         record = cpu_record.begin(arena)
         print(cpu_report.heading(record), end="\n\n", flush=True)
-        if chosen.record and record["changed"]:
-            print(f"not as committed: {', '.join(record['changed'])}. Commit first: a record names its code")
+        if chosen.record and record["changed"] != []:
+            print(f"{records.origin(record)}. Commit first: a record names its code")
         if chosen.record and not chosen.fresh:
             record = cpu_record.resumed(record)
-        _measure(arena, asked.workloads, record, chosen.record)
+        _measure(arena, selection.workloads, record, chosen.record)
     print(cpu_report.page(record))
     if chosen.picture:
         cpu_picture.draw(record).savefig(chosen.picture)
@@ -64,7 +64,7 @@ def _measure(arena: Arena, workloads: list[Workload], record: dict, keep: bool) 
         if cpu_record.has(record, workload):
             continue
         start = time.monotonic()
-        say = lambda said, number=number: _progress(f"{number}/{len(workloads)} {said}")
+        say = lambda text, number=number: _progress(f"{number}/{len(workloads)} {text}")
         cpu_record.add(record, arena.measure(workload, say))
         _progress("")
         print(f"{workload}: {time.monotonic() - start:.0f} s", file=sys.stderr)
@@ -104,19 +104,19 @@ def _shape(text: str) -> tuple[int, int, int, int]:
     return tuple(sizes)
 
 
-def _known(kind: str, names: Sequence[str], there: Sequence[str]) -> Sequence[str]:
+def _known(kind: str, names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
     for name in names:
-        if name not in there:
-            raise ValueError(f"no {kind} is called {name!r}; there are {', '.join(there)}")
+        if name not in known:
+            raise ValueError(f"no {kind} is called {name!r}; there are {', '.join(known)}")
     return names
 
 
 def _select(
-    kind: str, there: Sequence[Candidate], names: Sequence[str] | None, quick: bool
+    kind: str, known: Sequence[Candidate], names: Sequence[str] | None, quick: bool
 ) -> list[Candidate]:
-    by_name = {candidate.name: candidate for candidate in there}
+    by_name = {candidate.name: candidate for candidate in known}
     if names is None:
-        return [each for each in there if not (quick and each.name in TOO_SLOW_FOR_QUICK)]
+        return [candidate for candidate in known if not (quick and candidate.name in TOO_SLOW_FOR_QUICK)]
     return [by_name[name] for name in _known(kind, names, list(by_name))]
 
 
@@ -127,7 +127,7 @@ def _say_what_is_missing(arena: Arena, peers_python: str | None) -> None:
         print(f"{candidate.name} is left out: it needs {candidate.needs}. To install it: {command}")
 
 
-def _progress(said: str) -> None:
+def _progress(text: str) -> None:
     """One line that is written over and over, where somebody looks at it."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{said}", end="", file=sys.stderr, flush=True)
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -27,22 +27,22 @@ def latest() -> tuple[Path, dict] | None:
 
 def page(text: str) -> str:
     """The page's text with its measured part made anew."""
-    found = latest()
-    return with_measured(text, _measured(*found) if found else NO_RECORD)
+    newest = latest()
+    return with_measured(text, _measured(*newest) if newest else NO_RECORD)
 
 
 def _measured(path: Path, record: dict) -> str:
     link = f"[{path.name}](../{path.relative_to(ROOT).as_posix()})"
     parts = [cmu_report.heading(record) + f", from {link}"]
     parts += [f"![{cmu_picture.finding(record)}]({PICTURE.name})", cmu_report.markdown(record)]
-    return "\n\n".join([*parts, "\n".join(f"- {each}" for each in cmu_report.notes(record))]) + "\n"
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in cmu_report.notes(record))]) + "\n"
 
 
 def refresh() -> None:
     """Write page and picture; the picture carries the digest of the record it shows."""
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    if found := latest():
-        _, record = found
+    if newest := latest():
+        _, record = newest
         cmu_picture.draw(record).savefig(PICTURE, dpi=110, metadata={"Description": record["digest"]})
 
 

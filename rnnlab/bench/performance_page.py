@@ -10,7 +10,7 @@ from rnnlab import records
 from rnnlab.bench import cpu_picture, cpu_report, cpu_targets
 from rnnlab.bench.cpu_record import KIND
 from rnnlab.bench.provenance import ROOT
-from rnnlab.bench.workload import CELLS, SHAPES
+from rnnlab.bench.workload import CELLS, SHAPES, Workload
 
 PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu_ladder.png"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
@@ -19,10 +19,10 @@ NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\
 
 def latest() -> tuple[Path, dict] | None:
     """The newest record that has every cell at every shape."""
-    full = {(cell, *shape) for cell in CELLS for shape in SHAPES}
+    full = {Workload(cell, *shape) for cell in CELLS for shape in SHAPES}
     for path in reversed(records.kept(KIND)):
         record = records.read(path)
-        if full <= {tuple(case["workload"].values()) for case in record["cases"]}:
+        if full <= {Workload(**case["workload"]) for case in record["cases"]}:
             return path, record
     return None
 
@@ -46,21 +46,21 @@ def measured(path: Path, record: dict) -> str:
 
 def page(text: str) -> str:
     """The page's text with its measured part made anew."""
-    found = latest()
-    return with_measured(text, measured(*found) if found else NO_RECORD)
+    newest = latest()
+    return with_measured(text, measured(*newest) if newest else NO_RECORD)
 
 
-def with_measured(text: str, made: str) -> str:
+def with_measured(text: str, tables: str) -> str:
     """A page's text with what stands between its two marks made anew."""
     before, _, rest = text.partition(BEGIN)
-    return f"{before}{BEGIN}{made}{END}{rest.partition(END)[2]}"
+    return f"{before}{BEGIN}{tables}{END}{rest.partition(END)[2]}"
 
 
 def refresh() -> None:
     """Write page and picture; the picture carries the digest of the record it shows."""
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    if found := latest():
-        _, record = found
+    if newest := latest():
+        _, record = newest
         cpu_picture.draw(record).savefig(PICTURE, dpi=110, metadata={"Description": record["digest"]})
 
 

@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
 def lines() -> list[Line]:
     """Every figure."""
-    return [_of_figure(*each) for each in FIGURES] + [_of_sample(*each) for each in SAMPLE]
+    return [_of_figure(*line) for line in FIGURES] + [_of_sample(*line) for line in SAMPLE]
 
 
 def _of_figure(where: dict, switches: dict, figure: Published) -> Line:
@@ -66,22 +66,22 @@ def _of_sample(cell: str, direction: str) -> Line:
     return Line(what, SAMPLE[cell, direction], rate, "GFLOP/s", "NVIDIA's sample (M40)")
 
 
-def table(told: list[Line]) -> str:
+def table(entries: list[Line]) -> str:
     """All figures, and which the model misses by more than a quarter."""
     head = ("what", "source", "published", "predicted", "ratio", "")
     rows = [
         (
-            each.what,
-            each.source,
-            f"{each.published:g} {each.unit}",
-            f"{each.predicted:.3g}",
-            f"{each.predicted / each.published:.2f}",
-            "" if each.is_close else "off",
+            line.what,
+            line.source,
+            f"{line.published:g} {line.unit}",
+            f"{line.predicted:.3g}",
+            f"{line.predicted / line.published:.2f}",
+            "" if line.is_close else "off",
         )
-        for each in told
+        for line in entries
     ]
-    close = sum(each.is_close for each in told)
-    return f"{aligned([head, *rows])}\n\n{close} of {len(told)} within {CLOSE:.0%}"
+    close = sum(line.is_close for line in entries)
+    return f"{aligned([head, *rows])}\n\n{close} of {len(entries)} within {CLOSE:.0%}"
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ def list_all() -> int:
     for path in records.kept():
         try:
             record = records.read(path)
-            print(f"{path.stem}  {record['kind']}, {record['date']}, {record['machine']['processor']}")
+            machine = record["machine"].get("gpu", {}).get("name") or record["machine"]["processor"]
+            facts = record["kind"], record["date"], machine, records.origin(record)
+            print(f"{path.stem}  {', '.join(facts)}")
         except ValueError as error:
             bad = 1
             print(error, file=sys.stderr)

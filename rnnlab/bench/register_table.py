@@ -56,7 +56,7 @@ def shapes() -> Iterator[tuple[str, Shape]]:
 
 def lines(arch: str, shape: Shape) -> list[str]:
     """Of the table, one for each direction."""
-    found, report = [], compile_report(shape.source, arch=arch, options=shape.options)
+    table_rows, report = [], compile_report(shape.source, arch=arch, options=shape.options)
     for direction in DIRECTIONS:
         compiled, launch = report[f"persistent_{direction}", arch], shape.launch(direction, 8)
         cells = (
@@ -64,8 +64,8 @@ def lines(arch: str, shape: Shape) -> list[str]:
             *(f"{launch.blocks} × {launch.threads}", direction, compiled.registers),
             *(compiled.spill_stores + compiled.spill_loads, compiled.stack, f"{launch.shared / 1024:.0f}"),
         )
-        found.append(f"| {' | '.join(map(str, cells))} |")
-    return found
+        table_rows.append(f"| {' | '.join(map(str, cells))} |")
+    return table_rows
 
 
 def page() -> str:

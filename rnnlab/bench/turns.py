@@ -2,8 +2,11 @@
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -23,6 +26,12 @@ class Timing:
         return lower, upper
 
 
+def rotated(items: Sequence[Item], number: int) -> list[Item]:
+    """Items in the order of round `number`: the first one changes, so that none always follows the same."""
+    shift = number % max(1, len(items))
+    return [*items[shift:], *items[:shift]]
+
+
 def take_turns(
     candidates: Mapping[str, Callable[[], object]],
     rounds: int = 7,
@@ -34,8 +43,8 @@ def take_turns(
     for run in candidates.values():
         run()
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
-    for _ in range(rounds):
-        for name, run in candidates.items():
+    for number in range(rounds):
+        for name, run in rotated(list(candidates.items()), number):
             start = clock()
             run()
             seconds[name].append(clock() - start)

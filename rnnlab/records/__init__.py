@@ -6,7 +6,8 @@ Only `rnnlab bench … --record` writes them; pages, lessons and pictures read t
     kind        which benchmark: "bench cpu", …; the module that measures it documents its further fields
     complete    false while it is being measured
     date        when it was begun, ISO 8601, UTC
-    commit      of the checkout; `changed` names measured files that differ from it
+    commit      of the checkout; `changed` names measured files that differ from it, or is null where there is
+                no git to say so; `commit_from` says who named the commit
     code        sha256 over all measured files
     machine     processor, cores, caches, memory, operating system
     settings    what the benchmark was told
@@ -56,6 +57,17 @@ def digest(record: dict) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
+def origin(record: dict) -> str:
+    """The code that was measured, in words: a commit, and whether the files were those of that commit."""
+    commit, changed = record["commit"][:12] or "unknown", record["changed"]
+    if changed is None:
+        source = record.get("commit_from", "nothing")
+        return f"commit {commit}, named by {source}; no git to say what was changed"
+    return f"commit {commit}" + (
+        f" with changes in {len(changed)} file{'s' * (len(changed) > 1)}" if changed else ""
+    )
+
+
 def place(record: dict, folder: Path | None = None) -> Path:
     """Where a record belongs: named by kind, minute and processor or GPU; one not complete by kind only."""
     kind, folder = _slug(record["kind"]), folder or MEASURED
@@ -76,17 +88,17 @@ def kept(kind: str | None = None, folder: Path | None = None) -> list[Path]:
 
 def find(name: str, folder: Path | None = None) -> Path:
     """The one record whose file's name contains `name`.  Raises ValueError where none does, or several do."""
-    found = [path for path in kept(folder=folder) if name in path.name]
-    exact = [path for path in found if path.stem == name]
-    if len(exact or found) != 1:
-        there = ", ".join(path.stem for path in found or kept(folder=folder)) or "none at all"
-        raise ValueError(f"{'several' if found else 'no'} records are called {name!r}; there are {there}")
-    return (exact or found)[0]
+    matches = [path for path in kept(folder=folder) if name in path.name]
+    exact = [path for path in matches if path.stem == name]
+    if len(exact or matches) != 1:
+        names = ", ".join(path.stem for path in matches or kept(folder=folder)) or "none at all"
+        raise ValueError(f"{'several' if matches else 'no'} records are called {name!r}; there are {names}")
+    return (exact or matches)[0]
 
 
 def _minute(path: Path) -> tuple[str, str]:
-    found = re.search(r"\d{4}-\d\d-\d\dT\d{4}", path.name)
-    return (found[0] if found else "", path.name)
+    matches = re.search(r"\d{4}-\d\d-\d\dT\d{4}", path.name)
+    return (matches[0] if matches else "", path.name)
 
 
 def _slug(text: str) -> str:
@@ -95,4 +107,4 @@ def _slug(text: str) -> str:
 
 def _on_one_line(text: str) -> str:
     """Lists of plain numbers or words take one line, however long: a record is for people too."""
-    return re.sub(r"\[[^][{}]*\]", lambda found: re.sub(r"\n\s*", " ", found[0]), text)
+    return re.sub(r"\[[^][{}]*\]", lambda matches: re.sub(r"\n\s*", " ", matches[0]), text)

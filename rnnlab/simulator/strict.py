@@ -19,7 +19,7 @@ import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError
 
-from rnnlab.compiling.target import UnsupportedBytecodeError, UnsupportedError
+from rnnlab.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
 from rnnlab.compiling.typing import Typed, type_of, typed
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.implicit_float64 import ImplicitFloat64

@@ -17,9 +17,9 @@ from rnnlab.network import Network
 def of_rung(problem: Problem, name: str) -> Callable[[], Answer]:
     """The epoch with that rung of the ladder."""
     rung, (_, B, units) = find(name).module, problem.x.shape
-    nothing = np.zeros(units, problem.x.dtype)
+    zeros = np.zeros(units, problem.x.dtype)
     weights = {"weight_ih_l0": problem.w_xh.T.copy(), "weight_hh_l0": problem.w_hh.T.copy()}
-    network = Network("rnn_tanh", units, units, weights | {"bias_ih_l0": nothing, "bias_hh_l0": nothing})
+    network = Network("rnn_tanh", units, units, weights | {"bias_ih_l0": zeros, "bias_hh_l0": zeros})
     state, rows = network.zero_state(B), lambda array: array.reshape(-1, units)
 
     def epoch() -> Answer:

@@ -1,5 +1,6 @@
 """Training steps on a GPU: the ladder's stages, PyTorch and cuDNN, right first, then timed in turns.
 
-Read: workload (what is measured), ladder, persistent_layers, torch_layers and cudnn (who), measure (how),
-report (what is told), command (`rnnlab bench gpu`).
+Read: contestant (the contract); ladder, persistent_layers, tensor_layers, cudnn (contestants; PyTorch is in
+bench.peers); references, measure, child and children (a process a task), suites, record, report, command
+(`rnnlab bench gpu`); probes and day (`rnnlab gpu-day`).
 """

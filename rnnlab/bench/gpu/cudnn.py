@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rnnlab.bench.gpu.events import seconds
-from rnnlab.bench.gpu.workload import Problem
+from rnnlab.bench.workload import Problem
 from rnnlab.cells import GATES
 from rnnlab.ladder.persistence.numbers import STORED, loaded, stored
 
@@ -24,6 +24,7 @@ CELLS = {"rnn_relu": 0, "rnn_tanh": 1, "lstm": 2, "gru": 3}
 TYPES = {"float32": 0, "tf32": 0, "float16": 2, "bfloat16": 9}  # cudnnDataType_t
 MATHS = {"float32": 3, "tf32": 0, "float16": 1, "bfloat16": 1}  # only multiply-adds; TF32; tensor cores
 DOUBLE_BIAS, TRAINING, ADD, SEQUENCES_OUTSIDE = 2, 1, 0, 0
+SMALL_H, SMALL_PLAIN_H = {"lstm": 192, "gru": 192}, 384  # units, in cuDNN 9.26
 DYNAMIC = ALGORITHMS["persist_dynamic"]
 
 
@@ -31,7 +32,7 @@ DYNAMIC = ALGORITHMS["persist_dynamic"]
 def library() -> ctypes.CDLL:
     """cuDNN, from the system or from its wheel.  Raises OSError where there is none."""
     spec = find_spec("nvidia.cudnn") if find_spec("nvidia") else None
-    folders = [Path(each) / "lib" for each in spec.submodule_search_locations] if spec else []
+    folders = [Path(location) / "lib" for location in spec.submodule_search_locations] if spec else []
     for name in LIBRARIES:
         for path in [name, *(str(folder / name) for folder in folders)]:
             try:
@@ -49,7 +50,7 @@ def call(name: str, *arguments: object) -> None:
         raise RuntimeError(f"{name}: {library().cudnnGetErrorString(status).decode()}")
 
 
-def made(name: str) -> c_void_p:
+def create(name: str) -> c_void_p:
     """A new handle or descriptor: cudnnCreate… ."""
     pointer = c_void_p()
     call(f"cudnnCreate{name}", byref(pointer))
@@ -61,17 +62,17 @@ class CudnnLayers:
 
     launches = dict.fromkeys(("forward", "backward", "step"))  # it does not tell
 
-    def __init__(self, asked: Problem, name: str):
+    def __init__(self, problem: Problem, name: str):
         import cupy
 
-        self.cupy, self.asked = cupy, asked
-        self.cell, self.T, self.B, self.I, self.H, self.L = asked.workload
-        self.kind, self.held = (
-            TYPES[asked.precision],
-            "tf32" if asked.precision == "float32" else asked.precision,
+        self.cupy, self.problem = cupy, problem
+        self.cell, self.T, self.B, self.I, self.H, self.L = problem.workload
+        self.kind, self.stored_as = (
+            TYPES[problem.precision],
+            "tf32" if problem.precision == "float32" else problem.precision,
         )
-        self.dtype = STORED[self.held]
-        self.stream, self.handle = cupy.cuda.Stream(non_blocking=True), made("")
+        self.dtype = STORED[self.stored_as]
+        self.stream, self.handle = cupy.cuda.Stream(non_blocking=True), create("")
         call("cudnnSetStream", self.handle, c_void_p(self.stream.ptr))
         before = cupy.get_default_memory_pool().used_bytes()
         self.network = self._describe(ALGORITHMS[name.removeprefix("cudnn_")])
@@ -83,20 +84,24 @@ class CudnnLayers:
         self.bytes = cupy.get_default_memory_pool().used_bytes() - before
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant."""
+        """See contestant.Contestant."""
         runs = {"forward": [self._forward], "backward": [self._backward]}
         return seconds(runs.get(part, [self._forward, self._backward]), repeats, self.stream)
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant."""
-        found = {name: np.empty_like(each) for name, each in self.asked.network.parameters.items()}
+        """See contestant.Contestant."""
+        gradients = {name: np.empty_like(array) for name, array in self.problem.network.parameters.items()}
         for name, rows, place, count in self._places(self.dweights):
             flat = self.dweights.view(self.dtype)[place : place + count]
-            found[name][rows] = loaded(flat.get(), self.held).reshape(found[name][rows].shape)
-        return {"y": loaded(self.y.get(), self.held), "dx": loaded(self.dx.get(), self.held), **found}
+            gradients[name][rows] = loaded(flat.get(), self.stored_as).reshape(gradients[name][rows].shape)
+        return {
+            "y": loaded(self.y.get(), self.stored_as),
+            "dx": loaded(self.dx.get(), self.stored_as),
+            **gradients,
+        }
 
     def _describe(self, algorithm: int) -> c_void_p:
-        dropout, network = made("DropoutDescriptor"), made("RNNDescriptor")
+        dropout, network = create("DropoutDescriptor"), create("RNNDescriptor")
         call(
             "cudnnSetDropoutDescriptor",
             dropout,
@@ -109,7 +114,7 @@ class CudnnLayers:
         precision = TYPES["float32"]  # of the arithmetic, whatever is stored
         call(
             "cudnnSetRNNDescriptor_v8", network, algorithm, CELLS[self.cell], DOUBLE_BIAS, 0, 0,
-            self.kind, precision, MATHS[self.asked.precision],
+            self.kind, precision, MATHS[self.problem.precision],
             self.I, self.H, self.H, self.L, dropout, c_uint(0),
         )  # fmt: skip
         if algorithm == DYNAMIC:
@@ -118,7 +123,7 @@ class CudnnLayers:
 
     def _rows(self, width: int) -> c_void_p:
         """Descriptor of [T,B,width]."""
-        rows, lengths = made("RNNDataDescriptor"), (c_int * self.B)(*[self.T] * self.B)
+        rows, lengths = create("RNNDataDescriptor"), (c_int * self.B)(*[self.T] * self.B)
         call(
             "cudnnSetRNNDataDescriptor",
             rows,
@@ -134,7 +139,7 @@ class CudnnLayers:
 
     def _tensor(self) -> c_void_p:
         """Descriptor of [L,B,H]."""
-        tensor = made("TensorDescriptor")
+        tensor = create("TensorDescriptor")
         sizes = (c_int * 3)(self.L, self.B, self.H)
         strides = (c_int * 3)(self.B * self.H, self.H, 1)
         call("cudnnSetTensorNdDescriptor", tensor, self.kind, 3, sizes, strides)
@@ -150,22 +155,22 @@ class CudnnLayers:
         room = lambda size: self.cupy.zeros(max(1, size.value), "uint8")
         self.work, self.reserve = room(work), room(reserve)
         self.weights, self.dweights = room(weights), room(weights)
-        given = lambda array: self.cupy.asarray(stored(array, self.held))
-        self.x, self.dy = given(self.asked.x), given(self.asked.dy)
+        upload = lambda array: self.cupy.asarray(stored(array, self.stored_as))
+        self.x, self.dy = upload(self.problem.x), upload(self.problem.dy)
         self.y, self.dx = (
-            given(np.full_like(self.asked.dy, np.nan)),
-            given(np.full_like(self.asked.x, np.nan)),
+            upload(np.full_like(self.problem.dy, np.nan)),
+            upload(np.full_like(self.problem.x, np.nan)),
         )
         self.lengths = self.cupy.full(self.B, self.T, "int32")
 
     def _fill_weights(self) -> None:
         for name, rows, place, count in self._places(self.weights):
-            values = stored(self.asked.network.parameters[name][rows], self.held).reshape(-1)
+            values = stored(self.problem.network.parameters[name][rows], self.stored_as).reshape(-1)
             self.weights.view(self.dtype)[place : place + count] = self.cupy.asarray(values)
 
     def _places(self, space: object) -> Iterator[tuple[str, slice, int, int]]:
         """(parameter, rows of one gate in it, first element in the space, elements)."""
-        gates, tensors = len(GATES[self.cell]), [made("TensorDescriptor") for _ in range(2)]
+        gates, tensors = len(GATES[self.cell]), [create("TensorDescriptor") for _ in range(2)]
         for l in range(self.L):
             for number in range(2 * gates):
                 where = c_void_p(), c_void_p()
@@ -178,7 +183,7 @@ class CudnnLayers:
                 for kind, address in zip(("weight", "bias"), where, strict=True):
                     name = f"{kind}_{of}_l{l}"
                     place = (address.value - space.data.ptr) // np.dtype(self.dtype).itemsize
-                    yield name, rows, place, self.asked.network.parameters[name][rows].size
+                    yield name, rows, place, self.problem.network.parameters[name][rows].size
 
     def _forward(self) -> None:
         call(
@@ -212,4 +217,12 @@ def _sized(array: object) -> tuple[c_size_t, c_void_p]:
     return c_size_t(array.nbytes), _address(array)
 
 
-build = CudnnLayers
+def contestant(problem: Problem, name: str) -> CudnnLayers:
+    """name: cudnn_ and one of ALGORITHMS.  Raises RuntimeError if cuDNN refuses, with the limit if known."""
+    try:
+        return CudnnLayers(problem, name)
+    except RuntimeError as error:
+        most = SMALL_H.get(problem.workload.cell, SMALL_PLAIN_H)
+        if not name.endswith("small_h") or problem.workload.H <= most:
+            raise
+        raise RuntimeError(f"{error}: cuDNN 9.26 has small_h up to {most} units of this cell") from error

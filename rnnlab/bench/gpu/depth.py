@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from rnnlab.bench.gpu.persistent_layers import PersistentLayers
-from rnnlab.bench.gpu.workload import Problem, Workload
+from rnnlab.bench.workload import Problem, Workload
 from rnnlab.network import Network
 
 HIDDEN, STEPS = 1152, 700
@@ -36,7 +36,7 @@ class ResidualLayers(PersistentLayers):
         return layer["dx"]
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant; y is what the last layer gives."""
+        """See contestant.Contestant; y is what the last layer gives."""
         return super().results() | {"y": self.layers[-1]["out"].get()}
 
     def descend(self, target: object, rate: float) -> float:
@@ -69,10 +69,10 @@ def _length(array: object) -> float:
 
 def measured(hidden: int = HIDDEN, steps: int = STEPS, shallow: int = SHALLOW) -> dict[str, dict]:
     """The shallow network at minibatch 64, and the deepest that its memory has room for at 4."""
-    few = trained(shallow, MANY, hidden, steps)
+    small = trained(shallow, MANY, hidden, steps)
     one, two = (trained(layers, FEW, hidden, steps).bytes for layers in (1, 2))
-    deepest = 1 + max(1, (few.bytes - one) // max(1, two - one))
-    return {"shallow": asdict(few), "deep": asdict(trained(int(deepest), FEW, hidden, steps))}
+    deepest = 1 + max(1, (small.bytes - one) // max(1, two - one))
+    return {"shallow": asdict(small), "deep": asdict(trained(int(deepest), FEW, hidden, steps))}
 
 
 def trained(layers: int, sequences: int, hidden: int, steps: int) -> Depth:
@@ -86,15 +86,3 @@ def trained(layers: int, sequences: int, hidden: int, steps: int) -> Depth:
     losses = [stack.descend(target, RATE) for _ in range(TRAINED)]
     stack.results()  # says so if blocks did not meet
     return Depth(layers, sequences, stack.bytes, losses)
-
-
-def told(found: dict[str, dict | str]) -> str:
-    """Both networks in a sentence, or why they are not there."""
-    if "left_out" in found:
-        return f"residual RNN: {found['left_out']}"
-    shallow, deep = (Depth(**found[name]) for name in ("shallow", "deep"))
-    line = lambda each: (
-        f"{each.layers} layers at minibatch {each.sequences} in {each.bytes / 1e9:.2f} GB, "
-        f"loss {each.losses[0]:.4g} → {each.losses[-1]:.4g}"
-    )
-    return f"residual RNN: {line(shallow)}; {line(deep)}"

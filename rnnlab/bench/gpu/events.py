@@ -8,12 +8,12 @@ def seconds(runs: Iterable[Callable[[], None]], repeats: int, stream: object | N
     import cupy
 
     runs, start, end = list(runs), cupy.cuda.Event(), cupy.cuda.Event()
-    given = (stream,) if stream else ()
+    arguments = (stream,) if stream else ()
     cupy.cuda.Device().synchronize()
-    start.record(*given)
+    start.record(*arguments)
     for _ in range(repeats):
         for run in runs:
             run()
-    end.record(*given)
+    end.record(*arguments)
     end.synchronize()
     return 1e-3 * cupy.cuda.get_elapsed_time(start, end) / repeats

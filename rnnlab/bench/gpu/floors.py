@@ -5,7 +5,7 @@ from itertools import product
 from rnnlab.bench.gpu import latencies, report
 from rnnlab.bench.gpu.measure import Result
 from rnnlab.bench.gpu.tensor_layers import NAMES, shape_of
-from rnnlab.bench.gpu.workload import Workload
+from rnnlab.bench.workload import Workload
 from rnnlab.devices import Device
 from rnnlab.ladder.persistence.chooser import Abilities, abilities, choose
 from rnnlab.ladder.persistence.floor import Latencies, floor, latencies_of
@@ -13,26 +13,17 @@ from rnnlab.ladder.persistence.floor import Latencies, floor, latencies_of
 HEAD = "workload", "kernel", "exchange", "broadcast", "product", "floor, µs a step", "chosen"
 
 
-def known_latencies(record: dict) -> tuple[Device, Latencies] | None:
-    """The GPU at hand and its latencies, measured now and kept in the record; None if they cannot be had."""
-    try:
-        record["latencies"] = latencies.measured()
-    except Exception as error:  # whatever it is, the contestants may run all the same
-        record["latencies"] = {"left_out": f"{type(error).__name__}: {error}"}
-        print(f"no latencies: {error}")
-        return None
-    print(report.latencies(record["latencies"]), flush=True)
-    return abilities().sheet, latencies.as_latencies(record["latencies"])
+def known(measured: dict[str, float]) -> tuple[Device, Latencies]:
+    """The GPU at hand, and its latencies as the floor takes them."""
+    return abilities().sheet, latencies.as_latencies(measured)
 
 
-def with_floors(
-    results: list[Result], workload: Workload, known: tuple[Device, Latencies] | None
-) -> list[Result]:
-    """The results, the persistent kernels' with their floors where latencies are known."""
-    for each in results:
-        if known and each.name in NAMES and not each.left_out:
-            shape = shape_of(each.name, workload, each.precision, known[0])
-            each.floor = floor(shape, workload.B, *known).step
+def with_floors(results: list[Result], workload: Workload, known: tuple[Device, Latencies]) -> list[Result]:
+    """The results, with a floor where a persistent kernel in CUDA C++ was timed."""
+    for result in results:
+        if result.name in NAMES and not result.left_out:
+            shape = shape_of(result.name, workload, result.precision, known[0])
+            result.floor = floor(shape, workload.B, *known).step
     return results
 
 
@@ -43,11 +34,11 @@ def predicted_floors(workloads: list[Workload], device: Device) -> str:
         head = f"{workload.cell} H={workload.H} B={workload.B}", f"{precision}, {name}"
         chosen = choose(workload.cell, workload.H, precision, workload[1:3], Abilities(device)).name
         try:
-            found = floor(shape_of(name, workload, precision, device), workload.B, device)
+            bound = floor(shape_of(name, workload, precision, device), workload.B, device)
         except ValueError as error:
             refused.setdefault(str(error), []).append(f"{head[0]}, {precision}")
             continue
-        rows.append((*head, *(f"{part:.2f}" for part in (*found, found.step)), chosen))
-    said = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
+        rows.append((*head, *(f"{part:.2f}" for part in (*bound, bound.step)), chosen))
+    title = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
     reasons = [f"not there: {', '.join(dict.fromkeys(where))}: {why}" for why, where in refused.items()]
-    return "\n".join([said, report.aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])
+    return "\n".join([title, report.aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])

@@ -1,22 +1,38 @@
-"""Right first, then the clock: each contestant is held against float64, then all take turns."""
+"""Right first, then the clock: each contestant is held against float64, then all take turns.
 
+Whatever one contestant raises, early or late, costs its own times only: the others go on.  An error that the
+CUDA context does not forget (an illegal address, a launch that ran too long) makes every later call fail.  It
+ends the measurement with BrokenDevice, which names the contestant; command.py then measures the others in a
+new process.
+"""
+
+import math
 import statistics
-from collections.abc import Callable, Iterable
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 
 import numpy as np
 
-from rnnlab.bench.gpu.workload import PARTS, Contestant, Problem, Workload, problem
+from rnnlab.bench.gpu.contestant import Contestant
+from rnnlab.bench.gpu.references import wanted as exact
+from rnnlab.bench.turns import rotated
+from rnnlab.bench.workload import PARTS, Problem, Workload, problem
 
-Tell = Callable[[str], None]
-MODULES = "ladder", "torch_layers", "cudnn", "persistent_layers", "tensor_layers"
-LADDER, TORCH, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
+MODULES = "ladder", "cudnn", "persistent_layers", "tensor_layers"
+LADDER, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)
+TORCH = "rnnlab.bench.peers.torch_layers"
+
+
+TIME_WAS_OVER = "time was over"  # begins the reason of a result that --continue would measure
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A contestant before it is built: who, in which precision."""
+    """A contestant before it is built: name, module that builds it, precision."""
 
     name: str
     module: str
@@ -37,7 +53,7 @@ class Settings:
 
 @dataclass
 class Result:
-    """What came out of one contestant on one workload."""
+    """The measurement of one contestant on one workload."""
 
     name: str
     precision: str
@@ -46,65 +62,157 @@ class Result:
     same_bits: bool | None = None  # did two training steps give the same bits
     launches: dict[str, int | None] = field(default_factory=dict)
     bytes: int = 0
+    host: float | None = None  # seconds in which the host issues a step, where that is known
     floor: float | None = None  # of a forward step, microseconds, where latencies were measured
-    left_out: str = ""  # why, if it is
+    left_out: str = ""  # the reason, if it has no times
 
     def median(self, part: str) -> float | None:
         """Seconds of a part."""
         return statistics.median(self.seconds[part]) if self.seconds.get(part) else None
 
+    def exclude(self, reason: str) -> None:
+        """Drop all times and keep the reason: times of a contestant that failed are no measurement."""
+        self.left_out, self.seconds, self.host = reason, {}, None
+
+
+class BrokenDevice(RuntimeError):
+    """The CUDA context refuses every further call; the message names the first error."""
+
+
+class Watcher:
+    """Receives the progress of a measurement; this one ignores it."""
+
+    def at(self, entry: str, phase: str) -> None:
+        """The entry ("name, precision"; "" for none) is in this phase now."""
+
+    def results(self, results: list[Result]) -> None:
+        """All results so far, complete or not."""
+
 
 def measure(
-    workload: Workload, entries: Iterable[Entry], settings: Settings, tell: Tell = lambda said: None
+    workload: Workload,
+    entries: Sequence[Entry],
+    settings: Settings,
+    watcher: Watcher | None = None,
+    until: float = math.inf,
 ) -> list[Result]:
-    """All contestants on one workload, in turns."""
-    results, ready = [], []
-    for entry in entries:
-        tell(f"{workload}: {entry} is made ready")
-        result = Result(entry.name, entry.precision)
-        results.append(result)
-        contestant = _made_ready(problem(workload, entry.precision), entry, result)
-        if contestant is not None:
-            ready.append((contestant, result))
-    repeats = {id(result): _repeats(contestant, settings) for contestant, result in ready}
+    """All contestants on one workload, in turns.  Raises BrokenDevice if the CUDA context is lost.
+
+    After `until` on time.monotonic's clock nobody is made ready, and no round begins but the first.
+    """
+    watcher = watcher or Watcher()
+    results = [Result(entry.name, entry.precision) for entry in entries]
+    active = []
+    for pair in _ready(workload, zip(entries, results, strict=True), watcher, until):
+        active.append(pair)
+        watcher.results(results)
+    repeats = {}
+    for contestant, result in active:
+        watcher.at(_key(result), "timed once")
+        with _failures(result):
+            repeats[id(result)] = _repeats(contestant, settings)
     for number in range(settings.rounds):
-        tell(f"{workload}: round {number + 1} of {settings.rounds}")
-        shift = number % max(1, len(ready))  # nobody always follows the same one
-        for contestant, result in (*ready[shift:], *ready[:shift]):
-            for part in PARTS:
-                seconds = contestant.seconds(part, repeats[id(result)][part])
-                result.seconds.setdefault(part, []).append(seconds)
-    for contestant, result in ready:
-        _hold(problem(workload, result.precision), contestant, result)
+        if number and time.monotonic() > until:
+            break
+        timed = [(contestant, result) for contestant, result in active if not result.left_out]
+        for contestant, result in rotated(timed, number):
+            watcher.at(_key(result), f"round {number + 1} of {settings.rounds}")
+            with _failures(result):
+                _time(contestant, result, repeats[id(result)])
+        watcher.results(results)
+    for contestant, result in active:
+        watcher.at(_key(result), "checked again")
+        with _failures(result):
+            _check(problem(workload, result.precision, exact), contestant, result)
+    watcher.results(results)
     return results
 
 
-def _made_ready(asked: Problem, entry: Entry, result: Result) -> Contestant | None:
-    """The contestant, if it can be built and its numbers are right; else the result says why not."""
+def _ready(
+    workload: Workload, entries: Iterable[tuple[Entry, Result]], watcher: Watcher, until: float
+) -> Iterator[tuple[Contestant, Result]]:
+    """Contestants that can be built and are right, each with its result."""
+    for entry, result in entries:
+        if time.monotonic() > until:
+            result.exclude(f"{TIME_WAS_OVER} before it was made ready")
+            continue
+        watcher.at("", f"reference for {entry.precision}")
+        wanted = problem(workload, entry.precision, exact)
+        watcher.at(str(entry), "made ready")
+        with _failures(result):
+            yield _prepare(wanted, entry, result), result
+
+
+def _key(result: Result) -> str:
+    return str(Entry(result.name, "", result.precision))
+
+
+@contextmanager
+def _failures(result: Result) -> Iterator[None]:
+    """A block whose error excludes this result only.  Nothing is computed for an excluded one."""
     try:
-        contestant = import_module(entry.module).build(asked, entry.name)
-        contestant.seconds("step", 1)
-        first = contestant.results()
-        contestant.seconds("step", 1)
-        again = contestant.results()
+        yield
     except Exception as error:  # whatever a contestant raises is its own result, and not the end
-        result.left_out = f"{type(error).__name__}: {error}".splitlines()[0]
-        return None
+        result.exclude(first_line(error))
+        check_device(result.left_out)
+
+
+def first_line(error: Exception) -> str:
+    """Type and first line of an error's message."""
+    return f"{type(error).__name__}: {error}".splitlines()[0]
+
+
+def check_device(reason: str) -> None:
+    """Raises BrokenDevice with the reason if the CUDA context does not work any more."""
+    cupy = sys.modules.get("cupy")
+    try:
+        if cupy:
+            cupy.cuda.Device().synchronize()
+    except Exception as error:  # a second failure means that the first one was not the contestant's alone
+        raise BrokenDevice(reason) from error
+
+
+def _prepare(wanted: Problem, entry: Entry, result: Result) -> Contestant:
+    """The contestant, built and right; its result has all that is known without a clock."""
+    contestant = import_module(entry.module).contestant(wanted, entry.name)
+    contestant.seconds("step", 1)
+    first = contestant.results()
+    contestant.seconds("step", 1)
+    again = contestant.results()
     result.same_bits = all(np.array_equal(first[name], again[name]) for name in first)
     result.launches, result.bytes = dict(contestant.launches), contestant.bytes
-    return contestant if _hold(asked, contestant, result) else None
+    _check(wanted, contestant, result)
+    return contestant
 
 
-def _hold(asked: Problem, contestant: Contestant, result: Result) -> bool:
-    """Are the numbers of its last training step right?  If not, its times go."""
-    result.error = max(result.error, asked.error(contestant.results()))
-    if result.error <= 1:
-        return True
-    result.left_out, result.seconds = f"wrong: {result.error:.1e} times the error that is tolerated", {}
-    return False
+class WrongNumbers(ValueError):
+    """Results further from the reference than the tolerance."""
+
+
+def _check(wanted: Problem, contestant: Contestant, result: Result) -> None:
+    """Raises WrongNumbers unless the numbers of the last training step are right."""
+    if result.left_out:
+        return
+    result.error = max(result.error, wanted.error(contestant.results()))
+    if not result.error <= 1:
+        raise WrongNumbers(f"{result.error:.1e} times the error that is tolerated")
 
 
 def _repeats(contestant: Contestant, settings: Settings) -> dict[str, int]:
-    """How often a part must run to fill a turn."""
-    once = {part: contestant.seconds(part, 1) for part in PARTS}
-    return {part: max(1, min(settings.most_repeats, int(settings.turn / once[part]))) for part in PARTS}
+    """Runs of each part that fill a turn."""
+    once = {part: contestant.seconds(part, 1) for part in _parts(contestant)}
+    return {part: max(1, min(settings.most_repeats, int(settings.turn / once[part]))) for part in once}
+
+
+def _parts(contestant: Contestant) -> tuple[str, ...]:
+    """PARTS, then what only this contestant can time alone."""
+    return (*PARTS, *getattr(contestant, "own_parts", ()))
+
+
+def _time(contestant: Contestant, result: Result, repeats: dict[str, int]) -> None:
+    """One turn.  The last part is a whole step: its numbers are checked at the end."""
+    if hasattr(contestant, "host_seconds"):
+        issued = contestant.host_seconds()
+        result.host = issued if result.host is None else min(issued, result.host)
+    for part in sorted(repeats, key="step".__eq__):
+        result.seconds.setdefault(part, []).append(contestant.seconds(part, repeats[part]))

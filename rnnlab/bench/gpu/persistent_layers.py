@@ -3,26 +3,29 @@
 import numpy as np
 
 from rnnlab.bench.gpu.events import seconds
-from rnnlab.bench.gpu.workload import Problem
+from rnnlab.bench.workload import Problem
 from rnnlab.ladder import persistent
 from rnnlab.ladder.persistence.kernels import backward_kernel, forward_kernel
+
+FORWARD = "weight_hh", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
 
 
 class PersistentLayers:
     """One kernel a layer each way; float32."""
 
     launches = dict.fromkeys(("forward", "backward", "step"))  # CuPy's products are not counted
+    own_parts = ("kernel",)  # the forward kernels without the input products
 
-    def __init__(self, asked: Problem, name: str):
-        if asked.precision != "float32":
-            raise ValueError(f"the persistent kernels compute in float32, not in {asked.precision}")
+    def __init__(self, problem: Problem, name: str):
+        if problem.precision != "float32":
+            raise ValueError(f"the persistent kernels compute in float32, not in {problem.precision}")
         import cupy
 
-        self.cupy, self.network = cupy, asked.network
-        self.cell, self.T, self.B, _, self.H, self.L = asked.workload
-        self.tiles = persistent.tiles_of(asked.network)
+        self.cupy, self.network = cupy, problem.network
+        self.cell, self.T, self.B, _, self.H, self.L = problem.workload
+        self.tiles = persistent.tiles_of(problem.network)
         before = cupy.get_default_memory_pool().used_bytes()
-        self.x, self.dy = cupy.asarray(asked.x), cupy.asarray(asked.dy)
+        self.x, self.dy = cupy.asarray(problem.x), cupy.asarray(problem.dy)
         self.layers = [self._layer(index) for index in range(self.L)]
         self.flags, self.failed = cupy.zeros(self.tiles.blocks, "int32"), cupy.zeros(1, "int32")
         self._forward()
@@ -31,23 +34,25 @@ class PersistentLayers:
         self.bytes = cupy.get_default_memory_pool().used_bytes() - before
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant."""
-        runs = {"forward": [self._forward], "backward": [self._backward]}
+        """See contestant.Contestant."""
+        runs = {"forward": [self._forward], "backward": [self._backward], "kernel": [self._recur]}
         return seconds(runs.get(part, [self._forward, self._backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant.  Raises RuntimeError if the blocks of a kernel never met."""
+        """See contestant.Contestant.  Raises RuntimeError if the blocks of a kernel never met."""
         if step := int(self.failed.get()[0]):
             raise RuntimeError(f"the blocks did not meet at step {step}")
-        found = {"y": self.layers[-1]["h"][1:], "dx": self.layers[0]["dx"]}
+        results = {"y": self.layers[-1]["h"][1:], "dx": self.layers[0]["dx"]}
         for index, layer in enumerate(self.layers):
-            found |= {f"{name}_l{index}": layer[f"d{name}"] for name in self.network.layer(index)._fields}
-        return {name: array.get() for name, array in found.items()}
+            results |= {f"{name}_l{index}": layer[f"d{name}"] for name in self.network.layer(index)._fields}
+        return {name: array.get() for name, array in results.items()}
 
     def _layer(self, index: int) -> dict:
         """A layer's weights, and room for everything it makes."""
         T, B, H = self.T, self.B, self.H
-        layer = {name: self.cupy.asarray(each) for name, each in self.network.layer(index)._asdict().items()}
+        layer = {
+            name: self.cupy.asarray(array) for name, array in self.network.layer(index)._asdict().items()
+        }
         bias = layer["bias_ih"] + layer["bias_hh"]
         if self.cell == "gru":
             bias[2 * H :] = layer["bias_ih"][2 * H :]
@@ -65,8 +70,13 @@ class PersistentLayers:
             flat = layer["gates"].reshape(self.T * self.B, -1)
             self.cupy.matmul(x.reshape(self.T * self.B, -1), layer["weight_ih"].T, out=flat)
             flat += layer["bias"]
-            self._launch(kernel, layer, "weight_hh", "inner_bias", "gates", "h", "kept")
+            self._launch(kernel, layer, *FORWARD)
             x = self._after(layer, x)
+
+    def _recur(self) -> None:
+        """Every layer's kernel, on the gates that it left: other numbers, the same work."""
+        for layer in self.layers:
+            self._launch(forward_kernel(self.cell, self.tiles, "float32"), layer, *FORWARD)
 
     def _after(self, layer: dict, x: object) -> object:
         """What the layer above is given, if this one was given x."""
@@ -82,10 +92,10 @@ class PersistentLayers:
             self._launch(kernel, layer, "weight_hh", *names)
             below = self._below(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)
-            dgates, sent = flat(layer["dgates"]), flat(layer["sent"])
+            dgates, dproduct = flat(layer["dgates"]), flat(layer["sent"])
             self.cupy.matmul(dgates, layer["weight_ih"], out=flat(layer["dx"]))
             layer["dweight_ih"], layer["dbias_ih"] = dgates.T @ flat(below), dgates.sum(0)
-            layer["dweight_hh"], layer["dbias_hh"] = sent.T @ flat(layer["h"][:-1]), sent.sum(0)
+            layer["dweight_hh"], layer["dbias_hh"] = dproduct.T @ flat(layer["h"][:-1]), dproduct.sum(0)
             dy = self._before(layer, dy)
 
     def _below(self, index: int) -> object:
@@ -99,9 +109,9 @@ class PersistentLayers:
     def _launch(self, kernel, layer: dict, weights: str, *names: str) -> None:
         """The kernel on flat arrays of the layer, with its flags down."""
         self.flags.fill(0)
-        given = (layer[name].reshape(-1) for name in names)
+        arrays = (layer[name].reshape(-1) for name in names)
         sizes = self.tiles.blocks, self.tiles.threads
-        kernel[sizes](layer[weights], *given, self.flags, self.failed, self.T, self.B)
+        kernel[sizes](layer[weights], *arrays, self.flags, self.failed, self.T, self.B)
 
 
-build = PersistentLayers
+contestant = PersistentLayers

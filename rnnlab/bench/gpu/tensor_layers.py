@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.bench.gpu.events import seconds
-from rnnlab.bench.gpu.workload import Problem, Workload
+from rnnlab.bench.workload import Problem, Workload
 from rnnlab.devices import Device
 from rnnlab.ladder.persistence.chooser import abilities
 from rnnlab.ladder.persistence.cuda_chip import CudaChip
@@ -18,37 +18,42 @@ class PersistentContestant:
     """One kernel a layer and direction, products over all steps around it."""
 
     launches = dict.fromkeys(("forward", "backward", "step"))  # copies of biases are CuPy's, not counted
+    own_parts = ("kernel",)  # the forward kernels without the input products
 
-    def __init__(self, asked: Problem, shape: Shape, chip: Chip):
+    def __init__(self, problem: Problem, shape: Shape, chip: Chip):
         import cupy
 
-        self.cupy, self.asked = cupy, asked
+        self.cupy, self.problem = cupy, problem
         before = cupy.get_default_memory_pool().used_bytes()
-        self.layers = TensorLayers(asked.network, shape, asked.x.shape[:2], chip)
-        T, B, _ = asked.x.shape
-        self.layers.load(asked.x, check_input(asked.network, asked.x))
-        self.layers.load_gradients(asked.dy, check_gradients(asked.network, T, B, asked.dy))
+        self.layers = TensorLayers(problem.network, shape, problem.x.shape[:2], chip)
+        T, B, _ = problem.x.shape
+        self.layers.load(problem.x, check_input(problem.network, problem.x))
+        self.layers.load_gradients(problem.dy, check_gradients(problem.network, T, B, problem.dy))
         self.layers.forward()
         self.layers.backward()
         cupy.cuda.Device().synchronize()
         self.bytes = cupy.get_default_memory_pool().used_bytes() - before
 
     def seconds(self, part: str, repeats: int) -> float:
-        """See workload.Contestant."""
-        runs = {"forward": [self.layers.forward], "backward": [self.layers.backward]}
+        """See contestant.Contestant."""
+        runs = {
+            "forward": [self.layers.forward],
+            "backward": [self.layers.backward],
+            "kernel": [self.layers.recur],
+        }
         return seconds(runs.get(part, [self.layers.forward, self.layers.backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
-        """See workload.Contestant.  Raises RuntimeError if blocks waited for each other in vain."""
+        """See contestant.Contestant.  Raises RuntimeError if blocks waited for each other in vain."""
         self.layers.check()
         dx, _, gradients = self.layers.gradients()
         return {"y": self.layers.outputs()[0], "dx": dx, **gradients}
 
 
-def build(asked: Problem, name: str) -> PersistentContestant:
+def contestant(problem: Problem, name: str) -> PersistentContestant:
     """name: of NAMES.  Raises ValueError where the shape, precision or GPU does not allow it."""
-    shape = shape_of(name, asked.workload, asked.precision, abilities().sheet)
-    return PersistentContestant(asked, shape, CudaChip(asked.precision))
+    shape = shape_of(name, problem.workload, problem.precision, abilities().sheet)
+    return PersistentContestant(problem, shape, CudaChip(problem.precision))
 
 
 def shape_of(name: str, workload: Workload, precision: str, device: Device) -> Shape:

@@ -20,8 +20,10 @@ PARAMETERS = ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")
 def build(network: Network, x: np.ndarray, dy: np.ndarray, name: str) -> tuple[Callable, Callable]:
     """step and arrays, see rnnlab.bench.peers."""
     train = _compiled(network.cell, str(x.dtype))
-    given = (x, dy, *(network.parameters[key] for key in PARAMETERS))
-    return lambda: train(*given), lambda outcome: dict(zip(("y", "dx", *PARAMETERS), outcome, strict=True))
+    arguments = (x, dy, *(network.parameters[key] for key in PARAMETERS))
+    return lambda: train(*arguments), lambda outcome: dict(
+        zip(("y", "dx", *PARAMETERS), outcome, strict=True)
+    )
 
 
 @functools.cache

@@ -17,8 +17,8 @@ DTYPES = {"float32", "float64"}
 def send(stream: BinaryIO, fields: Mapping, arrays: Mapping[str, np.ndarray] | None = None) -> None:
     """Write one message: fields that JSON can hold, and arrays by name."""
     arrays = {name: np.ascontiguousarray(array) for name, array in (arrays or {}).items()}
-    told = [[name, str(array.dtype), array.shape] for name, array in arrays.items()]
-    stream.write(json.dumps({**fields, "arrays": told}).encode() + b"\n")
+    layout = [[name, str(array.dtype), array.shape] for name, array in arrays.items()]
+    stream.write(json.dumps({**fields, "arrays": layout}).encode() + b"\n")
     for array in arrays.values():
         stream.write(array.tobytes())
     stream.flush()
@@ -31,8 +31,8 @@ def receive(stream: BinaryIO) -> tuple[dict, dict[str, np.ndarray]]:
         raise EOFError("the other side has gone") if len(line) < MAX_LINE else ValueError("no message")
     fields = json.loads(line)
     try:
-        told = fields.pop("arrays")
-        return fields, {name: _array(stream, dtype, shape) for name, dtype, shape in told}
+        layout = fields.pop("arrays")
+        return fields, {name: _array(stream, dtype, shape) for name, dtype, shape in layout}
     except (AttributeError, KeyError, TypeError) as error:
         raise ValueError("no message") from error
 

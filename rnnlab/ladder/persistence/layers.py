@@ -17,6 +17,8 @@ from rnnlab.network import Network
 UNWRITTEN_BYTE = 0xFF  # four of them are exchange.cuh's UNWRITTEN, a NaN in every precision
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
+FORWARD = "forward", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
+
 
 class Chip(Protocol):
     """Who keeps arrays, multiplies and launches: CuPy and cuBLAS, or a stand-in in a test."""
@@ -70,9 +72,13 @@ class TensorLayers:
         for layer in self.layers:
             layer["gates"].reshape(self.T * self.wide, -1)[:] = layer["bias"]
             self.chip.product(x, layer["weight_ih"], layer["gates"], (False, True), True)
-            names = ("forward", "inner_bias", "gates", "h", "kept")
-            self._launch("forward", layer, names)
+            self._launch("forward", layer, FORWARD)
             x = layer["h"][self.wide :]
+
+    def recur(self) -> None:
+        """Run the forward kernels alone, for a clock.  Gates are results already, so h is another."""
+        for layer in self.layers:
+            self._launch("forward", layer, FORWARD)
 
     def backward(self) -> None:
         """Fills every layer's gradients, and dx of the first."""
