@@ -24,7 +24,7 @@ def test_help_is_answered_without_loading_anything_slow(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_handler_and_says_what_it_does(command):
-    assert callable(COMMANDS[command].get_default("run"))
+    assert callable(COMMANDS[command].get_default("handler"))
     assert re.search(rf"^    {command} +\w", cli.parser().format_help(), re.M)
 
 
@@ -34,7 +34,7 @@ def part(handler):
     class Part:
         @staticmethod
         def add_commands(subparsers):
-            subparsers.add_parser("act").set_defaults(run=handler)
+            subparsers.add_parser("act").set_defaults(handler=handler)
 
     return lambda module: Part
 

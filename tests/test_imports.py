@@ -11,7 +11,7 @@ from rnnlab.course import ROOT
 
 # From the ground up: a part imports those of its own line and of the lines above it here.
 LAYERS = (
-    {"cells", "network", "exchange", "reference"},
+    {"cells", "network", "exchange", "printable", "reference"},
     {"compare", "devices", "percent", "picture"},
     {"compiling", "cuda", "graphs", "ladder", "records", "schedule", "simulator"},
     {"tasks", "training"},

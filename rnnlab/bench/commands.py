@@ -8,7 +8,7 @@ import sys
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add bench and record, with their own subcommands, to the command line."""
     bench = subparsers.add_parser("bench", help="measure this machine: every way to run a network, and peers")
-    bench.set_defaults(run=lambda chosen: bench.print_help())
+    bench.set_defaults(handler=lambda chosen: bench.print_help())
     kinds = bench.add_subparsers(metavar="WHAT")
     _add_cpu(kinds.add_parser("cpu", help="every rung and peer on the CPU: one training step, seven sizes"))
     _add_cmu(
@@ -20,15 +20,15 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
         )
     )
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
-    gru.set_defaults(run=_gru)
+    gru.set_defaults(handler=_gru)
     record = subparsers.add_parser("record", help="measurements that were made: list them, show one")
-    record.set_defaults(run=lambda chosen: record.print_help())
+    record.set_defaults(handler=lambda chosen: record.print_help())
     verbs = record.add_subparsers(metavar="WHAT")
-    verbs.add_parser("list", help="every record that is kept").set_defaults(run=_list)
+    verbs.add_parser("list", help="every record that is kept").set_defaults(handler=_list)
     show = verbs.add_parser("show", help="what one record says")
     show.add_argument("name", help="its name, or a part of it")
     show.add_argument("--json", action="store_true", help="the record itself")
-    show.set_defaults(run=_show)
+    show.set_defaults(handler=_show)
 
 
 def _add_cpu(cpu: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
     cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
     cpu.add_argument("--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax (default: all)")
     _add_shared(cpu)
-    cpu.set_defaults(run=_cpu)
+    cpu.set_defaults(handler=_cpu)
 
 
 def _add_cmu(cmu: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def _add_cmu(cmu: argparse.ArgumentParser) -> None:
     cmu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
     cmu.add_argument("--only", nargs="+", metavar="NAME", help="contestants, as in the table (default: all)")
     _add_shared(cmu)
-    cmu.set_defaults(run=_cmu)
+    cmu.set_defaults(handler=_cmu)
 
 
 def _add_gpu(gpu: argparse.ArgumentParser) -> None:
@@ -60,7 +60,7 @@ def _add_gpu(gpu: argparse.ArgumentParser) -> None:
     gpu.add_argument(
         "--device", metavar="NAME", help="without a GPU: whose times are predicted (default: H200)"
     )
-    gpu.set_defaults(run=_gpu)
+    gpu.set_defaults(handler=_gpu)
 
 
 def _add_shared(command: argparse.ArgumentParser) -> None:

@@ -27,9 +27,10 @@ def main(settings: str) -> None:
     ask, answer = chosen["ask"], chosen["answer"]
     limit(chosen["limits"])
     wire.write(answer, wire.pack(None, kind="ready"))
-    (name, cells, names), _ = wire.unpack(wire.read(ask))
+    source, _ = wire.unpack(wire.read(ask))
+    name, cells, names = json.loads(source.tobytes())
     silence()
-    words = kernels.prepare(chosen["course"]) if _mentions_cuda(cells) else None
+    words = _simulator(chosen["course"]) if _mentions_cuda(cells) else None
     guard.install(chosen["hidden"], words)
     sys.modules["__main__"] = ModuleType("__main__")
     namespace, failure = load(cells, names)
@@ -46,6 +47,14 @@ def main(settings: str) -> None:
 def _mentions_cuda(cells: list) -> bool:
     """Only answers that do pay the second that the simulator takes to load."""
     return any("cuda" in source for _, source, _ in cells)
+
+
+def _simulator(course: str) -> ModuleType | None:
+    """rnnlab.cuda; None where the packages that it needs are not installed."""
+    try:
+        return kernels.prepare(course)
+    except ImportError:
+        return None
 
 
 def limit(limits: dict[str, int]) -> None:
