@@ -24,6 +24,8 @@ SETTINGS = (
 )
 STAYS = "OMP_NUM_THREADS", "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "NUMBA_NUM_THREADS"
 
+FOLDERS = "HOME", "RNNLAB_HOME", "TMPDIR", "XDG_DATA_HOME"  # meant from where the command is given
+
 
 @contextmanager
 def clean_start() -> Iterator[None]:
@@ -33,9 +35,11 @@ def clean_start() -> Iterator[None]:
     process.
     """
     environment = dict(os.environ)
-    for name in environment:
+    for name, value in environment.items():
         if name.startswith(SETTINGS) and name not in STAYS:
             del os.environ[name]
+        elif name in FOLDERS and value:
+            os.environ[name] = os.path.abspath(value)
     os.environ["RNNLAB_CUDA"] = "simulator"
     folder = _empty_folder()
     before = os.open(os.curdir, getattr(os, "O_PATH", os.O_RDONLY))  # it may be a folder one cannot list

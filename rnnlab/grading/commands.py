@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 from rnnlab.printable import printable
@@ -63,7 +62,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
 def _seed(text: str) -> int:
     if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_SEED:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text} is no whole number from 0 to {LARGEST_SEED}")
+    raise argparse.ArgumentTypeError(f"{text[:20]} is no whole number from 0 to {LARGEST_SEED}")
 
 
 def _grade(chosen: argparse.Namespace) -> int:
@@ -137,23 +136,34 @@ def _absolute(path: Path) -> Path:
 def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
     """Grade, keep the report, print it; the exit status."""
     from rnnlab.grading.grade import grade, refuse_to_replace
+    from rnnlab.grading.notebook_file import Unusable
 
     _refuse_without_sandbox(chosen)
     if chosen.json:
         refuse_to_replace(chosen.json, chosen.notebook)
     options = {name: getattr(chosen, name) for name in ("seed", "plain", "only", "unit")}
-    report = grade(chosen.notebook, **options, tell=_show)
+    screen = _Screen()
+    report = grade(chosen.notebook, **options, tell=screen.show)
     keep(report, chosen)
-    _show(report)
+    screen.show(report)
+    if screen.error:
+        raise Unusable(f"the verdicts could not be printed: {screen.error.strerror}")
     if report.own_faults:
         return OWN_FAULT
     return ALL_PASSED if report.all_passed else NOT_ALL
 
 
-def _show(words: object) -> None:
-    """Print; a full or closed standard output ends the command, with its status, only after the grade."""
-    with suppress(OSError):
-        print(words, flush=True)
+class _Screen:
+    """Standard output. Where it is full or closed the grade goes on, and says so at its end."""
+
+    error: OSError | None = None
+
+    def show(self, words: object) -> None:
+        """Print at once: a grade takes minutes."""
+        try:
+            print(words, flush=True)
+        except OSError as error:
+            self.error = error
 
 
 def _save(report: object, chosen: argparse.Namespace) -> None:
@@ -219,10 +229,9 @@ def _run_attacks(chosen: argparse.Namespace) -> int:
         for attack in attacks.attacks():
             outcome, wanted = attacks.perform_apart(attack, mode), attack.outcomes[mode]
             otherwise += outcome != wanted
-            remark = "" if outcome == wanted else f", which its file does not say: it says {wanted}"
+            remark = "" if outcome == wanted else f" (its file says {wanted})"
             sign = "✔" if outcome == wanted and attack.withstood(mode) else "✘"
-            print(
-                f"{sign} {mode} · {attack.name.replace('_', ' ')} · {printable(outcome)}{remark}", flush=True
-            )
+            name = attack.name.replace("_", " ")
+            print(f"{sign} {mode} · {name} · {printable(outcome)}{remark}", flush=True)
     print(f"{otherwise} ended otherwise than their files say.")
     return NOT_ALL if otherwise else ALL_PASSED

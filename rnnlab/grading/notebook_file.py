@@ -16,7 +16,8 @@ MEMORY = 2 << 30  # bytes for reading a larger one
 SECONDS = 120  # for reading a larger one
 BOM = "\ufeff"
 READER = """
-import json, resource, sys
+import gc, json, resource, sys
+gc.disable()  # it would look through millions of lists again and again
 resource.setrlimit(resource.RLIMIT_AS, (int(sys.argv[1]),) * 2)
 def sources(cells):
     kept = ("cell_type", "source", "input")

@@ -98,7 +98,8 @@ def _source(cell: dict) -> str:
     """What stands in a cell: one text, or a list of lines."""
     source = cell.get("source", cell.get("input", ""))
     parts = source if isinstance(source, list) else [source]
-    return "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n")
+    text = "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n")
+    return text.encode("utf-8", "replace").decode()  # half an emoji is no text: Python reads a "?"
 
 
 def _of_old_format(book: dict) -> list | None:

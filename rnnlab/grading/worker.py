@@ -103,6 +103,7 @@ class Worker:
             start_new_session=True,
         )
         self.family.first = self.process.pid
+        stack.enter_context(self.process.stderr)
         stack.callback(self._end)
         os.close(ask)
         os.close(reply)
