@@ -116,6 +116,8 @@ def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], 
     except Unusable as unusable:
         print(f"rnnlab {chosen.command}: {printable(unusable)}", file=sys.stderr)
         return UNUSABLE
+    except BrokenPipeError:  # nobody reads on; no fault of anyone's
+        raise
     except OSError as error:
         fault = f"a fault of the grader, not of the notebook ({type(error).__name__}: {error})"
         print(f"rnnlab {chosen.command}: {printable(fault)}", file=sys.stderr)

@@ -19,6 +19,7 @@ from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import deciding
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
+INSTALL = "pip install 'rnnlab[lab]', then grade again"
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
@@ -66,6 +67,9 @@ def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseExcept
 def find_fault(exercise: Exercise, problem: BaseException, seed: int) -> Wrong | Stopped:
     """Whose fault it is that a check broke, asked of the course's own answer: Wrong or a grader_error."""
     own = run_check(exercise, InProcess(exercise.truth, exercise.name), seed)
+    if isinstance(own, ModuleNotFoundError):
+        fault = f"The check of {exercise.name} needs the package {own.name}, which is missing: not graded."
+        return Stopped(Status.grader_error, fault, INSTALL)
     if own is not None:
         fault = f"The check of {exercise.name} is broken ({_named(own)}); this costs no points."
         return Stopped(Status.grader_error, fault, "please report it", proven=True)

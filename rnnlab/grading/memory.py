@@ -2,8 +2,9 @@
 
 A process can put gigabytes where its own resident size does not show them: into a memfd that it writes and
 never maps, or into shared memory that it maps in one process and fills in another. Each such file counts
-once, whoever holds it. Under bubblewrap all file systems that an answer may write are small besides. Not
-counted: SysV segments that nobody has attached, and descriptors on their way through a socket.
+once, whoever holds it. Under bubblewrap all file systems that an answer may write are small besides, and a
+segment that belongs to no process is refused (inside/system_calls.py). Not counted: files whose descriptors
+are on their way through a socket, of which the kernel lets an ordinary user have as many as open files.
 """
 
 import os
@@ -32,6 +33,22 @@ def family_bytes(members: Iterable[psutil.Process]) -> int:
             for file, held in (*_open_files(process.pid), *_mapped_files(process.pid).items()):
                 shared[file] = max(shared[file], held)
     return private + sum(shared.values())
+
+
+def hidden_from_judge(members: Iterable[psutil.Process], exempt: set[int]) -> bool:
+    """Has a process made itself unreadable, so that its files in memory cannot be counted?"""
+    for process in members:
+        if sys.platform != "linux" or process.pid in exempt:
+            continue
+        try:
+            os.scandir(f"/proc/{process.pid}/fd").close()
+        except PermissionError:
+            with suppress(psutil.Error):  # one that has just ended cannot be read either
+                if process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                    return True
+        except OSError:
+            continue  # it has ended
+    return False
 
 
 def _open_files(pid: int) -> Iterator[tuple[File, int]]:

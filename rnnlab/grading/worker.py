@@ -19,6 +19,7 @@ from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 import numpy as np
+import psutil
 
 from rnnlab.grading import memory, sandbox
 from rnnlab.grading.family import Family, adopt_orphans
@@ -60,6 +61,7 @@ class Worker:
     def __init__(self, asked: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = asked, asked.name, box
         self.left = self.seconds = seconds
+        self.ready = False
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -118,6 +120,7 @@ class Worker:
                 os.set_blocking(errors.fileno(), False)
                 why = (errors.read(500) or b"").decode(errors="replace").strip()
                 raise NotStarted(self.name, why or stopped.message) from stopped
+        self.ready = True
 
     def _load(self) -> None:
         """Hand over the answer's source; Stopped if there is no function after it has run."""
@@ -166,10 +169,18 @@ class Worker:
         members = self.family.members()
         if len(members) > sandbox.PROCESSES:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
+        if self.ready and memory.hidden_from_judge(members, self._own_processes(members)):
+            raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
         if memory.family_bytes(members) > sandbox.MEMORY:
             raise Stopped(Status.memory, f"{self.name} took more than {sandbox.MEMORY >> 30} GiB of memory.")
         if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
             raise self._ended()
+
+    def _own_processes(self, members: list[psutil.Process]) -> set[int]:
+        """Those of bubblewrap, which nobody may read: the one that was started, and its child."""
+        first = self.process.pid
+        own = {first, *(member.pid for member in members if member.info["ppid"] == first)}
+        return own if self.box.name == "bubblewrap" else set()
 
     def _ended(self) -> Stopped:
         """Why the process is gone."""

@@ -14,7 +14,7 @@ import signal
 import sys
 from types import ModuleType
 
-from . import calls, guard, kernels, wire
+from . import calls, guard, kernels, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
@@ -69,6 +69,7 @@ def limit(limits: dict[str, int]) -> None:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, hard))
         except (AttributeError, ValueError, OSError):
             continue
+    system_calls.refuse_segments()
 
 
 def silence() -> None:
