@@ -22,6 +22,7 @@ if __name__ == "__main__":  # `python -m` has put the working directory first
 
 import argparse
 import traceback
+import warnings
 from importlib import import_module
 
 import rnnlab
@@ -58,8 +59,9 @@ def parser() -> Parser:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; its exit status."""
-    if arguments is None:
+    if arguments is None:  # in a process of its own
         forget_working_directory()
+        warnings.formatwarning = lambda message, *where: f"rnnlab: {printable(message)}\n"
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a screen that knows no ✔ shows its escape
             stream.reconfigure(errors="backslashreplace")
@@ -80,7 +82,8 @@ def main(arguments: list[str] | None = None) -> int:
         remedy = f"the package {error.name} is missing: pip install 'rnnlab[lab]'"
         return _report(name, error, remedy, OWN_FAULT)
     except Exception as error:
-        said = f"a fault of rnnlab, not of your input ({type(error).__name__}: {error})"
+        first_line = str(error).strip().partition("\n")[0]
+        said = f"a fault of rnnlab, not of your input ({type(error).__name__}: {first_line})"
         return _report(name, error, f"{said}; RNNLAB_DEBUG=1 shows where. Please report it.", OWN_FAULT)
 
 

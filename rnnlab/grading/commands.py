@@ -146,8 +146,8 @@ def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
     options = {name: getattr(chosen, name) for name in ("seed", "plain", "only", "unit")}
     screen = _Screen()
     report = grade(chosen.notebook, **options, tell=screen.show)
-    keep(report, chosen)
     screen.show(report)
+    keep(report, chosen)
     if screen.error:
         raise Unusable(f"the verdicts could not be printed: {screen.error.strerror}")
     if report.own_faults:

@@ -144,6 +144,7 @@ class Worker:
         sending, got = memoryview(frame), bytearray()
         while not _whole(self.name, got):
             if time.monotonic() - start > left:
+                self._watch()  # on a busy machine, what has made it slow may not have been seen yet
                 raise Stopped(Status.timeout, self._too_slow())
             ready, free, _ = select.select([self.answering], [self.asking] if sending else [], [], TICK)
             with suppress(BrokenPipeError):
