@@ -1,36 +1,117 @@
-"""The `rnnlab` command. Each part of the package adds its subcommands."""
+"""The `rnnlab` command. Each part of the package adds its subcommands.
+
+Exit status: what the command says; 2 where its input cannot be used; 3 where rnnlab itself is at fault, with
+one sentence. RNNLAB_DEBUG=1 shows the traceback. No fault of rnnlab looks like a failing student, who gets 1.
+"""
+
+import os
+import sys
+
+
+def forget_working_directory() -> None:
+    """Import nothing from where the command is given: a json.py may lie beside a submission."""
+    try:
+        here = os.getcwd()
+    except OSError:  # the folder was removed: nothing can be imported from it
+        here = ""
+    sys.path[:] = [folder for folder in sys.path if folder not in ("", ".", here)]
+
+
+if __name__ == "__main__":  # `python -m` has put the working directory first
+    forget_working_directory()
 
 import argparse
-import sys
+import traceback
+import warnings
 from importlib import import_module
 
 import rnnlab
+from rnnlab.printable import printable
 
 PARTS = ("rnnlab.machine.commands", "rnnlab.grading.commands", "rnnlab.bench.commands")
+UNUSABLE, OWN_FAULT, INTERRUPTED = 2, 3, 130  # 130: what a shell reports for Ctrl-C
 
 
-def parser() -> argparse.ArgumentParser:
-    """All subcommands; each one's handler stands in its `run`."""
-    command = argparse.ArgumentParser(
-        "rnnlab", description=rnnlab.__doc__.partition("\n")[0].partition(": ")[2]
-    )
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors show the usage of the subcommand that they belong to."""
+
+    def parse_known_args(self, args: list | None = None, namespace: object = None) -> tuple:
+        """The options; an error where one is unknown to this subcommand."""
+        chosen, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return chosen, unknown
+
+    def error(self, message: str) -> None:
+        """Usage and message; a file's name in it may hold escape sequences."""
+        super().error(printable(message))
+
+
+def parser() -> Parser:
+    """All subcommands; the function that runs one stands in its `handler`."""
+    command = Parser("rnnlab", description=rnnlab.__doc__.partition("\n")[0].partition(": ")[2])
     command.add_argument("--version", action="version", version=f"rnnlab {rnnlab.__version__}")
-    subparsers = command.add_subparsers(metavar="COMMAND", required=True, dest="command")
+    subparsers = command.add_subparsers(metavar="COMMAND", dest="command")
     for part in PARTS:
         import_module(part).add_commands(subparsers)
     return command
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; its exit status, or 2 where files could not be read or written."""
-    chosen = parser().parse_args(arguments)
+    """Run one command; its exit status."""
+    if arguments is None:  # in a process of its own
+        forget_working_directory()
+        warnings.formatwarning = lambda message, *where: f"rnnlab: {printable(message)}\n"
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a screen that knows no ✔ shows its escape
+            stream.reconfigure(errors="backslashreplace")
+    name = "rnnlab"
     try:
-        return chosen.run(chosen) or 0
-    except OSError as error:
-        print(f"rnnlab {chosen.command}: {error.strerror or error}", file=sys.stderr)
-        return 2
+        chosen = _parsed(arguments)
+        name = f"rnnlab {chosen.command}"
+        status = chosen.handler(chosen) or 0
+        if sys.stdout:
+            sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
-        return 130  # what a shell reports for Ctrl-C
+        return INTERRUPTED
+    except OSError as error:
+        _drop_output()
+        return _report(name, error, error.strerror or str(error), UNUSABLE)
+    except ModuleNotFoundError as error:
+        remedy = f"the package {error.name} is missing: pip install 'rnnlab[lab]'"
+        return _report(name, error, remedy, OWN_FAULT)
+    except Exception as error:
+        first_line = str(error).strip().partition("\n")[0]
+        said = f"a fault of rnnlab, not of your input ({type(error).__name__}: {first_line})"
+        return _report(name, error, f"{said}; RNNLAB_DEBUG=1 shows where. Please report it.", OWN_FAULT)
+
+
+def _parsed(arguments: list[str] | None) -> argparse.Namespace:
+    """The chosen command; without one the help, which is an error to a script."""
+    command = parser()
+    chosen = command.parse_args(arguments)
+    if not hasattr(chosen, "handler"):
+        command.print_help(sys.stderr)
+        raise SystemExit(UNUSABLE)
+    return chosen
+
+
+def _report(name: str, error: Exception, sentence: str, status: int) -> int:
+    if os.environ.get("RNNLAB_DEBUG"):
+        traceback.print_exception(error)
+    print(f"{name}: {printable(sentence)}", file=sys.stderr)
+    return status
+
+
+def _drop_output() -> None:
+    """Where standard output is full or nobody reads it: let the interpreter not try again when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (AttributeError, ValueError):
+        return  # no standard output, or a closed one
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def test_help_is_answered_without_loading_anything_slow(command):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_a_handler_and_says_what_it_does(command):
-    assert callable(COMMANDS[command].get_default("run"))
+    assert callable(COMMANDS[command].get_default("handler"))
     assert re.search(rf"^    {command} +\w", cli.parser().format_help(), re.M)
 
 
@@ -34,7 +34,7 @@ def part(handler):
     class Part:
         @staticmethod
         def add_commands(subparsers):
-            subparsers.add_parser("act").set_defaults(run=handler)
+            subparsers.add_parser("act").set_defaults(handler=handler)
 
     return lambda module: Part
 
@@ -60,3 +60,65 @@ def test_no_command_is_an_error_that_lists_the_commands(capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main([])
     assert "COMMAND" in capsys.readouterr().err
+
+
+def test_no_command_shows_the_help(capsys):
+    with pytest.raises(SystemExit):
+        cli.main([])
+    assert "grade a notebook" in capsys.readouterr().err
+
+
+def parsers(parser):
+    """A parser and all below it."""
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for child in action.choices.values():
+                yield from parsers(child)
+
+
+def test_no_option_takes_the_place_of_the_handler():
+    for parser in parsers(cli.parser()):
+        assert not {"handler"} & {action.dest for action in parser._actions}
+
+
+@pytest.mark.parametrize(
+    "arguments", [["grade", "--plane"], ["bench", "cpu", "--quik"], ["record", "show", "x", "-q"]]
+)
+def test_a_misspelt_option_shows_the_usage_of_its_subcommand(arguments, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(arguments)
+    words = [word for word in arguments if word[0] != "-" and word != "x"]
+    assert capsys.readouterr().err.startswith(f"usage: rnnlab {' '.join(words)} ")
+
+
+def test_grade_says_what_a_notebook_is():
+    assert re.search(r"^  notebook +\w", COMMANDS["grade"].format_help(), re.M)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_fault_of_a_command_is_one_sentence_and_status_3(monkeypatch, capsys, debug):
+    def broken(arguments):
+        raise RuntimeError("a slip")
+
+    monkeypatch.setattr(cli, "PARTS", ("a part",))
+    monkeypatch.setattr(cli, "import_module", part(broken))
+    monkeypatch.setenv("RNNLAB_DEBUG", "1" if debug else "")
+    assert cli.main(["act"]) == 3
+    error = capsys.readouterr().err
+    assert ("Traceback" in error) == debug
+    assert error.splitlines()[-1].startswith(
+        "rnnlab act: a fault of rnnlab, not of your input (RuntimeError:"
+    )
+
+
+def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, capsys):
+    from rnnlab.grading import attacks
+
+    corpus = [attack for attack in attacks.attacks() if attack.name in ("honest", "returns_nan")]
+    monkeypatch.setattr(attacks, "attacks", lambda: corpus)
+    assert cli.main(["attacks", "--run"]) == 0
+    assert "✔ plain · returns nan · failed" in capsys.readouterr().out
+    monkeypatch.setattr(attacks, "perform_apart", lambda attack, mode: "passed")
+    assert cli.main(["attacks", "--run"]) == 1
+    assert "✘ plain · returns nan · passed (its file says failed)" in capsys.readouterr().out

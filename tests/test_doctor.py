@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from rnnlab.cli import main
+from rnnlab.grading import sandbox
 from rnnlab.machine import blas, doctor, driver, gpu, roofline
 from rnnlab.machine.doctor import Finding, Report
 
@@ -152,3 +153,14 @@ def test_the_command_prints_for_people_and_as_json_for_programs(monkeypatch, cap
     assert capsys.readouterr().out == "  measured  True\n\nNothing needs mending.\n"
     assert main(["doctor", "--json", "--quick"]) == 0
     assert json.loads(capsys.readouterr().out) == [{"name": "measured", "value": "False", "remedy": None}]
+
+
+def test_the_doctor_says_of_the_sandbox_what_grade_would_say(monkeypatch):
+    monkeypatch.setattr(
+        sandbox, "_why_not_bubblewrap", lambda: "bubblewrap does not work here: not permitted"
+    )
+    (found,) = doctor._tools()
+    assert "plain limits (bubblewrap does not work here: not permitted)" in found.value
+    monkeypatch.setattr(sandbox, "_why_not_bubblewrap", lambda: "")
+    (found,) = doctor._tools()
+    assert found.value.startswith("bubblewrap: grading runs answers without network")

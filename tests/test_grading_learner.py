@@ -192,15 +192,24 @@ def test_two_notebooks_write_at_once_and_nothing_is_lost(home):
     assert progress_file.entries()["last_step"].tries == 30
 
 
-@pytest.mark.parametrize("spoilt", ["a file where the folder should be", "no database"])
-def test_a_progress_file_that_cannot_be_used_is_a_warning_and_the_verdict_still_shows(home, spoilt):
-    if spoilt == "no database":
-        home.mkdir()
-        (home / "progress.sqlite").write_bytes(b"not a database, but long enough to be looked at" * 50)
-    else:
-        home.write_text("")
+def test_a_folder_that_cannot_be_used_is_a_warning_and_the_verdict_still_shows(home):
+    home.write_text("a file where the folder should be")
     with pytest.warns(UserWarning, match="could not keep"):
         assert rnnlab.check(last_step).passed
+
+
+@pytest.mark.parametrize("damage", ["no database", "cut", "overwritten"])
+def test_a_damaged_progress_file_is_moved_aside_and_progress_begins_anew(home, damage):
+    rnnlab.check(last_step)
+    path = home / "progress.sqlite"
+    whole = path.read_bytes()
+    spoilt = {"no database": b"x" * 5000, "cut": whole[:5000], "overwritten": whole[:4096] + b"x" * 9000}
+    path.write_bytes(spoilt[damage])
+    with pytest.warns(UserWarning, match="begins your progress anew"):
+        assert rnnlab.check(last_step).passed
+    assert progress_file.entries()["last_step"].passed
+    (aside,) = home.glob("progress.damaged-*")
+    assert aside.read_bytes() == spoilt[damage]
 
 
 def test_a_full_disk_is_a_warning_and_the_verdict_still_shows(monkeypatch):
@@ -210,3 +219,54 @@ def test_a_full_disk_is_a_warning_and_the_verdict_still_shows(monkeypatch):
     monkeypatch.setattr(progress_file.sqlite3, "connect", full)
     with pytest.warns(UserWarning, match="disk is full"):
         assert rnnlab.check(last_step).passed
+
+
+def rows(home, *statements):
+    home.mkdir()
+    with sqlite3.connect(home / "progress.sqlite") as database:
+        database.executescript(progress_file.TABLES + ";".join(statements))
+    database.close()
+
+
+@pytest.mark.parametrize("value", ["NULL", "'abc'", "x'00ff'", "-5", "1e300", "cast(x'ff' AS TEXT)"])
+def test_odd_numbers_in_the_progress_file_are_shown_as_none_and_mended_by_the_next_verdict(home, value):
+    rows(
+        home, f"INSERT INTO verdicts VALUES ('last_step', 'u', 'failed', {value}, {value}, {value}, {value})"
+    )
+    assert "0 of 3 exercises passed, 0 of 6 points." in str(rnnlab.progress("start_here"))
+    rnnlab.check(last_step)
+    assert "1 of 3 exercises passed, 1 of 6 points." in str(rnnlab.progress("start_here"))
+
+
+@pytest.mark.parametrize(
+    "row", ["NULL, 'u', 'failed'", "'last_step', 'u', 'of the future'", "x'ff', 'u', NULL"]
+)
+def test_a_row_that_makes_no_sense_is_left_out_and_the_others_are_shown(home, row):
+    good = "INSERT INTO verdicts VALUES ('measure_gemm', 'u', 'passed', NULL, 1, 3, 1)"
+    rows(home, f"INSERT INTO verdicts VALUES ({row}, NULL, 0, 0, 0)", good)
+    assert "1 of 3 exercises passed, 3 of 6 points." in str(rnnlab.progress("start_here"))
+
+
+def test_a_file_that_a_newer_version_wrote_is_left_as_it_is(home):
+    rows(home, "PRAGMA user_version = 9")
+    before = (home / "progress.sqlite").read_bytes()
+    with pytest.warns(UserWarning, match="a newer rnnlab has written"):
+        assert rnnlab.check(last_step).passed
+    assert (home / "progress.sqlite").read_bytes() == before
+
+
+def test_without_a_home_progress_is_kept_below_the_temporary_folder(monkeypatch, tmp_path):
+    def nobody():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.delenv("RNNLAB_HOME")
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    monkeypatch.setattr(progress_file.Path, "home", nobody)
+    monkeypatch.setattr(progress_file.tempfile, "gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr(progress_file.sys, "platform", "linux")
+    assert rnnlab.check(last_step).passed
+    assert progress_file.entries()["last_step"].passed
+    progress_file.home().rename(tmp_path / "elsewhere")
+    progress_file.home().symlink_to(tmp_path / "elsewhere")
+    with pytest.warns(UserWarning, match="made by another user"):
+        assert progress_file.entries() == {}

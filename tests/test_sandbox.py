@@ -70,3 +70,22 @@ def test_without_bubblewrap_the_mode_is_plain_and_says_why(tried_anew, monkeypat
 def test_a_worker_gets_nothing_of_the_teachers_environment(monkeypatch):
     monkeypatch.setenv("SECRET", "x")
     assert set(sandbox.environment()) == {"LANG", "HOME", "RNNLAB_CUDA", *sandbox.ONE_THREAD}
+
+
+@needs_bubblewrap
+def test_all_file_systems_that_an_answer_may_write_are_small():
+    program = (
+        "import os\n"
+        "for line in open('/proc/mounts'):\n"
+        "    kind, folder = line.split()[2], line.split()[1]\n"
+        "    free = os.statvfs(folder)\n"
+        "    if kind == 'tmpfs' and not free.f_flag & os.ST_RDONLY:\n"
+        "        print(folder, free.f_blocks * free.f_frsize, end=' ')\n"
+    )
+    size = str(sandbox.SCRATCH)
+    assert inside(program).split() == ["/tmp", size, "/dev/shm", size]
+
+
+def test_a_folder_hidden_without_a_size_is_found():
+    command = ["bwrap", "--size", "64", "--tmpfs", "/tmp", "--dev", "/dev", "--tmpfs", "/course"]
+    assert sandbox._without_size(command) == ["/course"]

@@ -8,7 +8,7 @@ import sys
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add bench and record, with their own subcommands, to the command line."""
     bench = subparsers.add_parser("bench", help="measure this machine: every way to run a network, and peers")
-    bench.set_defaults(run=lambda chosen: bench.print_help())
+    bench.set_defaults(handler=lambda chosen: bench.print_help())
     kinds = bench.add_subparsers(metavar="WHAT")
     _add_cpu(kinds.add_parser("cpu", help="every rung and peer on the CPU: one training step, seven sizes"))
     _add_cmu(
@@ -26,17 +26,17 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
         )
     )
     gru = kinds.add_parser("gru", help="five GRU variants at the sizes of the published figures")
-    gru.set_defaults(run=_gru)
+    gru.set_defaults(handler=_gru)
     record = subparsers.add_parser("record", help="measurements that were made: list them, show one")
-    record.set_defaults(run=lambda chosen: record.print_help())
+    record.set_defaults(handler=lambda chosen: record.print_help())
     verbs = record.add_subparsers(metavar="WHAT")
     verbs.add_parser("list", help="list every record, with its date, machine and commit").set_defaults(
-        run=_list
+        handler=_list
     )
     show = verbs.add_parser("show", help="print the tables of one record")
     show.add_argument("name", nargs="?", help="its name, or a part of it; without a name, all are listed")
     show.add_argument("--json", action="store_true", help="print the record as JSON")
-    show.set_defaults(run=_show)
+    show.set_defaults(handler=_show)
 
 
 def _add_cpu(cpu: argparse.ArgumentParser) -> None:
@@ -49,7 +49,7 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
     cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
     cpu.add_argument("--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax (default: all)")
     _add_shared(cpu)
-    cpu.set_defaults(run=_cpu)
+    cpu.set_defaults(handler=_cpu)
 
 
 def _add_cmu(cmu: argparse.ArgumentParser) -> None:
@@ -57,7 +57,7 @@ def _add_cmu(cmu: argparse.ArgumentParser) -> None:
     cmu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
     cmu.add_argument("--only", nargs="+", metavar="NAME", help="contestants, as in the table (default: all)")
     _add_shared(cmu)
-    cmu.set_defaults(run=_cmu)
+    cmu.set_defaults(handler=_cmu)
 
 
 def _add_gpu(gpu: argparse.ArgumentParser) -> None:
@@ -71,7 +71,7 @@ def _add_gpu(gpu: argparse.ArgumentParser) -> None:
     gpu.add_argument(
         "--device", metavar="NAME", help="without a GPU: the GPU whose times are predicted (default: H200)"
     )
-    gpu.set_defaults(run=_gpu)
+    gpu.set_defaults(handler=_gpu)
 
 
 def _add_choice(command: argparse.ArgumentParser) -> None:
@@ -105,7 +105,7 @@ def _add_day(day: argparse.ArgumentParser) -> None:
         "--minutes", type=float, default=9.5, metavar="M", help="time for the part (default: 9.5)"
     )
     _add_choice(day)
-    day.set_defaults(run=_day)
+    day.set_defaults(handler=_day)
 
 
 def _add_shared(command: argparse.ArgumentParser) -> None:

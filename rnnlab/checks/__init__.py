@@ -1,9 +1,11 @@
 """All exercises of the course by name: one module a unit, with EXERCISES in the order of its notebook."""
 
+import ast
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from rnnlab.grading.exercise import Exercise
 
@@ -39,6 +41,29 @@ def exercises(unit: str) -> tuple[Exercise, ...]:
     return import_module(f"rnnlab.checks.{unit}").EXERCISES
 
 
+@cache
+def catalogue(unit: str) -> dict[str, int]:
+    """{exercise: points} of one unit, in the order of its notebook.
+
+    It is read from the text of the checks: a unit whose packages are not installed (numba, greenlet) has its
+    names and points all the same.
+    """
+    module = Path(__file__).with_name(unit)
+    files = sorted(module.glob("*.py")) if module.is_dir() else [module.with_suffix(".py")]
+    statements = [part for file in files for part in ast.parse(file.read_text(encoding="utf-8")).body]
+    values = {part.targets[0].id: part.value for part in statements if _is_constant(part)}
+    return dict(_name_and_points(values[element.id]) for element in values["EXERCISES"].elts)
+
+
+def _is_constant(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
+
+
+def _name_and_points(call: ast.Call) -> tuple[str, int]:
+    values = {keyword.arg: keyword.value for keyword in call.keywords}
+    return ast.literal_eval(values["name"]), ast.literal_eval(values["points"])
+
+
 def every() -> Iterator[tuple[str, Exercise]]:
     """(unit, exercise) for the whole course."""
     for unit in UNITS:
@@ -48,14 +73,14 @@ def every() -> Iterator[tuple[str, Exercise]]:
 
 def find(name: str) -> tuple[str, Exercise]:
     """(unit, exercise) by the exercise's name."""
-    for unit, exercise in every():
-        if exercise.name == name:
-            return unit, exercise
+    for unit in UNITS:
+        if name in catalogue(unit):
+            return unit, next(exercise for exercise in exercises(unit) if exercise.name == name)
     raise UnknownExercise(_unknown(name))
 
 
 def _unknown(name: str) -> str:
-    names = [exercise.name for _, exercise in every()]
+    names = [exercise for unit in UNITS for exercise in catalogue(unit)]
     near = get_close_matches(name, names, 3, 0.5)
     offered = f"Did you mean {' or '.join(near)}?" if near else f"The exercises are {', '.join(names)}."
     return f"No exercise is called {name!r}. {offered}"

@@ -87,7 +87,7 @@ def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int =
 
 def perform_apart(attack: Attack, mode: str) -> str:
     """The same from a judge in a process of its own, which an attack may kill."""
-    command = [sys.executable, "-m", "rnnlab.grading.attacks", str(attack.path), mode]
+    command = [sys.executable, "-P", "-m", "rnnlab.grading.attacks", str(attack.path), mode]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     return KILLED if ended.returncode < 0 else ended.stdout.strip() or ended.stderr[-500:]
 

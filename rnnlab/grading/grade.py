@@ -1,8 +1,13 @@
 """A whole notebook: which unit it is, one verdict an exercise, and the report of all."""
 
 import json
+import os
 import re
 import secrets
+import stat
+import sys
+import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -11,16 +16,18 @@ from pathlib import Path
 from rnnlab import checks
 from rnnlab.files import write_whole
 from rnnlab.grading import sandbox
-from rnnlab.grading.exercise import Exercise
-from rnnlab.grading.judge import judge, verdict
+from rnnlab.grading.clock import Overtime, limited
+from rnnlab.grading.exercise import Exercise, Wrong
+from rnnlab.grading.judge import GRADE_AGAIN, find_fault, run_check, verdict
 from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.slices import answer_in, defined
 from rnnlab.grading.verdict import Status, Stopped, Verdict
-from rnnlab.grading.worker import Answer, Worker
+from rnnlab.grading.worker import Answer, NotStarted, Worker
 
 SEED_BITS = 53  # the largest integers that every reader of JSON keeps
+OWN_SECONDS = 120.0  # for the judge's own computing on one exercise, beyond the time that the answer has
 
 
 @dataclass(frozen=True)
@@ -44,10 +51,18 @@ class Report:
     def all_passed(self) -> bool:
         return all(self.verdicts)
 
+    @property
+    def own_faults(self) -> list[str]:
+        """The exercises that the grader itself could not judge."""
+        return [verdict.name for verdict in self.verdicts if verdict.status is Status.grader_error]
+
     def __str__(self) -> str:
-        """The last line of a grade."""
+        """The last line of a grade, and before it what the grader could not judge."""
         box = self.box.name if not self.box.why else f"{self.box.name} ({self.box.why})"
-        return f"{self.unit}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
+        line = f"{self.unit}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
+        if not self.own_faults:
+            return line
+        return f"⚠ Not judged, by a fault of the grader: {', '.join(self.own_faults)}. See above.\n{line}"
 
     def to_json(self) -> str:
         """The report as a program reads it."""
@@ -60,7 +75,29 @@ class Report:
 
     def save(self, path: Path) -> None:
         """Write the JSON; a reader sees the old file or the whole new one, never a part."""
-        write_whole(path, self.to_json().encode())
+        refuse_to_replace(path)
+        try:
+            write_whole(path, self.to_json().encode())
+        except OSError as error:
+            raise Unusable(f"the report could not be written to {path}: {error.strerror}") from error
+
+
+def refuse_to_replace(path: Path, notebook: Path | None = None) -> None:
+    """Unusable where a report must not go: onto a device, a pipe, a link, a folder, the notebook; into no
+    folder."""
+    try:
+        if not stat.S_ISDIR(os.stat(path.parent).st_mode) or not os.access(path.parent, os.W_OK):
+            raise Unusable(f"the report could not be written to {path}: its folder cannot be written.")
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise Unusable(f"the report could not be written to {path}: it is there and no ordinary file.")
+        if notebook and os.path.samefile(path, notebook):
+            raise Unusable(f"the report could not be written to {path}: that is the notebook.")
+    except FileNotFoundError as missing:
+        if missing.filename != str(path):
+            raise Unusable(f"the report could not be written to {path}: there is no such folder.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Unusable(f"the report could not be written to {path}: {why}.") from None
 
 
 def grade(
@@ -85,25 +122,48 @@ def grade(
 
 
 def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
-    """The verdict on one exercise, whatever the notebook holds; a process that does not start is tried
-    again."""
-    try:
-        answer = answer_in(cells, exercise.name)
-    except Stopped as stopped:
-        return verdict(exercise, stopped)
-    first = judge_apart(exercise, answer, seed, box)
-    return judge_apart(exercise, answer, seed, box) if first.status is Status.grader_error else first
+    """The verdict on one exercise, whatever the notebook holds."""
+    return _verdict(exercise, lambda: _problem(exercise, answer_in(cells, exercise.name), seed, box))
 
 
 def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:
     """The verdict on an answer that runs in its own process."""
+    return _verdict(exercise, lambda: _problem(exercise, answer, seed, box))
+
+
+def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | None]) -> Verdict:
+    """The verdict on what is found. A judge that fails costs no other exercise its verdict."""
+    start = time.perf_counter()
     try:
-        if exercise.is_kernel:
-            refuse_what_is_no_kernel(answer)
-        with Worker(answer, exercise.seconds, box) as worker:
-            return judge(exercise, worker, seed)
+        problem = find_problem()
     except Stopped as stopped:
-        return verdict(exercise, stopped)
+        problem = stopped
+    except (Exception, Overtime) as error:
+        if os.environ.get("RNNLAB_DEBUG"):
+            traceback.print_exception(error, file=sys.stderr)
+        fault = f"The judge failed ({type(error).__name__}: {error}): not graded."
+        problem = Stopped(Status.grader_error, fault, GRADE_AGAIN)
+    return verdict(exercise, problem, time.perf_counter() - start)
+
+
+def _problem(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Wrong | Stopped | None:
+    """What is wrong with an answer, None where nothing is; a process that does not start is tried again."""
+    if exercise.is_kernel:
+        refuse_what_is_no_kernel(answer)
+    try:
+        problem = _run_apart(exercise, answer, seed, box)
+    except NotStarted:
+        problem = _run_apart(exercise, answer, seed, box)
+    if problem is None or isinstance(problem, Wrong | Stopped):
+        return problem
+    with limited(OWN_SECONDS):  # after the answer's processes have ended: they cannot disturb this
+        return find_fault(exercise, problem, seed)
+
+
+def _run_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> BaseException | None:
+    """What a check finds in an answer that runs in its own process."""
+    with Worker(answer, exercise.seconds, box) as worker, limited(exercise.seconds + OWN_SECONDS):
+        return run_check(exercise, worker, seed)
 
 
 def unit_of(path: Path, names: set[str], insisted: str | None = None) -> str:
@@ -111,34 +171,34 @@ def unit_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     it."""
     if insisted and insisted not in checks.UNITS:
         raise Unusable(f"There is no unit {insisted!r}; the units are {', '.join(checks.UNITS)}.")
-    held = {unit: [e.name for e in checks.exercises(unit) if e.name in names] for unit in checks.UNITS}
+    held = {unit: [name for name in checks.catalogue(unit) if name in names] for unit in checks.UNITS}
     likely = max(held, key=lambda unit: len(held[unit]))
-    said = insisted or next(
+    named = insisted or next(
         (unit for unit in checks.UNITS if re.search(rf"(?<![a-z]){unit}(?![a-z])", path.stem)), None
     )
-    if said and (held[said] or not held[likely]):
-        return said
-    if said:
+    if named and (held[named] or not held[likely]):
+        return named
+    if named:
         raise Unusable(
-            f"{path} should be of unit {said} but holds none of its exercises. It seems to be of {likely}: "
+            f"{path} should be of unit {named} but holds none of its exercises. It seems to be of {likely}: "
             f"it defines {', '.join(held[likely])}. Grade that file, or call it {checks.UNITS[likely]}.ipynb."
         )
     if held[likely]:
         return likely
     near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
-    found = f" It defines {', '.join(near[:3])}." if near else ""
+    hint = f" It defines {', '.join(near[:3])}." if near else ""
     raise Unusable(
-        f"{path} defines no exercise of this course.{found} The units are {', '.join(checks.UNITS)}."
+        f"{path} defines no exercise of this course.{hint} The units are {', '.join(checks.UNITS)}."
     )
 
 
 def _near(name: str) -> list[str]:
-    return get_close_matches(name, [exercise.name for _, exercise in checks.every()], 1, 0.75)
+    return get_close_matches(
+        name, [known for unit in checks.UNITS for known in checks.catalogue(unit)], 1, 0.75
+    )
 
 
 def _chosen(unit: str, only: str | None) -> list[Exercise]:
-    found = [exercise for exercise in checks.exercises(unit) if only in (None, exercise.name)]
-    if not found:
-        names = ", ".join(exercise.name for exercise in checks.exercises(unit))
-        raise Unusable(f"Unit {unit} has no exercise {only!r}; it has {names}.")
-    return found
+    if only and only not in checks.catalogue(unit):
+        raise Unusable(f"Unit {unit} has no exercise {only!r}; it has {', '.join(checks.catalogue(unit))}.")
+    return [exercise for exercise in checks.exercises(unit) if only in (None, exercise.name)]

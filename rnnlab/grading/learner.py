@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FunctionType
 
 from rnnlab import checks
-from rnnlab.grading import progress_file as kept
+from rnnlab.grading import progress_file
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
@@ -24,7 +24,7 @@ def check(function: Callable) -> Verdict:
     _passed.pop(exercise.name, None)
     if verdict.passed:
         _passed[exercise.name] = function
-    kept.record(unit, verdict)
+    progress_file.record(unit, verdict)
     return verdict
 
 
@@ -61,13 +61,13 @@ def hint(function: Callable) -> Hint:
     """One hint more each time: where to look, the key idea, nearly the code."""
     _, exercise = _exercise(function, "hint")
     _hints[exercise.name] = _hints.get(exercise.name, 0) + 1
-    opened = kept.open_hint(exercise.name, _hints[exercise.name])
+    opened = progress_file.open_hint(exercise.name, _hints[exercise.name])
     return Hint(exercise, min(opened, len(exercise.hints)))
 
 
 def progress(unit: str | None = None) -> Overview:
     """What is done so far, in one unit or in the whole course."""
-    return Overview(kept.entries(), [unit] if unit else list(checks.UNITS))
+    return Overview(progress_file.entries(), [unit] if unit else list(checks.UNITS))
 
 
 def _exercise(function: object, verb: str) -> tuple[str, Exercise]:

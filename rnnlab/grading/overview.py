@@ -43,8 +43,8 @@ class Overview:
 
 
 def _rows(unit: str, entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, str, str, str]]:
-    for exercise in checks.exercises(unit):
-        entry = entries.get(exercise.name)
+    for name, possible in checks.catalogue(unit).items():
+        entry = entries.get(name)
         status = Status.passed if entry and entry.passed else entry.status if entry else Status.not_attempted
-        points = f"{min(entry.points, exercise.points) if entry else 0} of {exercise.points}"
-        yield unit, exercise.name, SIGNS.get(status, OTHERWISE[0]), status.replace("_", " "), points
+        points = f"{min(entry.points, possible) if entry else 0} of {possible}"
+        yield unit, name, SIGNS.get(status, OTHERWISE[0]), status.replace("_", " "), points

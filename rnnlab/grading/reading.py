@@ -11,15 +11,13 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+from rnnlab.grading.notebook_file import BOM, Unusable, notebook_text
+
 MAGIC = re.compile(r"^\s*[%!?]|\?\s*$")
 ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
+MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
+TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
 KEEPS_ITS_BODY = re.compile(r"^%%(time|timeit|capture|prun)\b")
-LARGEST = 1 << 30  # bytes; a notebook with 100 MB of output is read, a disk image is not
-BOM = "\ufeff"
-
-
-class Unusable(Exception):
-    """A file that cannot be graded at all: says which, why, and what to do."""
 
 
 class Cell(NamedTuple):
@@ -37,7 +35,7 @@ class Cell(NamedTuple):
 
 def read(path: Path) -> list[Cell]:
     """The code cells of a notebook file."""
-    return cells(_text(path), path)
+    return cells(notebook_text(path), path)
 
 
 def cells(text: str, path: Path) -> list[Cell]:
@@ -56,7 +54,12 @@ def cells(text: str, path: Path) -> list[Cell]:
         for n, cell in enumerate(found, 1)
         if isinstance(cell, dict) and cell.get("cell_type") == "code"
     ]
-    return [parse(n, _source(cell)) for n, cell in code]
+    parsed, room = [], MAX_SOURCE
+    for n, cell in code:
+        text = _source(cell)
+        room -= len(text)
+        parsed.append(parse(n, text) if room >= 0 else Cell(n, text, [], SyntaxError(TOO_LONG)))
+    return parsed
 
 
 def parse(number: int, text: str) -> Cell:
@@ -91,26 +94,12 @@ def _statements(text: str) -> list[ast.stmt]:
             raise SyntaxError(str(error) or "this cell is nested too deeply") from None
 
 
-def _text(path: Path) -> str:
-    if not path.exists():
-        raise Unusable(f"{path} does not exist.")
-    if path.is_dir():
-        raise Unusable(f"{path} is a folder; grade takes one notebook.")
-    try:
-        if path.stat().st_size > LARGEST:
-            raise Unusable(f"{path} is larger than {LARGEST >> 30} GiB. Clear its outputs and save it again.")
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Unusable(f"{path} is not a notebook: byte {error.start} is not UTF-8 text.") from None
-    except OSError as error:
-        raise Unusable(f"{path} cannot be read: {error.strerror}.") from None
-
-
 def _source(cell: dict) -> str:
     """What stands in a cell: one text, or a list of lines."""
     source = cell.get("source", cell.get("input", ""))
     parts = source if isinstance(source, list) else [source]
-    return "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n")
+    text = "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n")
+    return text.encode("utf-8", "replace").decode()  # half an emoji is no text: Python reads a "?"
 
 
 def _of_old_format(book: dict) -> list | None:
@@ -118,4 +107,5 @@ def _of_old_format(book: dict) -> list | None:
     sheets = book.get("worksheets")
     if not isinstance(sheets, list):
         return None
-    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells", [])]
+    lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+    return [cell for cells in lists if isinstance(cells, list) for cell in cells]

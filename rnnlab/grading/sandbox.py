@@ -18,6 +18,7 @@ import numpy as np
 import psutil
 
 from rnnlab.grading.progress_file import home
+from rnnlab.printable import printable
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
@@ -35,10 +36,11 @@ START = (
     "main(settings)"
 )
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-MEMORY = 2 << 30  # bytes of address space, and of resident memory of all processes of an answer together
-SCRATCH = 64 << 20  # bytes of files under bubblewrap
+MEMORY = 2 << 30  # bytes of address space, and of memory of all processes of an answer together
+SCRATCH = 64 << 20  # bytes of files under bubblewrap, in /tmp and in /dev/shm
 LARGEST_FILE = 16 << 20  # bytes
 OPEN_FILES = 64
+TRIAL = 30  # seconds for bubblewrap to show that it works
 PROCESSES = 32
 
 
@@ -105,8 +107,14 @@ def _why_not_bubblewrap() -> str:
     if not shutil.which("bwrap"):
         return "bubblewrap is not installed"
     see_numpy = f"import sys; sys.path.append({str(_packages())!r}); import numpy"
-    trial = subprocess.run([*_bubblewrap(), *_python(see_numpy)], capture_output=True, text=True, timeout=30)
-    return "" if trial.returncode == 0 else f"bubblewrap does not work here: {trial.stderr.strip()[:200]}"
+    command = [*_bubblewrap(), *_python(see_numpy)]
+    try:
+        trial = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TRIAL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return printable(f"bubblewrap does not work here: {error}", 200)
+    if trial.returncode == 0:
+        return ""
+    return printable(f"bubblewrap does not work here: {trial.stderr.strip()}", 200)
 
 
 def _python(program: str = START) -> list[str]:
@@ -133,7 +141,16 @@ def _bubblewrap() -> list[str]:
     for name in FOR_KERNELS:
         command += ["--ro-bind", str(PACKAGE / name), f"{COURSE}/rnnlab/{name}"]
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
-    return [*command, "--remount-ro", "/", "--chdir", "/tmp"]
+    command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm"]
+    for folder in ("/dev", *_without_size(command), "/"):  # a file system in memory, as large as half of it
+        command += ["--remount-ro", folder]
+    return [*command, "--chdir", "/tmp"]
+
+
+def _without_size(command: list[str]) -> list[str]:
+    """The folders hidden by a file system in memory that has no limit of its own."""
+    words = zip(command, command[1:], command[2:], strict=False)
+    return [folder for size, word, folder in words if word == "--tmpfs" and not size.isdigit()]
 
 
 def _emptied(folder: Path, command: list[str]) -> list[str]:

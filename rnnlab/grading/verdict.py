@@ -4,6 +4,8 @@ import html
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rnnlab.printable import printable
+
 
 class Status(StrEnum):
     """The outcomes of a check. A word and a sign stand for each: a colour alone says nothing to many
@@ -27,7 +29,7 @@ OTHERWISE = "!", "#a33b00"  # the answer was stopped: crashed, timeout, memory, 
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one exercise."""
+    """The outcome of one exercise. Its texts hold nothing that a terminal would obey (rnnlab.printable)."""
 
     name: str
     status: Status
@@ -37,6 +39,11 @@ class Verdict:
     misconception: str | None = None
     next_step: str | None = None
     seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        for field in ("message", "misconception", "next_step"):
+            text = getattr(self, field)
+            object.__setattr__(self, field, text and printable(text))
 
     @property
     def passed(self) -> bool:
@@ -75,8 +82,11 @@ class Verdict:
 
 class Stopped(Exception):
     """The answer did not come back: why, in the learner's terms. Raised by a submission, passed through a
-    check."""
+    check.
 
-    def __init__(self, status: Status, message: str, next_step: str | None = None):
+    `proven`: a grader_error that the judge has shown to be its own fault. Only then are the points given.
+    """
+
+    def __init__(self, status: Status, message: str, next_step: str | None = None, proven: bool = False):
         super().__init__(message)
-        self.status, self.message, self.next_step = status, message, next_step
+        self.status, self.message, self.next_step, self.proven = status, message, next_step, proven

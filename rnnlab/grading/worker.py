@@ -18,9 +18,10 @@ import warnings
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
+import numpy as np
 import psutil
 
-from rnnlab.grading import sandbox
+from rnnlab.grading import memory, sandbox
 from rnnlab.grading.family import Family, adopt_orphans
 from rnnlab.grading.inside import wire
 from rnnlab.grading.outcomes import TOO_BIG, answer, question
@@ -45,6 +46,14 @@ def of_source(name: str, source: str) -> Answer:
     return Answer(name, [("cell 1", source, list(range(len(ast.parse(source).body))))], ["*"])
 
 
+class NotStarted(Stopped):
+    """The process was not ready in time. Nothing of the answer has run."""
+
+    def __init__(self, name: str, why: str):
+        said = f"The process for {name} did not start ({why}): not graded."
+        super().__init__(Status.grader_error, said, "grade this exercise again")
+
+
 class Worker:
     """A callable that runs the learner's function in its process. To be used in a `with`; the time limit is
     for all calls."""
@@ -52,6 +61,7 @@ class Worker:
     def __init__(self, asked: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = asked, asked.name, box
         self.left = self.seconds = seconds
+        self.ready = False
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -76,7 +86,7 @@ class Worker:
         for end in (self.asking, self.answering):
             stack.callback(os.close, end)
             os.set_blocking(end, False)
-        said = {
+        settings = {
             "ask": ask,
             "answer": reply,
             "limits": sandbox.limits(self.seconds),
@@ -85,53 +95,65 @@ class Worker:
         }
         self.family = Family()
         self.process = subprocess.Popen(
-            self.box.command(json.dumps(said)),
+            self.box.command(json.dumps(settings)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
-            stderr=(errors := stack.enter_context(tempfile.TemporaryFile())),
+            stderr=subprocess.PIPE,
             pass_fds=(ask, reply),
             env=sandbox.environment(),
             cwd=folder,
             start_new_session=True,
         )
         self.family.first = self.process.pid
+        stack.enter_context(self.process.stderr)
         stack.callback(self._end)
         os.close(ask)
         os.close(reply)
-        self._await_ready(errors)
+        self._await_ready()
 
-    def _await_ready(self, errors: object) -> None:
-        try:
-            self._exchange(b"", START)
-        except Stopped as stopped:
-            errors.seek(0)
-            why = errors.read(500).decode(errors="replace").strip() or stopped.message
-            raise Stopped(
-                Status.grader_error, f"The process for {self.name} did not start: {why}"
-            ) from stopped
+    def _await_ready(self) -> None:
+        """Wait until the process can take the answer. Then nothing hears its standard error any more."""
+        with self.process.stderr as errors:
+            try:
+                self._exchange(b"", START)
+            except Stopped as stopped:
+                os.set_blocking(errors.fileno(), False)
+                why = (errors.read(500) or b"").decode(errors="replace").strip()
+                raise NotStarted(self.name, why or stopped.message) from stopped
+        self.ready = True
 
     def _load(self) -> None:
         """Hand over the answer's source; Stopped if there is no function after it has run."""
-        there = answer(self.name, self._exchange(wire.pack(self.asked)))
-        if not there:
+        source = np.frombuffer(
+            json.dumps(self.asked).encode(), np.uint8
+        )  # a header would be too short for it
+        try:
+            frame = wire.pack(source)
+        except wire.TooBig:
+            limit = wire.MAX_BUFFERS >> 20
+            said = f"The cells that {self.name} needs hold more than {limit} MiB of text."
+            raise Stopped(Status.too_big, said, "read large data from a file, or compute it") from None
+        if answer(self.name, self._exchange(frame)) is not True:
             raise Stopped(Status.crashed, f"{self.name} is not a function after its cell has run.")
 
     def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:
         """Send a frame and wait for the one that answers it, on the answer's own time."""
-        start = time.monotonic()
+        start = looked = time.monotonic()
         left = self.left if patience is None else patience
         self._receive(bytearray()) if select.select([self.answering], [], [], 0)[0] else None
         sending, got = memoryview(frame), bytearray()
         while not _whole(self.name, got):
             if time.monotonic() - start > left:
+                self._watch()  # on a busy machine, what has made it slow may not have been seen yet
                 raise Stopped(Status.timeout, self._too_slow())
             ready, free, _ = select.select([self.answering], [self.asking] if sending else [], [], TICK)
-            if not ready and not free:
-                self._watch()
             with suppress(BrokenPipeError):
                 sending = sending[os.write(self.asking, sending[:PIPE]) :] if free else sending
             if ready:
                 self._receive(got)
+            if time.monotonic() - looked > TICK:  # also while it writes byte by byte, and after the last one
+                self._watch()
+                looked = time.monotonic()
         if patience is None:
             self.left -= time.monotonic() - start
         return bytes(got[: wire.LENGTHS.size + sum(wire.lengths(got))])  # what follows answers nothing
@@ -148,10 +170,18 @@ class Worker:
         members = self.family.members()
         if len(members) > sandbox.PROCESSES:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
-        if _resident(members) > sandbox.MEMORY:
+        if self.ready and memory.hidden_from_judge(members, self._own_processes(members)):
+            raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
+        if memory.family_bytes(members) > sandbox.MEMORY:
             raise Stopped(Status.memory, f"{self.name} took more than {sandbox.MEMORY >> 30} GiB of memory.")
         if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
             raise self._ended()
+
+    def _own_processes(self, members: list[psutil.Process]) -> set[int]:
+        """Those of bubblewrap, which nobody may read: the one that was started, and its child."""
+        first = self.process.pid
+        own = {first, *(member.pid for member in members if member.info["ppid"] == first)}
+        return own if self.box.name == "bubblewrap" else set()
 
     def _ended(self) -> Stopped:
         """Why the process is gone."""
@@ -162,7 +192,7 @@ class Worker:
         number = -code if code < 0 else code - 128  # bubblewrap says 128 + signal
         if number == signal.SIGXCPU:
             return Stopped(Status.timeout, self._too_slow())
-        if number == signal.SIGKILL:
+        if number in (signal.SIGKILL, signal.SIGBUS):  # SIGBUS: a mapped file of a full file system
             return Stopped(Status.memory, f"{self.name} was killed: the machine has no memory left.")
         if number == signal.SIGSEGV:
             return Stopped(
@@ -193,13 +223,4 @@ def _whole(name: str, got: bytearray) -> bool:
         raise Stopped(Status.too_big, TOO_BIG.format(name=name)) from None
 
 
-_SIGNALS = {each.value for each in signal.Signals}
-
-
-def _resident(members: list[psutil.Process]) -> int:
-    """Bytes in memory of all these processes together."""
-    total = 0
-    for each in members:
-        with suppress(psutil.Error):
-            total += each.memory_info().rss
-    return total
+_SIGNALS = {number.value for number in signal.Signals}

@@ -16,11 +16,11 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
         help="the port to serve on (default: 8888 or the next free one)",
     )
     lab.add_argument("--lesson", default="00", metavar="NN", help="the lesson to open (default: 00)")
-    lab.set_defaults(run=_lab)
+    lab.set_defaults(handler=_lab)
     doctor = subparsers.add_parser("doctor", help="what this machine is, how fast, and what is missing")
     doctor.add_argument("--json", action="store_true", help="as JSON, for programs")
     doctor.add_argument("--quick", action="store_true", help="measure nothing")
-    doctor.set_defaults(run=_doctor)
+    doctor.set_defaults(handler=_doctor)
 
 
 def _lab(chosen: argparse.Namespace) -> int:

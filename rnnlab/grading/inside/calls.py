@@ -134,7 +134,7 @@ def _learners_line(error: BaseException, function: Callable | None) -> tuple[str
             or "ipykernel" in code.co_filename
         ):
             cell = f"{code.co_filename}, " if code.co_filename.startswith("cell ") else ""
-            source = linecache.getline(code.co_filename, trace.tb_lineno).strip()
+            source = linecache.getline(code.co_filename, trace.tb_lineno).strip()[:1000]
             found = f"{cell}line {trace.tb_lineno}: {source}".rstrip(": "), code.co_name
         trace = trace.tb_next
     return found

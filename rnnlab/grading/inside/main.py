@@ -14,7 +14,7 @@ import signal
 import sys
 from types import ModuleType
 
-from . import calls, guard, kernels, wire
+from . import calls, guard, kernels, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
@@ -27,9 +27,10 @@ def main(settings: str) -> None:
     ask, answer = chosen["ask"], chosen["answer"]
     limit(chosen["limits"])
     wire.write(answer, wire.pack(None, kind="ready"))
-    (name, cells, names), _ = wire.unpack(wire.read(ask))
+    source, _ = wire.unpack(wire.read(ask))
+    name, cells, names = json.loads(source.tobytes())
     silence()
-    words = kernels.prepare(chosen["course"]) if _mentions_cuda(cells) else None
+    words = _simulator(chosen["course"]) if _mentions_cuda(cells) else None
     guard.install(chosen["hidden"], words)
     sys.modules["__main__"] = ModuleType("__main__")
     namespace, failure = load(cells, names)
@@ -48,6 +49,14 @@ def _mentions_cuda(cells: list) -> bool:
     return any("cuda" in source for _, source, _ in cells)
 
 
+def _simulator(course: str) -> ModuleType | None:
+    """rnnlab.cuda; None where the packages that it needs are not installed."""
+    try:
+        return kernels.prepare(course)
+    except ImportError:
+        return None
+
+
 def limit(limits: dict[str, int]) -> None:
     """Set what the operating system can limit; what it cannot, the judge watches."""
     import resource
@@ -60,6 +69,7 @@ def limit(limits: dict[str, int]) -> None:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, hard))
         except (AttributeError, ValueError, OSError):
             continue
+    system_calls.refuse_segments()
 
 
 def silence() -> None:

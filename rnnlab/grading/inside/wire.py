@@ -11,6 +11,7 @@ after another.
 import json
 import math
 import os
+import re
 import struct
 from collections.abc import Callable
 from typing import NamedTuple
@@ -24,6 +25,8 @@ MAX_PARTS = 10_000
 MAX_DEPTH = 16
 MAX_INT_BITS = 4096
 NUMBERS = "biuf"  # kinds of dtype that are numbers: no objects, no text, no records
+DTYPE = re.compile(rf"[<>|][{NUMBERS}][0-9]{{1,2}}")  # as pack writes it; NumPy reads far more
+MAX_SIDE = 1 << 40  # of an array without numbers, the one that may be longer than its bytes
 
 
 class Unsuitable(Exception):
@@ -167,9 +170,10 @@ class _Reader:
         self.frame, self.at = frame, at
 
     def numbers(self, dtype: str, shape: list) -> np.ndarray:
-        kind = np.dtype(dtype)
-        if kind.kind not in NUMBERS or not all(type(n) is int and n >= 0 for n in shape):
+        sides = type(shape) is list and all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape)
+        if not sides or not DTYPE.fullmatch(_text(dtype)):
             raise Broken("an array that is not numbers")
+        kind = np.dtype(dtype)
         count = math.prod(shape)
         start, self.at = self.at, self.at + count * kind.itemsize
         if self.at > len(self.frame):
@@ -187,6 +191,8 @@ def _build(tree: list, buffers: _Reader, depth: int) -> object:
     if kind == "scalar":
         return buffers.numbers(*rest)[()]
     if kind == "dict":
+        if not all(type(key) in (str, int) for key, _ in rest[0]):
+            raise Broken("a dict whose keys are not all text or int")
         return {key: below(part) for key, part in rest[0]}
     if kind in ("list", "tuple"):
         parts = [below(part) for part in rest[0]]
@@ -200,10 +206,16 @@ def _text(value: object) -> str:
     return value
 
 
+def _whole_number(value: object) -> int:
+    if len(_text(value)) > MAX_INT_BITS // 4 + 3:  # with its sign and 0x
+        raise Broken("a number longer than pack writes it")
+    return int(value, 16)
+
+
 _PLAIN: dict[str, Callable] = {
     "none": lambda: None,
     "bool": lambda value: value is True,
-    "int": lambda value: int(value, 16),
+    "int": _whole_number,
     "float": lambda value: float.fromhex(value),
     "str": _text,
     "program": lambda source, name: Program(_text(source), _text(name)),

@@ -1,0 +1,75 @@
+"""Memory of a family of processes together: what each has for itself, and what lies in files in memory.
+
+A process can put gigabytes where its own resident size does not show them: into a memfd that it writes and
+never maps, or into shared memory that it maps in one process and fills in another. Each such file counts
+once, whoever holds it. Under bubblewrap all file systems that an answer may write are small besides, and a
+segment that belongs to no process is refused (inside/system_calls.py). Not counted: files whose descriptors
+are on their way through a socket, of which the kernel lets an ordinary user have as many as open files.
+"""
+
+import os
+import stat
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+
+import psutil
+
+IN_MEMORY = "/memfd:", "/dev/zero", "/SYSV", "/dev/shm/"  # how the kernel names such files
+BLOCK = 512  # bytes of st_blocks' unit
+
+File = tuple[int, int]  # device and inode
+
+
+def family_bytes(members: Iterable[psutil.Process]) -> int:
+    """Bytes of private memory and of files in memory, of all these processes together."""
+    private, shared = 0, defaultdict(int)
+    for process in members:
+        with suppress(psutil.Error):
+            size = process.memory_info()
+            private += size.rss - getattr(size, "shared", 0)  # only Linux tells them apart
+        if sys.platform == "linux":
+            for file, held in (*_open_files(process.pid), *_mapped_files(process.pid).items()):
+                shared[file] = max(shared[file], held)
+    return private + sum(shared.values())
+
+
+def hidden_from_judge(members: Iterable[psutil.Process], exempt: set[int]) -> bool:
+    """Has a process made itself unreadable, so that its files in memory cannot be counted?"""
+    for process in members:
+        if sys.platform != "linux" or process.pid in exempt:
+            continue
+        try:
+            os.scandir(f"/proc/{process.pid}/fd").close()
+        except PermissionError:
+            with suppress(psutil.Error):  # one that has just ended cannot be read either
+                if process.status() not in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD):
+                    return True
+        except OSError:
+            continue  # it has ended
+    return False
+
+
+def _open_files(pid: int) -> Iterator[tuple[File, int]]:
+    """Files in memory that a process has open, with what they hold; files without a name too."""
+    with suppress(OSError):  # it has ended, or this user may not look
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                found, path = os.stat(entry.path), os.readlink(entry.path)
+                nameless = found.st_nlink == 0 or path.startswith(IN_MEMORY)
+                if stat.S_ISREG(found.st_mode) and nameless:
+                    yield (found.st_dev, found.st_ino), found.st_blocks * BLOCK
+
+
+def _mapped_files(pid: int) -> dict[File, int]:
+    """Files in memory that a process has mapped, with the size of the mapping."""
+    sizes: dict[File, int] = defaultdict(int)
+    with suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            addresses, _, _, device, inode, *path = line.split(maxsplit=5)
+            if path and path[0].startswith(IN_MEMORY):
+                start, end = (int(address, 16) for address in addresses.split("-"))
+                major, minor = (int(part, 16) for part in device.split(":"))
+                sizes[os.makedev(major, minor), int(inode)] += end - start
+    return sizes

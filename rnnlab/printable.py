@@ -1,0 +1,37 @@
+"""Text of strangers, as a terminal may show it: nothing in it moves the cursor, hides or turns letters round.
+
+A submission chooses its messages, names, source lines and file names. Raw, an escape sequence among them
+could erase a verdict on the screen and write another in its place.
+"""
+
+import unicodedata
+
+LONGEST = 2000  # characters of one message
+MOST_LINES = 40
+REFUSED = {
+    "Cc",
+    "Cf",
+    "Cs",
+    "Co",
+    "Cn",
+    "Zl",
+    "Zp",
+}  # control, format and bidi, surrogates, separators
+
+
+def printable(text: object, longest: int = LONGEST) -> str:
+    """The text with every character that is no sign or space written as its escape, and cut where too long.
+
+    Newlines and tabs stay. What was cut ends in `…`.
+    """
+    lines = str(text)[: longest + 1].split("\n")
+    shown = "\n".join("".join(map(_shown, line)) for line in lines[:MOST_LINES])
+    if len(lines) > MOST_LINES or len(shown) > longest:
+        return shown[: longest - 1] + "…"
+    return shown
+
+
+def _shown(character: str) -> str:
+    if character == "\t" or unicodedata.category(character) not in REFUSED:
+        return character
+    return character.encode("unicode_escape").decode()

@@ -1,0 +1,90 @@
+"""Frames forged in the answer's process are verdicts on the answer: the judge raises nothing else."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.inside import wire
+from rnnlab.grading.outcomes import answer
+from rnnlab.grading.verdict import Stopped
+
+KINDS = (
+    "returned",
+    "wrong",
+    "changed",
+    "unsuitable",
+    "not_attempted",
+    "raised",
+    "memory",
+    "forbidden",
+    "too_big",
+)
+ODD = (
+    None, True, 5, -1.5, 1e999, "", "text", "\ud800", "\x1b[2J", [], [5], [None], ["a"], ["a", 5, None],
+    ["a", None, {}], [["a"], None, None], {}, {"a": 1}, [None, None, None], ["a", "b", "c", "d"],
+)  # fmt: skip
+FIELDS = ("said", "which", "what", "inside", "type", "text", "where")
+VALUES = (
+    5, "none", [], {}, ["none", 1], ["array"], ["array", "<f8"], ["array", "<f8", 3], ["array", "<f8", [-1]],
+    ["array", "<f8", [True]], ["array", "O", [1]], ["array", "f8,f8", [1]], ["array", "i4,(", [0]],
+    ["array", None, [0]], ["array", {"names": ["a"]}, [0]], ["array", "<f8", [0, 1 << 70]],
+    ["array", "<f8", [1 << 40]], ["array", "<f3", [0]], ["scalar", "<f8", [0]], ["scalar", "<f8", [1] * 99],
+    ["int", "0x" + "f" * 9999], ["int", 5], ["int", "zz"], ["float", "x"], ["float", 5], ["str", 5],
+    ["dict", [[[], ["none"]]]], ["dict", [[None, ["none"]]]], ["dict", 5], ["list", 5], ["tuple", "ab"],
+    ["program", 5, 5], ["unknown"], [["none"]],
+)  # fmt: skip
+
+
+def frame(header, buffers=b""):
+    text = json.dumps(header).encode()
+    return wire.LENGTHS.pack(len(text), len(buffers)) + text + buffers
+
+
+def judged(sent):
+    """What the judge makes of a frame: Wrong, Stopped, or a value."""
+    try:
+        return answer("f", sent)
+    except (Wrong, Stopped) as raised:
+        verdict = raised
+    texts = verdict.message, verdict.next_step or "", getattr(verdict, "misconception", None) or ""
+    assert [type(text) for text in texts] == [str, str, str]
+    return verdict
+
+
+@pytest.mark.parametrize("kind", [*KINDS, *ODD])
+@pytest.mark.parametrize("odd", ODD)
+def test_a_field_of_any_type_is_a_verdict(kind, odd):
+    fields = dict.fromkeys(FIELDS, odd)
+    whole = {"kind": kind, "value": ["none"]} | fields
+    headers = whole, {"kind": kind, "value": ["none"]}, {"kind": kind} | fields, {"value": ["none"]} | fields
+    verdicts = [judged(frame(header)) for header in headers]
+    assert all(isinstance(verdict, Stopped | Wrong) for verdict in verdicts[2:])
+    assert [verdict is None for verdict in verdicts[:2]] == [kind == "returned"] * 2
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_a_value_that_pack_never_writes_is_a_verdict(value):
+    assert isinstance(judged(frame({"kind": "returned", "value": value}, bytes(8))), Stopped)
+
+
+@pytest.mark.parametrize("header", [[], 5, "x", None, [1], [["value", 1]]])
+def test_a_header_that_is_no_object_is_a_verdict(header):
+    assert isinstance(judged(frame(header)), Stopped)
+
+
+def test_bytes_that_are_no_json_are_a_verdict():
+    for text in (b"", b"{", b"\xff", b"[" * 100_000, b"1" * 5000):
+        assert isinstance(judged(wire.LENGTHS.pack(len(text), 0) + text), Stopped)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [None, True, -(2**4000), 1.5, "\ud800", [1, (2.0, {"a": None, 3: "b"})], np.zeros((0, 3), ">i2")],
+    ids=str,
+)  # fmt: skip
+def test_what_pack_writes_comes_back_as_it_was(value):
+    back = answer("f", wire.pack(value, kind="returned"))
+    assert type(back) is type(value)
+    assert repr(back) == repr(value)
