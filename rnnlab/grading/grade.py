@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -97,7 +97,7 @@ def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) ->
     """The verdict on one exercise, whatever the notebook holds; a process that does not start is tried
     again."""
     try:
-        answer = answer_in(cells, exercise.name)
+        answer = answer_in(cells, exercise.name, exercise.is_kernel)
     except Stopped as stopped:
         return verdict(exercise, stopped)
     first = judge_apart(exercise, answer, seed, box)
@@ -106,13 +106,24 @@ def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) ->
 
 def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:
     """The verdict on an answer that runs in its own process."""
+    worker = Worker(answer, exercise.seconds, box)
     try:
         if exercise.is_kernel:
             refuse_what_is_no_kernel(answer)
-        with Worker(answer, exercise.seconds, box) as worker:
-            return judge(exercise, worker, seed)
+        with worker:
+            outcome = judge(exercise, worker, seed)
     except Stopped as stopped:
-        return verdict(exercise, stopped)
+        outcome = verdict(exercise, stopped)
+    lines = worker.left_out + (answer.magics if "NameError" in outcome.message else [])
+    return _with_lines_left_out(outcome, lines)
+
+
+def _with_lines_left_out(outcome: Verdict, lines: list[str]) -> Verdict:
+    """The verdict, which names what did not run where that may be the reason."""
+    new = [line for line in lines if line.partition(" (")[0] not in outcome.message]
+    if outcome.status in (Status.passed, Status.not_attempted, Status.grader_error) or not new:
+        return outcome
+    return replace(outcome, message="\n".join([outcome.message, *(f"left out: {line}" for line in new)]))
 
 
 def unit_of(path: Path, names: set[str], insisted: str | None = None) -> str:

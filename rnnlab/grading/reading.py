@@ -6,14 +6,12 @@ other cell. Magics and shell lines are blanked, so that line numbers stay those 
 
 import ast
 import json
-import re
 import warnings
 from pathlib import Path
 from typing import NamedTuple
 
-MAGIC = re.compile(r"^\s*[%!?]|\?\s*$")
-ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
-KEEPS_ITS_BODY = re.compile(r"^%%(time|timeit|capture|prun)\b")
+from rnnlab.grading import magics
+
 LARGEST = 1 << 30  # bytes; a notebook with 100 MB of output is read, a disk image is not
 BOM = "\ufeff"
 
@@ -29,6 +27,7 @@ class Cell(NamedTuple):
     text: str  # magics blanked
     statements: list[ast.stmt]
     error: SyntaxError | None = None
+    magics: list[str] = []  # its lines that do not run and may give names
 
     @property
     def label(self) -> str:
@@ -61,25 +60,16 @@ def cells(text: str, path: Path) -> list[Cell]:
 
 def parse(number: int, text: str) -> Cell:
     """One cell; its magics are blanked only where Python does not take the text as it is."""
+    text = magics.tidied(text)
     try:
         return Cell(number, text, _statements(text))
     except SyntaxError:
-        text = blanked(text)
+        plain = magics.blanked(text)
+    lines = [f"cell {number}, line {line}: {magic[:100]}" for line, magic in magics.may_give_names(text)]
     try:
-        return Cell(number, text, _statements(text))
+        return Cell(number, plain, _statements(plain), magics=lines)
     except SyntaxError as error:
-        return Cell(number, text, [], error)
-
-
-def blanked(text: str) -> str:
-    """The text with an empty line where IPython has its own."""
-    lines = text.split("\n")
-    if lines[0].startswith("%%") and not KEEPS_ITS_BODY.match(lines[0]):
-        return "\n" * (len(lines) - 1)
-    lines = [ASSIGNED_MAGIC.sub(r"\1None", line) for line in lines]
-    return "\n".join(
-        "" if MAGIC.search(line) and not line.lstrip().startswith("#") else line for line in lines
-    )
+        return Cell(number, plain, [], error, lines)
 
 
 def _statements(text: str) -> list[ast.stmt]:
@@ -107,10 +97,12 @@ def _text(path: Path) -> str:
 
 
 def _source(cell: dict) -> str:
-    """What stands in a cell: one text, or a list of lines."""
+    """What stands in a cell: one text, or a list of lines. Half a character of a pair becomes a sign."""
     source = cell.get("source", cell.get("input", ""))
     parts = source if isinstance(source, list) else [source]
-    return "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n")
+    text = "".join(part for part in parts if isinstance(part, str))
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _of_old_format(book: dict) -> list | None:
@@ -118,4 +110,5 @@ def _of_old_format(book: dict) -> list | None:
     sheets = book.get("worksheets")
     if not isinstance(sheets, list):
         return None
-    return [cell for sheet in sheets if isinstance(sheet, dict) for cell in sheet.get("cells", [])]
+    lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+    return [cell for cells in lists if isinstance(cells, list) for cell in cells]

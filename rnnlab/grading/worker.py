@@ -18,6 +18,7 @@ import warnings
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
+import numpy as np
 import psutil
 
 from rnnlab.grading import sandbox
@@ -29,6 +30,7 @@ from rnnlab.grading.verdict import Status, Stopped
 
 PIPE = 1 << 16  # bytes that a pipe takes at once
 TICK = 0.05  # seconds between two looks at what the process does
+LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
 START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
 
 
@@ -38,6 +40,13 @@ class Answer(NamedTuple):
     name: str
     cells: list[tuple[str, str, list[int]]]  # label, source, which of its statements are needed
     names: list[str]  # what they are needed for: of an import, the rest is left out
+    optional: list[tuple[str, int]] = []  # (label, line) of statements that may have nothing to do with it
+    magics: list[str] = []  # lines of IPython that did not run and may give names
+
+    def packed(self) -> bytes:
+        """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""
+        text = json.dumps(self[:4], ensure_ascii=False).encode(errors="surrogatepass")
+        return wire.pack(np.frombuffer(text, np.uint8))
 
 
 def of_source(name: str, source: str) -> Answer:
@@ -52,6 +61,7 @@ class Worker:
     def __init__(self, asked: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = asked, asked.name, box
         self.left = self.seconds = seconds
+        self.left_out: list[str] = []  # statements that failed when the answer was loaded, each with its reason
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -112,8 +122,9 @@ class Worker:
 
     def _load(self) -> None:
         """Hand over the answer's source; Stopped if there is no function after it has run."""
-        there = answer(self.name, self._exchange(wire.pack(self.asked)))
-        if not there:
+        is_function, *failures = answer(self.name, self._exchange(self.asked.packed()))
+        self.left_out = [str(text)[:LINE] for text in failures[:FAILURES]]
+        if not is_function:
             raise Stopped(Status.crashed, f"{self.name} is not a function after its cell has run.")
 
     def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:
