@@ -7,6 +7,7 @@ Reads JSON from standard input: {name: [source, ...]}. Writes JSON: {name: [stat
 import builtins
 import json
 import os
+import signal
 import sys
 from types import ModuleType
 
@@ -42,6 +43,7 @@ def forked(sources):
     ours, theirs = os.pipe()
     if os.fork() == 0:
         os.close(ours)
+        signal.alarm(20)
         main.silence()
         outcome = loaded(sources)
         os.write(theirs, json.dumps([outcome.status, outcome.message]).encode()[:60_000])

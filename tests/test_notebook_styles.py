@@ -64,16 +64,10 @@ def shell(tmp_path, monkeypatch):
     limit = sys.getrecursionlimit()
     shells.InteractiveShell.clear_instance()
     shell = shells.InteractiveShell.instance()
-    shell.run_line_magic = lambda name, line, *rest: _line_magic(shell, name, line, *rest)
+    shell.register_magic_function(lambda line: None, magic_name="matplotlib")  # it needs a front end
     yield shell
     shells.InteractiveShell.clear_instance()
     sys.setrecursionlimit(limit)
-
-
-def _line_magic(shell, name, line, *rest):
-    """Magics as in a notebook; %matplotlib needs a front end that no test has."""
-    if name != "matplotlib":
-        return type(shell).run_line_magic(shell, name, line, *rest)
 
 
 def checked(shell, sources):

@@ -17,7 +17,8 @@ CONSTANTS = (
     ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.Name, ast.JoinedStr,
     ast.FormattedValue, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
-REFLECTION = {"globals", "locals", "vars", "exec", "eval"}  # names that a text cannot show
+REFLECTION = {"globals", "locals", "vars", "exec", "eval", "get_ipython"}  # they reach names that no text shows
+ANYTHING = "*"  # stands for those names
 
 
 class Site(NamedTuple):
@@ -154,6 +155,7 @@ class Scope:
         for alias in node.names:
             package = getattr(node, "module", None) or alias.name
             name = alias.asname or alias.name.partition(".")[0]
+            name = ANYTHING if package == "__future__" else name  # it changes how all is compiled
             self.sites.append(Site(name, "import", package.partition(".")[0]))
         return []
 
@@ -186,9 +188,11 @@ class Scope:
         for method, functions in body.named.items():
             self.named["." + method] += functions
             self.named[node.name] += functions
-        for base in node.bases:
-            self._called(base, ((None, roots(base)),), discarded=True)
-        return [*self._decorate(node), *node.bases, *(keyword.value for keyword in node.keywords)]
+        above = [*node.bases, *(keyword.value for keyword in node.keywords)]
+        for part in above:
+            self._called(part, ((None, roots(part)),), discarded=True)
+            self.shares[node.name] |= roots(part)
+        return [*self._decorate(node), *above]
 
     def _visit_ListComp(self, node: ast.ListComp) -> list:
         """A comprehension: its targets are names of its own."""
@@ -222,6 +226,7 @@ class Scope:
 
     def _decorate(self, node: ast.AST) -> list:
         for decorator in node.decorator_list:
+            self._discarded.add(id(decorator))
             self._called(decorator, ((0, frozenset([node.name])),), discarded=True)
         return node.decorator_list
 

@@ -55,7 +55,7 @@ def _without_magics(text: str) -> str:
             while lines[end - 1].endswith("\\") and end < len(lines):
                 end += 1  # a backslash joins the next line to it
         else:
-            end = number + text.count("\n", at, _statement_end(text, at)) or number + 1
+            end = max(end, number + text.count("\n", at, _statement_end(text, at)))
         at += sum(len(part) + 1 for part in lines[number:end])
         if _is_ipython(line):
             lines[number:end] = [_plain(line), *[""] * (end - number - 1)]

@@ -7,13 +7,12 @@ import builtins
 from collections import defaultdict
 from functools import cached_property
 
-from rnnlab.grading.effects import Call, Scope, is_constant, words
+from rnnlab.grading.effects import ANYTHING, Call, Scope, is_constant, words
 
 SHOWING = {"rnnlab", "matplotlib", "pylab", "seaborn", "plotly", "bokeh", "altair", "IPython", "pprint", "ipywidgets"}
 STORING = {"setattr", "delattr"}
 CHANGING = {*STORING, "next", "map", "filter", "exec", "eval"}
 HARMLESS = {name for name in dir(builtins) if name not in CHANGING} | {"display"}
-ANYTHING = "*"  # stands for names that no text shows
 
 
 class Function:
@@ -166,7 +165,7 @@ class Names:
                 through |= call.roots & self.definitions
             return through | {name for name in passed if is_data(name)}
         if self._is_harmless(call.function):
-            return set()
+            return {name for key, names in call.passed if key == "file" for name in names}  # print
         known = self.functions.get(call.function)
         if known and call.function in self.definitions:
             passed = {name for function in known for name in _passed_to(call, function)}

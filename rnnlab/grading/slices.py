@@ -23,8 +23,8 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from rnnlab.grading.effects import Scope, words
-from rnnlab.grading.needs import ANYTHING, Function, Names
+from rnnlab.grading.effects import ANYTHING, Scope, words
+from rnnlab.grading.needs import Function, Names
 from rnnlab.grading.reading import Cell
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import Answer
@@ -165,7 +165,8 @@ def _ordered(parts: list[Part]) -> list[Part]:
     """In the notebook's order, but imports first whose names nothing else gives."""
     others = {name for part in parts if not isinstance(part.statement, IMPORTS) for name in part.gives}
     late = lambda part: not isinstance(part.statement, IMPORTS) or bool(part.gives & (others | {ANYTHING}))
-    return sorted(parts, key=late)
+    future = lambda part: getattr(part.statement, "module", "") == "__future__"
+    return sorted(parts, key=lambda part: (not future(part), late(part)))
 
 
 def _piece(cell: Cell, chosen: list[int]) -> tuple[str, str, list[int]]:
