@@ -63,7 +63,8 @@ def shell(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.excepthook", sys.excepthook)
     limit = sys.getrecursionlimit()
     shells.InteractiveShell.clear_instance()
-    shell = shells.InteractiveShell.instance()
+    settings = pytest.importorskip("traitlets.config").Config({"HistoryManager": {"enabled": False}})
+    shell = shells.InteractiveShell.instance(config=settings)
     shell.register_magic_function(lambda line: None, magic_name="matplotlib")  # it needs a front end
     yield shell
     shells.InteractiveShell.clear_instance()

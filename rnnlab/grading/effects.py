@@ -14,10 +14,17 @@ from typing import NamedTuple
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 CONSTANTS = (
-    ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.Name, ast.JoinedStr,
-    ast.FormattedValue, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
+    ast.Constant, ast.UnaryOp, ast.BinOp, ast.BoolOp, ast.Compare, ast.IfExp, ast.Tuple, ast.Name,
+    ast.JoinedStr, ast.FormattedValue, ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context,
 )  # fmt: skip
-REFLECTION = {"globals", "locals", "vars", "exec", "eval", "get_ipython"}  # they reach names that no text shows
+REFLECTION = {
+    "globals",
+    "locals",
+    "vars",
+    "exec",
+    "eval",
+    "get_ipython",
+}  # names that no text shows
 ANYTHING = "*"  # stands for those names
 
 
@@ -40,8 +47,8 @@ class Call(NamedTuple):
 
 
 class Scope:
-    """What a list of nodes does when they run; `named` are the functions that they define, `inner` those without a
-    name."""
+    """What a list of nodes does when they run; `named` are the functions that they define, `inner` those
+    without a name."""
 
     def __init__(self, nodes: Iterable[ast.AST]):
         self.sites: list[Site] = []

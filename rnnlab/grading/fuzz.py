@@ -1,8 +1,8 @@
 """Thousands of damaged notebooks, each read and sliced, some graded: `python -m rnnlab.grading.fuzz 20000`.
 
-Every damage is made to a notebook of the course and drawn from a seed: in its bytes, its JSON, its metadata and
-format, the order of its cells, their source. A damaged notebook may be unusable or lose marks; a traceback is
-a fault of the grader.
+Every damage is made to a notebook of the course and drawn from a seed: in its bytes, its JSON, its
+metadata and format, the order of its cells, their source. A damaged notebook may be unusable or lose marks; a
+traceback is a fault of the grader.
 """
 
 import json
@@ -23,15 +23,33 @@ from rnnlab.grading.verdict import Stopped
 
 GRADED = 400  # one of so many answers is also graded
 LARGEST = 30  # seconds of a check whose answers are graded here: none waits for a slow one
-VALUES = (None, True, 0, -1, 2.5, 10**30, "", "x", "\ud800", "\x00", [], {}, [[]], [None], {"cells": []}, "\ufeff")
+VALUES = (
+    None,
+    True,
+    0,
+    -1,
+    2.5,
+    10**30,
+    "",
+    "x",
+    "\ud800",
+    "\x00",
+    [],
+    {},
+    [[]],
+    [None],
+    {"cells": []},
+    "\ufeff",
+)
 LINES = (
-    "%matplotlib inline", "!ls", "%%time", "%%bash", "x = !pwd", "?x", "x?", "  x = 1", "\tx", "'''", '"""', "(",
-    ")", "]", "\\", "def f(", "class A: pass", "for k in range(3):", "with open(x) as y:", "match x:", "try:", "else:",
-    "global x", "del x", "lambda: 0", "import *", "from . import x", "from math import *", "x: int", "x += 1",
-    "x[0] = 1", "exec('x = 1')", "globals()['x'] = 1", "@x", "async def f(): await x", "await x", "yield", "return 1",
-    "\x00", "\ufeff", "\u2028", "\ud83d", "\x0c", "\r", "０ = 1", "9" * 5000, "(" * 300, "-" * 3000 + "1", ">>> x = 1",
-    "[x for x in x]", "{**x}", "f'{x!r:{x}}'", "(x := 1)", "x = y = x", "print(x)", "raise NotImplementedError",
-    "nonlocal x", "*x, = y", "x.y.z = 1", "del x[0]", "type X = int", "if True:", "    pass", "%time x = 1", "# 💥",
+    "%matplotlib inline", "!ls", "%%time", "%%bash", "x = !pwd", "?x", "x?", "  x = 1", "\tx", "'''", '"""',
+    "(", ")", "]", "\\", "def f(", "class A: pass", "for k in range(3):", "with open(x) as y:", "match x:",
+    "try:", "else:", "global x", "del x", "lambda: 0", "import *", "from . import x", "from math import *",
+    "x: int", "x += 1", "x[0] = 1", "exec('x = 1')", "globals()['x'] = 1", "@x", "async def f(): await x",
+    "await x", "yield", "return 1", "\x00", "\ufeff", "\u2028", "\ud83d", "\x0c", "\r", "０ = 1", "9" * 5000,
+    "(" * 300, "-" * 3000 + "1", ">>> x = 1", "[x for x in x]", "{**x}", "f'{x!r:{x}}'", "(x := 1)",
+    "x = y = x", "print(x)", "raise NotImplementedError", "nonlocal x", "*x, = y", "x.y.z = 1", "del x[0]",
+    "type X = int", "if True:", "    pass", "%time x = 1", "# 💥",
 )  # fmt: skip
 
 
@@ -80,9 +98,9 @@ def _order(book: dict, draw: random.Random) -> None:
 
 
 def _metadata(book: dict, draw: random.Random) -> None:
-    draw.choice([book, *_cells(book)])[draw.choice(("metadata", "nbformat", "cell_type", "id", "outputs"))] = (
-        draw.choice(VALUES)
-    )
+    draw.choice([book, *_cells(book)])[
+        draw.choice(("metadata", "nbformat", "cell_type", "id", "outputs"))
+    ] = draw.choice(VALUES)
 
 
 def _source(book: dict, draw: random.Random) -> None:
@@ -129,14 +147,18 @@ def _recode(data: bytes, draw: random.Random) -> bytes:
 
 
 DAMAGES = (
-    _replace_a_value, _drop_a_field, _old_format, _nest, _order, _metadata, _source, _source, _source, _source, _source,
+    _replace_a_value, _drop_a_field, _old_format, _nest, _order, _metadata, *[_source] * 5,
 )  # fmt: skip
 ENCODINGS: tuple[Callable, ...] = (_flip, _flip, _cut, _recode)
 
 
 def books() -> list[tuple[str, dict]]:
     """(unit, notebook) of every exercise sheet and solution."""
-    paths = [(u, ROOT / folder / f"{n}.ipynb") for u, n in checks.UNITS.items() for folder in ("exercises", "solutions")]
+    paths = [
+        (u, ROOT / folder / f"{n}.ipynb")
+        for u, n in checks.UNITS.items()
+        for folder in ("exercises", "solutions")
+    ]
     return [(unit, json.loads(path.read_text(encoding="utf-8"))) for unit, path in paths]
 
 

@@ -114,7 +114,7 @@ def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> 
             outcome = judge(exercise, worker, seed)
     except Stopped as stopped:
         outcome = verdict(exercise, stopped)
-    lines = worker.left_out + (answer.magics if "NameError" in outcome.message else [])
+    lines = [*worker.left_out, *(answer.magics if "NameError" in outcome.message else ())]
     return _with_lines_left_out(outcome, lines)
 
 

@@ -89,7 +89,7 @@ def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
 
 
 def _exercise_name(function: Callable) -> str | None:
-    """The exercise as whose answer the notebook knows a function: a lambda or a partial has no name itself."""
+    """The exercise whose name a function has in the notebook: a lambda or a partial has none itself."""
     names = [name for name, value in vars(sys.modules["__main__"]).items() if value is function]
     return next((exercise.name for _, exercise in checks.every() if exercise.name in names), None)
 

@@ -9,7 +9,18 @@ from functools import cached_property
 
 from rnnlab.grading.effects import ANYTHING, Call, Scope, is_constant, words
 
-SHOWING = {"rnnlab", "matplotlib", "pylab", "seaborn", "plotly", "bokeh", "altair", "IPython", "pprint", "ipywidgets"}
+SHOWING = {
+    "rnnlab",
+    "matplotlib",
+    "pylab",
+    "seaborn",
+    "plotly",
+    "bokeh",
+    "altair",
+    "IPython",
+    "pprint",
+    "ipywidgets",
+}
 STORING = {"setattr", "delattr"}
 CHANGING = {*STORING, "next", "map", "filter", "exec", "eval"}
 HARMLESS = {name for name in dir(builtins) if name not in CHANGING} | {"display"}
@@ -62,7 +73,9 @@ class Names:
         for name, names in scope.shares.items():
             self.shares[name] |= names
         for name, nodes in scope.named.items():
-            is_method = name[0] == "." or any(f".{getattr(node, 'name', '')}" in scope.named for node in nodes)
+            is_method = name[0] == "." or any(
+                f".{getattr(node, 'name', '')}" in scope.named for node in nodes
+            )
             self.functions[name] += [Function(node, is_method=is_method) for node in nodes]
         return [Function(node) for node in scope.inner]
 

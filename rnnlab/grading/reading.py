@@ -7,6 +7,7 @@ other cell. Magics and shell lines are blanked, so that line numbers stay those 
 import ast
 import json
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ class Cell(NamedTuple):
     text: str  # magics blanked
     statements: list[ast.stmt]
     error: SyntaxError | None = None
-    magics: list[str] = []  # its lines that do not run and may give names
+    magics: Sequence[str] = ()  # its lines that do not run and may give names
 
     @property
     def label(self) -> str:

@@ -1,18 +1,18 @@
 """From a notebook to one answer: the statements that the exercise's function needs.
 
-The rule, for teachers: *An answer is graded with every statement of its notebook that it can depend on, in the
-notebook's order, as after "Restart and run all"; nothing else runs.* A statement is needed if it gives a value
-to a name that the answer uses, directly or through what else is needed, or if it may change the object behind
-such a name: it writes into it (`T[0] = 0`, `T += x`), calls a method of it (`T.append(0)`), or passes it to a
-function that may change it. What a needed statement uses is needed too. Whatever only prints, draws, checks or
-trains with the answer stays out. Numbers and texts cannot be changed, so using them makes no statement needed.
-A needed statement that fails is left out, and the verdict names its line and the reason, unless the answer
-passes without it. Magics and shell lines do not run, but for the Python after `%time`, `%%time`, `%%capture`
-and `%prun`.
+The rule, for teachers: *An answer is graded with every statement of its notebook that it can depend on, in
+the notebook's order, as after "Restart and run all"; nothing else runs.* A statement is needed if it gives a
+value to a name that the answer uses, directly or through what else is needed, or if it may change the object
+behind such a name: it writes into it (`T[0] = 0`, `T += x`), calls a method of it (`T.append(0)`), or passes
+it to a function that may change it. What a needed statement uses is needed too. Whatever only prints, draws,
+checks or trains with the answer stays out. Numbers and texts cannot be changed, so using them makes no
+statement needed. A needed statement that fails is left out, and the verdict names its line and the reason,
+unless the answer passes without it. Magics and shell lines do not run, but for the Python after `%time`,
+`%%time`, `%%capture` and `%prun`.
 
-Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there is
-another, so that a copied cell never hides an answer. A statement that misses a name waits for it: cells may
-stand in any order.
+Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there
+is another, so that a copied cell never hides an answer. A statement that misses a name waits for it, so that
+cells may stand in another order where no name gets two values.
 """
 
 import ast
@@ -60,16 +60,18 @@ class Part(NamedTuple):
     def attempts(self, name: str) -> bool:
         """Does it give the name a meaning of its own: no stub, and not made from the name itself?"""
         sites = [site for site in self.scope.sites if site.name == name and site.kind != "deletion"]
-        return not self.is_stub and any(site.kind != "value" or not _uses(site.source, name) for site in sites)
+        return not self.is_stub and any(
+            site.kind != "value" or not _uses(site.source, name) for site in sites
+        )
 
 
 def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
     """What has to run for `name`; Stopped if there is nothing to judge. A kernel takes no calls beside it."""
-    parts = [part for cell in cells for part in _parts(cell)]
-    choice = _Choice(parts, is_kernel)
+    choice = _choice(cells)
+    parts = choice.parts
     if not choice.attempts(name):
         raise _nothing_to_judge(cells, parts, name)
-    chosen, names = choice.needed(name)
+    chosen, names = choice.needed(name, is_kernel)
     pieces: list[tuple[Cell, list[int]]] = []
     for part in _ordered([parts[index] for index in sorted(chosen)]):
         if not pieces or pieces[-1][0] is not part.cell:
@@ -86,25 +88,36 @@ def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
 
 def defined(cells: list[Cell]) -> set[str]:
     """All names that the cells give at their top level, those of cells with a syntax error too."""
-    parsed = {name for cell in cells for part in _parts(cell) for name in part.gives}
+    parsed = {name for part in _choice(cells).parts for name in part.gives}
     return parsed | {
         name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)
     }
 
 
+def _choice(cells: list[Cell]) -> "_Choice":
+    """What the statements of a notebook do; remembered while its other exercises are looked at."""
+    if _latest.get("cells") is not cells:
+        choice = _Choice([part for cell in cells for part in _parts(cell)])
+        _latest.update(cells=cells, choice=choice)
+    return _latest["choice"]
+
+
+_latest: dict = {}
+
+
 class _Choice:
     """Which statements of a notebook a name needs."""
 
-    def __init__(self, parts: list[Part], is_kernel: bool):
-        self.parts, self.is_kernel = parts, is_kernel
+    def __init__(self, parts: list[Part]):
+        self.parts = parts
         self.names = Names([part.scope for part in parts])
         self.binding: dict[str, list[int]] = defaultdict(list)
         self.giving: dict[str, list[int]] = defaultdict(list)  # a value, or another state
-        for index, part in enumerate(parts):
+        for index in range(len(parts)):
             binds, changes = self.names.changed(index)
             for name in binds:
                 self.binding[name].append(index)
-            for name in binds | (part.scope.stores if is_kernel else changes):
+            for name in binds | changes:
                 self.giving[name].append(index)
 
     def attempts(self, name: str) -> bool:
@@ -113,7 +126,7 @@ class _Choice:
             return True
         return any(name in words(self.parts[index].scope.texts) for index in self.binding[ANYTHING])
 
-    def needed(self, name: str) -> tuple[set[int], set[str]]:
+    def needed(self, name: str, is_kernel: bool) -> tuple[set[int], set[str]]:
         """(statements to run for `name`, names they are for), followed until no new one turns up."""
         chosen = {*self.giving[ANYTHING]}
         followed: set[str] = set()
@@ -121,10 +134,10 @@ class _Choice:
         while waiting:
             following = waiting.pop()
             followed.add(following)
-            for index in self._of(following) - chosen:
+            for index in self._of(following, is_kernel) - chosen:
                 chosen.add(index)
                 waiting |= self._uses(index) - followed
-            if not waiting:
+            if not waiting and not is_kernel:
                 settings = self._settings(followed) - chosen
                 chosen |= settings
                 waiting = set().union(*(self._uses(index) for index in settings)) - followed
@@ -133,11 +146,15 @@ class _Choice:
     def _attempts(self, index: int, name: str) -> bool:
         return self.parts[index].attempts(name) or name not in self.parts[index].gives
 
-    def _of(self, name: str) -> set[int]:
-        """The statements behind a name, without its stubs if there is another."""
+    def _of(self, name: str, is_kernel: bool) -> set[int]:
+        """The statements behind a name, without its stubs if there is another; no calls for a kernel."""
+        giving = {*self.giving[name]}
+        if is_kernel:
+            stores = {index for index in giving if name in self.parts[index].scope.stores}
+            giving = {*self.binding[name]} | stores
         stubs = {index for index in self.binding[name] if self.parts[index].is_stub}
         attempted = any(self._attempts(index, name) for index in self.binding[name])
-        return {*self.giving[name]} - (stubs if attempted else set())
+        return giving - (stubs if attempted else set())
 
     def _uses(self, index: int) -> set[str]:
         """The names that a statement needs when it runs, and those that its functions need when called."""
@@ -148,8 +165,6 @@ class _Choice:
 
     def _settings(self, names: set[str]) -> set[int]:
         """Statements that set something in a needed module, from constants: np.seterr(all="raise")."""
-        if self.is_kernel:
-            return set()
         modules = (names & self.names.modules) - self.names.showing
         modules |= {name for name in SETTINGS if name in self.names.modules}
         return {

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
@@ -40,8 +41,8 @@ class Answer(NamedTuple):
     name: str
     cells: list[tuple[str, str, list[int]]]  # label, source, which of its statements are needed
     names: list[str]  # what they are needed for: of an import, the rest is left out
-    optional: list[tuple[str, int]] = []  # (label, line) of statements that may have nothing to do with it
-    magics: list[str] = []  # lines of IPython that did not run and may give names
+    optional: Sequence[tuple[str, int]] = ()  # (label, line): may have nothing to do with it
+    magics: Sequence[str] = ()  # lines of IPython that did not run and may give names
 
     def packed(self) -> bytes:
         """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""
@@ -61,7 +62,9 @@ class Worker:
     def __init__(self, asked: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = asked, asked.name, box
         self.left = self.seconds = seconds
-        self.left_out: list[str] = []  # statements that failed when the answer was loaded, each with its reason
+        self.left_out: list[
+            str
+        ] = []  # statements that failed when the answer was loaded, each with its reason
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -122,9 +125,10 @@ class Worker:
 
     def _load(self) -> None:
         """Hand over the answer's source; Stopped if there is no function after it has run."""
-        is_function, *failures = answer(self.name, self._exchange(self.asked.packed()))
+        state = answer(self.name, self._exchange(self.asked.packed()))
+        is_function, *failures = state if type(state) is list and state else [False]
         self.left_out = [str(text)[:LINE] for text in failures[:FAILURES]]
-        if not is_function:
+        if is_function is not True:
             raise Stopped(Status.crashed, f"{self.name} is not a function after its cell has run.")
 
     def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:
