@@ -1,5 +1,6 @@
 """Whatever state a notebook is in, each exercise gets what its answer deserves, or a sentence that helps."""
 
+import contextlib
 import json
 import os
 
@@ -7,9 +8,10 @@ import pytest
 
 from rnnlab import cli
 from rnnlab.course import ROOT
+from rnnlab.grading import fuzz
 from rnnlab.grading import grade as grading
 from rnnlab.grading.grade import grade
-from rnnlab.grading.reading import Unusable, read
+from rnnlab.grading.reading import Unusable, cells, read
 
 RIGHT = "import numpy as np\n\ndef last_step(y):\n    return y[-1].copy()"
 COUNT = (
@@ -217,3 +219,58 @@ def test_a_report_that_cannot_be_written_is_told_and_leaves_the_old_one(
     assert "No space left on device" in capsys.readouterr().err
     assert out.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["00_start_here.ipynb", "report.json"]
+
+
+SMALL = "def last_step(y):\n    return y[-1] * T[0]"
+
+
+@pytest.mark.parametrize(
+    "cell",
+    [
+        f"PICTURE = '{'A' * (2 << 20)}'\nT = [len(PICTURE) / {2 << 20}]",
+        f"T = [1, {'1234567, ' * 600_000}]",
+        "T = [1]\n" + "x = 1\n" * 12_000,
+        "T = []\n" + "T.append(1)\n" * 12_000,
+    ],
+    ids=["a picture", "a table of 600,000 numbers", "12,000 statements", "12,000 needed statements"],
+)
+def test_a_megabyte_of_source_or_ten_thousand_statements_cost_no_marks(written, cell):
+    verdict = verdicts(written("x = 2", f"{cell}\n{SMALL}"), only="last_step")["last_step"]
+    assert verdict.passed, verdict
+
+
+def test_a_needed_statement_that_fails_is_named_with_its_line_and_reason(written):
+    path = written("T = [2]", "print('table')\nT[0] = 1 / 0\n", SMALL)
+    message = verdicts(path, only="last_step")["last_step"].message
+    assert "left out: cell 2, line 2: T[0] = 1 / 0 (ZeroDivisionError: division by zero)" in message
+
+
+def test_a_magic_that_would_give_a_name_is_named_where_a_name_is_missing(written):
+    message = verdicts(written("%run tables.py", SMALL), only="last_step")["last_step"].message
+    assert "left out: cell 1, line 1: %run tables.py" in message
+
+
+@pytest.mark.parametrize("value", [None, 3, "x", True, [], {}, [None], [3], ["x"], [[]], [{}]])
+@pytest.mark.parametrize("field", ["cells", "worksheets"])
+def test_any_value_in_the_place_of_cells_is_read_or_refused_in_a_sentence(field, value):
+    code_cell = {"cell_type": "code", "source": value, field: value}
+    for notebook in ({field: value}, {"worksheets": [{field: value}]}, {"cells": [code_cell]}):
+        with contextlib.suppress(Unusable):
+            assert isinstance(cells(json.dumps(notebook), "a.ipynb"), list)
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["\ufeffdef last_step(y):\n    return y[-1]", "def last_step(y):\n    return y[-1]  # \ud83d"],
+    ids=["byte order mark", "half an emoji"],
+)
+def test_a_sign_that_python_does_not_read_costs_no_marks(written, source):
+    assert verdicts(written(source), only="last_step")["last_step"].passed
+
+
+def test_damaged_notebooks_leave_no_traceback():
+    tally, faults = fuzz.fuzz(150, seed=1, every=60)
+    assert not faults, faults[0]
+    assert tally["read"] > 50
+    assert tally["answers graded"] >= 1
+    assert fuzz.fuzz(20, seed=3) == fuzz.fuzz(20, seed=3)

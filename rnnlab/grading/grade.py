@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -123,12 +123,28 @@ def grade(
 
 def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
     """The verdict on one exercise, whatever the notebook holds."""
-    return _verdict(exercise, lambda: _problem(exercise, answer_in(cells, exercise.name), seed, box))
+    try:
+        answer = answer_in(cells, exercise.name, exercise.is_kernel)
+    except Stopped as stopped:
+        return verdict(exercise, stopped)
+    return judge_apart(exercise, answer, seed, box)
 
 
 def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:
     """The verdict on an answer that runs in its own process."""
-    return _verdict(exercise, lambda: _problem(exercise, answer, seed, box))
+    """The verdict on an answer that runs in its own process, with the lines that did not run there."""
+    lines: list[str] = []
+    outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
+    lines += answer.magics if "NameError" in outcome.message else ()
+    return _with_lines_left_out(outcome, lines)
+
+
+def _with_lines_left_out(outcome: Verdict, lines: list[str]) -> Verdict:
+    """The verdict, which names what did not run where that may be the reason."""
+    new = [line for line in lines if line.partition(" (")[0] not in outcome.message]
+    if outcome.status in (Status.passed, Status.not_attempted, Status.grader_error) or not new:
+        return outcome
+    return replace(outcome, message="\n".join([outcome.message, *(f"left out: {line}" for line in new)]))
 
 
 def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | None]) -> Verdict:
@@ -146,23 +162,31 @@ def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | No
     return verdict(exercise, problem, time.perf_counter() - start)
 
 
-def _problem(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Wrong | Stopped | None:
-    """What is wrong with an answer, None where nothing is; a process that does not start is tried again."""
+def _problem(
+    exercise: Exercise, answer: Answer, seed: int, box: Sandbox, lines: list[str]
+) -> Wrong | Stopped | None:
+    """What is wrong with an answer, None where nothing is; a process that does not start is tried again.
+
+    Statements that failed while the answer was loaded are added to `lines`.
+    """
     if exercise.is_kernel:
         refuse_what_is_no_kernel(answer)
     try:
-        problem = _run_apart(exercise, answer, seed, box)
+        problem = _run_apart(exercise, answer, seed, box, lines)
     except NotStarted:
-        problem = _run_apart(exercise, answer, seed, box)
+        problem = _run_apart(exercise, answer, seed, box, lines)
     if problem is None or isinstance(problem, Wrong | Stopped):
         return problem
     with limited(OWN_SECONDS):  # after the answer's processes have ended: they cannot disturb this
         return find_fault(exercise, problem, seed)
 
 
-def _run_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> BaseException | None:
+def _run_apart(
+    exercise: Exercise, answer: Answer, seed: int, box: Sandbox, lines: list[str]
+) -> BaseException | None:
     """What a check finds in an answer that runs in its own process."""
     with Worker(answer, exercise.seconds, box) as worker, limited(exercise.seconds + OWN_SECONDS):
+        lines[:] = worker.left_out
         return run_check(exercise, worker, seed)
 
 

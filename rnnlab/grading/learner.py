@@ -2,6 +2,7 @@
 done."""
 
 import secrets
+import sys
 from collections.abc import Callable
 from types import FunctionType
 
@@ -20,7 +21,7 @@ _hints: dict[str, int] = {}  # opened in this kernel, for when the progress file
 def check(function: Callable) -> Verdict:
     """The verdict on an answer, on numbers drawn afresh."""
     unit, exercise = _exercise(function, "check")
-    verdict = judge(exercise, InProcess(function), secrets.randbits(64))
+    verdict = judge(exercise, InProcess(function, exercise.name), secrets.randbits(64))
     _passed.pop(exercise.name, None)
     if verdict.passed:
         _passed[exercise.name] = function
@@ -79,12 +80,18 @@ def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
             f"{verb} takes the function, not what it returns: write {verb}(name), no brackets behind name. "
             f"It was given a {type(function).__name__}."
         )
-    name = getattr(function, "__name__", type(function).__name__)
+    name = _exercise_name(function) or getattr(function, "__name__", type(function).__name__)
     if name == "<lambda>":
         raise ValueError(
             f"{verb} finds the exercise by the function's name, and a lambda has none: write it with def."
         )
     return checks.find(name)
+
+
+def _exercise_name(function: Callable) -> str | None:
+    """The exercise whose name a function has in the notebook: a lambda or a partial has none itself."""
+    names = [name for name, value in vars(sys.modules["__main__"]).items() if value is function]
+    return next((exercise.name for _, exercise in checks.every() if exercise.name in names), None)
 
 
 def _code(function: Callable) -> object:

@@ -6,18 +6,16 @@ other cell. Magics and shell lines are blanked, so that line numbers stay those 
 
 import ast
 import json
-import re
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from rnnlab.grading import magics
 from rnnlab.grading.notebook_file import BOM, Unusable, notebook_text
 
-MAGIC = re.compile(r"^\s*[%!?]|\?\s*$")
-ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
 MAX_SOURCE = 8 << 20  # characters of a notebook's cells together: parsed, they take 200 times as many bytes
 TOO_LONG = f"up to this cell the notebook holds more than {MAX_SOURCE >> 20} MiB of program text"
-KEEPS_ITS_BODY = re.compile(r"^%%(time|timeit|capture|prun)\b")
 
 
 class Cell(NamedTuple):
@@ -27,6 +25,7 @@ class Cell(NamedTuple):
     text: str  # magics blanked
     statements: list[ast.stmt]
     error: SyntaxError | None = None
+    magics: Sequence[str] = ()  # its lines that do not run and may give names
 
     @property
     def label(self) -> str:
@@ -64,25 +63,16 @@ def cells(text: str, path: Path) -> list[Cell]:
 
 def parse(number: int, text: str) -> Cell:
     """One cell; its magics are blanked only where Python does not take the text as it is."""
+    text = magics.tidied(text)
     try:
         return Cell(number, text, _statements(text))
     except SyntaxError:
-        text = blanked(text)
+        plain = magics.blanked(text)
+    lines = [f"cell {number}, line {line}: {magic[:100]}" for line, magic in magics.may_give_names(text)]
     try:
-        return Cell(number, text, _statements(text))
+        return Cell(number, plain, _statements(plain), magics=lines)
     except SyntaxError as error:
-        return Cell(number, text, [], error)
-
-
-def blanked(text: str) -> str:
-    """The text with an empty line where IPython has its own."""
-    lines = text.split("\n")
-    if lines[0].startswith("%%") and not KEEPS_ITS_BODY.match(lines[0]):
-        return "\n" * (len(lines) - 1)
-    lines = [ASSIGNED_MAGIC.sub(r"\1None", line) for line in lines]
-    return "\n".join(
-        "" if MAGIC.search(line) and not line.lstrip().startswith("#") else line for line in lines
-    )
+        return Cell(number, plain, [], error, lines)
 
 
 def _statements(text: str) -> list[ast.stmt]:
@@ -95,11 +85,12 @@ def _statements(text: str) -> list[ast.stmt]:
 
 
 def _source(cell: dict) -> str:
-    """What stands in a cell: one text, or a list of lines."""
+    """What stands in a cell: one text, or a list of lines. Half a character of a pair becomes a sign."""
     source = cell.get("source", cell.get("input", ""))
     parts = source if isinstance(source, list) else [source]
-    text = "".join(part for part in parts if isinstance(part, str)).replace("\r\n", "\n")
-    return text.encode("utf-8", "replace").decode()  # half an emoji is no text: Python reads a "?"
+    text = "".join(part for part in parts if isinstance(part, str))
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _of_old_format(book: dict) -> list | None:

@@ -1,38 +1,51 @@
-"""From a notebook to one answer: the statements that the exercise's function needs, directly or through
-others.
+"""From a notebook to one answer: the statements that the exercise's function needs.
 
-Only imports, definitions and assignments can be needed; what a notebook prints, plots or trains stays out. Of
-several definitions of one name the untouched stubs are left out if there is another: a copied cell never
-hides an answer.
+The rule, for teachers: *An answer is graded with every statement of its notebook that it can depend on, in
+the notebook's order, as after "Restart and run all"; nothing else runs.* A statement is needed if it gives a
+value to a name that the answer uses, directly or through what else is needed, or if it may change the object
+behind such a name: it writes into it (`T[0] = 0`, `T += x`), calls a method of it (`T.append(0)`), or passes
+it to a function that may change it. What a needed statement uses is needed too. Whatever only prints, draws,
+checks or trains with the answer stays out. Numbers and texts cannot be changed, so using them makes no
+statement needed. A needed statement that fails is left out, and the verdict names its line and the reason,
+unless the answer passes without it. Magics and shell lines do not run, but for the Python after `%time`,
+`%%time`, `%%capture` and `%prun`.
+
+Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there
+is another, so that a copied cell never hides an answer. A statement that misses a name waits for it, so that
+cells may stand in another order where no name gets two values.
 """
 
 import ast
 import re
-import symtable
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import NamedTuple
 
+from rnnlab.grading.effects import ANYTHING, Scope, words
+from rnnlab.grading.needs import Function, Names
 from rnnlab.grading.reading import Cell
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import Answer
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-ASSIGNMENTS = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 IMPORTS = (ast.Import, ast.ImportFrom)
-CHOICES = (ast.If, ast.Try)  # an import or a definition may stand in one
+SETTINGS = {"sys"}  # modules whose state decides how every answer runs: sys.setrecursionlimit
 
 
-class Binding(NamedTuple):
-    """A statement at the top of a cell, with the names that it gives and those that it needs."""
+class Part(NamedTuple):
+    """A statement at the top of a cell, and what it does."""
 
     cell: Cell
     index: int  # among the statements of its cell
     statement: ast.stmt
-    gives: frozenset[str]
-    at_once: frozenset[str]  # names that it needs when it runs
-    later: frozenset[str]  # names that its functions need when they are called
+    scope: Scope
+
+    @property
+    def gives(self) -> set[str]:
+        """The names that get a value in its own text."""
+        return {site.name for site in self.scope.sites if site.kind != "deletion"}
 
     @property
     def is_stub(self) -> bool:
@@ -44,93 +57,175 @@ class Binding(NamedTuple):
             len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
         )
 
+    def attempts(self, name: str) -> bool:
+        """Does it give the name a meaning of its own: no stub, and not made from the name itself?"""
+        sites = [site for site in self.scope.sites if site.name == name and site.kind != "deletion"]
+        return not self.is_stub and any(
+            site.kind != "value" or not _uses(site.source, name) for site in sites
+        )
 
-def answer_in(cells: list[Cell], name: str) -> Answer:
-    """What has to run for `name`; Stopped if there is nothing to judge."""
-    bindings = [binding for cell in cells for binding in _bindings(cell)]
-    own = [binding for binding in bindings if name in binding.gives]
-    if not _attempts(own, name):
-        raise _nothing_to_judge(cells, bindings, name, stub=bool(own))
-    chosen, names = _needed(bindings, name)
-    parts = []
-    for cell in cells:
-        of_cell = [binding.index for binding in chosen if binding.cell is cell]
-        if of_cell:
-            parts.append((cell.label, cell.text, sorted(of_cell)))
-    return Answer(name, parts, sorted(names))
+
+def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
+    """What has to run for `name`; Stopped if there is nothing to judge. A kernel takes no calls beside it."""
+    choice = _choice(cells)
+    parts = choice.parts
+    if not choice.attempts(name):
+        raise _nothing_to_judge(cells, parts, name)
+    chosen, names = choice.needed(name, is_kernel)
+    pieces: list[tuple[Cell, list[int]]] = []
+    for part in _ordered([parts[index] for index in sorted(chosen)]):
+        if not pieces or pieces[-1][0] is not part.cell:
+            pieces.append((part.cell, []))
+        pieces[-1][1].append(part.index)
+    optional = [
+        (parts[index].cell.label, parts[index].statement.lineno)
+        for index in sorted(chosen)
+        if not (parts[index].gives | parts[index].scope.stores) & names
+    ]
+    lost = [line for cell in cells for line in cell.magics]
+    return Answer(name, [_piece(*piece) for piece in pieces], sorted(names), optional, lost)
 
 
 def defined(cells: list[Cell]) -> set[str]:
     """All names that the cells give at their top level, those of cells with a syntax error too."""
-    parsed = {name for cell in cells for binding in _bindings(cell) for name in binding.gives}
+    parsed = {name for part in _choice(cells).parts for name in part.gives}
     return parsed | {
         name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)
     }
 
 
-def _attempts(bindings: list[Binding], name: str) -> list[Binding]:
-    """Those that give the name a meaning of their own: no stub, and not made from the name itself."""
-    return [binding for binding in bindings if not binding.is_stub and name not in binding.at_once]
+def _choice(cells: list[Cell]) -> "_Choice":
+    """What the statements of a notebook do; remembered while its other exercises are looked at."""
+    if _latest.get("cells") is not cells:
+        choice = _Choice([part for cell in cells for part in _parts(cell)])
+        _latest.update(cells=cells, choice=choice)
+    return _latest["choice"]
 
 
-def _nothing_to_judge(cells: list[Cell], bindings: list[Binding], name: str, stub: bool) -> Stopped:
+_latest: dict = {}
+
+
+class _Choice:
+    """Which statements of a notebook a name needs."""
+
+    def __init__(self, parts: list[Part]):
+        self.parts = parts
+        self.names = Names([part.scope for part in parts])
+        self.binding: dict[str, list[int]] = defaultdict(list)
+        self.giving: dict[str, list[int]] = defaultdict(list)  # a value, or another state
+        for index in range(len(parts)):
+            binds, changes = self.names.changed(index)
+            for name in binds:
+                self.binding[name].append(index)
+            for name in binds | changes:
+                self.giving[name].append(index)
+
+    def attempts(self, name: str) -> bool:
+        """Does the notebook give the name a meaning that is not the stub's?"""
+        if any(self._attempts(index, name) for index in self.binding[name]):
+            return True
+        return any(name in words(self.parts[index].scope.texts) for index in self.binding[ANYTHING])
+
+    def needed(self, name: str, is_kernel: bool) -> tuple[set[int], set[str]]:
+        """(statements to run for `name`, names they are for), followed until no new one turns up."""
+        chosen = {*self.giving[ANYTHING]}
+        followed: set[str] = set()
+        waiting = {name}.union(*(self._uses(index) for index in chosen))
+        while waiting:
+            following = waiting.pop()
+            followed.add(following)
+            for index in self._of(following, is_kernel) - chosen:
+                chosen.add(index)
+                waiting |= self._uses(index) - followed
+            if not waiting and not is_kernel:
+                settings = self._settings(followed) - chosen
+                chosen |= settings
+                waiting = set().union(*(self._uses(index) for index in settings)) - followed
+        return chosen, followed
+
+    def _attempts(self, index: int, name: str) -> bool:
+        return self.parts[index].attempts(name) or name not in self.parts[index].gives
+
+    def _of(self, name: str, is_kernel: bool) -> set[int]:
+        """The statements behind a name, without its stubs if there is another; no calls for a kernel."""
+        giving = {*self.giving[name]}
+        if is_kernel:
+            stores = {index for index in giving if name in self.parts[index].scope.stores}
+            giving = {*self.binding[name]} | stores
+        stubs = {index for index in self.binding[name] if self.parts[index].is_stub}
+        attempted = any(self._attempts(index, name) for index in self.binding[name])
+        return giving - (stubs if attempted else set())
+
+    def _uses(self, index: int) -> set[str]:
+        """The names that a statement needs when it runs, and those that its functions need when called."""
+        scope = self.parts[index].scope
+        nodes = [*scope.inner, *(node for nodes in scope.named.values() for node in nodes)]
+        uses = scope.reads.union(*(Function(node).reads() for node in nodes))
+        return uses | words(scope.texts) if scope.is_reflective else uses
+
+    def _settings(self, names: set[str]) -> set[int]:
+        """Statements that set something in a needed module, from constants: np.seterr(all="raise")."""
+        modules = (names & self.names.modules) - self.names.showing
+        modules |= {name for name in SETTINGS if name in self.names.modules}
+        return {
+            index
+            for index, part in enumerate(self.parts)
+            if isinstance(part.statement, ast.Expr)
+            and any(call.discarded and call.roots and call.roots <= modules for call in part.scope.calls)
+            and part.scope.reads <= modules | self.names.constants
+        }
+
+
+def _ordered(parts: list[Part]) -> list[Part]:
+    """In the notebook's order, but imports first whose names nothing else gives."""
+    others = {name for part in parts if not isinstance(part.statement, IMPORTS) for name in part.gives}
+    late = lambda part: not isinstance(part.statement, IMPORTS) or bool(part.gives & (others | {ANYTHING}))
+    future = lambda part: getattr(part.statement, "module", "") == "__future__"
+    return sorted(parts, key=lambda part: (not future(part), late(part)))
+
+
+def _piece(cell: Cell, chosen: list[int]) -> tuple[str, str, list[int]]:
+    """(label, source, indices) of some statements of a cell. All other lines are empty, so that a line keeps
+    its number and a picture in a text is not sent along."""
+    spans = [(_first_line(statement), statement.end_lineno) for statement in cell.statements]
+    wanted = {line for index in chosen for line in range(spans[index][0], spans[index][1] + 1)}
+    size = 0
+    while len(wanted) > size:  # statements that share a line stay together
+        size = len(wanted)
+        for first, last in spans:
+            if first in wanted or last in wanted:
+                wanted.update(range(first, last + 1))
+    lines = cell.text.split("\n")
+    text = "\n".join(line if number in wanted else "" for number, line in enumerate(lines, 1))
+    remaining = [index for index, (first, _) in enumerate(spans) if first in wanted]
+    places = {index: place for place, index in enumerate(remaining)}
+    return cell.label, text.rstrip("\n"), [places[index] for index in chosen]
+
+
+def _first_line(statement: ast.stmt) -> int:
+    """The line that a statement begins on, with its decorators."""
+    return min([statement.lineno, *(part.lineno for part in getattr(statement, "decorator_list", ()))])
+
+
+def _parts(cell: Cell) -> Iterator[Part]:
+    for index, statement in enumerate(cell.statements):
+        with suppress(RecursionError):  # nested too deeply for anybody to have written it
+            yield Part(cell, index, statement, Scope([statement]))
+
+
+def _uses(expression: ast.expr, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(expression))
+
+
+def _nothing_to_judge(cells: list[Cell], parts: list[Part], name: str) -> Stopped:
     for cell in cells:
         if cell.error and re.search(rf"^\s*(def\s+{name}\b|{name}\s*=)", cell.text, re.M):
-            said = f"SyntaxError: {cell.error.msg}\nin {cell.label}, line {cell.error.lineno}"
+            reason = f"SyntaxError: {cell.error.msg}\nin {cell.label}, line {cell.error.lineno}"
             line = (cell.error.text or "").strip()
-            return Stopped(Status.crashed, f"{said}: {line}" if line else said)
-    if stub:
+            return Stopped(Status.crashed, f"{reason}: {line}" if line else reason)
+    if any(part.is_stub and name in part.gives for part in parts):
         return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
-    made = [
-        each for binding in bindings if isinstance(binding.statement, DEFINITIONS) for each in binding.gives
-    ]
-    near = get_close_matches(name, made, 1, 0.6)
-    said = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
-    return Stopped(Status.not_attempted, f"No function is called {name}. {said}")
-
-
-def _needed(bindings: list[Binding], name: str) -> tuple[list[Binding], set[str]]:
-    """(bindings to run for `name`, names they are for), found by following names until no new one turns
-    up."""
-    chosen = [binding for binding in bindings if "*" in binding.gives]
-    followed: set[str] = set()
-    waiting = {name}
-    while waiting:
-        following = waiting.pop()
-        followed.add(following)
-        giving = [binding for binding in bindings if following in binding.gives]
-        if _attempts(giving, following):
-            giving = [binding for binding in giving if not binding.is_stub]
-        for binding in giving:
-            chosen.append(binding)
-            waiting |= (binding.at_once | binding.later) - followed
-    return chosen, followed
-
-
-def _bindings(cell: Cell) -> Iterator[Binding]:
-    for index, statement in enumerate(cell.statements):
-        if isinstance(statement, (*DEFINITIONS, *ASSIGNMENTS, *IMPORTS, *CHOICES)):
-            with suppress(
-                RecursionError, SyntaxError
-            ):  # nested too deeply, or a name used before its `global`
-                yield Binding(cell, index, statement, *_names(statement))
-
-
-def _names(statement: ast.stmt) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """(given, needed at once, needed later) by a statement, as Python's own compiler sees its scopes."""
-    table = symtable.symtable(ast.unparse(statement), "<cell>", "exec")
-    gives = {
-        symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()
-    }
-    at_once = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()}
-    if isinstance(statement, ast.AugAssign):
-        at_once |= gives
-    if isinstance(statement, ast.ImportFrom) and statement.names[0].name == "*":
-        gives.add("*")
-    return frozenset(gives), frozenset(at_once), frozenset(_of_inner_scopes(table))
-
-
-def _of_inner_scopes(table: symtable.SymbolTable) -> Iterator[str]:
-    for inner in table.get_children():
-        yield from (symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global())
-        yield from _of_inner_scopes(inner)
+    definitions = [n for part in parts if isinstance(part.statement, DEFINITIONS) for n in part.gives]
+    near = get_close_matches(name, definitions, 1, 0.6)
+    remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
+    return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")

@@ -15,6 +15,7 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from rnnlab.grading.verdict import Status, Stopped
 
 PIPE = 1 << 16  # bytes that a pipe takes at once
 TICK = 0.05  # seconds between two looks at what the process does
+LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
 START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
 
 
@@ -39,6 +41,13 @@ class Answer(NamedTuple):
     name: str
     cells: list[tuple[str, str, list[int]]]  # label, source, which of its statements are needed
     names: list[str]  # what they are needed for: of an import, the rest is left out
+    optional: Sequence[tuple[str, int]] = ()  # (label, line): may have nothing to do with it
+    magics: Sequence[str] = ()  # lines of IPython that did not run and may give names
+
+    def packed(self) -> bytes:
+        """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""
+        text = json.dumps(self[:4], ensure_ascii=False).encode(errors="surrogatepass")
+        return wire.pack(np.frombuffer(text, np.uint8))
 
 
 def of_source(name: str, source: str) -> Answer:
@@ -62,6 +71,7 @@ class Worker:
         self.asked, self.name, self.box = asked, asked.name, box
         self.left = self.seconds = seconds
         self.ready = False
+        self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -124,16 +134,16 @@ class Worker:
 
     def _load(self) -> None:
         """Hand over the answer's source; Stopped if there is no function after it has run."""
-        source = np.frombuffer(
-            json.dumps(self.asked).encode(), np.uint8
-        )  # a header would be too short for it
         try:
-            frame = wire.pack(source)
+            frame = self.asked.packed()
         except wire.TooBig:
             limit = wire.MAX_BUFFERS >> 20
             said = f"The cells that {self.name} needs hold more than {limit} MiB of text."
             raise Stopped(Status.too_big, said, "read large data from a file, or compute it") from None
-        if answer(self.name, self._exchange(frame)) is not True:
+        state = answer(self.name, self._exchange(frame))
+        is_function, *failures = state if type(state) is list and state else [False]
+        self.left_out = [str(text)[:LINE] for text in failures[:FAILURES]]
+        if is_function is not True:
             raise Stopped(Status.crashed, f"{self.name} is not a function after its cell has run.")
 
     def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:

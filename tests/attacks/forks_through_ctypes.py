@@ -1,5 +1,4 @@
-"""Has the C library double the number of processes, again and again; 1024 in all, to spare a machine that
-lets it.
+"""Has the C library double the number of processes, ten times: 1024 spare a machine that lets it.
 
 deserves: forbidden
 """

@@ -7,6 +7,7 @@ here.
 import ast
 import codeop
 import ctypes
+import inspect
 import json
 import linecache
 import os
@@ -14,7 +15,7 @@ import signal
 import sys
 from types import ModuleType
 
-from . import calls, guard, kernels, system_calls, wire
+from . import calls, guard, kernels, notebook, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
@@ -27,16 +28,20 @@ def main(settings: str) -> None:
     ask, answer = chosen["ask"], chosen["answer"]
     limit(chosen["limits"])
     wire.write(answer, wire.pack(None, kind="ready"))
-    source, _ = wire.unpack(wire.read(ask))
-    name, cells, names = json.loads(source.tobytes())
+    packed, _ = wire.unpack(wire.read(ask))
+    name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
     silence()
     words = _simulator(chosen["course"]) if _mentions_cuda(cells) else None
     guard.install(chosen["hidden"], words)
     sys.modules["__main__"] = ModuleType("__main__")
-    namespace, failure = load(cells, names)
+    notebook.install(sys.modules["__main__"].__dict__)
+    namespace, failures = load(cells, names)
     function = namespace.get(name)
+    failure = next((loss for place, loss in failures if place not in optional), None)
     stopped = failure and (function is None or failure["kind"] == "forbidden")
-    wire.write(answer, wire.pack(callable(function), **(failure if stopped else {"kind": "returned"})))
+    reasons = [f"{loss['where']} ({loss['type']}: {loss['text']})"[:300] for _, loss in failures[:5]]
+    state = [callable(function), *reasons]
+    wire.write(answer, wire.pack(state, **(failure if stopped else {"kind": "returned"})))
     try:
         while True:
             wire.write(answer, calls.call(function, wire.read(ask), failure))
@@ -80,31 +85,37 @@ def silence() -> None:
     os.close(nowhere)
 
 
-def load(cells: list, names: list[str]) -> tuple[dict, dict | None]:
-    """(namespace, first failure) after the chosen statements of [(label, source, [index, ...]), ...] have
-    run.
+def load(cells: list, names: list[str]) -> tuple[dict, list]:
+    """(namespace, [([label, line], outcome), ...] of what failed) after the chosen statements of
+    [(label, source, [index, ...]), ...] have run.
 
-    Each runs by itself: one that fails may have nothing to do with the answer. Imports run first, and what
-    missed a name runs once more at the end, so that cells may stand in any order.
+    Each runs by itself: one that fails may have nothing to do with the answer. What misses a name runs again
+    once another statement has given it, so that cells may stand in any order.
     """
     namespace = sys.modules["__main__"].__dict__
-    parts = [part for label, source, chosen in cells for part in _statements(label, source, chosen, names)]
-    imports = [part for part in parts if isinstance(part[1], IMPORTS)]
-    failures, late = [], []
+    waiting = [part for label, source, chosen in cells for part in _statements(label, source, chosen, names)]
     compiled = codeop.Compile()  # remembers `from __future__ import ...` from one statement to the next
-    for label, statement in [*imports, *(part for part in parts if part not in imports)]:
-        failure = _run(compiled, label, statement, namespace)
-        if isinstance(failure, NameError):
-            late.append((label, statement))
-        elif failure:
-            failures.append(failure)
-    failures += filter(None, (_run(compiled, *part, namespace) for part in late))
-    return namespace, calls.outcome(failures[0]) if failures else None
+    compiled.flags |= ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
+    failures = []
+    while waiting:
+        late = []
+        for label, statement in waiting:
+            error = _run(compiled, label, statement, namespace)
+            if error is not None:
+                late.append(((label, statement), error))
+        failures += [(part, error) for part, error in late if _missing(error) not in namespace]
+        waiting = [part for part, error in late if _missing(error) in namespace]
+    return namespace, [([label, line.lineno], calls.outcome(error)) for (label, line), error in failures]
+
+
+def _missing(error: BaseException) -> str | None:
+    """The name that was missing; None where something else failed."""
+    return error.name if isinstance(error, NameError) else None
 
 
 def _statements(label: str, source: str, chosen: list[int], names: list[str]) -> list[tuple[str, ast.stmt]]:
     """[(label, statement), ...] of a cell, with those names of its imports that are needed."""
-    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
+    linecache.cache[label] = (len(source), None, [line + "\n" for line in source.split("\n")], label)
     body = compile(source, label, "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
     statements = [body[index] for index in chosen]
     for statement in statements:
@@ -120,7 +131,14 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
 
 def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:
     try:
-        exec(compiled(ast.Module([statement], []), label, "exec"), namespace)
+        code = compiled(ast.Module([statement], []), label, "exec")
+        if code.co_flags & inspect.CO_COROUTINE:  # `await` at the top of a cell
+            running = eval(code, namespace)
+            while True:
+                running.send(None)
+        exec(code, namespace)
+    except StopIteration:
+        return None
     except BaseException as failure:
         return failure
     return None

@@ -1,0 +1,10 @@
+"""Ends its process by abort.
+
+deserves: crashed
+"""
+
+import os
+
+
+def running_sum(x):
+    os.abort()

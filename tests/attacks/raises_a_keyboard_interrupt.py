@@ -1,0 +1,8 @@
+"""Pretends that somebody pressed Ctrl-C.
+
+deserves: crashed
+"""
+
+
+def running_sum(x):
+    raise KeyboardInterrupt

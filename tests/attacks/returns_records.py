@@ -1,0 +1,10 @@
+"""Returns a structured array.
+
+deserves: failed
+"""
+
+import numpy as np
+
+
+def running_sum(x):
+    return np.zeros(x.shape, dtype=[("a", float)])

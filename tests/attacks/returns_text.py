@@ -1,0 +1,10 @@
+"""Returns the numbers as text.
+
+deserves: failed
+"""
+
+import numpy as np
+
+
+def running_sum(x):
+    return np.cumsum(x, axis=0).astype(str)

@@ -1,0 +1,8 @@
+"""Returns itself.
+
+deserves: failed
+"""
+
+
+def running_sum(x):
+    return running_sum

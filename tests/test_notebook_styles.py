@@ -1,0 +1,101 @@
+"""What works at the top of a notebook's cells works when it is graded: every style runs in IPython, where
+`check` judges it, and is graded from its cells. Both verdicts are the one that it deserves.
+"""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rnnlab import checks
+from rnnlab.grading.grade import grade_one
+from rnnlab.grading.reading import parse
+from rnnlab.grading.sandbox import choose
+from rnnlab.grading.verdict import Status
+
+FILE = Path(__file__).parent / "fixtures" / "notebook_styles.txt"
+HEAD = "import numpy as np\nfrom rnnlab import check, hint, progress, use"
+ANSWER = r"def last_step(y):\n    return y[-1] * (\1)"
+EXERCISE = checks.find("last_step")[1]
+
+
+def styles():
+    """[(name, status, cells), ...] of the file."""
+    for block in re.split(r"^=== ", FILE.read_text(encoding="utf-8"), flags=re.M)[1:]:
+        title, _, body = block.partition("\n")
+        name, _, status = title.partition(": ")
+        sources = re.split(r"^---\n", re.sub(r"^ANSWER (.*)$", ANSWER, body, flags=re.M), flags=re.M)
+        yield name, status or "passed", [HEAD, *(source.removesuffix("\n") for source in sources)]
+
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+STYLES = [pytest.param(*style, id=style[0]) for style in styles()]
+
+
+@pytest.fixture(scope="session")
+def loaded():
+    """{name: [status, message]} of all styles, loaded as the grading worker loads them."""
+    command = [sys.executable, str(Path(__file__).with_name("style_verdicts.py"))]
+    given = json.dumps({name: sources for name, _, sources in styles()})
+    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def graded(sources):
+    """The verdict of `rnnlab grade` on cells."""
+    cells = [parse(number, source) for number, source in enumerate(sources, 1)]
+    return grade_one(EXERCISE, cells, 1, choose(plain=True))
+
+
+@pytest.fixture
+def shell(tmp_path, monkeypatch):
+    """IPython as in a notebook, with an empty namespace."""
+    shells = pytest.importorskip("IPython.core.interactiveshell")
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
+    monkeypatch.setattr("sys.displayhook", sys.displayhook)
+    monkeypatch.setattr("sys.excepthook", sys.excepthook)
+    limit = sys.getrecursionlimit()
+    shells.InteractiveShell.clear_instance()
+    settings = pytest.importorskip("traitlets.config").Config({"HistoryManager": {"enabled": False}})
+    shell = shells.InteractiveShell.instance(config=settings)
+    shell.register_magic_function(lambda line: None, magic_name="matplotlib")  # it needs a front end
+    yield shell
+    shells.InteractiveShell.clear_instance()
+    sys.setrecursionlimit(limit)
+
+
+def checked(shell, sources):
+    """The status that `check` gives in a notebook in which all cells have run once."""
+    for source in sources:
+        shell.run_cell(source, store_history=True)
+    if "last_step" not in shell.user_ns:
+        return Status.not_attempted
+    if not callable(shell.user_ns["last_step"]):
+        return Status.crashed
+    shell.run_cell("verdict = check(last_step)")
+    return shell.user_ns["verdict"].status
+
+
+@pytest.mark.parametrize(("name", "status", "sources"), STYLES)
+def test_a_style_gets_the_same_verdict_in_the_notebook_and_from_grade(shell, loaded, name, status, sources):
+    with np.errstate():
+        assert checked(shell, sources) == status, "the style is not what its file says"
+    assert loaded[name][0] == status, loaded[name][1]
+
+
+@pytest.mark.parametrize(("name", "status", "sources"), STYLES[::15])
+def test_a_style_gets_this_verdict_from_a_process_of_its_own_too(name, status, sources):
+    verdict = graded(sources)
+    assert verdict.status == status, str(verdict)
+
+
+def test_there_are_two_hundred_styles_and_no_name_stands_twice():
+    names = [name for name, _, _ in styles()]
+    assert len(names) == len({*names}) >= 200
