@@ -47,7 +47,7 @@ class Exercise:
     lines: int  # expected size of the answer
     hints: tuple[str, str, str]  # orient, key idea, near-code
     check: Callable
-    truth: Callable
+    reference: Callable[[], Callable]  # makes the course's own function, when it is first needed
     mutants: tuple[Mutant, ...]
     also_right: tuple[str, ...]  # differently written right answers, as source text
     seconds: float = 20.0  # time limit of the whole check, in the worker
