@@ -56,28 +56,21 @@ class Answer:
         """The right result for copies of the arguments."""
         return call(self.function, arguments)
 
-    def wrong_results(self, *arguments: object) -> dict[str, Callable]:
-        """{mistake: a call that gives its result for copies of the arguments}."""
-        return {
-            mutant.name: lambda mutant=mutant: call(self.mutated(mutant), arguments)
-            for mutant in self.mutants
-        }
+    def make(self, mutant: Mutant | None = None) -> Callable:
+        """The function, with the edit of a known mistake made where one is named."""
+        return self.mutated(mutant) if mutant else self.function
 
-    def exercise(self, check: Callable, seconds: float = 20.0, is_kernel: bool = False) -> Exercise:
-        """The exercise that this is the answer to, judged by `check(submission, rng)`."""
+    def exercise(
+        self,
+        check: Callable,
+        cases: tuple[tuple, ...] | Callable = ((),),
+        seconds: float = 20.0,
+        is_kernel: bool = False,
+    ) -> Exercise:
+        """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each case."""
+        facts = self.points, self.difficulty, self.minutes, self.lines
         return Exercise(
-            self.name,
-            self.points,
-            self.difficulty,
-            self.minutes,
-            self.lines,
-            self.hints,
-            check,
-            lambda: self.function,
-            self.mutants,
-            self.right,
-            seconds,
-            is_kernel,
+            self.name, *facts, self.hints, check, cases, self.make, self.mutants, self.right, seconds, is_kernel
         )
 
 

@@ -37,20 +37,32 @@ class Code:
 
 @dataclass(frozen=True)
 class Exercise:
-    """One function to write. `check(submission, rng)` returns, or raises Wrong; `truth` has the learner's
-    signature."""
+    """One function to write, and how it is judged.
+
+    `check(submission, rng, *case)` runs for each case and notes what it observes with
+    `judging.expect` and `judging.refuse`; `cases` are tuples of sizes, or a function of a generator that
+    draws them.
+    """
 
     name: str
     points: int
     difficulty: int  # 1 to 5
     minutes: int
     lines: int  # expected size of the answer
-    hints: tuple[str, str, str]  # orient, key idea, near-code
+    hints: tuple[str, ...]  # orient, key idea, near-code
     check: Callable
-    reference: Callable[[], Callable]  # makes the course's own function, when it is first needed
+    cases: tuple[tuple, ...] | Callable
+    make: Callable[[Mutant | None], Callable]  # the course's own function, with or without a known mistake
     mutants: tuple[Mutant, ...]
-    also_right: tuple[str, ...]  # differently written right answers, as source text
+    right: tuple[str, ...]  # differently written right answers, as programs
     seconds: float = 20.0  # time limit of the whole check, in the worker
-    is_kernel: bool = (
-        False  # called with (grid, block, *arguments); its source is restricted (kernel_source.py)
-    )
+    is_kernel: bool = False  # called with (grid, block, *arguments); see kernel_source.py
+
+    @property
+    def reference(self) -> Callable:
+        """The course's own function."""
+        return self.make(None)
+
+    def mutated(self, mutant: Mutant) -> Callable:
+        """The course's own function with a known mistake."""
+        return self.make(mutant)

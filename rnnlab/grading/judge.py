@@ -8,13 +8,14 @@ a wrong answer.
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
 from rnnlab.grading.differences import WRONG_TYPE
 from rnnlab.grading.exercise import Exercise, Wrong
 from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judging import deciding
+from rnnlab.grading.judging import Observation, Transcript, recording
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
 
@@ -33,42 +34,68 @@ def verdict(exercise: Exercise, problem: Wrong | Stopped | None, seconds: float 
         status, message, misconception = Status.failed, problem.message, problem.misconception
         following = problem.next_step or f"hint({exercise.name})"
     else:
-        status, message, misconception = problem.status, problem.message, None
+        status, message, misconception = problem.status, problem.message, problem.misconception
         following = problem.next_step
     earned = exercise.points if status in (Status.passed, Status.grader_error) else 0
     return Verdict(exercise.name, status, earned, exercise.points, message, misconception, following, seconds)
 
 
-def draws(exercise: Exercise, seed: int) -> np.random.Generator:
-    """The numbers that an exercise's check draws: its own, whatever else is graded with the same seed."""
-    return np.random.default_rng([seed, zlib.crc32(exercise.name.encode())])
+def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
+    """The numbers that an exercise's check draws: its own for each case, whatever else has the same seed."""
+    return np.random.default_rng([seed, zlib.crc32(exercise.name.encode()), *case])
+
+
+def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
+    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped)."""
+    transcript = Transcript()
+    cases = exercise.cases(draws(exercise, seed)) if callable(exercise.cases) else exercise.cases
+    with recording(transcript):
+        for number, case in enumerate(cases):
+            try:
+                exercise.check(submission, draws(exercise, seed, number), *case)
+            except Wrong as wrong:
+                transcript.observations.append(Observation(wrong, wrong.message))
+            except Exception as error:
+                if isinstance(error, Stopped) and error.status is Status.crashed:
+                    transcript.crash = error
+                elif transcript.first is None:
+                    raise
+                break
+    return transcript
+
+
+def mistake_named(exercise: Exercise, transcript: Transcript, seed: int) -> str | None:
+    """The known mistake that alone explains every case: its own answer, checked with the same numbers."""
+    explaining = {}
+    for mutant in exercise.mutants:
+        with suppress(Exception):  # a mistake that breaks the check explains no answer that does not
+            other = observe(exercise, InProcess(exercise.mutated(mutant), exercise.name), seed)
+            if transcript.repeats(other):
+                explaining[mutant.name] = other
+    if len(explaining) > 1:
+        explaining = {
+            name: other for name, other in explaining.items() if transcript.repeats_details(other)
+        }
+    return next(iter(explaining)) if len(explaining) == 1 else None
 
 
 def _problem(exercise: Exercise, submission: Callable, seed: int) -> Wrong | Stopped | None:
+    """The first difference goes before whatever stops a later case."""
     try:
-        return _difference(exercise, submission, seed)
+        transcript = observe(exercise, submission, seed)
     except Stopped as stopped:
         return stopped
     except Exception as error:
         return _blame(exercise, error, seed)
-
-
-def _difference(exercise: Exercise, submission: Callable, seed: int) -> Wrong | None:
-    """What a check finds; the first difference goes before whatever stops a later case."""
-    with deciding() as undecided:
-        try:
-            exercise.check(submission, draws(exercise, seed))
-        except Wrong as wrong:
-            return undecided.settled(wrong)
-        except Exception:
-            if undecided.first is None:
-                raise
-        return undecided.settled()
+    problem = transcript.first or transcript.crash
+    if problem:
+        problem.misconception = mistake_named(exercise, transcript, seed) or problem.misconception
+    return problem
 
 
 def _blame(exercise: Exercise, error: Exception, seed: int) -> Wrong | Stopped:
     try:
-        own = _difference(exercise, InProcess(exercise.truth, exercise.name), seed)
+        own = observe(exercise, InProcess(exercise.reference, exercise.name), seed).first
     except Exception as again:
         own = again
     if own is None:

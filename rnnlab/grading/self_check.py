@@ -61,7 +61,7 @@ def _of_one(
 ) -> Iterator[tuple]:
     yield "stub", (Status.not_attempted, None), grade_one(exercise, stubs, seed, box)
     yield "solution", (Status.passed, None), grade_one(exercise, solved, seed, box)
-    for n, source in enumerate(exercise.also_right, 1):
+    for n, source in enumerate(exercise.right, 1):
         answer = of_source(exercise.name, NUMPY + source)
         yield f"right answer {n}", (Status.passed, None), judge_apart(exercise, answer, seed, box)
     for mutant in exercise.mutants:

@@ -80,3 +80,4 @@ class Stopped(Exception):
     def __init__(self, status: Status, message: str, next_step: str | None = None):
         super().__init__(message)
         self.status, self.message, self.next_step = status, message, next_step
+        self.misconception: str | None = None
