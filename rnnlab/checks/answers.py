@@ -66,11 +66,13 @@ class Answer:
         cases: tuple[tuple, ...] | Callable = ((),),
         seconds: float = 20.0,
         is_kernel: bool = False,
+        diagnoses: bool = False,
     ) -> Exercise:
         """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each case."""
         facts = self.points, self.difficulty, self.minutes, self.lines
+        answers = self.make, self.mutants, self.right
         return Exercise(
-            self.name, *facts, self.hints, check, cases, self.make, self.mutants, self.right, seconds, is_kernel
+            self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses
         )
 
 

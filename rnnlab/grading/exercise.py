@@ -57,6 +57,7 @@ class Exercise:
     right: tuple[str, ...]  # differently written right answers, as programs
     seconds: float = 20.0  # time limit of the whole check, in the worker
     is_kernel: bool = False  # called with (grid, block, *arguments); see kernel_source.py
+    diagnoses: bool = False  # the check names mistakes itself; known ones are not run beside the answer
 
     @property
     def reference(self) -> Callable:
