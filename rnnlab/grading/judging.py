@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
 
+import numpy as np
+
 from rnnlab.grading.differences import first_difference, same
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.verdict import Stopped
@@ -55,7 +57,20 @@ def _headline(crash: Stopped | None) -> str:
 def _alike(mine: Observation, theirs: Observation) -> bool:
     if mine.problem is None or theirs.problem is None:
         return mine.problem is theirs.problem
-    return same(mine.result, theirs.result, mine.tolerance)
+    return same(_finite(mine.result), _finite(theirs.result), mine.tolerance)
+
+
+def _finite(result: object) -> object:
+    """The result with each array of floats split: its finite numbers, and where which others stand."""
+    if isinstance(result, tuple | list):
+        return tuple(map(_finite, result))
+    if isinstance(result, dict):
+        return {key: _finite(part) for key, part in result.items()}
+    if not isinstance(result, np.ndarray | float | np.floating) or np.asarray(result).dtype.kind != "f":
+        return result
+    numbers = np.asarray(result)
+    kinds = np.isnan(numbers) + 2 * np.isposinf(numbers) + 3 * np.isneginf(numbers)
+    return np.where(kinds, 0, numbers), kinds
 
 
 _transcript: ContextVar[Transcript] = ContextVar("transcript")
