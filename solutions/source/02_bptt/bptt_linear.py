@@ -116,6 +116,22 @@ check(bptt_linear)
 # + dweight_ih / len(x), dweight_hh / len(x), dbias / len(x)
 # +
 
+# %% [mistake] leaves out step 0
+# - range(len(x))
+# + range(1, len(x))
+
+# %% [mistake] leaves out the last step
+# - range(len(x))
+# + range(len(x) - 1)
+
+# %% [mistake] returns dx in reverse order
+# - return dx,
+# + return dx[::-1],
+
+# %% [mistake] computes tanh's gradient itself instead of calling cell_backward
+# - cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# + tanh_step_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+
 # %% [right]
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     dx, dh, totals = [], 0.0, None

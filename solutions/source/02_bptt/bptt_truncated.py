@@ -103,6 +103,18 @@ check(bptt_truncated)
 # - h[t], h[t + 1]
 # + h[t + 1], h[t + 1]
 
+# %% [mistake] goes back through the last chunk only
+# - range(len(x))
+# + range((len(x) - 1) // chunk * chunk, len(x))
+
+# %% [mistake] restarts the chunks at step 1
+# - (t + 1) % chunk == 0
+# + t % chunk == 0 and t > 0
+
+# %% [mistake] returns dx in reverse order
+# - return dx,
+# + return dx[::-1],
+
 # %% [right]
 def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
     T = len(x)
