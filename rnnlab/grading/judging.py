@@ -5,7 +5,7 @@ that may be broken. Neither raises: all cases are run, and the first difference 
 mistake is named only if it explains every case, right ones and wrong ones alike: see `Transcript.repeats`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import NamedTuple
@@ -94,14 +94,17 @@ def expect(
     what: str | tuple = "h",
     case: str = "",
     tolerance: float | None = None,
+    advice: Callable[[], str | None] = lambda: None,
 ) -> bool:
     """Whether `got` is `want`; the first difference is noted.
 
     `want` is an array, a number, or a tuple or dict of those; then `what` names the parts of a tuple and
     `axes` may be {part: axes}. `tolerance` is a relative error; without it the dtype decides
-    (compare.TOLERANCES).
+    (compare.TOLERANCES). `advice` gives the next step where values differ.
     """
     difference = first_difference(got, want, axes, what, tolerance)
+    if difference and difference.misconception is None:
+        difference.next_step = difference.next_step or advice()
     _note(Observation(difference, got, tolerance), case)
     return difference is None
 
