@@ -15,11 +15,11 @@ from rnnlab.checks.training.photograph_rows import (
     untrained,
 )
 from rnnlab.checks.training.tiny_rnn import loss_and_gradients
-from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
+from rnnlab.grading.exercise import Exercise, Mutant, Shell, Wrong
 from rnnlab.grading.judging import expect
 
 ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
-TINY_RNN = Code("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients), "loss_and_gradients")
+TINY_RNN = Shell("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients), "loss_and_gradients")
 
 DIVERGED = "walks uphill, or in steps that are too large"
 UNTOUCHED = "returns the parameters untrained"

@@ -36,9 +36,14 @@ def main(settings: str) -> None:
     function = namespace.get(name)
     stopped = failure and (function is None or failure["kind"] == "forbidden")
     wire.write(answer, wire.pack(callable(function), **(failure if stopped else {"kind": "returned"})))
+
+    def exchange(frame: bytes) -> bytes:
+        wire.write(answer, frame)
+        return wire.read(ask)
+
     try:
         while True:
-            wire.write(answer, calls.call(function, wire.read(ask), failure))
+            wire.write(answer, calls.call(function, wire.read(ask), exchange, failure))
     except EOFError:
         return
 
