@@ -114,6 +114,6 @@ def load(code: Code, sources: dict[str, dict] | None = None) -> Callable:
     """The function that a Code stands for; `sources` holds the globals of each source that was executed."""
     sources = {} if sources is None else sources
     if code.source not in sources:
-        sources[code.source] = {"np": np, "Wrong": Wrong}
+        sources[code.source] = {"np": np, "Wrong": Wrong, "trace": code.trace}
         exec(code.source, sources[code.source])
     return sources[code.source][code.name]

@@ -13,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.checks.edits import edited
+from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Mutant, Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import expect
+from rnnlab.grading.worker import Worker
 
 NEXT = {
     "out_of_bounds": "Let threads beyond the end do nothing: a condition around the work.",
@@ -53,7 +55,15 @@ Limit = Callable[[Ran, Case], str | None]  # what a launch may not exceed, as a 
 
 def launch(submission: Callable, case: Case) -> Ran:
     """The submission's launch; arrays are copies."""
-    return Ran(**submission(case.grid, case.block, *case.arguments))
+    ran = submission(case.grid, case.block, *case.arguments)
+    counted = type(ran) is dict and ran.get("counts") is not None
+    if type(ran) is not dict or ran.keys() != set(Ran._fields) or isinstance(submission, Worker) > counted:
+        raise Wrong(
+            f"It returns {describe(ran)}, as a plain function does; a kernel is asked for.",
+            WRONG_TYPE,
+            "Write @cuda.jit above its def.",
+        )
+    return Ran(**ran)
 
 
 def judge_kernel(
@@ -86,7 +96,7 @@ def _hold(ran: Ran, want: Ran, case: Case, names, axes, limit: Limit) -> None:
     some = slice(len(names))  # arrays behind those with a name are for the kernel's own use
     for got, wanted, name, axis in zip(ran.arrays[some], want.arrays[some], names, axes, strict=True):
         expect(got, wanted, what=name, axes=axis, case=case.says)
-    if ran.counts and (too_much := limit(ran, case)):
+    if ran.counts is not None and (too_much := limit(ran, case)):
         raise Wrong(f"{too_much} ({case.says})")
 
 

@@ -1,7 +1,7 @@
 """What an exercise is: a function by name, its check, its hints, and the mistakes it must recognise."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 
 class Wrong(Exception):
@@ -24,15 +24,29 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Code:
-    """A callable argument, as source text: it is executed where the learner's code runs, afresh for each
-    call.
+    """A function argument that the judge runs itself; the answer's process gets a function that calls it there.
 
-    Codes of one call with the same source share its globals. The source may use `np`, and may raise
-    `Wrong(message, misconception, next_step)` itself: the answer then has failed with that misconception.
+    The source is executed afresh for each call of the answer, and Codes with the same source share its
+    globals. It may use `np`, append to the list `trace`, and raise `Wrong(message, misconception, next_step)`:
+    the answer then has failed, whatever it does afterwards. What it counts no answer can reach.
     """
 
     source: str
     name: str
+    trace: list | None = field(default=None, compare=False)  # what the answer did, for the check to read
+
+
+@dataclass(frozen=True)
+class Shell:
+    """An argument made where the answer runs, from source text that calls functions of the judge by name.
+
+    The text may use `np`, `Wrong` and the names of `services`; Shells with the same source share its globals.
+    Numbers, counts and traces belong into the services: what the text holds can be read by the answer.
+    """
+
+    source: str
+    name: str
+    services: Mapping[str, Callable] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

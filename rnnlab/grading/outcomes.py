@@ -1,27 +1,12 @@
 """From the outcome of one call to its result, or to the exception that says why there is none."""
 
 from rnnlab.grading.differences import WRONG_TYPE
-from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.inside import wire
 from rnnlab.grading.verdict import Status, Stopped
 
 CHANGED_INPUT = "changes its input"
 TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what is asked for."
-
-
-def question(arguments: tuple, keywords: dict) -> bytes:
-    """The frame that asks for function(*arguments, **keywords)."""
-    return wire.pack((_sendable(arguments), _sendable(keywords)))
-
-
-def _sendable(part: object) -> object:
-    if isinstance(part, Code):
-        return wire.Program(part.source, part.name)
-    if type(part) in (tuple, list):
-        return type(part)(map(_sendable, part))
-    if type(part) is dict:
-        return {key: _sendable(each) for key, each in part.items()}
-    return part
 
 
 def answer(name: str, frame: bytes) -> object:

@@ -24,7 +24,7 @@ CHECKOUT = PACKAGE.parent
 INSIDE = PACKAGE / "grading" / "inside"
 MOUNTED = "/inside"  # where INSIDE stands under bubblewrap
 COURSE = "/course"  # where what a kernel needs of the course stands under bubblewrap
-FOR_KERNELS = ("cuda.py", "simulator", "machine/devices.py")
+FOR_KERNELS = ("cuda.py", "simulator", "compiling", "machine/devices.py")
 START = (
     "import sys, importlib.util as u;"
     "folder, packages, settings = sys.argv[1:];"

@@ -16,11 +16,11 @@ from rnnlab.checks.training.photograph_rows import (
 )
 from rnnlab.checks.training.tiny_rnn import loss_and_gradients
 from rnnlab.grading.differences import NOT_FINITE, first_difference
-from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.exercise import Shell, Wrong
 from rnnlab.grading.judging import refuse
 
 ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
-TINY_RNN = Code("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients), "loss_and_gradients")
+TINY_RNN = Shell("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients), "loss_and_gradients")
 
 DIVERGED = "walks uphill, or in steps that are too large"
 UNTOUCHED = "returns the parameters untrained"

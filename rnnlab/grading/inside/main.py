@@ -34,11 +34,18 @@ def main(settings: str) -> None:
     sys.modules["__main__"] = ModuleType("__main__")
     namespace, failure = load(cells, names)
     function = namespace.get(name)
+    if words is not None:
+        kernels.freeze_tables(namespace)
     stopped = failure and (function is None or failure["kind"] == "forbidden")
     wire.write(answer, wire.pack(callable(function), **(failure if stopped else {"kind": "returned"})))
+
+    def exchange(frame: bytes) -> bytes:
+        wire.write(answer, frame)
+        return wire.read(ask)
+
     try:
         while True:
-            wire.write(answer, calls.call(function, wire.read(ask), failure))
+            wire.write(answer, calls.call(function, wire.read(ask), exchange, failure))
     except EOFError:
         return
 
