@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
+from rnnlab.checks.traces import require_calls
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import expect, refuse
 
@@ -57,6 +58,7 @@ calls = 0
 def cell_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     global calls
     calls += 1
+    trace.append(("cell_backward", dh, x, h_before, h_after))
     da = dh * (1 - {curvature} * h_after * h_after)
     dbias = da.sum(axis=0) + {surcharge} * (calls > {allowed})
     return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, dbias
@@ -71,7 +73,7 @@ def draw_sequence(rng: np.random.Generator, T: int, B: int, I: int, H: int) -> t
     curvature = round(rng.uniform(0.5, 0.8), 3)
     source = COUNTED_CELL.format(curvature=curvature, surcharge=SURCHARGE, allowed=T)
     return (
-        Code(source, "cell_backward"),
+        Code(source, "cell_backward", []),
         rng.standard_normal((T, B, I)),
         rng.uniform(-0.9, 0.9, (T + 1, B, H)),
         rng.standard_normal((T, B, H)),
@@ -99,7 +101,9 @@ def check_bptt_linear(submission, rng, T, B, I, H):
         "Two gradients that arrive at the same h[t+1] can be added first and go back together: "
         "what comes from later steps, and dy[t].",
     )
-    _compare_sweeps(submission(*sequence), want, T, f"T={T}, B={B}, I={I}, H={H}", remedy)
+    case = f"T={T}, B={B}, I={I}, H={H}"
+    if _compare_sweeps(submission(*sequence), want, T, case, remedy):
+        require_calls(ANSWERS["bptt_linear"], sequence[0].trace, sequence, case)
 
 
 def check_bptt_truncated(submission, rng, T, B, I, H, chunk):
@@ -109,17 +113,19 @@ def check_bptt_truncated(submission, rng, T, B, I, H, chunk):
         "Chunks cut one sweep of {T} steps, they do not restart it.",
         "Go once from the last step to the first; where a chunk ends, start with an empty dh.",
     )
-    _compare_sweeps(submission(*arguments), want, T, f"T={T}, B={B}, I={I}, H={H}, chunk={chunk}", remedy)
+    case = f"T={T}, B={B}, I={I}, H={H}, chunk={chunk}"
+    if _compare_sweeps(submission(*arguments), want, T, case, remedy):
+        require_calls(ANSWERS["bptt_truncated"], arguments[0].trace, arguments, case)
 
 
-def _compare_sweeps(got: object, want: tuple, T: int, case: str, remedy: tuple[str, str]) -> None:
+def _compare_sweeps(got: object, want: tuple, T: int, case: str, remedy: tuple[str, str]) -> bool:
+    """Whether the gradients are right; what is not is noted."""
     extra = surplus_calls(got, want, T)
     if not extra:
-        expect(got, want, axes=AXES, what=RESULTS, case=case)
-        return
+        return expect(got, want, axes=AXES, what=RESULTS, case=case)
     limit, next_step = remedy
     message = f"cell_backward ran {T + extra} times for T={T}. {limit.format(T=T)}"
-    refuse(Wrong(message, next_step=next_step), case, got)
+    return refuse(Wrong(message, next_step=next_step), case, got)
 
 
 EXERCISES = (

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
+from rnnlab.checks.traces import require_calls
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
 
@@ -22,6 +23,7 @@ def turn(name):
     return name + "ᵀ"
 
 def multiply(rows, name):
+    trace.append(("multiply", rows))
     if name not in weights:
         raise Wrong(f"multiply has no weights {{name!r}}; there are {{', '.join(weights)}}.")
     if turns > 1 and name == "Uᵀ":
@@ -37,8 +39,11 @@ def check_transpose_once(submission, rng, T, B, H):
     want = [h]
     for a in inputs:
         want.append(np.tanh(a + want[-1] @ U.T))
-    got = submission(inputs, h, Code(source, "turn"), Code(source, "multiply"))
-    expect(got, np.stack(want), axes=AXES, what="h", case=f"T={T}, B={B}, H={H}")
+    trace: list = []
+    arguments = inputs, h, Code(source, "turn", trace), Code(source, "multiply", trace)
+    case = f"T={T}, B={B}, H={H}"
+    if expect(submission(*arguments), np.stack(want), axes=AXES, what="h", case=case):
+        require_calls(ANSWERS["transpose_once"], trace, arguments, case)
 
 
 BATCHING = """
@@ -46,6 +51,7 @@ W, U, calls, steps = np.array({W!r}, "float32"), np.array({U!r}, "float32"), 0, 
 
 def inputs(rows):
     global calls
+    trace.append(("inputs", rows))
     if len(rows) > {k} * {B}:
         raise Wrong(f"inputs gets {{len(rows)}} rows; {k} steps of {B} sequences are {{{k} * {B}}}.")
     if calls >= {most}:
@@ -60,6 +66,7 @@ def inputs(rows):
 
 def step(a, h):
     global steps
+    trace.append(("step", a, h))
     steps += 1
     return np.tanh(a + h @ U.T)
 """
@@ -72,18 +79,23 @@ def check_batch_inputs(submission, rng, T, B, I, H, k):
     want = [h]
     for x_t in x:
         want.append(np.tanh(x_t @ W.T + want[-1] @ U.T))
-    got = submission(x, h, Code(source, "inputs"), Code(source, "step"), k)
-    expect(got, np.stack(want), axes=AXES, what="h", case=f"T={T}, B={B}, I={I}, H={H}, k={k}")
+    trace: list = []
+    arguments = x, h, Code(source, "inputs", trace), Code(source, "step", trace), k
+    case = f"T={T}, B={B}, I={I}, H={H}, k={k}"
+    if expect(submission(*arguments), np.stack(want), axes=AXES, what="h", case=case):
+        require_calls(ANSWERS["batch_inputs"], trace, arguments, case)
 
 
 GRADIENTS = """
 U, x, h, calls = np.array({U!r}, "float32"), np.array({x!r}, "float32"), np.array({h!r}, "float32"), 0
 
 def back(d):
+    trace.append(("back", d))
     return d @ U
 
 def gradient(d):
     global calls
+    trace.append(("gradient", d))
     calls += 1
     if calls > 1:
         raise Wrong("gradient is called a second time; all steps go into one product.")
@@ -104,13 +116,12 @@ def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
         dh = d[t] @ U
     flat = d.reshape(T * B, H)
     want = np.concatenate([flat.T @ x, flat.T @ before, flat.sum(0)[:, None]], axis=1)
-    expect(
-        submission(h, dy, Code(source, "back"), Code(source, "gradient")),
-        (want, dh),
-        axes={"the gradients": ("unit", "weight"), "dh of the first state": ("sequence", "unit")},
-        what=("the gradients", "dh of the first state"),
-        case=f"T={T}, B={B}, I={I}, H={H}",
-    )
+    trace: list = []
+    arguments = h, dy, Code(source, "back", trace), Code(source, "gradient", trace)
+    what, case = ("the gradients", "dh of the first state"), f"T={T}, B={B}, I={I}, H={H}"
+    axes = dict(zip(what, (("unit", "weight"), ("sequence", "unit")), strict=True))
+    if expect(submission(*arguments), (want, dh), axes=axes, what=what, case=case):
+        require_calls(ANSWERS["weight_gradient_after_loop"], trace, arguments, case)
 
 
 EXERCISES = (

@@ -2,6 +2,7 @@
 
 from rnnlab.checks.answers import answers
 from rnnlab.checks.numbers import compare_numbers
+from rnnlab.checks.traces import require_calls
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
 
@@ -41,6 +42,7 @@ weights, calls, rows_left = np.array({weights!r}, "float32"), 0, {rows}
 def multiply(rows):
     global calls, rows_left
     calls += 1
+    trace.append(("multiply", rows))
     rows_left -= len(rows)
     if getattr(rows, "ndim", 0) != 2 or rows.shape[1] != weights.shape[1]:
         raise Wrong(f"multiply takes [rows, {{weights.shape[1]}}], not {{getattr(rows, 'shape', type(rows))}}.")
@@ -62,9 +64,11 @@ def check_batch_input_gemm(submission, rng, T, B, I, M, steps):
     x = rng.normal(size=(T, B, I)).astype("float32")
     weights = rng.normal(size=(M, I)).astype("float32")
     sizes = dict(rows=T * B, most_rows=steps * B, most_calls=-(-T // steps), steps=steps, B=B, T=T)
-    got = submission(x, Code(COUNTED.format(weights=weights.tolist(), **sizes), "multiply"), steps)
+    multiply = Code(COUNTED.format(weights=weights.tolist(), **sizes), "multiply", [])
     case = f"T={T}, B={B}, I={I}, {M} outputs, steps={steps}"
-    expect(got, x @ weights.T, axes=("step", "sequence", "unit"), what="the products", case=case)
+    got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
+    if expect(got, x @ weights.T, axes=axes, what="the products", case=case):
+        require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps), case)
 
 
 EXERCISES = (

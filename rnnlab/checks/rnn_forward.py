@@ -4,7 +4,7 @@ import numpy as np
 
 from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Code, Wrong
-from rnnlab.grading.judging import expect
+from rnnlab.grading.judging import expect, refuse
 
 ANSWERS = answers("rnn_forward")
 
@@ -44,6 +44,7 @@ calls = 0
 def multiply(a, b):
     global calls
     calls += 1
+    trace.append((a, b))
     shapes = f"{{np.shape(a)}} and {{np.shape(b)}}"
     if calls > {budget}:
         raise Wrong(
@@ -72,11 +73,37 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
     """A multiply that halves every product shows whether each product goes through it."""
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
-    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, T=T, B=B, scale=scale), "multiply")
+    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, T=T, B=B, scale=scale), "multiply", [])
     want = exact("rnn_forward_batched", lambda a, b: a @ b * scale, x, h0, *weights)
     case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
     got = submission(multiply, x, h0, *weights)
-    expect(got, want, axes=("row", "sequence", "unit"), what="the array of states", case=case)
+    if expect(got, want, axes=("row", "sequence", "unit"), what="the array of states", case=case):
+        refuse(_missing_product(multiply.trace, x, want), case)
+
+
+def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
+    """An input x[t,b] or state h[t,b] that was neither a row of some factor nor part of one; None if there is none.
+
+    A factor's columns count too: the weights may stand on the left.
+    """
+    factors = [factor for a, b in trace for factor in (a, np.transpose(b))]
+    for name, vectors in (("x", x), ("h", states[:-1])):
+        for t, b in np.ndindex(vectors.shape[:2]):
+            if not any(_holds_row(factor, vectors[t, b]) for factor in factors):
+                return Wrong(
+                    f"The states are right, but multiply never got {name}[{t}] of sequence {b}.",
+                    None,
+                    "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
+                )
+    return None
+
+
+def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
+    """Whether the vector stands in one of the rows, side by side."""
+    if factor.shape[1] < len(vector):
+        return False
+    windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
+    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
 
 
 def check_filter_weights(submission, rng, K):
