@@ -4,7 +4,9 @@ python -m rnnlab.course          build notebooks/, exercises/ and solutions/ fro
 python -m rnnlab.course --check  change nothing; name every stale, missing or stray file, exit 1 if any
 
 An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
-line `<!-- exercise: NAME -->` stands for that exercise's facts, which rnnlab/checks/<unit>.py alone states.
+line `<!-- exercise: NAME -->` stands for that exercise's facts, which its text alone states: see
+rnnlab/exercise_text.py. What a check needs of the answers is packed into rnnlab/checks/packed/, so that no
+answer stands in plain text in the package.
 """
 
 import argparse
@@ -13,35 +15,25 @@ import hashlib
 import json
 import re
 import sys
+import zlib
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 
+from rnnlab.checks.answers import pack, unpack
+from rnnlab.exercise_text import ExerciseText, read_exercise
 from rnnlab.files import write_whole
-from rnnlab.percent import BEGIN, END, Cell, SourceError, cut, defines, parse
+from rnnlab.pack_answers import packed_answers
+from rnnlab.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
 
-Registry = Callable[[str], dict]  # unit -> {exercise's name: Exercise}
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = {"notebooks": "notebooks/source", "exercises": "solutions/source", "solutions": "solutions/source"}
+DERIVED = ("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb", "rnnlab/checks/packed/*.answers")
 STEM = re.compile(r"\d\d_[a-z0-9_]+")
 PLACEHOLDER = re.compile(r"^<!-- exercise: (\w+) -->$", re.M)
 METADATA = {
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},
 }
-
-
-def registered(unit: str) -> dict:
-    """{name: Exercise} of one unit, from its check module."""
-    module = f"rnnlab.checks.{unit}"
-    try:
-        return {exercise.name: exercise for exercise in import_module(module).EXERCISES}
-    except ModuleNotFoundError as error:
-        if error.name not in (module, "rnnlab.checks"):
-            raise
-        return {}
 
 
 def notebook(cells: list[Cell], ids: list[str]) -> str:
@@ -80,7 +72,7 @@ def filled(cell: Cell, stem: str, link: str, exercises: dict) -> Cell:
 def _known(cell: Cell, name: str, stem: str, exercises: dict):
     if name not in exercises:
         known = ", ".join(exercises) or "none"
-        raise cell.error(0, f"no exercise {name!r} in rnnlab/checks/{stem[3:]}.py, which has {known}")
+        raise cell.error(0, f"no exercise {name!r} in solutions/source/{stem}.py, which includes {known}")
     return exercises[name]
 
 
@@ -88,74 +80,124 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}" + "s" * (number != 1)
 
 
-def lesson(text: str, where: str, stem: str, exercises: dict) -> str:
-    """The lesson notebook of a source text."""
-    cells = parse(text, where)
+def lesson(cells: list[Cell], stem: str, exercises: dict) -> str:
+    """The lesson notebook of a source's cells."""
     for cell in cells:
+        if cell.kind not in ("markdown", "code"):
+            raise cell.error(-1, f"a [{cell.kind}] cell in a lesson; exercises live in solutions/source/")
         if BEGIN in cell.text or END in cell.text:
             raise cell.error(0, "a solution marker in a lesson; answers live in solutions/source/")
     shown = [filled(cell, stem, f"[exercise](../work/{stem}.ipynb)", exercises) for cell in cells]
     return notebook(shown, cell_ids(cells))
 
 
-def solution_and_exercise(text: str, where: str, stem: str, exercises: dict) -> tuple[str, str]:
+def solution_and_exercise(cells: list[Cell], stem: str, exercises: dict) -> tuple[str, str]:
     """The solved notebook and the one to solve; both have the same cells under the same ids."""
-    cells = parse(text, where)
     size = lambda cell: lambda name: f"about {_count(_known(cell, name, stem, exercises).lines, 'line')}"
     solved = [filled(cell, stem, f"[lesson](../notebooks/{stem}.ipynb)", exercises) for cell in cells]
     to_solve = [cut(cell, size(cell)) if cell.kind == "code" else cell for cell in solved]
     return notebook(solved, cell_ids(cells)), notebook(to_solve, cell_ids(cells))
 
 
-def derived(root: Path = ROOT, registry: Registry = registered) -> tuple[dict[Path, str], list[SourceError]]:
-    """{path: the text it must have} of every derived file, and the errors of sources that cannot be built."""
+def exercises_of(root: Path, stem: str) -> dict[str, ExerciseText]:
+    """{name: text} of a lesson's exercises, in the order in which its solution source includes them."""
+    cells = _cells(root / f"solutions/source/{stem}.py", root)
+    return {cell.title: _exercise_text(cell, stem, root) for cell in cells if cell.kind == INCLUDE}
+
+
+def solved_cells(root: Path, stem: str) -> list[Cell]:
+    """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
+    exercises, cells = exercises_of(root, stem), []
+    for cell in _cells(root / f"solutions/source/{stem}.py", root):
+        if cell.kind in HIDDEN:
+            raise cell.error(-1, f"a [{cell.kind}] cell outside the text of an exercise")
+        cells += exercises[cell.title].cells if cell.kind == INCLUDE else [cell]
+    return cells
+
+
+def _cells(source: Path, root: Path) -> list[Cell]:
+    """The cells of a source text; none where there is no such file."""
+    where = source.relative_to(root).as_posix()
+    return parse(source.read_text(encoding="utf-8"), where) if source.exists() else []
+
+
+def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
+    path = root / f"solutions/source/{stem}/{cell.title}.py"
+    where = path.relative_to(root).as_posix()
+    if not path.exists():
+        raise cell.error(-1, f"it includes {cell.title}, but there is no {where}")
+    return read_exercise(path.read_text(encoding="utf-8"), where, cell.title)
+
+
+def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
+    """{path: the bytes it must have} of every derived file, and the errors of sources that cannot be built."""
     texts, errors = {}, []
     for source in sorted([*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]):
         try:
-            texts |= _built(source, root, registry)
+            texts |= _built(source, root)
         except SourceError as error:
             errors.append(error)
     return texts, errors
 
 
-def _built(source: Path, root: Path, registry: Registry) -> dict[Path, str]:
+def _built(source: Path, root: Path) -> dict[Path, bytes]:
     stem, where = source.stem, source.relative_to(root).as_posix()
     if not STEM.fullmatch(stem):
         raise SourceError(f"{where}:1: a source is named like 02_bptt.py")
-    text = source.read_text(encoding="utf-8")
+    exercises = exercises_of(root, stem)
     if source.parts[-3] == "notebooks":
-        return {root / f"notebooks/{stem}.ipynb": lesson(text, where, stem, registry(stem[3:]))}
-    solved, to_solve = solution_and_exercise(text, where, stem, registry(stem[3:]))
-    return {root / f"solutions/{stem}.ipynb": solved, root / f"exercises/{stem}.ipynb": to_solve}
+        return {root / f"notebooks/{stem}.ipynb": lesson(_cells(source, root), stem, exercises).encode()}
+    cells = solved_cells(root, stem)
+    solved, to_solve = solution_and_exercise(cells, stem, exercises)
+    packed = pack(packed_answers(cells, exercises.values()))
+    return {
+        root / f"solutions/{stem}.ipynb": solved.encode(),
+        root / f"exercises/{stem}.ipynb": to_solve.encode(),
+        root / f"rnnlab/checks/packed/{stem[3:]}.answers": packed,
+    }
 
 
-def differences(texts: dict[Path, str], root: Path = ROOT) -> dict[Path, str]:
+def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     """{path: "missing" | "stale" | "stray"} of every derived file that is not what its source says."""
-    found = {path: "missing" for path in texts if not path.exists()}
-    found |= {p: "stale" for p, text in texts.items() if p.exists() and p.read_bytes() != text.encode()}
-    for folder, sources in SOURCES.items():
-        for path in root.glob(f"{folder}/*.ipynb"):
-            if not (root / sources / f"{path.stem}.py").exists():
-                found[path] = "stray"
-    return dict(sorted(found.items()))
+    states = {path: "missing" for path in files if not path.exists()}
+    states |= {path: "stale" for path, data in files.items() if path.exists() and not _same(path, data)}
+    for pattern in DERIVED:
+        states |= {path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)}
+    return dict(sorted(states.items()))
 
 
-def main(arguments: list[str] | None = None, root: Path = ROOT, registry: Registry = registered) -> int:
+def _same(path: Path, data: bytes) -> bool:
+    """Byte for byte; packed answers by content, because compressors differ between machines."""
+    if path.suffix != ".answers":
+        return path.read_bytes() == data
+    try:
+        return unpack(path.read_bytes()) == unpack(data)
+    except (ValueError, KeyError, TypeError, zlib.error):
+        return False
+
+
+def _has_source(path: Path, root: Path) -> bool:
+    """Whether a source of that name exists, be it one that cannot be built."""
+    folder = "notebooks" if path.parent.name == "notebooks" else "solutions"
+    return any((root / folder / "source").glob(f"*{path.stem}.py"))
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Build, or with --check compare; 0 when every derived file is what its source says."""
     parser = argparse.ArgumentParser("python -m rnnlab.course", description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing, name what is not up to date")
     check = parser.parse_args(arguments).check
-    texts, errors = derived(root, registry)
-    found = differences(texts, root)
-    for path, state in found.items():
-        written = not check and state != "stray"
-        if written:
-            path.parent.mkdir(exist_ok=True)
-            path.write_bytes(texts[path].encode())
-        print("wrote" if written else state, path.relative_to(root).as_posix())
+    files, errors = derived(root)
+    states = differences(files, root)
+    for path, state in states.items():
+        writes = not check and state != "stray"
+        if writes:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(files[path])
+        print("wrote" if writes else state, path.relative_to(root).as_posix())
     for error in errors:
         print(error, file=sys.stderr)
-    left = [path for path, state in found.items() if check or state == "stray"]
+    left = [path for path, state in states.items() if check or state == "stray"]
     return int(bool(left or errors))
 
 

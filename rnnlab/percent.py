@@ -1,7 +1,9 @@
 """Notebook sources as text: cells of py:percent, and the exercise that a solution's cell holds.
 
 `# %% [markdown]` opens a cell of prose, every line of it behind `# `; `# %%` opens a cell of code. Either
-line may go on with a title, for the author. A mistake in a source is a SourceError that names file and line.
+line may go on with a title, for the author. Cells of the kinds in HIDDEN belong to no notebook: the text of
+an exercise (rnnlab/exercise_text.py) says with them what its check needs. A mistake in a source is a
+SourceError that names file and line.
 """
 
 import re
@@ -10,7 +12,10 @@ from dataclasses import dataclass, replace
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 NEARLY = re.compile(r"#\s*(?:begin|end)\s*solution", re.I)  # a marker with a typing error
-OPENING = re.compile(r"^# %%(?: .*)?$")
+OPENING = re.compile(r"^# %%(?: \[(?P<kind>\w+)\])?(?: (?P<title>.*))?$")
+HIDDEN = ("facts", "hint", "mistake", "right", "wrong", "reference")  # kinds of cells that no notebook shows
+CODE = ("code", "right", "wrong", "reference")  # kinds whose text is a program; all others are prose
+INCLUDE = "exercise"  # kind of an empty cell that stands for the exercise named in its title
 DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.M)
 
 
@@ -22,10 +27,11 @@ class SourceError(ValueError):
 class Cell:
     """One cell of a source text."""
 
-    kind: str  # "markdown" or "code"
+    kind: str  # "markdown", "code", or one of HIDDEN
     text: str
     where: str = ""  # file of the source, for messages
     line: int = 1  # of the source, where the text begins
+    title: str = ""  # the rest of the opening line
 
     def error(self, offset: int, message: str) -> SourceError:
         """What is wrong `offset` lines into this cell."""
@@ -46,14 +52,21 @@ def parse(text: str, where: str) -> list[Cell]:
 
 
 def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
-    prose = "[markdown]" in opening
+    match = OPENING.match(opening)
+    kind, title = match["kind"] or "code", (match["title"] or "").strip()
+    if kind not in ("code", "markdown", INCLUDE, *HIDDEN):
+        message = f"no cell is [{kind}]; there are [markdown], [{INCLUDE}], [{'], ['.join(HIDDEN)}]"
+        raise SourceError(f"{where}:{first - 1}: {message}")
+    prose = kind not in CODE
     blank = lambda line: line.strip() in ("", "#" if prose else "")
     while lines and blank(lines[0]):
         lines, first = lines[1:], first + 1
     while lines and blank(lines[-1]):
         lines = lines[:-1]
-    cell = Cell("markdown" if prose else "code", "\n".join(lines), where, first)
-    if not lines:
+    cell = Cell(kind, "\n".join(lines), where, first, title)
+    if kind == INCLUDE and (lines or not title.isidentifier()):
+        raise cell.error(-1, "[exercise] is followed by the exercise's name and by no text")
+    if not lines and kind != INCLUDE:
         raise cell.error(-1, "an empty cell")
     return replace(cell, text="\n".join(_uncommented(cell))) if prose else cell
 

@@ -27,7 +27,7 @@ def rows():
 
 
 def test_the_notebook_shows_the_very_network_that_the_check_hands_over():
-    shown = (ROOT / "solutions/source/03_training.py").read_text(encoding="utf-8")
+    shown = (ROOT / "solutions/source/03_training/train_filter.py").read_text(encoding="utf-8")
     assert train_filter.TINY_RNN.source.split("\n\n\n")[1].strip() in shown
 
 

@@ -21,7 +21,7 @@ REFUSED = {  # answers that would not let a counter be believed, and the word th
     "import os\n": "import os",
     "from sys import modules\n": "import from sys",
     "secret = ().__class__\n": ".__class__",
-    "found = print\n": "print",
+    "found = open\n": "open",
     "made = dict(a=1)\n": "dict",
     "open_it = lambda: 1\n": "no Lambda",
 }
@@ -34,7 +34,6 @@ REFUSED_INSIDE = {
     "    import os\n": "no Import",
     "    def inner():\n        pass\n": "a function inside a function",
     "    try:\n        y[0] = 1\n    except Exception:\n        pass\n": "no Try",
-    "    np.copyto(x, y)\n": ".copyto",
 }
 
 

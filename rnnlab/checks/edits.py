@@ -33,9 +33,9 @@ def run(source: str, name: str, arguments: tuple) -> object:
     return call(loaded(Code(source, name)), arguments)
 
 
-def call(function: Callable, arguments: tuple) -> object:
+def call(function: Callable, arguments: tuple, sources: dict[str, dict] | None = None) -> object:
     """function(*arguments) on copies, with a fresh instance of each Code; those of one source share it."""
-    sources: dict[str, dict] = {}
+    sources = {} if sources is None else sources
     return function(
         *(
             loaded(a, sources) if isinstance(a, Code) else np.copy(a) if isinstance(a, np.ndarray) else a
@@ -44,10 +44,17 @@ def call(function: Callable, arguments: tuple) -> object:
     )
 
 
+def trace_of(function: Callable, arguments: tuple) -> list:
+    """What the Codes among the arguments write into their `trace` while function(*arguments) runs."""
+    sources: dict[str, dict] = {}
+    call(function, arguments, sources)
+    return [entry for namespace in sources.values() for entry in namespace["trace"]]
+
+
 def loaded(code: Code, sources: dict[str, dict] | None = None) -> Callable:
     """The function that a Code stands for; `sources` keeps the globals of each source that was executed."""
     sources = {} if sources is None else sources
     if code.source not in sources:
-        sources[code.source] = {"np": np, "Wrong": Wrong}
+        sources[code.source] = {"np": np, "Wrong": Wrong, "trace": []}
         exec(code.source, sources[code.source])
     return sources[code.source][code.name]

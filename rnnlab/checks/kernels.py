@@ -1,23 +1,23 @@
-"""What checks of kernels share: launch the learner's, launch the course's, tell the first difference.
+"""Checks of kernels: launch the learner's and the course's, and note the first difference.
 
 A kernel is judged three ways, in this order: what the simulator finds wrong with it, the arrays it leaves,
-and limits on what it moved. A mistake is named by its symptoms: each known mistake is launched too, here, and
-the one that leaves the same arrays and the same kinds of finding is the one.
+and limits on what it moved.
 """
 
-import inspect
-import linecache
+import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.checks.edits import edited
-from rnnlab.grading.exercise import Mutant, Wrong
+from rnnlab.checks.answers import Answer
+from rnnlab.grading.differences import WRONG_TYPE, describe, first_difference
+from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judging import expect
+from rnnlab.grading.judging import refuse
+from rnnlab.grading.worker import Worker
 
-NEXT = {
+REMEDIES = {
     "out_of_bounds": "Let threads beyond the end do nothing: a condition around the work.",
     "race": "Draw who writes and who reads between two barriers.",
     "uninitialised": "Follow the index: which thread writes that element, and when?",
@@ -36,83 +36,64 @@ class Case(NamedTuple):
     says: str  # the case in a message, e.g. "n=5, 2 blocks of 4 threads"
 
 
-class Ran(NamedTuple):
-    """What came of it."""
+class Result(NamedTuple):
+    """What came of a launch."""
 
     arrays: list[np.ndarray]
     counts: dict | None  # fields of simulator.counts.Counts; None on a GPU
     findings: list  # [kind, message]
 
-    @property
-    def kinds(self) -> list[str]:
-        return sorted({kind for kind, _ in self.findings})
+
+Limit = Callable[[dict, Case], str | None]  # (counts, case) -> what the launch exceeded, as a sentence
 
 
-Limit = Callable[[Ran, Case], str | None]  # what a launch may not exceed, as a sentence if it does
+def launch(submission: Callable, case: Case) -> Result:
+    """The submission's launch; arrays are copies. Raises Wrong if the submission is no kernel."""
+    result = submission(case.grid, case.block, *case.arguments)
+    counted = type(result) is dict and result.get("counts") is not None
+    is_launch = type(result) is dict and result.keys() == set(Result._fields)
+    if not is_launch or (isinstance(submission, Worker) and not counted):
+        raise Wrong(
+            f"It returns {describe(result)}, as a plain function does; a kernel is asked for.",
+            WRONG_TYPE,
+            "Write @cuda.jit above its def.",
+        )
+    return Result(**result)
 
 
-def launch(submission: Callable, case: Case) -> Ran:
-    """The submission's launch; arrays are copies."""
-    return Ran(**submission(case.grid, case.block, *case.arguments))
-
-
-def judge_kernel(
+def compare_launches(
     submission: Callable,
-    cases: Sequence[Case],
-    truth: Callable,
+    answer: Answer,
+    case: Case,
     names: Sequence[str],
     axes: Sequence[tuple[str, ...]],
-    mutants: Sequence[Mutant],
-    limit: Limit = lambda ran, case: None,
+    limit: Limit = lambda counts, case: None,
 ) -> None:
-    """Raises Wrong at the first case that is not as the course's kernel `truth` leaves it.
+    """Notes whether the submission leaves what the course's kernel leaves, and within the limit.
 
-    names and axes: of the array arguments, in order; those behind are not judged.  mutants: edits of the
-    truth's source.
+    names and axes: of the array arguments, in order; those behind are for the kernel's own use.  A known
+    mistake must have the same kinds of findings, leave the same arrays and break the same limit.
     """
-    for case in cases:
-        want, ran = launch(InProcess(truth, truth.__name__), case), launch(submission, case)
-        try:
-            _hold(ran, want, case, names, axes, limit)
-        except Wrong as wrong:
-            wrong.misconception = wrong.misconception or _named(ran, case, truth, mutants)
-            raise
+    got = launch(submission, case)
+    want = launch(InProcess(answer.function, answer.name), case)
+    excess = limit(got.counts, case) if got.counts is not None else None
+    problem = _finding(got) or _difference(got, want, names, axes) or excess
+    symptoms = {
+        "findings": ", ".join(sorted({kind for kind, _ in got.findings})),
+        "excess": re.sub(r"[\d.]+", "N", excess or ""),
+        "arrays": tuple(got.arrays),
+    }
+    refuse(problem, case.says, result=symptoms, detail=got.counts)
 
 
-def _hold(ran: Ran, want: Ran, case: Case, names, axes, limit: Limit) -> None:
-    if ran.findings:
-        kind, message = ran.findings[0]
-        raise Wrong(f"{message} ({case.says})", next_step=NEXT.get(kind))
-    some = slice(len(names))  # arrays behind those with a name are for the kernel's own use
-    for got, wanted, name, axis in zip(ran.arrays[some], want.arrays[some], names, axes, strict=True):
-        expect(got, wanted, what=name, axes=axis, case=case.says)
-    if ran.counts and (too_much := limit(ran, case)):
-        raise Wrong(f"{too_much} ({case.says})")
+def _finding(got: Result) -> Wrong | None:
+    if not got.findings:
+        return None
+    kind, message = got.findings[0]
+    return Wrong(message, next_step=REMEDIES.get(kind))
 
 
-def _named(ran: Ran, case: Case, truth: Callable, mutants: Sequence[Mutant]) -> str | None:
-    """The known mistake with the same symptoms, closest first: counts too, or arrays and findings only."""
-    likely = []
-    for mutant in mutants:
-        try:
-            other = launch(InProcess(edited_kernel(truth, mutant), truth.__name__), case)
-        except Exception:
-            continue  # it does not even run on this case: it is another one's symptom
-        if other.kinds == ran.kinds and all(map(_same, other.arrays, ran.arrays)):
-            if other.counts == ran.counts:
-                return mutant.name
-            likely.append(mutant.name)
-    return likely[0] if likely else None
-
-
-def edited_kernel(truth: Callable, mutant: Mutant) -> Callable:
-    """The course's kernel with a mutant's edit, ready to be launched."""
-    source, label = edited(inspect.getsource(truth.py_func), mutant), f"<{mutant.name}>"
-    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
-    namespace = dict(truth.py_func.__globals__)
-    exec(compile(source, label, "exec"), namespace)
-    return namespace[truth.__name__]
-
-
-def _same(a: np.ndarray, b: np.ndarray) -> bool:
-    return a.shape == b.shape and a.tobytes() == b.tobytes()
+def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence[tuple]) -> Wrong | None:
+    judged = slice(len(names))
+    parts = zip(got.arrays[judged], want.arrays[judged], names, axes, strict=True)
+    return next(filter(None, (first_difference(a, b, axis, name, None) for a, b, name, axis in parts)), None)

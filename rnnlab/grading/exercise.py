@@ -1,7 +1,7 @@
 """What an exercise is: a function by name, its check, its hints, and the mistakes it must recognise."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 
 class Wrong(Exception):
@@ -24,33 +24,60 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Code:
-    """A callable argument, as source text: it is executed where the learner's code runs, afresh for each
-    call.
+    """A function argument that the judge runs itself; the answer's process gets a function that calls it there.
 
-    Codes of one call with the same source share its globals. The source may use `np`, and may raise
-    `Wrong(message, misconception, next_step)` itself: the answer then has failed with that misconception.
+    The source is executed afresh for each call of the answer, and Codes with the same source share its
+    globals. It may use `np`, append to the list `trace`, and raise `Wrong(message, misconception, next_step)`:
+    the answer then has failed, whatever it does afterwards. What it counts no answer can reach.
     """
 
     source: str
     name: str
+    trace: list | None = field(default=None, compare=False)  # what the answer did, for the check to read
+
+
+@dataclass(frozen=True)
+class Shell:
+    """An argument made where the answer runs, from source text that calls functions of the judge by name.
+
+    The text may use `np`, `Wrong` and the names of `services`; Shells with the same source share its globals.
+    Numbers, counts and traces belong into the services: what the text holds can be read by the answer.
+    """
+
+    source: str
+    name: str
+    services: Mapping[str, Callable] = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """One function to write. `check(submission, rng)` returns, or raises Wrong; `truth` has the learner's
-    signature."""
+    """One function to write, and how it is judged.
+
+    `check(submission, rng, *case)` runs for each case and notes what it observes with
+    `judging.expect` and `judging.refuse`; `cases` are tuples of sizes, or a function of a generator that
+    draws them.
+    """
 
     name: str
     points: int
     difficulty: int  # 1 to 5
     minutes: int
     lines: int  # expected size of the answer
-    hints: tuple[str, str, str]  # orient, key idea, near-code
+    hints: tuple[str, ...]  # orient, key idea, near-code
     check: Callable
-    truth: Callable
+    cases: tuple[tuple, ...] | Callable
+    make: Callable[[Mutant | None], Callable]  # the course's own function, with or without a known mistake
     mutants: tuple[Mutant, ...]
-    also_right: tuple[str, ...]  # differently written right answers, as source text
+    right: tuple[str, ...]  # differently written right answers, as programs
     seconds: float = 20.0  # time limit of the whole check, in the worker
-    is_kernel: bool = (
-        False  # called with (grid, block, *arguments); its source is restricted (kernel_source.py)
-    )
+    is_kernel: bool = False  # called with (grid, block, *arguments); see kernel_source.py
+    diagnoses: bool = False  # the check names mistakes itself; known ones are not run beside the answer
+
+    @property
+    def reference(self) -> Callable:
+        """The course's own function."""
+        return self.make(None)
+
+    def mutated(self, mutant: Mutant) -> Callable:
+        """The course's own function with a known mistake."""
+        return self.make(mutant)

@@ -18,7 +18,7 @@ from rnnlab.files import write_whole
 from rnnlab.grading import sandbox
 from rnnlab.grading.clock import Overtime, limited
 from rnnlab.grading.exercise import Exercise, Wrong
-from rnnlab.grading.judge import GRADE_AGAIN, find_fault, run_check, verdict
+from rnnlab.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.sandbox import Sandbox
@@ -175,10 +175,13 @@ def _problem(
         problem = _run_apart(exercise, answer, seed, box, lines)
     except NotStarted:
         problem = _run_apart(exercise, answer, seed, box, lines)
-    if problem is None or isinstance(problem, Wrong | Stopped):
-        return problem
+    if problem is None:
+        return None
     with limited(OWN_SECONDS):  # after the answer's processes have ended: they cannot disturb this
-        return find_fault(exercise, problem, seed)
+        if not isinstance(problem, Wrong | Stopped):
+            return find_fault(exercise, problem, seed)
+        name_mistake(exercise, problem, seed)
+    return problem
 
 
 def _run_apart(

@@ -3,8 +3,8 @@ anything."""
 
 from collections.abc import Callable
 
+from rnnlab.grading.conversation import Conversation
 from rnnlab.grading.inside import calls
-from rnnlab.grading.outcomes import answer, question
 
 
 class InProcess:
@@ -15,4 +15,6 @@ class InProcess:
         self.function, self.name = function, name or function.__name__
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
-        return answer(self.name, calls.call(self.function, question(arguments, keywords)))
+        conversation = Conversation(self.name)
+        question = conversation.question(arguments, keywords)
+        return conversation.outcome(calls.call(self.function, question, conversation.reply))

@@ -9,6 +9,7 @@ for what nobody has checked.
 import time
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from rnnlab.grading.clock import Overtime
 from rnnlab.grading.differences import WRONG_TYPE
 from rnnlab.grading.exercise import Exercise, Wrong
 from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judging import deciding
+from rnnlab.grading.judging import Observation, Transcript, recording
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
 INSTALL = "pip install 'rnnlab[lab]', then grade again"
@@ -29,6 +30,8 @@ def judge(exercise: Exercise, submission: Callable, seed: int) -> Verdict:
     problem = run_check(exercise, submission, seed)
     if isinstance(problem, Exception) and not isinstance(problem, Wrong | Stopped):
         problem = find_fault(exercise, problem, seed)
+    elif problem is not None:
+        name_mistake(exercise, problem, seed)
     return verdict(exercise, problem, time.perf_counter() - start)
 
 
@@ -40,46 +43,90 @@ def verdict(exercise: Exercise, problem: Wrong | Stopped | None, seconds: float 
         status, message, misconception = Status.failed, problem.message, problem.misconception
         following = problem.next_step or f"hint({exercise.name})"
     else:
-        status, message, misconception = problem.status, problem.message, None
+        status, message, misconception = problem.status, problem.message, problem.misconception
         following = problem.next_step
     proven = status is Status.grader_error and problem.proven
     earned = exercise.points if status is Status.passed or proven else 0
     return Verdict(exercise.name, status, earned, exercise.points, message, misconception, following, seconds)
 
 
-def draws(exercise: Exercise, seed: int) -> np.random.Generator:
-    """The numbers that an exercise's check draws: its own, whatever else is graded with the same seed."""
-    return np.random.default_rng([seed, zlib.crc32(exercise.name.encode())])
+def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
+    """The numbers that an exercise's check draws: its own for each case, whatever else has the same seed."""
+    return np.random.default_rng([seed, zlib.crc32(exercise.name.encode()), *case])
+
+
+def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
+    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped)."""
+    transcript = Transcript()
+    cases = exercise.cases(draws(exercise, seed)) if callable(exercise.cases) else exercise.cases
+    with recording(transcript):
+        for number, case in enumerate(cases):
+            try:
+                exercise.check(submission, draws(exercise, seed, number), *case)
+            except Wrong as wrong:
+                transcript.observations.append(Observation(wrong, wrong.message))
+            except Exception as error:
+                if isinstance(error, Stopped) and error.status is Status.crashed:
+                    transcript.crash = error
+                elif transcript.first is None:
+                    raise
+                break
+    return transcript
+
+
+def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> None:
+    """Say which known mistake alone explains every case: its own answer, checked with the same numbers.
+
+    To be called when the submission has ended: nothing of it may run beside the judge meanwhile.
+    """
+    transcript = getattr(problem, "transcript", None)
+    if transcript is None or exercise.diagnoses:
+        return
+    explaining = {}
+    for mutant in exercise.mutants:
+        with suppress(Exception):  # a mistake that breaks the check explains no answer that does not
+            other = observe(exercise, InProcess(exercise.mutated(mutant), exercise.name), seed)
+            if transcript.repeats(other):
+                explaining[mutant.name] = other
+    if len(explaining) > 1:
+        explaining = {
+            name: other for name, other in explaining.items() if transcript.repeats_details(other)
+        }
+    if len(explaining) == 1:
+        problem.misconception = next(iter(explaining))
 
 
 def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseException | None:
-    """None where the check passes; Wrong, Stopped, or the exception or Overtime that broke the check."""
-    with deciding() as undecided:
-        try:
-            exercise.check(submission, draws(exercise, seed))
-        except Wrong as wrong:
-            return undecided.settled(wrong)
-        except (Exception, Overtime) as error:
-            return undecided.settled() or error  # the first difference goes before what stops a later case
-        return undecided.settled()
+    """None where the check passes; Wrong, Stopped, or the exception or Overtime that broke the check.
+
+    The first difference goes before whatever stops a later case.  What was observed is kept with it.
+    """
+    try:
+        transcript = observe(exercise, submission, seed)
+    except (Exception, Overtime) as error:
+        return error
+    problem = transcript.first or transcript.crash
+    if problem:
+        problem.transcript = transcript
+    return problem
 
 
 def find_fault(exercise: Exercise, problem: BaseException, seed: int) -> Wrong | Stopped:
     """Whose fault it is that a check broke, asked of the course's own answer: Wrong or a grader_error."""
-    own = run_check(exercise, InProcess(exercise.truth, exercise.name), seed)
+    own = run_check(exercise, InProcess(exercise.reference, exercise.name), seed)
     if isinstance(own, ModuleNotFoundError):
         fault = f"The check of {exercise.name} needs the package {own.name}, which is missing: not graded."
         return Stopped(Status.grader_error, fault, INSTALL)
     if own is not None:
-        fault = f"The check of {exercise.name} is broken ({_named(own)}); this costs no points."
+        fault = f"The check of {exercise.name} is broken ({_described(own)}); this costs no points."
         return Stopped(Status.grader_error, fault, "please report it", proven=True)
     if isinstance(problem, Overtime | OSError):  # may be this machine's fault
-        fault = f"{exercise.name} could not be judged ({_named(problem)}): not graded."
+        fault = f"{exercise.name} could not be judged ({_described(problem)}): not graded."
         return Stopped(Status.grader_error, fault, GRADE_AGAIN)
-    return Wrong(f"It returns something that the check cannot work with ({_named(problem)}).", WRONG_TYPE)
+    return Wrong(f"It returns something that the check cannot work with ({_described(problem)}).", WRONG_TYPE)
 
 
-def _named(problem: BaseException) -> str:
+def _described(problem: BaseException) -> str:
     if isinstance(problem, Overtime):
         return "the judge's own computing did not come to an end"
     return f"{type(problem).__name__}: {problem}"

@@ -1,58 +1,89 @@
-"""What a check says about one answer: right, or the first difference in the learner's words and the likely
-mistake.
+"""What a check observes about one answer, case by case: each difference, and what a known mistake must repeat.
 
-A check calls `expect(got, want, ...)` once a case, smallest case first. Type, shape, dtype and finiteness are
-held exactly, values within the tolerance of their dtype. A wrong answer is compared with what known
-misconceptions give. Where two misconceptions give the same numbers, the following cases decide between them;
-the message stays that of the first case that differed.
+A check calls `expect(got, want, ...)` for a result that is determined, or `refuse(problem, ...)` for a limit
+that may be broken. Neither raises: all cases are run, and the first difference becomes the message. A known
+mistake is named only if it explains every case, right ones and wrong ones alike: see `Transcript.repeats`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import NamedTuple
+
+import numpy as np
 
 from rnnlab.grading.differences import first_difference, same
 from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.verdict import Stopped
 
 
-class Undecided:
-    """The first difference of a check, while more than one misconception explains it."""
+class Observation(NamedTuple):
+    """What one comparison showed."""
+
+    problem: Wrong | None  # None if the answer is right
+    result: object  # what a known mistake must give too: a result, or the sentence of a broken limit
+    tolerance: float | None = None
+    detail: object = None  # tells mistakes apart whose results agree, for instance counts
+
+
+class Transcript:
+    """All observations of one check."""
 
     def __init__(self) -> None:
-        self.first: Wrong | None = None
-        self.names: list[str] = []
+        self.observations: list[Observation] = []
+        self.crash: Stopped | None = None  # an exception of the answer, which ended the check
 
-    def note(self, wrong: Wrong, names: list[str]) -> None:
-        """Keep the first message; keep the misconceptions that explain this difference too, if any does."""
-        if self.first is None:
-            self.first, self.names = wrong, names
-        self.names = [name for name in self.names if name in names] or self.names
-        self.first.misconception = self.names[0]
-        if len(self.names) == 1:
-            raise self.first
+    @property
+    def first(self) -> Wrong | None:
+        """The first difference; None if there is none."""
+        return next((seen.problem for seen in self.observations if seen.problem), None)
 
-    def settled(self, last: Wrong | None = None) -> Wrong | None:
-        """What to tell the learner: the first difference with the name that is left; `last` if there was
-        none."""
-        if self.first is None:
-            return last
-        if last is not None and last.misconception in self.names:
-            self.first.misconception = last.misconception
-        return self.first
+    def repeats(self, other: "Transcript") -> bool:
+        """Whether both are right in the same cases, and wrong in the same way in all others."""
+        mine, theirs = self.observations, other.observations
+        same_end = _headline(self.crash) == _headline(other.crash)
+        return same_end and len(mine) == len(theirs) and all(map(_alike, mine, theirs))
+
+    def repeats_details(self, other: "Transcript") -> bool:
+        """Whether the details agree, too."""
+        return all(a.detail == b.detail for a, b in zip(self.observations, other.observations, strict=True))
 
 
-_undecided: ContextVar[Undecided | None] = ContextVar("undecided", default=None)
+def _headline(crash: Stopped | None) -> str:
+    """The exception's type and text, without the line that it came from."""
+    return str(crash).partition("\n")[0] if crash else ""
+
+
+def _alike(mine: Observation, theirs: Observation) -> bool:
+    if mine.problem is None or theirs.problem is None:
+        return mine.problem is theirs.problem
+    return same(_finite(mine.result), _finite(theirs.result), mine.tolerance)
+
+
+def _finite(result: object) -> object:
+    """The result with each array of floats split: its finite numbers, and where which others stand."""
+    if isinstance(result, tuple | list):
+        return tuple(map(_finite, result))
+    if isinstance(result, dict):
+        return {key: _finite(part) for key, part in result.items()}
+    if not isinstance(result, np.ndarray | float | np.floating) or np.asarray(result).dtype.kind != "f":
+        return result
+    numbers = np.asarray(result)
+    kinds = np.isnan(numbers) + 2 * np.isposinf(numbers) + 3 * np.isneginf(numbers)
+    return np.where(kinds, 0, numbers), kinds
+
+
+_transcript: ContextVar[Transcript] = ContextVar("transcript")
 
 
 @contextmanager
-def deciding() -> Iterator[Undecided]:
-    """While a whole check runs: lets later cases decide between misconceptions that agree on the first."""
-    undecided = Undecided()
-    token = _undecided.set(undecided)
+def recording(transcript: Transcript) -> Iterator[None]:
+    """Collects what expect and refuse observe."""
+    token = _transcript.set(transcript)
     try:
-        yield undecided
+        yield
     finally:
-        _undecided.reset(token)
+        _transcript.reset(token)
 
 
 def expect(
@@ -62,42 +93,36 @@ def expect(
     axes: tuple | Mapping = ("step", "sequence", "unit"),
     what: str | tuple = "h",
     case: str = "",
-    wrong: Mapping | None = None,
     tolerance: float | None = None,
-) -> None:
-    """Return if `got` is `want`, else raise Wrong with the first difference.
+    advice: Callable[[], str | None] = lambda: None,
+) -> bool:
+    """Whether `got` is `want`; the first difference is noted.
 
     `want` is an array, a number, or a tuple or dict of those; then `what` names the parts of a tuple and
-    `axes` may be {part: axes}. `wrong` is {misconception: value, or a function that gives it}; `...` in it
-    stands for the wanted part. `tolerance` is a relative error; without it the dtype decides
-    (compare.TOLERANCES).
+    `axes` may be {part: axes}. `tolerance` is a relative error; without it the dtype decides
+    (compare.TOLERANCES). `advice` gives the next step where values differ.
     """
     difference = first_difference(got, want, axes, what, tolerance)
-    if difference is None:
-        return
-    difference.message += f" ({case})" if case else ""
-    names = [name for name, value in (wrong or {}).items() if _explains(value, got, want, tolerance)]
-    undecided = _undecided.get()
-    if undecided is not None and (undecided.first is not None or len(names) > 1):
-        undecided.note(difference, names)
-        return
-    if names:
-        difference.misconception = names[0]
-    raise difference
+    if difference and difference.misconception is None:
+        difference.next_step = difference.next_step or advice()
+    _note(Observation(difference, got, tolerance), case)
+    return difference is None
 
 
-def _explains(value: object, got: object, want: object, tolerance: float | None) -> bool:
-    """Does a misconception give what was got, and something other than what is wanted?"""
-    value = _filled(value() if callable(value) else value, want)
-    return same(got, value, tolerance) and not same(want, value, tolerance)
+def refuse(
+    problem: str | Wrong | None, case: str = "", result: object = None, detail: object = None
+) -> bool:
+    """Whether nothing is wrong; else the problem is noted, as a sentence.
+
+    A known mistake must give the same `result`; without one, the same sentence.
+    """
+    wrong = Wrong(problem) if isinstance(problem, str) else problem
+    sentence = wrong.message if wrong else None
+    _note(Observation(wrong, sentence if result is None else result, detail=detail), case)
+    return wrong is None
 
 
-def _filled(value: object, want: object) -> object:
-    """The value with the wanted part in each place that says `...`."""
-    if value is ...:
-        return want
-    if isinstance(want, tuple | list) and isinstance(value, tuple | list) and len(value) == len(want):
-        return tuple(map(_filled, value, want))
-    if isinstance(want, dict) and isinstance(value, dict):
-        return {key: _filled(part, want.get(key)) for key, part in value.items()}
-    return value
+def _note(seen: Observation, case: str) -> None:
+    if seen.problem and case:
+        seen.problem.message += f" ({case})"
+    _transcript.get().observations.append(seen)

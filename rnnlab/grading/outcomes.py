@@ -8,7 +8,7 @@ import re
 from importlib.util import find_spec
 
 from rnnlab.grading.differences import WRONG_TYPE
-from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.inside import wire
 from rnnlab.grading.verdict import Status, Stopped
 
@@ -16,21 +16,6 @@ CHANGED_INPUT = "changes its input"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "sklearn", "tqdm", "ipywidgets"}
 TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what is asked for."
-
-
-def question(arguments: tuple, keywords: dict) -> bytes:
-    """The frame that asks for function(*arguments, **keywords)."""
-    return wire.pack((_sendable(arguments), _sendable(keywords)))
-
-
-def _sendable(part: object) -> object:
-    if isinstance(part, Code):
-        return wire.Program(part.source, part.name)
-    if type(part) in (tuple, list):
-        return type(part)(map(_sendable, part))
-    if type(part) is dict:
-        return {key: _sendable(each) for key, each in part.items()}
-    return part
 
 
 def answer(name: str, frame: bytes) -> object:

@@ -25,7 +25,7 @@ CHECKOUT = PACKAGE.parent
 INSIDE = PACKAGE / "grading" / "inside"
 MOUNTED = "/inside"  # where INSIDE stands under bubblewrap
 COURSE = "/course"  # where what a kernel needs of the course stands under bubblewrap
-FOR_KERNELS = ("cuda.py", "simulator", "devices.py")
+FOR_KERNELS = ("cuda.py", "simulator", "compiling", "devices.py")
 START = (
     "import sys, importlib.util as u;"
     "folder, packages, settings = sys.argv[1:];"

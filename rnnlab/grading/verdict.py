@@ -90,3 +90,4 @@ class Stopped(Exception):
     def __init__(self, status: Status, message: str, next_step: str | None = None, proven: bool = False):
         super().__init__(message)
         self.status, self.message, self.next_step, self.proven = status, message, next_step, proven
+        self.misconception: str | None = None

@@ -23,9 +23,10 @@ import numpy as np
 import psutil
 
 from rnnlab.grading import memory, sandbox
+from rnnlab.grading.conversation import Conversation
 from rnnlab.grading.family import Family, adopt_orphans
 from rnnlab.grading.inside import wire
-from rnnlab.grading.outcomes import TOO_BIG, answer, question
+from rnnlab.grading.outcomes import TOO_BIG, answer
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.verdict import Status, Stopped
 
@@ -87,7 +88,11 @@ class Worker:
         self._stack.close()
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
-        return answer(self.name, self._exchange(question(arguments, keywords)))
+        conversation = Conversation(self.name)
+        frame = self._exchange(conversation.question(arguments, keywords))
+        while conversation.is_request(frame):
+            frame = self._exchange(conversation.reply(frame))
+        return conversation.outcome(frame)
 
     def _start(self, folder: str, stack: ExitStack) -> None:
         """The process, with one pipe each way; on leaving the stack its whole family is ended."""

@@ -30,67 +30,13 @@ def tanh_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
 
 
-# %% [markdown]
-# ## Exercise: relu_step_backward
-#
-# <!-- exercise: relu_step_backward -->
-#
-# The sibling of the step above: `h_after = relu(a)` with `relu(a) = max(a, 0)` and
-# `a = x @ weight_ih.T + h_before @ weight_hh.T + bias`. You get `h_after`, not `a`. Where `h_after` is 0, ReLU passes nothing on.
-#
-# Two things to hold on to: return new arrays, and give every gradient the shape of the thing it is the gradient of.
-
-
-# %%
-def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) from dh [B,H].
-
-    x [B,I], h_before and h_after [B,H], weight_ih [H,I], weight_hh [H,H]
-    """
-    ### BEGIN SOLUTION
-    da = dh * (h_after > 0)
-    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
-    ### END SOLUTION
-
-
-# %%
-check(relu_step_backward)
+# %% [exercise] relu_step_backward
 
 # %% [markdown]
 # The appendix of the 2016 notes that lesson 04 follows prints ReLU's derivative as `h` itself. Your check knows that slip by name.
 # How could you have found it without a check? By a test that needs no formula for the gradient at all. You write it next.
 
-# %% [markdown]
-# ## Exercise: gradient_check
-#
-# <!-- exercise: gradient_check -->
-#
-# `loss(array)` returns a number. For **every** entry of `array`, of any shape, move that entry by `+eps` and by `−eps`, all
-# others where they were, and take the central difference (loss above − loss below) / (2·eps). Return two things:
-#
-# - `numeric`, those differences, with the shape of `array`;
-# - `error`, a float: ‖gradient − numeric‖ / ‖numeric‖, over all entries.
-#
-# `array` belongs to the caller: it must hold the same bits afterwards.
-
-
-# %%
-def gradient_check(loss, array, gradient, eps):
-    """(numeric, error): central differences of loss at array [...], and how far gradient [...] is from them."""
-    ### BEGIN SOLUTION
-    numeric = np.zeros_like(array)
-    for index in np.ndindex(array.shape):
-        point = array.copy()
-        point[index] += eps
-        above = loss(point)
-        point[index] -= 2 * eps
-        numeric[index] = (above - loss(point)) / (2 * eps)
-    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
-    ### END SOLUTION
-
-
-# %%
-check(gradient_check)
+# %% [exercise] gradient_check
 
 # %% [markdown]
 # Now hold your ReLU step against your own test. The loss is a weighted sum of the next state, so `dh` is the weights.
@@ -136,41 +82,7 @@ def bptt_quadratic(cell_backward, x, h, dy, weight_ih, weight_hh):
     return dx, dh0, dweight_ih, dweight_hh, dbias
 
 
-# %% [markdown]
-# ## Exercise: bptt_linear
-#
-# <!-- exercise: bptt_linear -->
-#
-# The same numbers from **one** walk back: `T` calls of `cell_backward` instead of T(T+1)/2. States are `h [T+1,B,H]`:
-# `h[0]` is given, `h[t+1]` follows `x[t]`.
-#
-# The check brings a `cell_backward` of its own, not tanh's, so call the one you get. It counts: every call after the `T`-th adds
-# 1000 to the bias gradient it returns, so that a call too many shows.
-
-
-# %%
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    """(dx [T,B,I], dh0 [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) in T calls of cell_backward.
-
-    x [T,B,I], h [T+1,B,H], dy [T,B,H];   cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-    returns (dx[t] [B,I], dh_before [B,H], dweight_ih, dweight_hh, dbias) of that step
-    """
-    ### BEGIN SOLUTION
-    dx = np.zeros_like(x)
-    dh = np.zeros_like(h[0])
-    dweight_ih, dweight_hh = np.zeros_like(weight_ih), np.zeros_like(weight_hh)
-    dbias = np.zeros(len(weight_hh))
-    for t in reversed(range(len(x))):
-        dx[t], dh, *step = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        dweight_ih += step[0]
-        dweight_hh += step[1]
-        dbias += step[2]
-    return dx, dh, dweight_ih, dweight_hh, dbias
-    ### END SOLUTION
-
-
-# %%
-check(bptt_linear)
+# %% [exercise] bptt_linear
 
 # %% [markdown]
 # Count both on a tanh network of your own. Before you run the cell: how many calls will 20 steps need, each way?
@@ -217,37 +129,7 @@ def bptt_window(cell_backward, x, h, dy, weight_ih, weight_hh, window):
     return dx, dh0, dweight_ih, dweight_hh, dbias
 
 
-# %% [markdown]
-# ## Exercise: bptt_truncated
-#
-# <!-- exercise: bptt_truncated -->
-#
-# The other way, which training loops use: cut the **sequence** into chunks of `chunk` steps, counted from step 0 (the last may be
-# shorter). A gradient walks back within its chunk and is dropped at the boundary: in other libraries, the state is detached there.
-# Nothing is cut before step 0, so `dh0` is what the first chunk sends back. `T` calls of `cell_backward`, counted as before.
-
-
-# %%
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    """As bptt_linear, but no gradient crosses from one chunk of `chunk` steps to the chunk before it."""
-    ### BEGIN SOLUTION
-    dx = np.zeros_like(x)
-    dh = np.zeros_like(h[0])
-    dweight_ih, dweight_hh = np.zeros_like(weight_ih), np.zeros_like(weight_hh)
-    dbias = np.zeros(len(weight_hh))
-    for t in reversed(range(len(x))):
-        if (t + 1) % chunk == 0:
-            dh = np.zeros_like(dh)
-        dx[t], dh, *step = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        dweight_ih += step[0]
-        dweight_hh += step[1]
-        dbias += step[2]
-    return dx, dh, dweight_ih, dweight_hh, dbias
-    ### END SOLUTION
-
-
-# %%
-check(bptt_truncated)
+# %% [exercise] bptt_truncated
 
 # %% [markdown]
 # Are the two truncations the same gradient? Look at the gradient of `weight_hh`: its distance from the full one, and the calls it cost.

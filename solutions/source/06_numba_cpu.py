@@ -11,36 +11,7 @@ from numba import njit
 
 from rnnlab import check, hint, progress, use
 
-# %% [markdown]
-# ## Exercise: fused_gates
-#
-# <!-- exercise: fused_gates -->
-#
-# One sequence, one step of a GRU that resets after its product. `g [3·H]` is the input's part of the gates and `u [3·H]` the state's, both with their biases, in the order r, z, n; `h [H]` is the state.
-#
-# - r, z = σ(g + u) with σ(a) = 1/(1 + e⁻ᵃ); n = tanh(g + **r·u**); h' = (1 − z)·n + z·h.
-# - Make the result with `np.empty_like(h)` and fill it in **one loop over the units**. All that unit j needs is read, computed and written before the loop goes on to the next unit.
-#
-# `np.exp` and `np.tanh` of a single number are welcome.
-
-
-# %%
-def fused_gates(g, u, h):
-    """h_next [H] from g [3·H], u [3·H] and h [H]."""
-    ### BEGIN SOLUTION
-    H = len(h)
-    h_next = np.empty_like(h)
-    for j in range(H):
-        r = 1 / (1 + np.exp(-(g[j] + u[j])))
-        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
-        n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
-        h_next[j] = (1 - z) * n + z * h[j]
-    return h_next
-    ### END SOLUTION
-
-
-# %%
-check(fused_gates)
+# %% [exercise] fused_gates
 
 # %% [markdown]
 # The same text, compiled: Numba needs nothing changed. The first call compiles, so it is not timed.
@@ -58,35 +29,7 @@ times = take_turns(ways, 3)
 for name, timing in times.items():
     print(f"{name:10} {1e6 * timing.median:8.1f} us for {H} units")
 
-# %% [markdown]
-# ## Exercise: fast_tanh
-#
-# <!-- exercise: fast_tanh -->
-#
-# tanh of one float32 number, as a·P(a²)/Q(a²). `odd` holds the coefficients of P, `even` those of Q, for rising powers of a². The quotient is right for |a| ≤ `edge`; beyond, the answer is the one at ±`edge`.
-#
-# - Off by no more than 8 ulps, everywhere; ±∞ give ±1, NaN stays NaN, −0 stays −0.
-# - Only `+`, `-`, `*`, `/`, `abs` and comparisons: at most **one** division, and three operations for each coefficient. Both are counted.
-
-
-# %%
-def fast_tanh(a, odd, even, edge):
-    """tanh(a), for a number a and tuples of numbers odd and even."""
-    ### BEGIN SOLUTION
-    a = edge if a > edge else a
-    a = -edge if a < -edge else a
-    z = a * a
-    top, bottom = odd[-1], even[-1]
-    for k in range(len(odd) - 2, -1, -1):
-        top = top * z + odd[k]
-    for k in range(len(even) - 2, -1, -1):
-        bottom = bottom * z + even[k]
-    return a * top / bottom
-    ### END SOLUTION
-
-
-# %%
-check(fast_tanh)
+# %% [exercise] fast_tanh
 
 # %% [markdown]
 # Compiled for 65 536 numbers, with Python's rule for a division by zero, which is an error, and with NumPy's. Do the results differ? Do the times?
@@ -115,36 +58,7 @@ def over_all(rule):
 for rule, timing in take_turns({rule: over_all(rule) for rule in ("python", "numpy")}, 5).items():
     print(f"error_model={rule!r:9} {1e9 * timing.median / a.size:5.2f} ns a number")
 
-# %% [markdown]
-# ## Exercise: blocked_matmul
-#
-# <!-- exercise: blocked_matmul -->
-#
-# `c [M,N] + a [M,K] b [K,N]` in tiles. Begin with `out = c.copy()`, add one product `a[i, k] * b[k, j]` at a time to `out[i, j]`, and return `out`. In a recurrent network c is what the input sends to the gates, and a the states of a minibatch.
-#
-# - Cut **all three** loops into pieces of `tile`. Sizes need not be multiples of it.
-# - Every access goes through a small cache: 64 lines of 8 numbers, of which the one used longest ago makes room. The check counts what misses.
-
-
-# %%
-def blocked_matmul(a, b, c, tile):
-    """c + a b [M,N], from a [M,K], b [K,N], c [M,N], in tiles of `tile` by `tile`."""
-    ### BEGIN SOLUTION
-    (M, K), N = a.shape, b.shape[1]
-    out = c.copy()
-    for i0 in range(0, M, tile):
-        for j0 in range(0, N, tile):
-            for k0 in range(0, K, tile):
-                for i in range(i0, min(i0 + tile, M)):
-                    for k in range(k0, min(k0 + tile, K)):
-                        for j in range(j0, min(j0 + tile, N)):
-                            out[i, j] += a[i, k] * b[k, j]
-    return out
-    ### END SOLUTION
-
-
-# %%
-check(blocked_matmul)
+# %% [exercise] blocked_matmul
 
 # %% [markdown]
 # Compiled, on float32 matrices of 500 by 500, 1 MB each. A tile of 500 is no tile at all. How large is your second cache? Where all of b fits into it, expect the widths to differ little; the lesson's section 8 takes weights four times as large, and vectors.

@@ -1,23 +1,29 @@
-"""A product in tiles: the matrices given to it write down every access, and a cache model counts misses."""
+"""A product in tiles: the judge writes down every access to its matrices, and a cache model counts misses.
 
-from collections.abc import Iterable
+Whatever else an answer does, a right one reads a[i,k] and b[k,j] near each other for each product, and writes
+the sum soon after; what it kept elsewhere meanwhile no cache model would see.
+"""
+
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from rnnlab.cache_model import Cache, missed
 from rnnlab.checks.edits import edited, loaded
 from rnnlab.checks.edits import run as run_edited
-from rnnlab.checks.numba_cpu import watched
-from rnnlab.checks.numba_cpu.watched import INPUT, OUTSIDE, Accesses, Watched
-from rnnlab.checks.numba_cpu.watched_matrix import Matrix, Sums
+from rnnlab.checks.numba_cpu.machines import OUTSIDE, Memory
+from rnnlab.checks.numba_cpu.shells import BATCH, INPUT, Matrix, Number, Sums, Tape, Watched, shells
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
+from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import expect
 
 SMALL = (((2, 2, 2), 2), ((3, 5, 4), 2), ((5, 4, 7), 3))  # (M, N, K), tile
 LARGE = (26, 42, 38), 8
 CACHE = Cache(ways=64, line=32)  # 64 lines of 8 float32: three tiles of 8 by 8 fit, all of b does not
 MARGIN = 1.5  # times the misses of the course's own tiles
+NEAR = 512  # accesses between the two factors of a product: registers hold no more
+SOON = 1536  # accesses until the sum is written: a tile of sums may wait, all of c may not
 COPIES = "keeps copies of its own"
 # Text, since six loops in one another are what this exercise is about
 TRUTH = """def blocked_matmul(a, b, c, tile):
@@ -62,33 +68,29 @@ ACCESSES = (
         "    b = {(k, j): b[k, j] for k in range(K) for j in range(N)}\n    out = ",
     ),
 )
-MADE = """
-accesses = Accesses()
-a = Matrix("a", left, accesses)
-b = Matrix("b", right, accesses)
-c = Matrix("c", start, accesses)
+MATRICES = """
+tape = Tape({batch}, perform, compare, value)
+a = Matrix("a", 0, {a}, tape, make)
+b = Matrix("b", 1, {b}, tape, make)
+c = Matrix("c", 2, {c}, tape, make)
 """
 
 
 def check(submission, rng):
     for sizes, tile in (*SMALL, LARGE):
         arrays = _draw(rng, *sizes)
-        codes = watched.sent(
-            (Accesses, Watched, Matrix, Sums),
-            MADE,
-            dict(zip(("left", "right", "start"), arrays, strict=True)),
-        )
-        got = _parts(submission(codes["a"], codes["b"], codes["c"], tile))
+        memory = Memory(dict(zip("abc", arrays, strict=True)))
+        product = _walked(submission, memory, arrays, tile)
         expect(
-            got[0],
+            product,
             arrays[2] + arrays[0] @ arrays[1],
             axes=("row", "column"),
             what="the product",
             case="M={}, N={}, K={}, tile={}".format(*sizes, tile),
             wrong={each.name: lambda each=each, given=(*arrays, tile): _run(each, given) for each in VALUES},
         )
-    _judge_reads(got[2], sizes)
-    _judge_misses(int(missed(got[1], CACHE).sum()), arrays, tile)
+    _judge_waiting(memory, sizes)
+    _judge_misses(_misses(memory), arrays, tile)
 
 
 def _draw(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray, ...]:
@@ -100,34 +102,56 @@ def _run(mutant: Mutant, arguments: tuple) -> object:
     return run_edited(edited(TRUTH, mutant), "blocked_matmul", arguments)
 
 
-def _parts(got: object) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(the product, addresses in the order of time, reads of a and b) of what was returned."""
-    if not isinstance(got, tuple) or len(got) != 3:
-        raise Wrong(
-            f"It returns {describe(got)}; asked for is the copy of c, with the products added.",
-            WRONG_TYPE,
-            "Begin with out = c.copy(), and end with return out.",
-        )
-    return got
+def _walked(submission: Callable, memory: Memory, arrays: Sequence[np.ndarray], tile: int) -> np.ndarray:
+    """The product [M,N] that the submission wrote; the walk is in the memory."""
+    shapes = dict(zip("abc", (array.shape for array in arrays), strict=True))
+    text = MATRICES.format(batch=BATCH, **shapes)
+    names = shells((Watched, Tape, Number, Matrix, Sums), text, memory.services)
+    got = submission(names["a"], names["b"], names["c"], tile)
+    if type(got) is tuple and len(got) == 1 and type(got[0]) is int and got[0] in memory.results:
+        return memory.matrices[got[0]].reshape(shapes["c"])
+    raise Wrong(
+        f"It returns {describe(got)}; asked for is the copy of c, with the products added.",
+        WRONG_TYPE,
+        "Begin with out = c.copy(), and end with return out.",
+    )
 
 
-def _judge_reads(reads: np.ndarray, sizes: tuple[int, int, int]) -> None:
-    """A product in registers may spare reads, four by four of them half; nobody has registers for all."""
-    products = int(np.prod(sizes))
-    if reads.sum() < products / 4:
-        raise Wrong(
-            f"For {products} products it reads a {reads[0]} times and b {reads[1]} times: the numbers must "
-            f"wait somewhere else.",
-            COPIES,
-            "Read a[i, k] and b[k, j] where they are multiplied; what is kept aside needs a cache too.",
-        )
+def _judge_waiting(memory: Memory, sizes: tuple[int, int, int]) -> None:
+    """Refuse an answer whose numbers wait where no cache is counted."""
+    M, N, K = sizes
+    never = -(NEAR + SOON) * 2
+    read_a, read_b = np.full((M, K), never), np.full((K, N), never)
+    multiplied, stored = np.full((M, N, K), never), np.zeros((M, N, K), bool)
+    for now, (matrix, index, writes) in enumerate(memory.elements):
+        if writes:
+            i, j = divmod(index, N)
+            stored[i, j] |= now - multiplied[i, j] <= SOON
+        elif matrix == 0:
+            i, k = divmod(index, K)
+            read_a[i, k] = now
+            multiplied[i, now - read_b[k] <= NEAR, k] = now
+        elif matrix == 1:
+            k, j = divmod(index, N)
+            read_b[k, j] = now
+            multiplied[now - read_a[:, k] <= NEAR, j, k] = now
+    if stored.all():
+        return
+    reads = [sum(matrix == n for matrix, _, writes in memory.elements if not writes) for n in (0, 1)]
+    raise Wrong(
+        f"For {M * N * K} products it reads a {reads[0]} times and b {reads[1]} times, and of "
+        f"{int((~stored).sum())} products the factors are not read near each other, or the sum is not written "
+        f"soon after: the numbers must wait somewhere else.",
+        COPIES,
+        "Read a[i, k] and b[k, j] where they are multiplied; what is kept aside needs a cache too.",
+    )
 
 
-def _judge_misses(misses: int, arrays: Iterable[np.ndarray], tile: int) -> None:
-    own = _misses(TRUTH, arrays, tile)
+def _judge_misses(misses: int, arrays: Sequence[np.ndarray], tile: int) -> None:
+    own = _misses_of(TRUTH, arrays, tile)
     if misses <= MARGIN * own:
         return
-    known = {each.name: _misses(edited(TRUTH, each), arrays, tile) for each in ORDERS}
+    known = {each.name: _misses_of(edited(TRUTH, each), arrays, tile) for each in ORDERS}
     nearest = min(known, key=lambda name: abs(np.log(misses / known[name])))
     raise Wrong(
         f"The sums are right. In a cache of {CACHE.ways} lines of {CACHE.line // 4} numbers the loops miss "
@@ -137,11 +161,14 @@ def _judge_misses(misses: int, arrays: Iterable[np.ndarray], tile: int) -> None:
     )
 
 
-def _misses(source: str, arrays: Iterable[np.ndarray], tile: int) -> int:
-    accesses = Accesses()
-    matrices = [Matrix(name, array, accesses) for name, array in zip("abc", arrays, strict=True)]
-    _, addresses, _ = run_edited(source, "blocked_matmul", (*matrices, tile))
-    return int(missed(addresses, CACHE).sum())
+def _misses(memory: Memory) -> int:
+    return int(missed(np.array(memory.addresses), CACHE).sum())
+
+
+def _misses_of(source: str, arrays: Sequence[np.ndarray], tile: int) -> int:
+    memory = Memory(dict(zip("abc", arrays, strict=True)))
+    _walked(InProcess(loaded(Code(source, "blocked_matmul"))), memory, arrays, tile)
+    return _misses(memory)
 
 
 BLOCKED_MATMUL = Exercise(

@@ -3,14 +3,14 @@
 import numpy as np
 
 from rnnlab.checks.edits import edited, loaded
-from rnnlab.checks.numba_cpu import watched
 from rnnlab.checks.numba_cpu.lambert import lambert
-from rnnlab.checks.numba_cpu.watched import LIBRARY
-from rnnlab.checks.numba_cpu.watched_number import Number, value_of
+from rnnlab.checks.numba_cpu.machines import Arithmetic
+from rnnlab.checks.numba_cpu.shells import BATCH, LIBRARY, Number, Tape, shells
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
 
 ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 6
+COMPARISONS = 8  # allowed at a point: each tells the answer one bit of it, and two are needed
 OPERATIONS = 3  # allowed for each coefficient; Horner's rule takes two
 EDGE = 9.02  # from here on tanh is 1 in float32
 LEVELS = 13, 14, 15  # of the continued fraction: fewer are too few for EDGE
@@ -62,7 +62,7 @@ def check(submission, rng):
     for levels in LEVELS:
         odd, even = lambert(levels)
         points = _points(rng)
-        got = [_parts(submission(_number(point), odd, even, EDGE)) for point in points]
+        got = [_computed(submission, point, odd, even) for point in points]
         values = np.array([value for value, _, _ in got])
         _judge_values(points, values, odd, even)
         _judge_counts(got, len(odd) + len(even))
@@ -75,18 +75,16 @@ def _points(rng: np.random.Generator) -> np.ndarray:
     return np.array([*ordinary, *edges, 0.0, -0.0, np.nan], dtype="float32")
 
 
-def _number(point: np.float32) -> Code:
-    """The point as a Number, where the answer runs."""
-    made = f"a = Number(np.frombuffer(bytes.fromhex({point.tobytes().hex()!r}), 'float32')[0])\n"
-    return watched.sent((Number, value_of), made, {})["a"]
-
-
-def _parts(got: object) -> tuple[float, int, int]:
-    """(value, operations, divisions) of a result; a constant took none."""
-    if isinstance(got, tuple) and len(got) == 3:
-        return float(got[0]), got[1], got[2]
+def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[float, int, int]:
+    """(value, operations, divisions) of the answer at a point; the point itself never leaves the judge."""
+    judge = Arithmetic(np.float32, (point,), COMPARISONS)
+    text = f"tape = Tape({BATCH}, perform, compare, None, 1)\na = Number(tape, 0)\n"
+    got = submission(shells((Tape, Number), text, judge.services)["a"], odd, even, EDGE)
+    counts = judge.operations, judge.divisions
+    if type(got) is tuple and len(got) == 1 and type(got[0]) is int and 0 <= got[0] < len(judge.values):
+        return float(judge.values[got[0]]), *counts
     if isinstance(got, float | int | np.floating):
-        return float(got), 0, 0
+        return float(got), *counts
     raise Wrong(f"It returns {describe(got)} instead of a number.", WRONG_TYPE)
 
 

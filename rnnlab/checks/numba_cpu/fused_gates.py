@@ -1,10 +1,10 @@
-"""A GRU's gates in one loop over its units: the arrays given to it notice a second walk."""
+"""A GRU's gates in one loop over its units: the judge hands out single elements and notices a second walk."""
 
 import numpy as np
 
 from rnnlab.checks.edits import wrong_values
-from rnnlab.checks.numba_cpu import watched
-from rnnlab.checks.numba_cpu.watched import AGAIN, INPUT, WHOLE, Row, Vector, Visits, Watched
+from rnnlab.checks.numba_cpu.machines import AGAIN, Walk
+from rnnlab.checks.numba_cpu.shells import INPUT, WHOLE, Row, Vector, Watched, shells
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Exercise, Mutant, Wrong
 from rnnlab.grading.judging import expect
@@ -48,11 +48,10 @@ VALUES = (
         "z = np.tanh(g[H + j] + u[H + j])",
     ),
 )
-MADE = """
-visits = Visits(len(state))
-g = Vector("g", input_part, visits)
-u = Vector("u", recurrent_part, visits)
-h = Vector("h", state, visits)
+VECTORS = """
+g = Vector("g", {rows}, read, write, make)
+u = Vector("u", {rows}, read, write, make)
+h = Vector("h", {units}, read, write, make)
 """
 
 
@@ -60,26 +59,26 @@ def check(submission, rng):
     for H in (1, 2, 5, int(rng.integers(6, 12))):
         g, u = rng.normal(size=(2, 3 * H))
         h = rng.uniform(-0.9, 0.9, H)
-        given = {"input_part": g, "recurrent_part": u, "state": h}
-        codes = watched.sent((Visits, Watched, Vector, Row), MADE, given)
+        walk = Walk(H, {"g": g, "u": u, "h": h})
+        vectors = shells((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), walk.services)
         want = fused_gates(g, u, h)
-        values, written = _parts(submission(codes["g"], codes["u"], codes["h"]))
-        if not written.all():
-            missing = int(np.argmin(written))
+        result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), walk)
+        if not walk.written[result].all():
+            missing = int(np.argmin(walk.written[result]))
             raise Wrong(f"h_next[{missing}] was never written (H={H}).", LEFT_OUT)
         wrong = wrong_values(fused_gates, VALUES, g, u, h)
-        expect(values, want, axes=("unit",), what="h_next", case=f"H={H}", wrong=wrong)
+        expect(walk.vectors[result], want, axes=("unit",), what="h_next", case=f"H={H}", wrong=wrong)
 
 
-def _parts(got: object) -> tuple[np.ndarray, np.ndarray]:
-    """(values, which were written) of what was returned."""
-    if not isinstance(got, tuple) or len(got) != 2:
-        raise Wrong(
-            f"It returns {describe(got)}; asked for is the array that np.empty_like(h) made.",
-            WRONG_TYPE,
-            "Begin with h_next = np.empty_like(h), and end with return h_next.",
-        )
-    return got
+def _result(got: object, walk: Walk) -> str:
+    """The name of the result that was returned."""
+    if type(got) is tuple and len(got) == 1 and type(got[0]) is str and got[0] in walk.written:
+        return got[0]
+    raise Wrong(
+        f"It returns {describe(got)}; asked for is the array that np.empty_like(h) made.",
+        WRONG_TYPE,
+        "Begin with h_next = np.empty_like(h), and end with return h_next.",
+    )
 
 
 FUSED_GATES = Exercise(

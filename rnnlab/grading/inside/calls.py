@@ -26,14 +26,17 @@ class Forbidden(Exception):
     """Something that an answer may not do; the message says what."""
 
 
-def call(function: Callable, frame: bytes, failure: dict | None = None) -> bytes:
+def call(
+    function: Callable, frame: bytes, exchange: Callable[[bytes], bytes], failure: dict | None = None
+) -> bytes:
     """The frame of the outcome of function(*arguments, **keywords), where `frame` holds both.
 
+    `exchange` sends the judge a frame and returns the judge's: it carries the calls of the judge's functions.
     `failure` is the outcome of a statement that did not run; it is why a name is missing.
     """
-    (arguments, keywords), _ = wire.unpack(frame)
-    programs: dict[str, dict] = {}
-    arguments, keywords = _ready(arguments, programs), _ready(keywords, programs)
+    (arguments, keywords), header = wire.unpack(frame)
+    programs = Programs(header.get("functions", []), exchange)
+    arguments, keywords = programs.ready(arguments), programs.ready(keywords)
     before = _bytes(arguments, keywords)
     try:
         with warnings.catch_warnings():
@@ -76,19 +79,59 @@ def outcome(error: BaseException, function: Callable | None = None) -> dict:
     }
 
 
-def _ready(part: object, programs: dict[str, dict]) -> object:
-    """The arguments with each Program turned into its function; programs with the same source share
-    globals."""
-    if isinstance(part, wire.Program):
-        if part.source not in programs:
-            programs[part.source] = {"np": np, "Wrong": Wrong, "__name__": "given"}
-            exec(compile(part.source, f"<{part.name}>", "exec"), programs[part.source])
-        return programs[part.source][part.name]
-    if isinstance(part, tuple | list):
-        return type(part)(_ready(each, programs) for each in part)
-    if isinstance(part, dict):
-        return {key: _ready(each, programs) for key, each in part.items()}
-    return part
+class Programs:
+    """What stands for each wire.Program of one call: a function of the judge, or what its source makes here."""
+
+    def __init__(self, functions: list, exchange: Callable[[bytes], bytes]):
+        self.functions = [
+            _of_the_judge(number, *description, exchange) for number, description in enumerate(functions)
+        ]
+        self.globals: dict[str, dict] = {}  # by source: programs with the same source share them
+
+    def ready(self, part: object) -> object:
+        """The arguments with each Program turned into what it stands for."""
+        if isinstance(part, wire.Program):
+            return self._loaded(part) if part.source else self.functions[int(part.name)]
+        if isinstance(part, tuple | list):
+            return type(part)(map(self.ready, part))
+        if isinstance(part, dict):
+            return {key: self.ready(value) for key, value in part.items()}
+        return part
+
+    def _loaded(self, program: wire.Program) -> object:
+        if program.source not in self.globals:
+            own = {"np": np, "Wrong": Wrong, "__name__": "given"}
+            self.globals[program.source] = own | {each.__name__: each for each in self.functions}
+            exec(compile(program.source, f"<{program.name}>", "exec"), self.globals[program.source])
+        return self.globals[program.source][program.name]
+
+
+_ORDINARY = {  # what a judge's function raises when its arguments do not suit it
+    kind.__name__: kind
+    for kind in (TypeError, ValueError, IndexError, KeyError, AttributeError, ZeroDivisionError, MemoryError)
+}
+
+
+def _of_the_judge(
+    number: int, name: str, attributes: dict, exchange: Callable[[bytes], bytes]
+) -> Callable[..., object]:
+    """A function that runs in the judge's process: here are its name and its plain attributes only."""
+
+    def function(*arguments: object, **keywords: object) -> object:
+        try:
+            request = wire.pack((arguments, keywords), kind="call", number=number)
+        except wire.Unsuitable as unsuitable:
+            raise TypeError(f"{name} takes arrays and plain numbers, not {unsuitable}") from None
+        result, header = wire.unpack(exchange(request))
+        if header["kind"] == "returned":
+            return result
+        if header["kind"] == "wrong":
+            raise Wrong(*header["said"])
+        raise _ORDINARY.get(header["type"], RuntimeError)(header["text"])
+
+    function.__name__ = function.__qualname__ = name
+    function.__dict__.update(attributes)
+    return function
 
 
 def _bytes(arguments: tuple, keywords: dict) -> list[bytes]:

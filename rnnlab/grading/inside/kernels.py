@@ -1,15 +1,21 @@
 """A kernel as an answer: launched in the simulator on copies of its arguments, and what came of it as plain
-data. On a GPU a notebook's own kernel runs there, and there are no counts.
+data: arrays, counts and findings, strict mode's judgement among them. On a GPU a notebook's own kernel runs
+there, and there are no counts.
+
+A kernel is an object of the simulator's own class, or of Numba's (`from numba import cuda`, as in every
+tutorial), which is then run as the same kernel in the simulator. Anything else is called as it stands, and a
+check of kernels refuses what it returns.
 """
 
 import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from types import FunctionType, ModuleType
 
 import numpy as np
 
-MODULES = ("rnnlab.cuda", "rnnlab.simulator.report")
+MODULES = ("rnnlab.cuda", "rnnlab.simulator.report", "rnnlab.simulator.strict")
 
 
 def prepare(course: str) -> object:
@@ -17,7 +23,15 @@ def prepare(course: str) -> object:
     sys.path.append(course)
     loaded = [importlib.import_module(name) for name in MODULES]
     sys.path.remove(course)
-    return loaded[0]
+    words, _, strict = loaded
+    if words.is_simulated:
+        strict.check(words.jit(_doubles), np.zeros(1))  # loads the compiler's parts and its libraries
+    return words
+
+
+def _doubles(x: np.ndarray) -> None:
+    """A small kernel."""
+    x[0] = x[0] * 2
 
 
 def launched(function: Callable) -> Callable:
@@ -28,14 +42,15 @@ def launched(function: Callable) -> Callable:
     """
     if type(function).__module__.startswith("numba.core."):
         return function.py_func
-    if not hasattr(function, "max_cooperative_grid_blocks") and not hasattr(function, "overloads"):
+    kernel = _simulated(function) if _is_of_numba(function) else function
+    if not _is_kernel(kernel):
         return function
 
     def launch(grid: tuple, block: tuple, *arguments: object) -> dict:
         own = [np.array(each) if isinstance(each, np.ndarray) else each for each in arguments]
-        observed = _observed(function, grid, block, own)
+        observed, refused = _observed(kernel, grid, block, own)
         counts = getattr(observed, "counts", None)
-        findings = getattr(observed, "findings", ())
+        findings = (*getattr(observed, "findings", ()), *refused)
         return {
             "arrays": [each for each in own if isinstance(each, np.ndarray)],
             "counts": None if counts is None else asdict(counts),
@@ -46,9 +61,66 @@ def launched(function: Callable) -> Callable:
     return launch
 
 
-def _observed(function: Callable, grid: tuple, block: tuple, own: list) -> object:
-    """cuda.observe without FLOPs by line, which would need Numba's compiler in here."""
+def freeze_tables(namespace: dict) -> None:
+    """Make arrays beside a kernel read-only, as a GPU has them: memory that threads share is counted."""
+    for value in namespace.values():
+        if type(value) is np.ndarray:
+            value.flags.writeable = False
+
+
+def _is_kernel(function: object) -> bool:
+    """Is this a kernel, as `cuda.jit` and nobody else makes them?"""
+    simulator = sys.modules.get("rnnlab.simulator.launch")
+    if simulator is not None and type(function) is simulator.Kernel:
+        return True
+    return _is_of_numba(function)
+
+
+def _is_of_numba(function: object) -> bool:
+    dispatcher = sys.modules.get("numba.cuda.dispatcher")
+    return dispatcher is not None and type(function) is dispatcher.CUDADispatcher
+
+
+def _simulated(kernel: Callable) -> Callable:
+    """Numba's kernel as the simulator's, where that is what runs kernels here: same code, same lines."""
+    ours = sys.modules.get("rnnlab.cuda") or importlib.import_module("rnnlab.cuda")
+    return ours.jit(_in_our_words(kernel.py_func, ours, {})) if ours.is_simulated else kernel
+
+
+def _in_our_words(function: FunctionType, ours: ModuleType, known: dict) -> FunctionType:
+    """A copy of a function that finds the simulator wherever it names numba.cuda."""
+    scope = dict(function.__globals__)
+    copy = FunctionType(
+        function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
+    )
+    copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+    known[function] = copy
+    for name in set(function.__code__.co_names) & scope.keys():
+        scope[name] = _our_word(scope[name], ours, known)
+    return copy
+
+
+def _our_word(value: object, ours: ModuleType, known: dict) -> object:
+    """What the simulator has in the place of a value that a kernel looks up."""
+    numbas = sys.modules["numba.cuda"]
+    if value is numbas:
+        return ours
+    if value is sys.modules["numba"]:
+        words = ModuleType("numba")
+        words.__dict__.update(vars(value) | {"cuda": ours})
+        return words
+    if _is_of_numba(value):
+        function = value.py_func
+        return known.get(function) or _in_our_words(function, ours, known)
+    same = [name for name, word in vars(numbas).items() if word is value and hasattr(ours, name)]
+    return getattr(ours, same[0]) if same and callable(value) else value
+
+
+def _observed(function: Callable, grid: tuple, block: tuple, own: list) -> tuple[object, tuple]:
+    """(cuda.observe without FLOPs by line, what a GPU would refuse to compile)."""
     if not sys.modules["rnnlab.cuda"].is_simulated:
-        return sys.modules["rnnlab.cuda"].observe(function, grid, block, *own)
-    report = importlib.import_module("rnnlab.simulator.report")
-    return report.observe(function, grid, block, tuple(own), with_flops=False)
+        return sys.modules["rnnlab.cuda"].observe(function, grid, block, *own), ()
+    report, strict = (importlib.import_module(name) for name in MODULES[1:])
+    observed = report.observe(function, grid, block, tuple(own), with_flops=False)
+    findings = strict.check(function, *own)
+    return observed, tuple(each for each in findings if each.kind == "does_not_compile")

@@ -37,14 +37,21 @@ def main(settings: str) -> None:
     notebook.install(sys.modules["__main__"].__dict__)
     namespace, failures = load(cells, names)
     function = namespace.get(name)
+    if words is not None:
+        kernels.freeze_tables(namespace)
     failure = next((loss for place, loss in failures if place not in optional), None)
     stopped = failure and (function is None or failure["kind"] == "forbidden")
     reasons = [f"{loss['where']} ({loss['type']}: {loss['text']})"[:300] for _, loss in failures[:5]]
     state = [callable(function), *reasons]
     wire.write(answer, wire.pack(state, **(failure if stopped else {"kind": "returned"})))
+
+    def exchange(frame: bytes) -> bytes:
+        wire.write(answer, frame)
+        return wire.read(ask)
+
     try:
         while True:
-            wire.write(answer, calls.call(function, wire.read(ask), failure))
+            wire.write(answer, calls.call(function, wire.read(ask), exchange, failure))
     except EOFError:
         return
 

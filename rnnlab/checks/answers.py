@@ -1,0 +1,119 @@
+"""What a check needs of the course's own answers: derived from the exercises' texts, and packed.
+
+`python -m rnnlab.course` writes packed/<lesson>.answers from solutions/source/<lesson>/. The file is
+compressed, so that nobody who reads the package or searches it comes upon an answer. It is no secret: whoever
+wants the answers finds them there, and a teacher who hands out the package hands them out too.
+"""
+
+import json
+import linecache
+import zlib
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache, cached_property
+from importlib import resources
+
+import numpy as np
+
+from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The course's own answer to one exercise, and all that its text says about it."""
+
+    name: str
+    points: int
+    difficulty: int  # 1 to 5
+    minutes: int
+    lines: int  # expected size of the answer
+    hints: tuple[str, ...]  # orient, key idea, near-code
+    mutants: tuple[Mutant, ...]  # known mistakes, as edits of `source`
+    right: tuple[str, ...]  # differently written right answers, as programs
+    given: str  # program that must have run before `source`
+    source: str  # program that defines the function
+
+    @cached_property
+    def function(self) -> Callable:
+        """The function itself, defined when it is first needed."""
+        return self.define(self.source, f"<{self.name}>")
+
+    def mutated(self, mutant: Mutant) -> Callable:
+        """The function with the edit of a known mistake made. Raises ValueError if the edit is stale."""
+        if mutant.old not in self.source:
+            raise ValueError(f"mutant {mutant.name!r} is stale: {self.name} has no {mutant.old!r}")
+        return self.define(self.source.replace(mutant.old, mutant.new), f"<{self.name}: {mutant.name}>")
+
+    def define(self, source: str, label: str) -> Callable:
+        """The function of this name in `given` and `source`; its lines can be shown under `label`."""
+        linecache.cache[label] = (len(source), None, source.splitlines(True), label)
+        namespace: dict = {"__name__": label}
+        exec(compile(self.given, f"<given to {self.name}>", "exec"), namespace)
+        exec(compile(source, label, "exec"), namespace)
+        return namespace[self.name]
+
+    def call(self, *arguments: object) -> object:
+        """The right result for copies of the arguments."""
+        return call(self.function, arguments)
+
+    def make(self, mutant: Mutant | None = None) -> Callable:
+        """The function, with the edit of a known mistake made where one is named."""
+        return self.mutated(mutant) if mutant else self.function
+
+    def exercise(
+        self,
+        check: Callable,
+        cases: tuple[tuple, ...] | Callable = ((),),
+        seconds: float = 20.0,
+        is_kernel: bool = False,
+        diagnoses: bool = False,
+    ) -> Exercise:
+        """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each case."""
+        facts = self.points, self.difficulty, self.minutes, self.lines
+        answers = self.make, self.mutants, self.right
+        return Exercise(
+            self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses
+        )
+
+
+@cache
+def answers(lesson: str) -> dict[str, Answer]:
+    """{exercise: its answer} of one lesson, in the order of its notebook."""
+    packed = resources.files("rnnlab.checks") / "packed" / f"{lesson}.answers"
+    return {answer.name: answer for answer in unpack(packed.read_bytes())}
+
+
+def pack(entries: list[Answer]) -> bytes:
+    """The bytes of a file of answers."""
+    return zlib.compress(json.dumps([asdict(entry) for entry in entries], ensure_ascii=False).encode(), 9)
+
+
+def unpack(data: bytes) -> list[Answer]:
+    """The answers in such a file."""
+    return [_answer(entry) for entry in json.loads(zlib.decompress(data))]
+
+
+def _answer(entry: dict) -> Answer:
+    mutants = tuple(Mutant(**mutant) for mutant in entry["mutants"])
+    return Answer(**{**entry, "mutants": mutants, "hints": tuple(entry["hints"]), "right": tuple(entry["right"])})
+
+
+def call(function: Callable, arguments: tuple) -> object:
+    """function(*arguments) on copies, with a fresh instance of each Code; those of one source share it."""
+    sources: dict[str, dict] = {}
+    return function(*(_copy(argument, sources) for argument in arguments))
+
+
+def _copy(argument: object, sources: dict[str, dict]) -> object:
+    if isinstance(argument, Code):
+        return load(argument, sources)
+    return np.copy(argument) if isinstance(argument, np.ndarray) else argument
+
+
+def load(code: Code, sources: dict[str, dict] | None = None) -> Callable:
+    """The function that a Code stands for; `sources` holds the globals of each source that was executed."""
+    sources = {} if sources is None else sources
+    if code.source not in sources:
+        sources[code.source] = {"np": np, "Wrong": Wrong, "trace": code.trace}
+        exec(code.source, sources[code.source])
+    return sources[code.source][code.name]

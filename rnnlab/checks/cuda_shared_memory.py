@@ -1,0 +1,114 @@
+"""Checks of lesson 09: a product from tiles, a sum in a block and in a warp, a tile without conflicts."""
+
+import numpy as np
+
+from rnnlab.checks.answers import answers
+from rnnlab.checks.kernels import Case, compare_launches
+
+ANSWERS = answers("cuda_shared_memory")
+TILE = 8
+
+
+def check_tiled_matmul_kernel(submission, rng, M, K, N):
+    a, b = (rng.normal(size=size).astype("float32") for size in ((M, K), (K, N)))
+    grid = (-(-N // TILE), -(-M // TILE))
+    case = Case(grid, (TILE, TILE), (a, b, np.zeros((M, N), "float32")), f"a {M} by {K}, b {K} by {N}")
+    axes = (("row", "column"),) * 3
+    compare_launches(submission, ANSWERS["tiled_matmul_kernel"], case, ("a", "b", "c"), axes, limit_matmul)
+
+
+def limit_matmul(counts, case):
+    """Every element of a and b once for each tile of c beside or below it."""
+    a, b, _ = case.arguments
+    tiles = lambda n: -(-n // TILE)
+    needed = a.size * tiles(b.shape[1]) + b.size * tiles(a.shape[0])
+    if (loads := counts["global_loads"]) > needed:
+        return f"{loads} loads from global memory where {needed} are enough with tiles of 8 by 8"
+    return None
+
+
+def check_block_sum_kernel(submission, rng, n, blocks, threads):
+    x = rng.normal(size=n).astype("float32")
+    says = f"n={n}, {blocks} blocks of {threads} threads"
+    case = Case((blocks,), (threads,), (x, np.zeros(blocks, "float32")), says)
+    axes = (("element",), ("block",))
+    compare_launches(submission, ANSWERS["block_sum_kernel"], case, ("x", "out"), axes, limit_block_sum)
+
+
+def limit_block_sum(counts, case):
+    """A barrier a halving, one before and one after at most."""
+    blocks, threads = case.grid[0], case.block[0]
+    halvings = threads.bit_length() - 1
+    if (barriers := counts["barriers"]) > blocks * (halvings + 2):
+        return f"{barriers} barriers where {blocks * (halvings + 1)} are enough"
+    wanted = blocks * (halvings + 1) if halvings > 1 else 0
+    if barriers < min(wanted, blocks * halvings):
+        return (
+            f"{barriers} barriers: {threads} numbers take {halvings} halvings, not one addition after another"
+        )
+    return None
+
+
+def check_warp_sum_kernel(submission, rng, n, blocks, threads):
+    x = rng.normal(size=n).astype("float32")
+    out = np.zeros(blocks * threads // 32, "float32")
+    case = Case((blocks,), (threads,), (x, out), f"n={n}, {blocks} blocks of {threads} threads")
+    axes = (("element",), ("warp",))
+    compare_launches(submission, ANSWERS["warp_sum_kernel"], case, ("x", "out"), axes, limit_warp_sum)
+
+
+def limit_warp_sum(counts, case):
+    """Registers only."""
+    if counts["shared_requests"]:
+        return "It goes through shared memory; a shuffle takes a value straight from another lane's register"
+    if counts["atomics"]:
+        return f"It uses {counts['atomics']} atomics; one store for each warp is enough"
+    return None
+
+
+def check_transpose_without_conflicts(submission, rng, rows, columns):
+    x = rng.normal(size=(rows, columns)).astype("float32")
+    grid = (-(-columns // 32), -(-rows // 32))
+    arguments = (x, np.zeros((columns, rows), "float32"))
+    case = Case(grid, (32, 8), arguments, f"x of {rows} by {columns}, blocks of 32 by 8")
+    answer, axes = ANSWERS["transpose_without_conflicts"], (("row", "column"),) * 2
+    compare_launches(submission, answer, case, ("x", "y"), axes, limit_conflicts)
+
+
+def limit_conflicts(counts, case):
+    """No conflict, and both sides of global memory along rows."""
+    if conflicts := counts["bank_conflicts"]:
+        return f"{conflicts} bank conflicts, of {counts['shared_requests']} requests to shared memory"
+    rows, columns = case.arguments[0].shape
+    whole = lambda r, c: r * c // 8 if c % 8 == 0 else None  # every sector once, where rows are whole sectors
+    for verb, moved, needed in (
+        ("reads", counts["global_load_sectors"], whole(rows, columns)),
+        ("writes", counts["global_store_sectors"], whole(columns, rows)),
+    ):
+        if needed is not None and moved > needed:
+            return f"It {verb} {moved} sectors of 32 bytes where {needed} do"
+    return None
+
+
+EXERCISES = (
+    ANSWERS["tiled_matmul_kernel"].exercise(
+        check_tiled_matmul_kernel,
+        lambda rng: ((8, 16, 8), (16, 8, 24), (8, 8, 8), (5, 9, 11), (int(rng.integers(9, 14)), 20, 10)),
+        is_kernel=True,
+    ),
+    ANSWERS["block_sum_kernel"].exercise(
+        check_block_sum_kernel,
+        lambda rng: ((8, 1, 8), (2, 1, 2), (64, 2, 32), (int(rng.integers(33, 60)), 1, 64), (100, 4, 32)),
+        is_kernel=True,
+    ),
+    ANSWERS["warp_sum_kernel"].exercise(
+        check_warp_sum_kernel,
+        lambda rng: ((64, 2, 32), (32, 1, 32), (20, 1, 32), (int(rng.integers(70, 90)), 2, 64)),
+        is_kernel=True,
+    ),
+    ANSWERS["transpose_without_conflicts"].exercise(
+        check_transpose_without_conflicts,
+        lambda rng: ((64, 32), (32, 32), (40, 24), (int(rng.integers(33, 40)), 35)),
+        is_kernel=True,
+    ),
+)

@@ -1,0 +1,136 @@
+"""Checks of lesson 12: weights transposed once, inputs of several steps, weight gradients after the loop."""
+
+import numpy as np
+
+from rnnlab.checks.answers import answers
+from rnnlab.checks.traces import require_calls
+from rnnlab.grading.exercise import Code
+from rnnlab.grading.judging import expect
+
+ANSWERS = answers("fused_layer")
+AXES = ("step", "sequence", "unit")
+TRANSPOSING = """
+weights, turns = {{"U": np.array({U!r}, "float32")}}, 0
+
+def turn(name):
+    global turns
+    if name not in weights:
+        raise Wrong(f"turn has no weights {{name!r}}; there are {{', '.join(weights)}}.")
+    turns += 1
+    if turns > 2:
+        raise Wrong("turn is called again and again; weights that were turned once stay turned.")
+    weights[name + "ᵀ"] = weights[name].T
+    return name + "ᵀ"
+
+def multiply(rows, name):
+    trace.append(("multiply", rows))
+    if name not in weights:
+        raise Wrong(f"multiply has no weights {{name!r}}; there are {{', '.join(weights)}}.")
+    if turns > 1 and name == "Uᵀ":
+        raise Wrong("The weights were turned a second time, with the same result.")
+    return rows @ weights[name]
+"""
+
+
+def check_transpose_once(submission, rng, T, B, H):
+    inputs, h = rng.normal(size=(T, B, H)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
+    U = rng.normal(size=(H, H)).astype("float32")
+    source = TRANSPOSING.format(U=U.tolist())
+    want = [h]
+    for a in inputs:
+        want.append(np.tanh(a + want[-1] @ U.T))
+    trace: list = []
+    arguments = inputs, h, Code(source, "turn", trace), Code(source, "multiply", trace)
+    case = f"T={T}, B={B}, H={H}"
+    if expect(submission(*arguments), np.stack(want), axes=AXES, what="h", case=case):
+        require_calls(ANSWERS["transpose_once"], trace, arguments, case)
+
+
+BATCHING = """
+W, U, calls, steps = np.array({W!r}, "float32"), np.array({U!r}, "float32"), 0, 0
+
+def inputs(rows):
+    global calls
+    trace.append(("inputs", rows))
+    if len(rows) > {k} * {B}:
+        raise Wrong(f"inputs gets {{len(rows)}} rows; {k} steps of {B} sequences are {{{k} * {B}}}.")
+    if calls >= {most}:
+        raise Wrong("inputs is called more than {most} times for {T} steps, {k} at a time.")
+    if steps < calls * {k}:
+        raise Wrong(f"inputs is called for steps from {{calls * {k}}} on when only {{steps}} steps have run: "
+                    "their products lie in memory before they are needed.")
+    if len(rows) != min({k}, {T} - calls * {k}) * {B}:
+        raise Wrong(f"inputs gets {{len(rows)}} rows where {{min({k}, {T} - calls * {k}) * {B}}} are left to multiply.")
+    calls += 1
+    return rows @ W.T
+
+def step(a, h):
+    global steps
+    trace.append(("step", a, h))
+    steps += 1
+    return np.tanh(a + h @ U.T)
+"""
+
+
+def check_batch_inputs(submission, rng, T, B, I, H, k):
+    x, h = rng.normal(size=(T, B, I)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
+    W, U = (rng.normal(size=(H, size)).astype("float32") for size in (I, H))
+    source = BATCHING.format(W=W.tolist(), U=U.tolist(), T=T, B=B, k=k, most=-(-T // k))
+    want = [h]
+    for x_t in x:
+        want.append(np.tanh(x_t @ W.T + want[-1] @ U.T))
+    trace: list = []
+    arguments = x, h, Code(source, "inputs", trace), Code(source, "step", trace), k
+    case = f"T={T}, B={B}, I={I}, H={H}, k={k}"
+    if expect(submission(*arguments), np.stack(want), axes=AXES, what="h", case=case):
+        require_calls(ANSWERS["batch_inputs"], trace, arguments, case)
+
+
+GRADIENTS = """
+U, x, h, calls = np.array({U!r}, "float32"), np.array({x!r}, "float32"), np.array({h!r}, "float32"), 0
+
+def back(d):
+    trace.append(("back", d))
+    return d @ U
+
+def gradient(d):
+    global calls
+    trace.append(("gradient", d))
+    calls += 1
+    if calls > 1:
+        raise Wrong("gradient is called a second time; all steps go into one product.")
+    if d.shape != ({rows}, U.shape[0]):
+        raise Wrong(f"gradient gets {{d.shape}}; all steps and sequences are ({rows}, {{U.shape[0]}}).")
+    return np.concatenate([d.T @ x, d.T @ h, d.sum(0)[:, None]], axis=1)
+"""
+
+
+def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
+    draw = lambda *shape: rng.uniform(-0.9, 0.9, shape).astype("float32")
+    x, h, dy, U = draw(T * B, I), draw(T + 1, B, H), draw(T, B, H), draw(H, H)
+    before = h[:-1].reshape(T * B, H)
+    source = GRADIENTS.format(U=U.tolist(), x=x.tolist(), h=before.tolist(), rows=T * B)
+    d, dh = np.zeros_like(dy), np.zeros_like(dy[0])
+    for t in reversed(range(T)):
+        d[t] = (dy[t] + dh) * (1 - h[t + 1] ** 2)
+        dh = d[t] @ U
+    flat = d.reshape(T * B, H)
+    want = np.concatenate([flat.T @ x, flat.T @ before, flat.sum(0)[:, None]], axis=1)
+    trace: list = []
+    arguments = h, dy, Code(source, "back", trace), Code(source, "gradient", trace)
+    what, case = ("the gradients", "dh of the first state"), f"T={T}, B={B}, I={I}, H={H}"
+    axes = dict(zip(what, (("unit", "weight"), ("sequence", "unit")), strict=True))
+    if expect(submission(*arguments), (want, dh), axes=axes, what=what, case=case):
+        require_calls(ANSWERS["weight_gradient_after_loop"], trace, arguments, case)
+
+
+EXERCISES = (
+    ANSWERS["transpose_once"].exercise(check_transpose_once, ((3, 2, 3), (2, 1, 2), (4, 3, 5))),
+    ANSWERS["batch_inputs"].exercise(
+        check_batch_inputs,
+        ((5, 2, 3, 4, 2), (1, 1, 2, 1, 1), (4, 1, 3, 2, 2), (8, 3, 2, 3, 3), (6, 2, 4, 3, 6)),
+    ),
+    ANSWERS["weight_gradient_after_loop"].exercise(
+        check_weight_gradient_after_loop, ((3, 2, 1, 3), (2, 1, 2, 2), (5, 3, 4, 2))
+    ),
+)

@@ -1,0 +1,91 @@
+"""Checks of lesson 05: work for each byte, sizes that suit the machine, products over several steps."""
+
+from rnnlab.checks.answers import answers
+from rnnlab.checks.numbers import compare_numbers
+from rnnlab.checks.traces import require_calls
+from rnnlab.grading.exercise import Code
+from rnnlab.grading.judging import expect
+
+ANSWERS = answers("gemm_shapes")
+
+
+def draw_products(rng) -> list[tuple]:
+    """B, H, itemsize, peak, bandwidth; two products reach the balance exactly, one with no minibatch."""
+    drawn = int(rng.integers(3, 40)), int(rng.integers(300, 900)), 4, 500.0, float(rng.integers(21, 40))
+    large = int(rng.integers(100, 999)), int(rng.integers(2_000, 9_000)), 2, 90_000.0, float(rng.integers(900, 4000))
+    return [
+        (3, 100, 8, 90.0, 21.0),
+        (1, 2, 4, 30.0, 20.0),
+        (64, 16, 4, 300.0, 30.0),
+        (5, 64, 4, 160.0, 20.0),
+        (5, 32, 4, 160.0, 20.0),
+        drawn,
+        large,
+    ]
+
+
+def check_pad_dimension(submission, rng, T, B, I, M, multiple):
+    x = rng.normal(size=(T, B, I)).astype("float32")
+    weight = rng.normal(size=(M, I)).astype("float32")
+    expect(
+        submission(x, weight, multiple),
+        ANSWERS["pad_dimension"].call(x, weight, multiple),
+        axes={"x": ("step", "sequence", "input"), "the weights": ("unit", "input")},
+        what=("x", "the weights"),
+        case=f"T={T}, B={B}, I={I}, M={M}, multiple={multiple}",
+    )
+
+
+COUNTED = """
+weights, calls, rows_left = np.array({weights!r}, "float32"), 0, {rows}
+
+def multiply(rows):
+    global calls, rows_left
+    calls += 1
+    trace.append(("multiply", rows))
+    rows_left -= len(rows)
+    if getattr(rows, "ndim", 0) != 2 or rows.shape[1] != weights.shape[1]:
+        raise Wrong(f"multiply takes [rows, {{weights.shape[1]}}], not {{getattr(rows, 'shape', type(rows))}}.")
+    if len(rows) == 0:
+        raise Wrong(f"Call {{calls}} has no rows.")
+    if len(rows) > {most_rows}:
+        raise Wrong(f"A call has {{len(rows)}} rows; {steps} steps of {B} sequences are {most_rows}.")
+    if calls > {most_calls}:
+        raise Wrong(f"multiply is called more than {most_calls} times for {T} steps, {steps} at a time.")
+    if rows_left < 0:
+        raise Wrong(f"All calls together have more than {rows} rows; {T} steps of {B} sequences are {rows}.")
+    return rows @ weights.T
+
+multiply.outputs = len(weights)
+"""
+
+
+def check_batch_input_gemm(submission, rng, T, B, I, M, steps):
+    x = rng.normal(size=(T, B, I)).astype("float32")
+    weights = rng.normal(size=(M, I)).astype("float32")
+    sizes = dict(rows=T * B, most_rows=steps * B, most_calls=-(-T // steps), steps=steps, B=B, T=T)
+    multiply = Code(COUNTED.format(weights=weights.tolist(), **sizes), "multiply", [])
+    case = f"T={T}, B={B}, I={I}, {M} outputs, steps={steps}"
+    got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
+    if expect(got, x @ weights.T, axes=axes, what="the products", case=case):
+        require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps), case)
+
+
+EXERCISES = (
+    ANSWERS["arithmetic_intensity"].exercise(
+        compare_numbers(
+            ANSWERS["arithmetic_intensity"],
+            ("FLOP a byte", "the smallest minibatch"),
+            "B={}, H={}, itemsize={}, peak={}, bandwidth={}",
+            tolerance=1e-9,
+        ),
+        draw_products,
+    ),
+    ANSWERS["pad_dimension"].exercise(
+        check_pad_dimension, ((3, 2, 5, 9, 4), (2, 3, 4, 8, 4), (1, 1, 1, 1, 2), (2, 5, 13, 6, 8))
+    ),
+    ANSWERS["batch_input_gemm"].exercise(
+        check_batch_input_gemm,
+        ((5, 3, 2, 4, 2), (1, 1, 2, 1, 1), (4, 1, 3, 2, 2), (8, 2, 3, 5, 3), (6, 4, 2, 3, 6)),
+    ),
+)

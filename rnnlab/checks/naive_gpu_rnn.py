@@ -1,0 +1,65 @@
+"""Checks of lesson 10: a GRU step as four small kernels, and what a naive forward pass launches."""
+
+import numpy as np
+
+from rnnlab import cuda
+from rnnlab.checks.answers import answers
+from rnnlab.checks.kernels import Case, compare_launches
+from rnnlab.checks.numbers import compare_numbers
+
+ANSWERS = answers("naive_gpu_rnn")
+NAMES = ("x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "gates_x", "gates_h", "h_next")
+AXES = (
+    ("sequence", "input"),
+    ("sequence", "unit"),
+    ("gate row", "input"),
+    ("gate row", "unit read"),
+    ("gate row",),
+    ("gate row",),
+    ("sequence", "gate column"),
+    ("sequence", "gate column"),
+    ("sequence", "unit"),
+)
+RESULTS = ("x times weight_ih", "h times weight_hh", "the gates r and z", "the new state")
+BLOCK = (8, 4)  # columns, sequences
+
+
+def check_step_kernels(submission, rng, B, I, H, largest):
+    """The four launches of a step, each on what the course's kernel left. Results have old numbers in them."""
+    draw = lambda *shape: rng.normal(size=shape).astype("float32")
+    parameters = draw(3 * H, I), draw(3 * H, H), draw(3 * H), draw(3 * H)
+    arrays = [draw(B, I), draw(B, H), *parameters, draw(B, 3 * H), draw(B, 3 * H), draw(B, H)]
+    arrays[4][rng.integers(3 * H)] += largest  # far into a nonlinearity
+    grid = (-(-3 * H // BLOCK[0]) + 1, -(-B // BLOCK[1]))  # one column of blocks more than is needed
+    for number, result in enumerate(RESULTS):
+        says = f"launch {number}, {result}; B={B}, I={I}, H={H}, {grid} blocks of {BLOCK} threads"
+        case = Case(grid, BLOCK, (number, *arrays), says)
+        compare_launches(submission, ANSWERS["step_kernels"], case, NAMES, AXES)
+        cuda.observe(ANSWERS["step_kernels"].function, grid, BLOCK, number, *arrays)
+
+
+def draw_passes(rng) -> list[tuple]:
+    """cell, T, B, I, H, L, microseconds a launch."""
+    fixed = [("lstm", 3, 2, 3, 4, 2), ("rnn_tanh", 1, 1, 2, 3, 1), ("lstm", 1, 2, 3, 4, 1), ("gru", 1, 2, 3, 4, 1)]
+    drawn = [
+        (cell, *map(int, rng.integers((2, 2, 2, 20, 2), (300, 65, 200, 600, 9))))
+        for cell in ("gru", "rnn_tanh", "lstm")
+    ]
+    return [(*sizes, float(rng.integers(2, 11)) / 2) for sizes in (*fixed, *drawn)]
+
+
+EXERCISES = (
+    ANSWERS["step_kernels"].exercise(
+        check_step_kernels,
+        lambda rng: ((3, 4, 5, 0), (4, 3, 8, 100), (1, 2, 1, 0), (int(rng.integers(3, 7)), 5, 7, -100)),
+        is_kernel=True,
+    ),
+    ANSWERS["launch_count"].exercise(
+        compare_numbers(
+            ANSWERS["launch_count"],
+            ("launches", "FLOPs of the products", "microseconds"),
+            "{}, T={}, B={}, I={}, H={}, L={}, {} µs a launch",
+        ),
+        draw_passes,
+    ),
+)

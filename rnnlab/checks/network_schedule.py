@@ -1,0 +1,168 @@
+"""Checks of lesson 13: cells in the order of the wavefront, streams with events, inputs of several steps."""
+
+import numpy as np
+
+from rnnlab.checks.answers import answers
+from rnnlab.checks.numbers import compare_numbers
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import refuse
+
+ANSWERS = answers("network_schedule")
+DURATIONS = {"inputs": 2, "recurrent": 3, "cell": 1}
+SLACK = 1.05  # of the shortest time that two streams a layer allow
+
+
+def check_wavefront_order(submission, rng, layers, steps):
+    """Many orders are right; a mistake is named by the order that it gives."""
+    got = submission(layers, steps)
+    pairs = _pairs(got)
+    refuse(_misplaced(got, pairs, layers, steps), f"{layers} layers, {steps} steps", result=pairs)
+
+
+def _pairs(got: object) -> list | None:
+    """The answer as a list of pairs of whole numbers; None if it is none."""
+    if not isinstance(got, list | tuple) or any(np.shape(pair) != (2,) for pair in got):
+        return None
+    return [(int(layer), int(step)) for layer, step in got]
+
+
+def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str | Wrong | None:
+    """The first thing that is wrong with the order."""
+    if order is None:
+        return f"Asked for is a list of pairs (layer, step); it returns {got!r:.60}."
+    cells = {(l, t) for l in range(layers) for t in range(steps)}
+    if strange := [cell for cell in order if cell not in cells]:
+        return f"(layer {strange[0][0]}, step {strange[0][1]}) is no cell of this network."
+    if twice := [cell for k, cell in enumerate(order) if cell in order[:k]]:
+        return f"Cell (layer {twice[0][0]}, step {twice[0][1]}) comes twice."
+    if missing := sorted(cells - set(order)):
+        return f"Cell (layer {missing[0][0]}, step {missing[0][1]}) is missing: {len(order)} of {len(cells)} come."
+    place = {cell: k for k, cell in enumerate(order)}
+    for l, t in order:
+        for source in ((l - 1, t), (l, t - 1)):
+            if place.get(source, -1) > place[l, t]:
+                return f"Cell (layer {l}, step {t}) comes before cell {source}, whose result it reads."
+    late = next((k for k in range(1, len(order)) if sum(order[k]) < sum(order[k - 1])), None)
+    if late is None:
+        return None
+    before, after = order[late - 1], order[late]
+    return f"{before} comes before {after}, which lies on an earlier diagonal and could have run already."
+
+
+def check_assign_streams(submission, rng, layers, steps, skips):
+    """`skips`: inputs also read the layer two below, so that one operation waits for two other streams."""
+    operations, waits = network(layers, steps, skips)
+    waits = [[int(place) for place in rng.permutation(places)] for places in waits]
+    got = submission(operations, waits)
+    plain = _streams_and_events(got)
+    case = f"{layers} layers, {steps} steps" + (", each layer also reads the one two below" if skips else "")
+    refuse(_bad_streams(plain, operations, waits, 2 * layers), case, result=plain)
+
+
+def network(layers: int, steps: int, skips: bool = False) -> tuple[list, list]:
+    """Operations (layer, step, kind) along diagonals, and for each the places of those it waits for."""
+    operations, waits, place = [], [], {}
+    for d in range(layers + steps - 1):
+        for l in range(max(0, d - steps + 1), min(layers, d + 1)):
+            t = d - l
+            reads = {
+                "inputs": [(l - 1, t, "cell"), *([(l - 2, t, "cell")] if skips else [])],
+                "recurrent": [(l, t - 1, "cell")],
+                "cell": [(l, t, "inputs"), (l, t, "recurrent")],
+            }
+            for kind, sources in reads.items():
+                place[l, t, kind] = len(operations)
+                operations.append((l, t, kind))
+                waits.append([place[source] for source in sources if source in place])
+    return operations, waits
+
+
+def makespan(operations: list, streams: list, events: list) -> float:
+    """Time until all is done, if streams run side by side and events hold them."""
+    free, end = {}, []
+    for k, ((_, _, kind), stream) in enumerate(zip(operations, streams, strict=True)):
+        start = max([free.get(stream, 0), *(end[earlier] for earlier, later in events if later == k)])
+        free[stream] = start + DURATIONS[kind]
+        end.append(free[stream])
+    return max(end)
+
+
+def open_hazard(waits: list, streams: list, events: list) -> tuple[int, int] | None:
+    """(earlier, later) that nothing orders: neither a stream nor a chain of events; None if there is none."""
+    done: list[set[int]] = []
+    last: dict[int, int] = {}
+    for k, stream in enumerate(streams):
+        before = {last[stream]} if stream in last else set()
+        before |= {earlier for earlier, later in events if later == k}
+        done.append(before.union(*(done[place] for place in before)))
+        last[stream] = k
+    return next(((w, k) for k, places in enumerate(waits) for w in places if w not in done[k]), None)
+
+
+def _streams_and_events(got: object) -> tuple | None:
+    """Streams and events as tuples of whole numbers; None if the answer has another form."""
+    if not isinstance(got, tuple | list) or len(got) != 2 or any(np.shape(pair) != (2,) for pair in got[1]):
+        return None
+    return tuple(map(int, got[0])), tuple(sorted((int(a), int(b)) for a, b in got[1]))
+
+
+def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) -> str | None:
+    """The first thing that is wrong, as a sentence."""
+    if plain is None or len(plain[0]) != len(operations):
+        return "Asked for are a stream for each operation, and a list of events (earlier, later)."
+    streams, events = plain
+    if len(set(streams)) > most:
+        return f"It uses {len(set(streams))} streams; {most} are there, two a layer."
+    if backward := [event for event in events if not 0 <= event[0] < event[1] < len(operations)]:
+        earlier, later = backward[0]
+        return f"Event ({earlier}, {later}): operation {later} would wait for one that is issued after it."
+    if hazard := open_hazard(waits, streams, events):
+        earlier, later = (operations[place] for place in hazard)
+        return f"Nothing holds {later} until {earlier} is done, whose result it reads."
+    best = makespan(operations, *ANSWERS["assign_streams"].call(operations, waits))
+    if (time := makespan(operations, streams, events)) > SLACK * best:
+        return f"It takes {time} units of time; {best} are possible. Which operation waits without need?"
+    return None
+
+
+def draw_input_batches(rng) -> list[tuple]:
+    """T, layers, launch, work, step; in the third case two numbers of steps take the same time."""
+    drawn = int(rng.integers(40, 60)), int(rng.integers(3, 6)), float(rng.integers(6, 14)), 1.0, 2.0
+    large = tuple(map(int, rng.integers((300, 3), (900, 9)))), tuple(map(float, rng.uniform(1, 20, 3).round(2)))
+    return [
+        (8, 2, 5.0, 1.0, 2.0),
+        (10, 4, 1.0, 2.0, 3.0),
+        (4, 2, 6.0, 1.0, 2.0),
+        (4, 1, 0.0, 1.0, 2.0),
+        (1, 1, 2.0, 1.0, 1.5),
+        (7, 1, 2.0, 1.0, 1.5),
+        drawn,
+        (*large[0], *large[1]),
+    ]
+
+
+EXERCISES = (
+    ANSWERS["wavefront_order"].exercise(
+        check_wavefront_order,
+        lambda rng: ((3, 2), (2, 5), (1, 3), (2, 2), (1, 1), (4, int(rng.integers(5, 40)))),
+    ),
+    ANSWERS["assign_streams"].exercise(
+        check_assign_streams,
+        lambda rng: (
+            (2, 3, False),
+            (2, 2, False),
+            (1, 4, False),
+            (3, int(rng.integers(4, 7)), False),
+            (4, int(rng.integers(4, 30)), True),
+        ),
+    ),
+    ANSWERS["choose_input_batch"].exercise(
+        compare_numbers(
+            ANSWERS["choose_input_batch"],
+            ("the steps at a time", "the time"),
+            "T={}, layers={}, launch={}, work={}, step={}",
+            tolerance=1e-9,
+        ),
+        draw_input_batches,
+    ),
+)

@@ -1,0 +1,184 @@
+"""Where the numbers of this unit lie while an answer runs: with the judge, who counts and writes down.
+
+An answer reaches these functions by name only (shells.py), and whatever it sends may be anything: what is no
+index, name or operation of the machine raises, which the answer gets as an exception of its own.
+"""
+
+import operator
+
+import numpy as np
+
+from rnnlab.checks.numba_cpu.shells import Tape
+from rnnlab.grading.exercise import Wrong
+
+AGAIN = "walks over the units more than once"
+OUTSIDE = "runs past the edge"
+MOST_RESULTS = 16
+MOST_OPERATIONS = 1_000_000
+NAMES = {code: word for word, code in Tape.CODES.items()}
+COMPARISONS = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
+}  # fmt: skip
+
+
+class Walk:
+    """Vectors whose elements belong to units: a unit that was left must not be visited again."""
+
+    def __init__(self, units: int, vectors: dict[str, np.ndarray]):
+        self.units, self.vectors, self.now, self.left = units, dict(vectors), None, set()
+        self.written: dict[str, np.ndarray] = {}  # by result: which elements were
+
+    @property
+    def services(self) -> dict:
+        return {"read": self.read, "write": self.write, "make": self.make}
+
+    def read(self, name: str, index: int) -> float:
+        """One element."""
+        return float(self._visited(name, index)[index])
+
+    def write(self, name: str, index: int, value: float) -> None:
+        """Set one element of a result."""
+        written = self.written[name]
+        self._visited(name, index)[index] = value
+        written[index] = True
+
+    def make(self, name: str, content: str) -> str:
+        """The name of a new result, of a vector's size: "copy" of it, "zeros" or "nothing"."""
+        if len(self.written) >= MOST_RESULTS:
+            raise ValueError(f"more than {MOST_RESULTS} results are made; one is asked for")
+        result, like = f"result {len(self.written) + 1}", self.vectors[name]
+        fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
+        self.vectors[result] = np.array(np.broadcast_to(fill, like.shape))
+        self.written[result] = np.zeros(like.shape, bool)
+        return result
+
+    def _visited(self, name: str, index: int) -> np.ndarray:
+        vector, index = self.vectors[name], operator.index(index)
+        if not 0 <= index < vector.size:
+            raise Wrong(f"It uses {name}[{index}]; {name} has shape {vector.shape}.", OUTSIDE)
+        unit = index % self.units
+        if unit != self.now and unit in self.left:
+            raise Wrong(
+                f"Unit {unit} is visited again after unit {self.now}.",
+                AGAIN,
+                "Everything that unit j needs is read, computed and written before unit j + 1.",
+            )
+        if unit != self.now:
+            self.left.add(self.now)
+            self.now = unit
+        return vector
+
+
+class Arithmetic:
+    """Numbers of one precision that an answer computes with, and how many operations it took."""
+
+    def __init__(self, kind: type, numbers: tuple = (), comparisons: int = 0):
+        self.kind, self.values, self.comparisons = kind, [kind(number) for number in numbers], comparisons
+        self.operations = self.divisions = 0
+
+    @property
+    def services(self) -> dict:
+        return {"perform": self.perform, "compare": self.compare}
+
+    def perform(self, rows: np.ndarray, constants: np.ndarray) -> None:
+        """Carry out a batch of a Tape: rows [n,4] int64, constants [m] float64."""
+        if rows.ndim != 2 or rows.shape[1] != 4 or rows.dtype != np.int64 or constants.ndim != 1:
+            raise ValueError("this is no batch of operations")
+        if self.operations + len(rows) > MOST_OPERATIONS:
+            raise ValueError(f"more than {MOST_OPERATIONS} operations")
+        constants, kind = constants.tolist(), self.kind
+        for code, *places in rows.tolist():
+            if code > Tape.CODES["abs"]:
+                self.access(code, *places, constants)
+                continue
+            self.operations += 1
+            left = self._operand(places[0], constants)
+            if code == 2:
+                value = left * self._operand(places[1], constants)
+            elif code == 0:
+                value = left + self._operand(places[1], constants)
+            else:
+                value = self._seldom(NAMES[code], left, lambda: self._operand(places[1], constants))  # noqa: B023
+            self.values.append(kind(value))
+
+    def access(self, code: int, matrix: int, index: int, operand: int, constants: list[float]) -> None:
+        """Read or write memory, which plain arithmetic has not."""
+        raise ValueError("there is no memory here")
+
+    def compare(self, word: str, left: float, right: float) -> bool:
+        """A comparison of two operands: an int is a handle, a float a constant. It tells the answer one bit."""
+        if self.comparisons == 0:
+            raise Wrong(
+                "The numbers are compared more often than any range needs.",
+                None,
+                "Compare a with the two ends of its range, and then compute.",
+            )
+        self.comparisons -= 1
+        values = [self.values[each] if type(each) is int else self.kind(each) for each in (left, right)]
+        return bool(COMPARISONS[word](*values))
+
+    def _operand(self, place: int, constants: list[float]) -> object:
+        return self.values[place] if place >= 0 else self.kind(constants[-1 - place])
+
+    def _seldom(self, word: str, left: object, right: object) -> object:
+        if word == "-":
+            return left - right()
+        if word == "/":
+            self.divisions += 1
+            return left / right()
+        return -left if word == "negative" else abs(left)
+
+
+class Memory(Arithmetic):
+    """Matrices whose every access is written down: the byte address, and which element it is."""
+
+    def __init__(self, matrices: dict[str, np.ndarray], itemsize: int = 4, line: int = 64):
+        super().__init__(np.float64)
+        self.itemsize, self.line, self.end = itemsize, line, 0
+        self.names, self.matrices, self.starts = [], [], []
+        self.results: set[int] = set()
+        self.addresses: list[int] = []
+        self.elements: list[tuple[int, int, bool]] = []  # matrix, flat index, is it a write
+        for name, matrix in matrices.items():
+            self._place(name, np.array(matrix, "float64"))
+
+    @property
+    def services(self) -> dict:
+        return super().services | {"value": self.value, "make": self.make}
+
+    def value(self, handle: int) -> float:
+        """A number as a plain float."""
+        return float(self.values[operator.index(handle)])
+
+    def make(self, name: str, content: str) -> int:
+        """The number of a new result, of a matrix's shape: "copy" of it, "zeros" or "nothing"."""
+        if len(self.results) >= MOST_RESULTS:
+            raise ValueError(f"more than {MOST_RESULTS} results are made; one is asked for")
+        like = self.matrices[self.names.index(name)]
+        fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
+        self.results.add(self._place(f"result {len(self.results) + 1}", np.broadcast_to(fill, like.shape)))
+        return len(self.matrices) - 1
+
+    def access(self, code: int, matrix: int, index: int, operand: int, constants: list[float]) -> None:
+        """Read an element into a new number, or write an operand into an element of a result."""
+        if index < 0 or matrix < 0:
+            raise IndexError("an index below 0")
+        if len(self.addresses) >= MOST_OPERATIONS:
+            raise ValueError(f"more than {MOST_OPERATIONS} accesses")
+        values, writes = self.matrices[matrix], code == Tape.CODES["write"]
+        if not writes:
+            self.values.append(values[index])
+        elif matrix in self.results:
+            values[index] = self._operand(operand, constants)
+        else:
+            raise ValueError("an input is not written to")
+        self.addresses.append(self.starts[matrix] + self.itemsize * index)
+        self.elements.append((matrix, index, writes))
+
+    def _place(self, name: str, matrix: np.ndarray) -> int:
+        self.names.append(name)
+        self.matrices.append(np.array(matrix, "float64").reshape(-1))
+        self.starts.append(self.end)
+        self.end += -(-matrix.size * self.itemsize // self.line) * self.line
+        return len(self.matrices) - 1

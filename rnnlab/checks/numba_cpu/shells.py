@@ -1,0 +1,299 @@
+"""What an answer of this unit holds in place of arrays and numbers: names for what lies with the judge.
+
+The source of these classes is sent to where the answer runs, so nothing here may use more than NumPy and Wrong.
+They know names and sizes. Every number, count and trace stays with the judge (machines.py), who is asked through
+the functions that a class is given.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from rnnlab.grading.exercise import Shell, Wrong
+
+WHOLE = "works on whole arrays"
+INPUT = "overwrites its input"
+LIBRARY = "leaves the work to a library's function"
+BATCH = 1024  # operations that are sent to the judge at once
+
+
+class Watched:
+    """What arrays have in common that can only be used an element at a time."""
+
+    def __array_function__(self, function, types, arguments, keywords):
+        if function in (np.empty_like, np.zeros_like, np.copy):
+            return self.like({np.zeros_like: "zeros", np.copy: "copy"}.get(function, "nothing"))
+        self.whole(f"np.{function.__name__}")
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+        self.whole(f"np.{ufunc.__name__}")
+
+    def __array__(self, *arguments, **keywords):
+        self.whole("a NumPy function")
+
+    def whole(self, what):
+        raise Wrong(
+            f"{what} takes all of {self.name} at once.",
+            "works on whole arrays",
+            "Read and write single elements, with whole numbers between the brackets.",
+        )
+
+    def __iter__(self):
+        self.whole("A loop over the array itself, or list(),")
+
+    def operate(self, *others):
+        self.whole("Arithmetic")
+
+    __add__ = __radd__ = __mul__ = __rmul__ = __sub__ = __rsub__ = __matmul__ = operate
+
+    def __setitem__(self, index, value):
+        raise Wrong(
+            f"It writes into {self.name}.", "overwrites its input", "Write into the array that you return."
+        )
+
+    def copy(self):
+        return self.like("copy")
+
+    def __len__(self):
+        return self.shape[0]
+
+
+class Vector(Watched):
+    """An input [n]; `read` gives one element, `make` the name of a new result."""
+
+    def __init__(self, name, size, read, write, make):
+        self.name, self.services = name, (read, write, make)
+        self.shape, self.size, self.dtype, self.ndim = (size,), size, np.dtype("float64"), 1
+
+    def __getitem__(self, index):
+        if not hasattr(index, "__index__"):
+            self.whole(f"{self.name}[...], with anything but one whole number,")
+        return self.services[0](self.name, int(index))
+
+    def like(self, content):
+        return Row(self.services[2](self.name, content), self.size, *self.services[:2])
+
+
+class Row(tuple):
+    """A result [n], by its name."""
+
+    _fields = ("name",)
+
+    def __new__(cls, name, size, read, write):
+        row = super().__new__(cls)
+        row.name, row.services = name, (read, write)
+        row.shape, row.size, row.dtype = (size,), size, np.dtype("float64")
+        return row
+
+    def __len__(self):
+        return self.size
+
+    def __getitem__(self, index):
+        return self.services[0](self.name, index)
+
+    def __setitem__(self, index, value):
+        self.services[1](self.name, index, float(value))
+
+    def __iter__(self):
+        return iter((self.name,))
+
+
+class Tape:
+    """Operations on numbers that lie with the judge, sent there in batches: rows of a code and three places."""
+
+    CODES = {"+": 0, "-": 1, "*": 2, "/": 3, "negative": 4, "abs": 5, "read": 6, "write": 7}
+
+    def __init__(self, batch, perform, compare, value=None, numbers=0):
+        self.batch, self.perform, self.compare, self.value = batch, perform, compare, value
+        self.count, self.rows, self.constants = numbers, [], []
+
+    def number(self, word, *places):
+        self.append(word, *places)
+        self.count += 1
+        return Number(self, self.count - 1)
+
+    def append(self, word, *places):
+        if len(self.rows) >= self.batch:
+            self.send()
+        places = [self.place(each) for each in places]
+        self.rows.append([self.CODES[word], *places, *[0] * (3 - len(places))])
+
+    def place(self, operand):
+        if isinstance(operand, Number):
+            return operand.handle
+        if isinstance(operand, list):
+            return operand[0]
+        self.constants.append(float(operand))
+        return -len(self.constants)
+
+    def send(self):
+        rows, constants = self.rows, self.constants
+        self.rows, self.constants = [], []
+        if rows:
+            self.perform(np.array(rows, "int64"), np.array(constants, "float64"))
+
+    def ask(self, word, left, right):
+        self.send()
+        plain = lambda operand: operand.handle if isinstance(operand, Number) else float(operand)
+        return self.compare(word, plain(left), plain(right))
+
+
+class Number(tuple):
+    """A number that lies with the judge, by its handle."""
+
+    _fields = ("handle",)
+
+    def __new__(cls, tape, handle):
+        number = super().__new__(cls)
+        number.tape, number.handle = tape, handle
+        return number
+
+    def __iter__(self):
+        self.tape.send()
+        return iter((self.handle,))
+
+    def __add__(self, other):
+        return self.tape.number("+", self, other)
+
+    def __radd__(self, other):
+        return self.tape.number("+", other, self)
+
+    def __sub__(self, other):
+        return self.tape.number("-", self, other)
+
+    def __rsub__(self, other):
+        return self.tape.number("-", other, self)
+
+    def __mul__(self, other):
+        return self.tape.number("*", self, other)
+
+    def __rmul__(self, other):
+        return self.tape.number("*", other, self)
+
+    def __truediv__(self, other):
+        return self.tape.number("/", self, other)
+
+    def __rtruediv__(self, other):
+        return self.tape.number("/", other, self)
+
+    def __neg__(self):
+        return self.tape.number("negative", self)
+
+    def __abs__(self):
+        return self.tape.number("abs", self)
+
+    def __pow__(self, exponent):
+        if exponent not in range(100):
+            self.library("** with anything but a small whole number")
+        product = 1.0
+        for _ in range(int(exponent)):
+            product = self * product
+        return product
+
+    def __lt__(self, other):
+        return self.tape.ask("<", self, other)
+
+    def __le__(self, other):
+        return self.tape.ask("<=", self, other)
+
+    def __gt__(self, other):
+        return self.tape.ask(">", self, other)
+
+    def __ge__(self, other):
+        return self.tape.ask(">=", self, other)
+
+    def __eq__(self, other):
+        return self.tape.ask("==", self, other)
+
+    def __ne__(self, other):
+        return self.tape.ask("!=", self, other)
+
+    __hash__ = None
+
+    def __bool__(self):
+        return self != 0
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **keywords):
+        words = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+        if ufunc.__name__ not in words or method != "__call__" or keywords:
+            self.library(f"np.{ufunc.__name__}")
+        return self.tape.number(words[ufunc.__name__], *inputs)
+
+    def __array__(self, *arguments, **keywords):
+        if self.tape.value is None:
+            self.library("a NumPy function")
+        return np.array(float(self))
+
+    def __float__(self):
+        if self.tape.value is None:
+            self.library("float(), or a function of math,")
+        self.tape.send()
+        return self.tape.value(self.handle)
+
+    def __int__(self):
+        self.library("int() or round()")
+
+    __index__ = __round__ = __int__
+
+    def library(self, what):
+        raise Wrong(
+            f"{what} was called on a.",
+            "leaves the work to a library's function",
+            "Use +, -, *, / and comparisons: those a compiler turns into vector instructions.",
+        )
+
+
+class Matrix(Watched):
+    """An input [M,N], by its number; an element is read when its index is written down."""
+
+    def __init__(self, name, number, shape, tape, make):
+        self.name, self.number, self.tape, self.make = name, number, tape, make
+        self.shape, self.size, self.dtype, self.ndim = shape, shape[0] * shape[1], np.dtype("float64"), 2
+
+    def __getitem__(self, index):
+        return self.tape.number("read", *self.places(index))
+
+    def places(self, index):
+        if not (isinstance(index, tuple) and len(index) == 2 and all(hasattr(n, "__index__") for n in index)):
+            self.whole(f"{self.name}[...], with anything but two whole numbers,")
+        if not (0 <= index[0] < self.shape[0] and 0 <= index[1] < self.shape[1]):
+            raise Wrong(
+                f"It uses {self.name}[{index[0]}, {index[1]}]; {self.name} has shape {self.shape}.",
+                "runs past the edge",
+            )
+        return [self.number], [int(index[0] * self.shape[1] + index[1])]
+
+    def like(self, content):
+        return Sums(Matrix("the result", self.make(self.name, content), self.shape, self.tape, self.make))
+
+
+class Sums(tuple):
+    """A result [M,N], by its number."""
+
+    _fields = ("number",)
+
+    def __new__(cls, place):
+        sums = super().__new__(cls)
+        sums.place, sums.shape, sums.size, sums.dtype = place, place.shape, place.size, place.dtype
+        return sums
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        return self.place[index]
+
+    def __setitem__(self, index, value):
+        self.place.tape.append("write", *self.place.places(index), value)
+
+    def __iter__(self):
+        self.place.tape.send()
+        return iter((self.place.number,))
+
+
+def shells(classes: Sequence[type], text: str, services: Mapping[str, Callable]) -> dict[str, Shell]:
+    """{name: Shell} of the objects that the text makes, all from one source with the same services."""
+    source = "\n\n".join([*map(inspect.getsource, classes), text])
+    names = [line.split(" = ")[0] for line in text.strip().split("\n")]
+    return {name: Shell(source, name, services) for name in names}

@@ -1,0 +1,22 @@
+"""Checks of exercises whose arguments and results are plain numbers."""
+
+from collections.abc import Callable
+
+from rnnlab.checks.answers import Answer
+from rnnlab.grading.judging import expect
+
+
+def compare_numbers(
+    answer: Answer, what: str | tuple[str, ...], sizes: str, tolerance: float | None = None
+) -> Callable:
+    """A check whose cases are the arguments themselves.
+
+    what: name of the result, or of its parts.  sizes: the case in a message, a format of the arguments.
+    """
+
+    def check(submission: Callable, rng: object, *arguments: object) -> None:
+        want = answer.call(*arguments)
+        case = sizes.format(*arguments)
+        expect(submission(*arguments), want, axes=(), what=what, case=case, tolerance=tolerance)
+
+    return check

@@ -1,0 +1,132 @@
+"""Checks of lesson 14: what fits on a chip, who has which weight, a barrier of flags, a kernel that stays."""
+
+import numpy as np
+
+from rnnlab.checks.answers import answers
+from rnnlab.checks.kernels import Case, compare_launches
+from rnnlab.checks.numbers import compare_numbers
+from rnnlab.grading.judging import expect
+
+ANSWERS = answers("persistent_rnn")
+
+
+def draw_chips(rng) -> list[tuple]:
+    """gates, H, itemsize, registers, shared, multiprocessors; each side of each limit, and the limits."""
+    drawn = int(rng.integers(3, 5)), int(rng.integers(40, 90)), 2, 5000, 9000, 3
+    large = int(rng.integers(2, 5)), int(rng.integers(500, 3000)), 2, 200_000, 180_000, int(rng.integers(70, 140))
+    return [
+        (4, 8, 4, 100, 160, 3),
+        (1, 8, 4, 256, 0, 1),
+        (1, 8, 4, 100, 200, 2),
+        (2, 8, 4, 100, 156, 2),
+        (1, 10, 4, 100, 250, 2),
+        (1, 10, 4, 100, 100, 2),
+        (3, 10, 2, 64, 64, 2),
+        (1, 1152, 4, 216 * 256 * 4, 0, 24),
+        drawn,
+        large,
+    ]
+
+
+def draw_threads(rng) -> list[tuple]:
+    """block, thread, H, gates, units, warps; with lanes and warps that are not full."""
+    drawn = int(rng.integers(0, 3)), int(rng.integers(33, 64)), 70, 4, 3, 2
+    large = int(rng.integers(3, 20)), int(rng.integers(0, 128)), int(rng.integers(300, 700)), 4, 5, 4
+    return [
+        (1, 37, 40, 1, 2, 2),
+        (0, 1, 40, 1, 2, 1),
+        (0, 0, 4, 1, 1, 1),
+        (2, 3, 35, 3, 4, 2),
+        (0, 70, 48, 2, 5, 4),
+        (4, 5, 35, 3, 4, 2),
+        drawn,
+        large,
+    ]
+
+
+def check_tile_for_thread(submission, rng, *case):
+    want, got = ANSWERS["tile_for_thread"].call(*case), submission(*case)
+    says = "block={}, thread={}, H={}, gates={}, units={}, warps={}".format(*case)
+    expect(_sorted(got), _sorted(want), axes=("weight", "row or column"), what="the weights", case=says)
+
+
+def _sorted(pairs: object) -> object:
+    """[n,2] (row, column), so that any order is right; what is no list of pairs stays as it is."""
+    if not isinstance(pairs, list | tuple) or any(np.shape(pair) != (2,) for pair in pairs):
+        return pairs
+    return np.array(sorted(map(tuple, pairs)), dtype="int64").reshape(-1, 2)
+
+
+def check_flag_barrier(submission, rng, blocks, threads, steps):
+    history = np.full((steps + 1, blocks * threads), np.nan, "float32")
+    history[0] = rng.normal(size=blocks * threads)
+    says = f"{blocks} blocks of {threads} threads, {steps} steps"
+    case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps), says)
+    compare_launches(submission, ANSWERS["flag_barrier"], case, ("history",), (("step", "element"),))
+
+
+WIDE = 16
+
+
+def check_persistent_rnn_kernel(submission, rng, blocks, steps):
+    h = np.full((steps + 1, WIDE), np.nan, "float32")
+    h[0] = rng.normal(size=WIDE)
+    weights = rng.normal(size=(WIDE, WIDE)).astype("float32") / 4
+    inputs = rng.normal(size=(steps, WIDE)).astype("float32")
+    says = f"{blocks} blocks of {WIDE // blocks} threads, {steps} steps"
+    case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")), says)
+    compare_launches(submission, ANSWERS["persistent_rnn_kernel"], case, ("h",), (("step", "unit"),), limit_loads)
+
+
+def limit_loads(counts, case):
+    """Weights once; inputs and h may be read by everybody in every step."""
+    steps, most = len(case.arguments[2]), WIDE * WIDE + len(case.arguments[2]) * WIDE * (WIDE + 1)
+    if counts["global_loads"] > most:
+        return (
+            f"{counts['global_loads']} loads; weights read once are {WIDE * WIDE}, with inputs and h of "
+            f"{steps} steps {most} in all: keep the weights in a local array"
+        )
+    return None
+
+
+def draw_memories(rng) -> list[tuple]:
+    """T, B, H, itemsize, memory; the second is full to the byte."""
+    drawn = int(rng.integers(50, 90)), int(rng.integers(5, 9)), 33, 4, 5_000_000
+    large = tuple(map(int, rng.integers((300, 30, 900), (900, 90, 2000))))
+    return [
+        (10, 2, 4, 2, 12_345),
+        (3, 2, 4, 4, 3 * (192 + 384)),
+        (1, 2, 3, 4, 10_000),
+        drawn,
+        (700, 64, 1152, 4, 6 * 10**9),
+        (*large, 2, 80 * 10**9),
+    ]
+
+
+EXERCISES = (
+    ANSWERS["fits_on_chip"].exercise(
+        compare_numbers(
+            ANSWERS["fits_on_chip"],
+            ("the place", "the most units"),
+            "gates={}, H={}, itemsize={}, registers={}, shared={}, multiprocessors={}",
+        ),
+        draw_chips,
+    ),
+    ANSWERS["tile_for_thread"].exercise(check_tile_for_thread, draw_threads),
+    ANSWERS["flag_barrier"].exercise(
+        check_flag_barrier,
+        lambda rng: ((2, 2, 2), (1, 2, 1), (3, 4, 3), (4, 5, int(rng.integers(2, 5)))),
+        is_kernel=True,
+    ),
+    ANSWERS["persistent_rnn_kernel"].exercise(
+        check_persistent_rnn_kernel, ((2, 2), (1, 1), (4, 3), (4, 8)), is_kernel=True
+    ),
+    ANSWERS["activation_memory"].exercise(
+        compare_numbers(
+            ANSWERS["activation_memory"],
+            ("bytes kept", "layers"),
+            "T={}, B={}, H={}, itemsize={}, memory={}",
+        ),
+        draw_memories,
+    ),
+)

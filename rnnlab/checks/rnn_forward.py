@@ -1,0 +1,162 @@
+"""Checks of lesson 01: a step, a sequence, a minibatch, and a network that computes a filter."""
+
+import numpy as np
+
+from rnnlab.checks.answers import answers
+from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.judging import expect, refuse
+
+ANSWERS = answers("rnn_forward")
+
+
+def parameters(rng, I: int, H: int, dtype="float64") -> tuple:
+    """weight_ih [H,I], weight_hh [H,H], bias_ih [H], bias_hh [H], at which tanh is not saturated."""
+    shapes = (H, I), (H, H), (H,), (H,)
+    gains = 0.7 / np.sqrt(I), 0.9 / np.sqrt(H), 0.3, 0.3
+    drawn = (gain * rng.standard_normal(shape) for gain, shape in zip(gains, shapes, strict=True))
+    return tuple(array.astype(dtype) for array in drawn)
+
+
+def exact(name: str, *arguments) -> np.ndarray:
+    """The course's answer worked out in float64, rounded to the dtype of the last argument."""
+    wide = (a.astype("float64") if isinstance(a, np.ndarray) else a for a in arguments)
+    return ANSWERS[name].call(*wide).astype(arguments[-1].dtype)
+
+
+def check_rnn_step(submission, rng, I, H, dtype):
+    x, h = (rng.standard_normal(size).astype(dtype) for size in (I, H))
+    arguments = x, h, *parameters(rng, I, H, dtype)
+    want = exact("rnn_step", *arguments)
+    expect(submission(*arguments), want, axes=("unit",), what="h'", case=f"I={I}, H={H}, {dtype}")
+
+
+def check_rnn_forward(submission, rng, T, I, H, dtype):
+    x, h0 = rng.standard_normal((T, I)).astype(dtype), rng.standard_normal(H).astype(dtype)
+    arguments = x, h0, *parameters(rng, I, H, dtype)
+    want = exact("rnn_forward", *arguments)
+    case = f"T={T}, I={I}, H={H}, {dtype}"
+    expect(submission(*arguments), want, axes=("row", "unit"), what="the array of states", case=case)
+
+
+COUNTED_PRODUCT = """
+calls = 0
+
+def multiply(a, b):
+    global calls
+    calls += 1
+    trace.append((a, b))
+    shapes = f"{{np.shape(a)}} and {{np.shape(b)}}"
+    if calls > {budget}:
+        raise Wrong(
+            f"multiply is called more than 2*T = {budget} times for T={T} steps of B={B} sequences; "
+            f"in the last call its factors have the shapes {{shapes}}.",
+            None,
+            "Give multiply the rows of all sequences at once: x[t] is [B,I].",
+        )
+    if np.ndim(a) != 2 or np.ndim(b) != 2:
+        raise Wrong(
+            f"multiply takes two matrices, and gets the shapes {{shapes}}.",
+            None,
+            "A minibatch at one step is a matrix already: x[t] is [B,I].",
+        )
+    if np.shape(a)[1] != np.shape(b)[0]:
+        raise Wrong(
+            f"multiply cannot multiply the shapes {{shapes}}: the two sizes in the middle differ.",
+            None,
+            "With one sequence a row the weights stand on the right: x[t] [B,I] times weight_ih.T [I,H].",
+        )
+    return a @ b * {scale}
+"""
+
+
+def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
+    """A multiply that halves every product shows whether each product goes through it."""
+    x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
+    weights = parameters(rng, I, H, dtype)
+    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, T=T, B=B, scale=scale), "multiply", [])
+    want = exact("rnn_forward_batched", lambda a, b: a @ b * scale, x, h0, *weights)
+    case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
+    got = submission(multiply, x, h0, *weights)
+    if expect(got, want, axes=("row", "sequence", "unit"), what="the array of states", case=case):
+        refuse(_missing_product(multiply.trace, x, want), case)
+
+
+def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
+    """An input x[t,b] or state h[t,b] that was neither a row of some factor nor part of one; None if there is none.
+
+    A factor's columns count too: the weights may stand on the left.
+    """
+    factors = [factor for a, b in trace for factor in (a, np.transpose(b))]
+    for name, vectors in (("x", x), ("h", states[:-1])):
+        for t, b in np.ndindex(vectors.shape[:2]):
+            if not any(_holds_row(factor, vectors[t, b]) for factor in factors):
+                return Wrong(
+                    f"The states are right, but multiply never got {name}[{t}] of sequence {b}.",
+                    None,
+                    "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
+                )
+    return None
+
+
+def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
+    """Whether the vector stands in one of the rows, side by side."""
+    if factor.shape[1] < len(vector):
+        return False
+    windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
+    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
+
+
+def check_filter_weights(submission, rng, K):
+    kernel, row = rng.uniform(1, 2, K) * rng.choice((-1, 1), K), rng.uniform(0, 1, 9)
+    got = run_linear(row, *_as_weights(submission(kernel), K))
+    case = f"K={K}, kernel {np.round(kernel, 2).tolist()}"
+    expect(got, np.convolve(row, kernel)[: len(row)], axes=("pixel",), what="y", case=case)
+
+
+def run_linear(row, weight_ih, weight_hh, weight_out):
+    """y [T] of the network h' = weight_ih x + weight_hh h, y = weight_out h', from h = 0, over row [T]."""
+    h, y = np.zeros(len(weight_hh)), []
+    for pixel in row:
+        h = weight_ih[:, 0] * pixel + weight_hh @ h
+        y.append(weight_out[0] @ h)
+    return np.array(y)
+
+
+def _as_weights(result, K: int) -> list:
+    if not isinstance(result, tuple | list) or len(result) != 3:
+        raise Wrong(
+            "The result is not three arrays.",
+            "returns the wrong type",
+            "End with `return weight_ih, weight_hh, weight_out`.",
+        )
+    shapes = [np.shape(array) for array in result]
+    H = shapes[1][0] if shapes[1] else 0
+    if not H or shapes != [(H, 1), (H, H), (1, H)]:
+        raise Wrong(
+            f"For a kernel of K={K} numbers the shapes are {shapes[0]}, {shapes[1]}, {shapes[2]}.",
+            "returns the wrong shape",
+            f"With H units: weight_ih (H, 1), weight_hh (H, H), weight_out (1, H); H = K = {K} is enough.",
+        )
+    return [np.asarray(array, dtype=float) for array in result]
+
+
+EXERCISES = (
+    ANSWERS["rnn_step"].exercise(
+        check_rnn_step, ((3, 2, "float64"), (2, 2, "float64"), (1, 1, "float64"), (4, 6, "float32"))
+    ),
+    ANSWERS["rnn_forward"].exercise(
+        check_rnn_forward,
+        ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 3, "float64"), (4, 2, 6, "float32")),
+    ),
+    ANSWERS["rnn_forward_batched"].exercise(
+        check_rnn_forward_batched,
+        (
+            (3, 3, 2, 4, "float64", 1),
+            (1, 1, 1, 1, "float64", 1),
+            (2, 5, 3, 4, "float64", 1),
+            (4, 3, 5, 2, "float32", 1),
+            (2, 3, 4, 5, "float64", 0.5),
+        ),
+    ),
+    ANSWERS["filter_weights"].exercise(check_filter_weights, ((2,), (1,), (3,), (4,))),
+)

@@ -1,0 +1,53 @@
+"""Calls that every right answer makes of the judge's functions: those of the course's own answer.
+
+A budget alone says that a function was not called too often. An answer that computes by itself and calls the
+function for show would stay within it, so the calls that are needed must all be in the answer's trace. An
+entry is a tuple of a name and arrays; what an answer calls besides is a matter of the budget.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from rnnlab.checks.answers import Answer
+from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.judging import refuse
+
+TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never another step
+
+
+def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> bool:
+    """Notes whether each call that the course's answer makes of the Codes is in the trace."""
+    for number, needed in enumerate(_trace_of(answer, arguments), 1):
+        if not any(_alike(entry, needed) for entry in trace):
+            name, *_ = needed
+            problem = Wrong(
+                f"The numbers are right, but {name} never got what call {number} of the course's own answer "
+                f"gives it: they were computed some other way.",
+                None,
+                f"Let {name} do all of its work, each part once.",
+            )
+            return refuse(problem, case, result=[entry[0] for entry in trace])
+    return True
+
+
+def _trace_of(answer: Answer, arguments: tuple) -> list:
+    """The trace that the course's own answer leaves."""
+    trace: list = []
+    fresh = (replace(part, trace=trace) if isinstance(part, Code) else part for part in arguments)
+    answer.call(*fresh)
+    return trace
+
+
+def _alike(entry: tuple, needed: tuple) -> bool:
+    """The same function, and arrays of the same shape and values."""
+    if entry[0] != needed[0] or len(entry) != len(needed):
+        return False
+    return all(_close(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
+
+
+def _close(a: object, b: np.ndarray) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype.kind not in "biuf":
+        return False
+    return bool(np.abs(a - b).max(initial=0) <= TOLERANCE * max(1e-6, float(np.abs(b).max(initial=0))))

@@ -1,0 +1,102 @@
+# %% [markdown]
+# ## Exercise: rnn_forward_batched
+#
+# <!-- exercise: rnn_forward_batched -->
+#
+# Now `B` sequences at once: `x [T,B,I]`, `h0 [B,H]`, and all states `[T+1,B,H]`. The sequences know nothing of each
+# other; they only share the weights. So one product can serve them all.
+#
+# Every product must go through `multiply(a, b)`: the matrix product of a [M,K] and b [K,N]. It counts its calls and
+# allows **2 a step**, 2·T in all, however many sequences there are.
+
+# %%
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    """All states [T+1,B,H] of B sequences x [T,B,I] from h0 [B,H], with at most 2*T calls of multiply."""
+    ### BEGIN SOLUTION
+    T = len(x)
+    states = np.zeros((T + 1, *h0.shape), dtype=h0.dtype)
+    states[0] = h0
+    for t in range(T):
+        gates_x = multiply(x[t], weight_ih.T) + bias_ih
+        gates_h = multiply(states[t], weight_hh.T) + bias_hh
+        states[t + 1] = np.tanh(gates_x + gates_h)
+    return states
+    ### END SOLUTION
+
+
+# %%
+check(rnn_forward_batched)
+
+# %% [facts]
+# points: 4
+# difficulty: 3
+# minutes: 15
+# lines: 7
+
+# %% [hint]
+# Start from your rnn_forward. Which of its arrays get one more axis, and which stay as they are because all sequences
+# share them?
+
+# %% [hint]
+# `x[t]` is now a matrix [B,I] with one sequence a row. A row vector has its matrix on the right, transposed:
+# multiply(x[t], weight_ih.T) is [B,H], the products of all sequences at once. No loop over sequences is left.
+
+# %% [hint]
+# `states = np.zeros((T + 1, *h0.shape), dtype=h0.dtype)`; in the loop over t two products, `multiply(x[t],
+# weight_ih.T)` and the same for `states[t]` and `weight_hh.T`, plus both biases, then tanh.
+
+# %% [mistake] multiplies one sequence at a time
+# - multiply(states[t], weight_hh.T)
+# + np.concatenate([multiply(h[np.newaxis], weight_hh.T) for h in states[t]])
+
+# %% [mistake] does not use multiply for every product
+# - multiply(states[t], weight_hh.T)
+# + states[t] @ weight_hh.T
+
+# %% [mistake] transposes weight_hh
+# - weight_hh.T
+# + weight_hh
+
+# %% [mistake] takes x for [B,T,I]
+# - x[t]
+# + x[:, t]
+
+# %% [mistake] shows every sequence the inputs of the first
+# - x[t]
+# + x[t][:1]
+
+# %% [mistake] starts from zero instead of h0
+# -     states[0] = h0
+# -
+# +
+
+# %% [mistake] leaves out the initial state
+# - return states
+# + return states[1:]
+
+# %% [mistake] forgets the recurrent bias
+# -  + bias_hh
+# +
+
+# %% [mistake] returns the wrong dtype
+# - , dtype=h0.dtype
+# +
+
+# %% [right]
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    gates_x = multiply(x.reshape(T * B, I), weight_ih.T).reshape(T, B, -1)
+    states = [h0]
+    for t in range(T):
+        states.append(np.tanh(gates_x[t] + multiply(states[t], weight_hh.T) + bias_ih + bias_hh))
+    return np.stack(states)
+
+# %% [right]
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    both = np.concatenate([weight_ih, weight_hh], axis=1)
+    states = [h0]
+    for x_t in x:
+        inputs = np.concatenate([x_t, states[-1]], axis=1)
+        column = multiply(both, inputs.T) + (bias_ih + bias_hh)[:, np.newaxis]
+        states.append(np.tanh(column).T)
+    return np.array(states)

@@ -1,0 +1,89 @@
+# %% [markdown]
+# ## Exercise: rnn_step
+#
+# <!-- exercise: rnn_step -->
+#
+# One sequence, one step: from the input `x [I]` and the state before it, `h [H]`, the network computes its next state
+#
+# $$h' = \tanh(W_{ih}\,x + b_{ih} + W_{hh}\,h + b_{hh}).$$
+#
+# Return a new array and leave `h` as it is.
+
+# %%
+def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    """Next state [H] from input x [I] and state h [H].   weight_ih [H,I], weight_hh [H,H], biases [H]"""
+    ### BEGIN SOLUTION
+    gates_x = weight_ih @ x + bias_ih
+    gates_h = weight_hh @ h + bias_hh
+    return np.tanh(gates_x + gates_h)
+    ### END SOLUTION
+
+
+# %%
+check(rnn_step)
+
+# %% [facts]
+# points: 2
+# difficulty: 1
+# minutes: 8
+# lines: 3
+
+# %% [hint]
+# Two matrices meet two vectors. Which of them fits x [I], which h [H]? Both products have H entries: why?
+
+# %% [hint]
+# Everything is added up before tanh is taken, once: two products and two biases. For a single vector the matrix
+# stands on the left: `matrix @ vector`.
+
+# %% [hint]
+# `gates_x = weight_ih @ x + bias_ih`; `gates_h` is made in the same way from h; the next state is `np.tanh` of their
+# sum.
+
+# %% [mistake] forgets tanh
+# - np.tanh(gates_x + gates_h)
+# + gates_x + gates_h
+
+# %% [mistake] uses the logistic function instead of tanh
+# - np.tanh(gates_x + gates_h)
+# + 1 / (1 + np.exp(-(gates_x + gates_h)))
+
+# %% [mistake] takes tanh of each part
+# - np.tanh(gates_x + gates_h)
+# + np.tanh(gates_x) + np.tanh(gates_h)
+
+# %% [mistake] forgets the input bias
+# -  + bias_ih
+# +
+
+# %% [mistake] forgets the recurrent bias
+# -  + bias_hh
+# +
+
+# %% [mistake] forgets the old state
+# - weight_hh @ h + bias_hh
+# + bias_hh
+
+# %% [mistake] transposes weight_ih
+# - weight_ih @ x
+# + x @ weight_ih
+
+# %% [mistake] transposes weight_hh
+# - weight_hh @ h
+# + h @ weight_hh
+
+# %% [mistake] changes its input
+# - return np.tanh(gates_x + gates_h)
+# + h[:] = np.tanh(gates_x + gates_h)
+# +     return h
+
+# %% [right]
+def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    both = np.concatenate([weight_ih, weight_hh], axis=1)
+    return np.tanh(both @ np.concatenate([x, h]) + (bias_ih + bias_hh))
+
+# %% [right]
+def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
+    after = np.empty_like(h)
+    for j in range(len(h)):
+        after[j] = np.tanh(weight_ih[j].dot(x) + weight_hh[j].dot(h) + bias_ih[j] + bias_hh[j])
+    return after

@@ -1,0 +1,131 @@
+# %% [markdown]
+# ## Exercise: block_sum_kernel
+#
+# <!-- exercise: block_sum_kernel -->
+#
+# Block `k` leaves in `out[k]` the sum of the elements of `x` that its threads own. Add up by halving: with 64 threads, 32 add a pair
+# each, then 16, and so on. At most 64 threads a block, a power of 2. Threads beyond the end of `x` count as 0.
+
+
+# %%
+@cuda.jit
+def block_sum_kernel(x, out):
+    """out [blocks] becomes the sum of each block's share of x [n]; blockDim.x is a power of 2, at most 64."""
+    ### BEGIN SOLUTION
+    part = cuda.shared.array(64, np.float32)
+    i = cuda.threadIdx.x
+    part[i] = np.float32(0)
+    if cuda.grid(1) < x.size:
+        part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    step = cuda.blockDim.x // 2
+    while step > 0:
+        if i < step:
+            part[i] += part[i + step]
+        cuda.syncthreads()
+        step //= 2
+    if i == 0:
+        out[cuda.blockIdx.x] = part[0]
+    ### END SOLUTION
+
+
+# %%
+check(block_sum_kernel)
+
+# %% [facts]
+# points: 4
+# difficulty: 3
+# minutes: 20
+# lines: 13
+
+# %% [hint]
+# 64 numbers can be added pairwise: 32 threads add 32 pairs at once. How often do you halve until one is left?
+
+# %% [hint]
+# After each halving the first `step` numbers hold what is left. Everybody must have finished a halving before anybody
+# starts the next, and the barrier is for all threads, also for those with nothing to add.
+
+# %% [hint]
+# `step = cuda.blockDim.x // 2`, then `while step > 0:` with `if i < step: part[i] += part[i + step]`, a barrier
+# outside the if, `step //= 2`. At the end thread 0 writes part[0].
+
+# %% [mistake] has no barrier between two halvings
+# -         cuda.syncthreads()
+# -         step
+# +         step
+
+# %% [mistake] starts before all have brought their number
+# -     cuda.syncthreads()
+# -     step
+# +     step
+
+# %% [mistake] puts the barrier where only half the block comes
+# -         cuda.syncthreads()
+# -         step
+# +             cuda.syncthreads()
+# +         step
+
+# %% [mistake] lets every thread add
+# - if i < step:
+# + if i + step < cuda.blockDim.x:
+
+# %% [mistake] stops one halving early
+# - while step > 0:
+# + while step > 1:
+
+# %% [mistake] leaves threads beyond the end without a number
+# -     part[i] = np.float32(0)
+# -
+# +
+
+# %% [mistake] reads beyond the end
+# - if cuda.grid(1) < x.size:
+# + if i >= 0:
+
+# %% [mistake] lets one thread add everything up
+# - if i < step:
+# -             part[i] += part[i + step]
+# -         cuda.syncthreads()
+# -         step //= 2
+# + if i == 0:
+# +             for k in range(1, cuda.blockDim.x):
+# +                 part[0] += part[k]
+# +         cuda.syncthreads()
+# +         step = 0
+
+# %% [right]
+from rnnlab import cuda
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    i, g = cuda.threadIdx.x, cuda.grid(1)
+    part[i] = x[g] if g < x.size else np.float32(0)
+    width = cuda.blockDim.x
+    while width > 1:
+        cuda.syncthreads()
+        width = width // 2
+        if i < width:
+            part[i] = part[i] + part[width + i]
+    if i == 0:
+        out[cuda.blockIdx.x] = part[0]
+
+# %% [right]
+from rnnlab import cuda
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    i = cuda.threadIdx.x
+    mine = np.float32(0)
+    if cuda.grid(1) < x.size:
+        mine = x[cuda.grid(1)]
+    part[i] = mine
+    cuda.syncthreads()
+    step = cuda.blockDim.x >> 1
+    while step:
+        if i < step:
+            mine += part[i + step]
+            part[i] = mine
+        cuda.syncthreads()
+        step >>= 1
+    if not i:
+        out[cuda.blockIdx.x] = mine

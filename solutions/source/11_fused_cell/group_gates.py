@@ -1,0 +1,84 @@
+# %% [markdown]
+# ## Exercise: group_gates
+#
+# <!-- exercise: group_gates -->
+#
+# `gates` names the gates of a cell, for instance `("i", "f", "g", "o")`. Gate g has weights `W_g` [H,I] for x [B,I] and `U_g` [H,H] for h [B,H]. You do not see them: `multiply(rows, names)` multiplies rows with the weights of these names, stacked, and gives [B, len(names)·H], the columns in the order of the names. A call is a launch.
+#
+# Return the sum of both products for every gate, `{gate: [B,H]}`, with two calls.
+
+
+# %%
+def group_gates(x, h, multiply, gates):
+    """{gate: x W_gateᵀ + h U_gateᵀ} for every gate."""
+    ### BEGIN SOLUTION
+    H = h.shape[1]
+    from_x = multiply(x, [f"W_{gate}" for gate in gates])
+    from_h = multiply(h, [f"U_{gate}" for gate in gates])
+    sums = from_x + from_h
+    return {gate: sums[:, k * H : (k + 1) * H] for k, gate in enumerate(gates)}
+    ### END SOLUTION
+
+
+# %%
+check(group_gates)
+
+# %% [facts]
+# points: 2
+# difficulty: 2
+# minutes: 15
+# lines: 5
+
+# %% [hint]
+# Products that share a factor can be one product. Which of a step's products share x, and which h?
+
+# %% [hint]
+# multiply(x, [all W names]) gives [B, G·H]: the first gate's H columns, then the second's, in the order of the names.
+# The same for h; add the two once, and cut the sum into columns at the end.
+
+# %% [hint]
+# `from_x = multiply(x, [f'W_{gate}' for gate in gates])`, likewise from_h with U; gate k has columns `k * H : (k + 1)
+# * H`.
+
+# %% [mistake] launches a product for each gate
+# - multiply(x, [f"W_{gate}" for gate in gates])
+# + np.concatenate([multiply(x, [f"W_{gate}"]) for gate in gates], axis=1)
+
+# %% [mistake] multiplies the state with the input weights
+# - f"U_{gate}"
+# + f"W_{gate}"
+
+# %% [mistake] forgets the recurrent products
+# - from_x + from_h
+# + from_x
+
+# %% [mistake] forgets the input products
+# - from_x + from_h
+# + from_h
+
+# %% [mistake] multiplies where it should add
+# - from_x + from_h
+# + from_x * from_h
+
+# %% [mistake] takes every so many columns
+# - k * H : (k + 1) * H
+# + k :: len(gates)
+
+# %% [mistake] gives every gate the same columns
+# - k * H : (k + 1) * H
+# + 0:H
+
+# %% [mistake] orders the gates differently in the two products
+# - f"U_{gate}" for gate in gates
+# + f"U_{gate}" for gate in gates[::-1]
+
+# %% [right]
+def group_gates(x, h, multiply, gates):
+    products = [multiply(a, [letter + "_" + gate for gate in gates]) for a, letter in ((x, "W"), (h, "U"))]
+    return dict(zip(gates, np.split(products[0] + products[1], len(gates), axis=1)))
+
+# %% [right]
+def group_gates(x, h, multiply, gates):
+    total = multiply(h, ["U_" + g for g in gates]).reshape(len(h), len(gates), -1)
+    total = total + multiply(x, ["W_" + g for g in gates]).reshape(total.shape)
+    return {gate: np.ascontiguousarray(total[:, k]) for k, gate in enumerate(gates)}

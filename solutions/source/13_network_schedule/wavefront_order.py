@@ -1,0 +1,81 @@
+# %% [markdown]
+# ## Exercise: wavefront_order
+#
+# <!-- exercise: wavefront_order -->
+#
+# Cell (layer, step) reads what cell (layer, step − 1) and cell (layer − 1, step) have made. Return all cells in an order in which each comes after those it reads, and no cell comes before one that could have run earlier: the cells that can run first, then those that can run next, and so on. Cells that can run at the same time may stand in any order.
+
+
+# %%
+def wavefront_order(layers, steps):
+    """A list of pairs (layer, step), each cell once."""
+    ### BEGIN SOLUTION
+    diagonals = range(layers + steps - 1)
+    return [(l, d - l) for d in diagonals for l in range(layers) if 0 <= d - l < steps]
+    ### END SOLUTION
+
+
+# %%
+check(wavefront_order)
+
+# %% [facts]
+# points: 2
+# difficulty: 2
+# minutes: 15
+# lines: 3
+
+# %% [hint]
+# A cell reads the state of its own layer one step before, and the output of the layer below at its own step. Draw a
+# grid and number the cells by how early each can run.
+
+# %% [hint]
+# Cell (layer, step) can run as number layer + step: all cells of a diagonal at once. There are layers + steps − 1
+# diagonals.
+
+# %% [hint]
+# For each diagonal d and each layer l, the step is d − l, if there is one: 0 ≤ d − l < steps.
+
+# %% [mistake] goes layer by layer
+# - [(l, d - l) for d in diagonals for l in range(layers) if 0 <= d - l < steps]
+# + [(l, t) for l in range(layers) for t in range(steps)]
+
+# %% [mistake] goes step by step
+# - [(l, d - l) for d in diagonals for l in range(layers) if 0 <= d - l < steps]
+# + [(l, t) for t in range(steps) for l in range(layers)]
+
+# %% [mistake] leaves out the last diagonals
+# - range(layers + steps - 1)
+# + range(max(layers, steps))
+
+# %% [mistake] starts at the end
+# - range(layers + steps - 1)
+# + range(layers + steps - 1)[::-1]
+
+# %% [mistake] has steps that are not there
+# - if 0 <= d - l < steps
+# + if d - l < steps
+
+# %% [mistake] runs along the other diagonal
+# - (l, d - l) for d
+# + (layers - 1 - l, d - l) for d
+
+# %% [mistake] turns layers and steps round
+# - (l, d - l) for d
+# + (d - l, l) for d
+
+# %% [mistake] misses the first step
+# - 0 <= d - l
+# + 0 < d - l
+
+# %% [right]
+def wavefront_order(layers, steps):
+    cells = [(l, t) for t in range(steps) for l in range(layers)]
+    return sorted(cells, key=sum)
+
+# %% [right]
+def wavefront_order(layers, steps):
+    order, front = [], {(0, 0)}
+    while front:
+        order += sorted(front, reverse=True)
+        front = {(l + a, t + 1 - a) for l, t in front for a in (0, 1) if l + a < layers and t + 1 - a < steps}
+    return order
