@@ -4,6 +4,7 @@ import numpy as np
 
 from rnnlab.checks.bptt.sequence import AXES, RESULTS, Sequence, calls_beyond, draw, with_curvature
 from rnnlab.checks.edits import call, wrong_values
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Exercise, Mutant, Wrong
 from rnnlab.grading.judging import expect
 
@@ -83,6 +84,7 @@ def check(submission, rng):
             )
         except Wrong as wrong:
             raise _counted(wrong, T, calls_beyond(got, want, T)) from None
+        insist_on_trace(sequence.cell_backward.trace, bptt_linear, sequence, f"T={T}, B={B}, I={I}, H={H}")
 
 
 def _wrong(sequence: Sequence) -> dict:

@@ -4,6 +4,7 @@ import numpy as np
 
 from rnnlab.checks.bptt.sequence import AXES, RESULTS, calls_beyond, draw
 from rnnlab.checks.edits import call, wrong_values
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Exercise, Mutant, Wrong
 from rnnlab.grading.judging import expect
 
@@ -87,6 +88,7 @@ def check(submission, rng):
         except Wrong as wrong:
             extra = calls_beyond(got, want, T)
             raise (wrong if wrong.misconception or not extra else _too_many(T, extra)) from None
+        insist_on_trace(arguments[0].trace, bptt_truncated, arguments, case)
 
 
 def _too_many(T: int, extra: int) -> Wrong:

@@ -23,6 +23,7 @@ def counted(allowed):
     def cell_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
         nonlocal calls
         calls += 1
+        trace.append(("cell_backward", dh, x, h_before, h_after))
         da = dh * (1 - {curvature} * h_after * h_after)
         dbias = da.sum(axis=0) + {surcharge} * (calls > allowed)
         return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, dbias
@@ -53,7 +54,7 @@ def draw(rng: np.random.Generator, T: int, B: int, I: int, H: int) -> Sequence:
     curvature = round(rng.uniform(0.5, 0.8), 3)
     source = COUNTED_CELL.format(curvature=curvature, surcharge=SURCHARGE, allowed=T)
     return Sequence(
-        Code(source, "cell_backward"),
+        Code(source, "cell_backward", []),
         rng.standard_normal((T, B, I)),
         rng.uniform(-0.9, 0.9, (T + 1, B, H)),
         rng.standard_normal((T, B, H)),

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.edits import call, wrong_values
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.judging import expect
 
@@ -70,6 +71,7 @@ def counted(allowed, inputs):
                 "One call serves all steps of x, as [T*B,I]; one call a step serves all three gates.",
             )
         lefts.append(a.copy())
+        trace.append(("product", a))
         weights.append(weight.shape)
         return a @ weight.T
 
@@ -90,20 +92,22 @@ def check(submission, rng):
     for T, B, I, H in ((1, 1, 2, 3), (3, 2, 4, 3), (4, 3, 1, 2), (drawn, 2, 5, 4)):
         arguments = _draw(rng, T, B, I, H)
         want = call(gru_reset_after, arguments)
+        case = f"T={T}, B={B}, I={I}, H={H}"
         expect(
             submission(*arguments),
             want,
             axes=("step", "sequence", "unit"),
             what=("y", "the kept product"),
-            case=f"T={T}, B={B}, I={I}, H={H}",
+            case=case,
             wrong=wrong_values(gru_reset_after, MUTANTS[len(TOO_MANY) :], *arguments),
         )
+        insist_on_trace(arguments[0].trace, gru_reset_after, arguments, case)
 
 
 def _draw(rng: np.random.Generator, T: int, B: int, I: int, H: int) -> tuple:
     """A sequence, a state and weights; I and H must differ, so that products can be told apart."""
     return (
-        Code(f"{COUNTED_PRODUCT}\nproduct = counted({1 + T}, {I})\n", "product"),
+        Code(f"{COUNTED_PRODUCT}\nproduct = counted({1 + T}, {I})\n", "product", []),
         rng.standard_normal((T, B, I)),
         rng.uniform(-0.9, 0.9, (B, H)),
         rng.standard_normal((3 * H, I)) / np.sqrt(I),

@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from rnnlab.checks.edits import wrong_values
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.judging import expect
 
@@ -32,6 +33,7 @@ def multiply(rows, names):
     if rows.shape[1] != stacked.shape[1]:
         raise Wrong(f"{{names[0]}} has {{stacked.shape[1]}} columns, the rows {{rows.shape[1]}} numbers.",
                     "multiplies the state with the input weights")
+    trace.append(("multiply", rows))
     return rows @ stacked.T
 """
 MUTANTS = (
@@ -69,7 +71,8 @@ def check(submission, rng):
             for gate in gates
         }
         as_arrays = {name: np.array(w, "float32") for name, w in weights.items()}
-        arguments = x, h, Code(COUNTED.format(weights=weights), "multiply"), gates
+        trace = []
+        arguments = x, h, Code(COUNTED.format(weights=weights), "multiply", trace), gates
         expect(
             submission(*arguments),
             {gate: x @ as_arrays[f"W_{gate}"].T + h @ as_arrays[f"U_{gate}"].T for gate in gates},
@@ -78,6 +81,7 @@ def check(submission, rng):
             case=f"B={B}, I={I}, H={H}, gates={', '.join(gates)}",
             wrong=_wrong(*arguments),
         )
+        insist_on_trace(trace, group_gates, arguments, f"B={B}, I={I}, H={H}")
 
 
 def _wrong(*arguments: object) -> dict[str, dict]:

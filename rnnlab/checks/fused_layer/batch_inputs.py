@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.fused_layer.asked import values_of
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.judging import expect
 
@@ -33,11 +34,13 @@ def inputs(rows):
         raise Wrong(f"inputs is called for steps from {{calls * {k}}} on when only {{steps}} steps have run: "
                     "their products lie in memory before they are needed.", "makes all products beforehand")
     calls += 1
+    trace.append(("inputs", rows))
     return rows @ W.T
 
 def step(a, h):
     global steps
     steps += 1
+    trace.append(("step", a, h))
     return np.tanh(a + h @ U.T)
 """
 MUTANTS = (
@@ -67,7 +70,9 @@ def check(submission, rng):
         x, h = rng.normal(size=(T, B, I)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
         W, U = (rng.normal(size=(H, size)).astype("float32") for size in (I, H))
         source = MACHINE.format(W=W.tolist(), U=U.tolist(), T=T, B=B, k=k, most=-(-T // k))
-        arguments = x, h, Code(source, "inputs"), Code(source, "step"), k
+        trace = []
+        arguments = x, h, Code(source, "inputs", trace), Code(source, "step", trace), k
+        case = f"T={T}, B={B}, I={I}, H={H}, k={k}"
         want = [h]
         for x_t in x:
             want.append(np.tanh(x_t @ W.T + want[-1] @ U.T))
@@ -76,9 +81,10 @@ def check(submission, rng):
             np.stack(want),
             axes=("step", "sequence", "unit"),
             what="h",
-            case=f"T={T}, B={B}, I={I}, H={H}, k={k}",
+            case=case,
             wrong=values_of(batch_inputs, MUTANTS, *arguments),
         )
+        insist_on_trace(trace, batch_inputs, arguments, case)
 
 
 BATCH_INPUTS = Exercise(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.fused_layer.asked import values_of
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.judging import expect
 
@@ -35,6 +36,7 @@ def multiply(rows, name):
     if turns > 1 and name == "Uᵀ":
         raise Wrong("The weights were turned a second time, with the same result.",
                     "turns the weights in every step")
+    trace.append(("multiply", rows))
     return rows @ weights[name]
 """
 MUTANTS = (
@@ -57,7 +59,8 @@ def check(submission, rng):
         inputs, h = rng.normal(size=(T, B, H)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
         U = rng.normal(size=(H, H)).astype("float32")
         source = MACHINE.format(U=U.tolist())
-        arguments = inputs, h, Code(source, "turn"), Code(source, "multiply")
+        trace = []
+        arguments = inputs, h, Code(source, "turn", trace), Code(source, "multiply", trace)
         want = [h]
         for a in inputs:
             want.append(np.tanh(a + want[-1] @ U.T))
@@ -69,6 +72,7 @@ def check(submission, rng):
             case=f"T={T}, B={B}, H={H}",
             wrong=values_of(transpose_once, MUTANTS, *arguments),
         )
+        insist_on_trace(trace, transpose_once, arguments, f"T={T}, B={B}, H={H}")
 
 
 TRANSPOSE_ONCE = Exercise(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.fused_layer.asked import values_of
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.judging import expect
 
@@ -21,6 +22,7 @@ MACHINE = """
 U, x, h, calls = np.array({U!r}, "float32"), np.array({x!r}, "float32"), np.array({h!r}, "float32"), 0
 
 def back(d):
+    trace.append(("back", d))
     return d @ U
 
 def gradient(d):
@@ -32,6 +34,7 @@ def gradient(d):
     if d.shape != ({rows}, U.shape[0]):
         raise Wrong(f"gradient gets {{d.shape}}; all steps and sequences are ({rows}, {{U.shape[0]}}).",
                     "multiplies for the weights in every step")
+    trace.append(("gradient", d))
     return np.concatenate([d.T @ x, d.T @ h, d.sum(0)[:, None]], axis=1)
 """
 MUTANTS = (
@@ -57,7 +60,8 @@ def check(submission, rng):
         x, h, dy, U = draw(T * B, I), draw(T + 1, B, H), draw(T, B, H), draw(H, H)
         before = h[:-1].reshape(T * B, H)
         source = MACHINE.format(U=U.tolist(), x=x.tolist(), h=before.tolist(), rows=T * B)
-        arguments = h, dy, Code(source, "back"), Code(source, "gradient")
+        trace = []
+        arguments = h, dy, Code(source, "back", trace), Code(source, "gradient", trace)
         d, arriving = np.zeros_like(dy), np.zeros_like(dy[0])
         for t in reversed(range(T)):
             d[t] = (dy[t] + arriving) * (1 - h[t + 1] ** 2)
@@ -72,6 +76,7 @@ def check(submission, rng):
             case=f"T={T}, B={B}, I={I}, H={H}",
             wrong=values_of(weight_gradient_after_loop, MUTANTS, *arguments),
         )
+        insist_on_trace(trace, weight_gradient_after_loop, arguments, f"T={T}, B={B}, I={I}, H={H}")
 
 
 WEIGHT_GRADIENT_AFTER_LOOP = Exercise(

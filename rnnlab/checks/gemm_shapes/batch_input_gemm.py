@@ -5,6 +5,7 @@ from contextlib import suppress
 import numpy as np
 
 from rnnlab.checks.edits import wrong_values
+from rnnlab.checks.traces import insist_on_trace
 from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.judging import expect
 
@@ -33,6 +34,7 @@ def multiply(rows):
     if calls > {most_calls}:
         raise Wrong(f"multiply is called more than {most_calls} times for {T} steps, {steps} at a time.",
                     "calls once a step")
+    trace.append(("multiply", rows))
     return rows @ weights.T
 
 multiply.outputs = len(weights)
@@ -70,15 +72,18 @@ def check(submission, rng):
         source = COUNTED.format(
             weights=weights.tolist(), most_rows=steps * B, most_calls=calls, steps=steps, B=B, T=T
         )
-        multiply = Code(source, "multiply")
+        trace = []
+        multiply = Code(source, "multiply", trace)
+        case = f"T={T}, B={B}, I={I}, {M} outputs, steps={steps}"
         expect(
             submission(x, multiply, steps),
             x @ weights.T,
             axes=("step", "sequence", "unit"),
             what="the products",
-            case=f"T={T}, B={B}, I={I}, {M} outputs, steps={steps}",
+            case=case,
             wrong=_wrong(x, multiply, steps),
         )
+        insist_on_trace(trace, batch_input_gemm, (x, multiply, steps), case)
 
 
 def _wrong(*arguments: object) -> dict[str, np.ndarray]:

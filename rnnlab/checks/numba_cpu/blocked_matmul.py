@@ -186,6 +186,7 @@ BLOCKED_MATMUL = Exercise(
         "`out[i, j] += a[i, k] * b[k, j]`, where out = c.copy(). Six loops, and return out.",
     ),
     check=check,
+    seconds=60.0,  # sums in an array of the answer's own ask for one number after another
     truth=blocked_matmul,
     mutants=(*ORDERS, *VALUES, *ACCESSES),
     also_right=(

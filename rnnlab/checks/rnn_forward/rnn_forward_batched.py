@@ -34,6 +34,7 @@ def multiply(a, b):
             None,
             "With one sequence a row the weights stand on the right: x[t] [B,I] times weight_ih.T [I,H].",
         )
+    trace.append(("multiply", a, b))
     return a @ b * {scale}
 """
 
@@ -63,13 +64,38 @@ def check(submission, rng):
 def _check_case(submission, rng, T, B, I, H, dtype="float64", scale=1):
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
-    code = Code(COUNTED_PRODUCT.format(budget=2 * T, T=T, B=B, scale=scale), "multiply")
+    code = Code(COUNTED_PRODUCT.format(budget=2 * T, T=T, B=B, scale=scale), "multiply", [])
     want = exact(partial(rnn_forward_batched, lambda a, b: a @ b * scale), x, h0, *weights)
     wrong = _misconceptions(x, h0, *weights) if scale == 1 else {}
     case = f"T={T}, B={B}, I={I}, H={H}, {dtype}"
     got = submission(code, x, h0, *weights)
     axes = "row", "sequence", "unit"
     expect(got, want, axes=axes, what="the array of states", case=case, wrong=wrong)
+    _insist_on_products(code.trace, x, want, case)
+
+
+def _insist_on_products(trace: list, x: np.ndarray, states: np.ndarray, case: str) -> None:
+    """Raises Wrong unless every input x[t,b] and state h[t,b] was a row, or part of one, of some factor.
+
+    A factor's columns count too: the weights may stand on the left.
+    """
+    factors = [factor for _, a, b in trace for factor in (a, np.transpose(b))]
+    for name, vectors in (("x", x), ("h", states[:-1])):
+        for t, b in np.ndindex(vectors.shape[:2]):
+            if not any(_holds_row(factor, vectors[t, b]) for factor in factors):
+                raise Wrong(
+                    f"The states are right, but multiply never got {name}[{t}] of sequence {b} ({case}).",
+                    "does not use multiply for every product",
+                    "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
+                )
+
+
+def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
+    """Does the vector stand in one of the rows, side by side?"""
+    if factor.shape[1] < len(vector):
+        return False
+    windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
+    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
 
 
 def _misconceptions(x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> dict:
