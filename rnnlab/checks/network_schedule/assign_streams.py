@@ -35,8 +35,9 @@ MUTANTS = (
 
 
 def check(submission, rng):
-    for layers, steps in ((2, 2), (1, 4), (2, 3), (3, int(rng.integers(4, 7)))):
-        operations, waits = network(layers, steps)
+    large = int(rng.integers(4, 7)), int(rng.integers(7, 12))
+    for layers, steps in ((2, 2), (1, 4), (2, 3), (3, int(rng.integers(4, 7))), large):
+        operations, waits = network(layers, steps, rng if (layers, steps) == large else None)
         got = submission(operations, waits)
         if problem := _problem(got, operations, waits, 2 * layers):
             known = wrong_values(assign_streams, MUTANTS, operations, waits)
@@ -45,11 +46,14 @@ def check(submission, rng):
             raise Wrong(f"{problem} ({layers} layers, {steps} steps)", name)
 
 
-def network(layers: int, steps: int) -> tuple[list, list]:
-    """Operations (layer, step, kind) along diagonals, and for each the places of those it waits for."""
+def network(layers: int, steps: int, rng: np.random.Generator | None = None) -> tuple[list, list]:
+    """Operations (layer, step, kind) along diagonals, and for each the places of those it waits for.
+
+    With a generator the cells of a diagonal, none of which waits for another, come in any order.
+    """
     operations, waits, place = [], [], {}
     for d in range(layers + steps - 1):
-        for l in range(layers):
+        for l in range(layers) if rng is None else rng.permutation(layers).tolist():
             t = d - l
             if not 0 <= t < steps:
                 continue

@@ -25,7 +25,8 @@ MUTANTS = (
 
 
 def check(submission, rng):
-    for layers, steps in ((1, 1), (1, 3), (2, 2), (3, 2), (2, 5), (4, int(rng.integers(5, 8)))):
+    large = rng.integers(3, 50, (2, 2)).tolist()  # more networks than a table could hold
+    for layers, steps in ((1, 1), (1, 3), (2, 2), (3, 2), (2, 5), (4, int(rng.integers(5, 8))), *large):
         got = submission(layers, steps)
         if problem := _problem(got, layers, steps):
             known = wrong_values(wavefront_order, MUTANTS, layers, steps)

@@ -51,6 +51,7 @@ def check(submission, rng):
         (48, 128, 64, 16, 32, 1),
         (576, 576, 576, *RACED, 2),
         (2, 32, 16, 8, 32, 4),
+        _large(rng),
     ]
     for case in cases:
         says = "M={}, N={}, K={}, vector={}, registers={}, threads={}".format(*case)
@@ -64,6 +65,16 @@ def check(submission, rng):
         if case[0] == 576:
             raced = got
     _race(raced)
+
+
+def _large(rng: np.random.Generator) -> tuple[int, ...]:
+    """A product and a machine of any size, so that no table of cases helps."""
+    vector = int(2 ** rng.integers(1, 5))
+    columns = vector * int(rng.integers(8, 40))
+    rows, inner, registers, threads = (
+        int(rng.integers(*bounds)) for bounds in ((40, 400), (20, 400), (12, 40), (1, 17))
+    )
+    return rows, columns, inner, vector, registers, threads
 
 
 def loads(nest: LoopNest) -> float:

@@ -1,5 +1,7 @@
 """How much a layer keeps for its gradient, and how many layers find room beside their weights."""
 
+import numpy as np
+
 from rnnlab.checks.edits import wrong_values
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.judging import expect
@@ -30,7 +32,7 @@ MUTANTS = (
 
 def check(submission, rng):
     drawn = int(rng.integers(50, 90)), int(rng.integers(5, 9)), 33, 4, 5_000_000
-    for case in ((1, 2, 3, 4, 10_000), (10, 2, 4, 2, 12_345), drawn, (700, 64, 1152, 4, 6 * 10**9)):
+    for case in ((1, 2, 3, 4, 10_000), (10, 2, 4, 2, 12_345), drawn, (700, 64, 1152, 4, 6 * 10**9), _large(rng)):
         expect(
             submission(*case),
             activation_memory(*case),
@@ -39,6 +41,14 @@ def check(submission, rng):
             case="T={}, B={}, H={}, itemsize={}, memory={}".format(*case),
             wrong=wrong_values(activation_memory, MUTANTS, *case),
         )
+
+
+def _large(rng: np.random.Generator) -> tuple[int, ...]:
+    """A layer of any size, so that no table of cases helps."""
+    T, B, H, gigabytes = (
+        int(rng.integers(*bounds)) for bounds in ((100, 2000), (2, 128), (64, 2048), (1, 80))
+    )
+    return T, B, H, int(rng.choice((2, 4, 8))), gigabytes * 10**9 + int(rng.integers(10**9))
 
 
 ACTIVATION_MEMORY = Exercise(

@@ -1,5 +1,7 @@
 """Where a layer's recurrent weights can stay, and the largest layer that finds room."""
 
+import numpy as np
+
 from rnnlab.checks.edits import wrong_values
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.judging import expect
@@ -36,7 +38,7 @@ def check(submission, rng):
     drawn = int(rng.integers(3, 5)), int(rng.integers(40, 90)), 2, 5000, 9000, 3
     cases = (
         (1, 8, 4, 256, 0, 1), (1, 8, 4, 100, 200, 2), (4, 8, 4, 100, 160, 3), (3, 10, 2, 64, 64, 2), drawn,
-        (1, 1152, 4, 216 * 256 * 4, 0, 24),
+        (1, 1152, 4, 216 * 256 * 4, 0, 24), _large(rng),
     )  # fmt: skip
     for case in cases:
         expect(
@@ -47,6 +49,15 @@ def check(submission, rng):
             case="gates={}, H={}, itemsize={}, registers={}, shared={}, multiprocessors={}".format(*case),
             wrong=wrong_values(fits_on_chip, MUTANTS, *case),
         )
+
+
+def _large(rng: np.random.Generator) -> tuple[int, ...]:
+    """A chip and a layer of any size, so that no table of cases helps."""
+    gates, H, registers, shared, multiprocessors = (
+        int(rng.integers(*bounds))
+        for bounds in ((1, 5), (100, 2000), (10_000, 300_000), (0, 200_000), (2, 150))
+    )
+    return gates, H, int(rng.choice((2, 4, 8))), registers, shared, multiprocessors
 
 
 FITS_ON_CHIP = Exercise(

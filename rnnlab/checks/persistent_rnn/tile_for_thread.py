@@ -42,6 +42,7 @@ def check(submission, rng):
         drawn,
         (0, 70, 48, 2, 5, 4),
         (4, 5, 35, 3, 4, 2),
+        _large(rng),
     ):
         want = tile_for_thread(*case)
         expect(
@@ -54,6 +55,15 @@ def check(submission, rng):
                 name: _array(value()) for name, value in wrong_values(tile_for_thread, MUTANTS, *case).items()
             },
         )
+
+
+def _large(rng: np.random.Generator) -> tuple[int, ...]:
+    """A thread that has units in a layer of any size, so that no table of cases helps."""
+    units, warps, gates, H = (
+        int(rng.integers(*bounds)) for bounds in ((2, 7), (2, 7), (1, 5), (100, 300))
+    )
+    block, warp = divmod(int(rng.integers(0, H // units)), warps)
+    return block, warp * 32 + int(rng.integers(32)), H, gates, units, warps
 
 
 def _array(pairs: object) -> object:
