@@ -1,5 +1,6 @@
-"""Answers of kernel exercises that compute without a thread's work being counted get nothing; honest styles of
-the same kernel get everything."""
+"""Answers of kernel exercises that compute what nobody counts get nothing; honest styles get everything."""
+
+# ruff: noqa: E501 -- lines of answers
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ FORGED = {  # the deed: its source behind HEAD
     "a subclass of the kernel": "class Mine(type(cuda.jit(len))):\n    pass\n" + KERNEL,
     "the simulator patched": "cuda.syncthreads = min\n" + KERNEL,
     "the simulator patched inside": KERNEL + "    cuda.threadIdx.x = 0\n",
-    "another name for the module": "m = np\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n    z = m.array(x)\n" + RIGHT,
+    "another name for the module": "m = np\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n    z = m.array(x)\n"
+    + RIGHT,
     "np.array of an argument": "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    z = np.array(x)\n" + RIGHT,
     "np.float32 of an argument": (
         f"@cuda.jit\ndef saxpy_kernel(a, x, y):\n{ALONE}        z = np.float32(x)\n"
@@ -46,7 +48,8 @@ FORGED = {  # the deed: its source behind HEAD
     "dot of a row and a column": f"from numpy import dot\n{KERNEL}",
     "np.dot of a row and a column": f"@cuda.jit\ndef saxpy_kernel(a, x, y):\n{ALONE}        y[0] = np.dot(x, y)\n",
     "a constant copy of an argument": (
-        "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    z = cuda.const.array_like(x)\n" + RIGHT.replace("* x", "* z")
+        "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    z = cuda.const.array_like(x)\n"
+        + RIGHT.replace("* x", "* z")
     ),
     "a constant copy of an argument by another name": (
         "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    w = x\n    z = cuda.const.array_like(w)\n" + RIGHT
@@ -84,8 +87,10 @@ HONEST = {
     ),
     "asserts": KERNEL.replace("    if i", "    assert cuda.blockDim.x <= 1024\n    if i"),
     "print": KERNEL.replace("    if i", "    print('thread', i)\n    if i"),
-    "constants": "ZERO = np.float32(0)\nONE, TWO = 1, 2\nWIDTH = ONE * 32\n" + KERNEL.replace("+ y[i]", "+ y[i] + ZERO"),
-    "a table of constants": "T = np.array([0.0, 1.0], dtype=np.float32)\n" + KERNEL.replace("+ y[i]", "+ y[i] * T[1]"),
+    "constants": "ZERO = np.float32(0)\nONE, TWO = 1, 2\nWIDTH = ONE * 32\n"
+    + KERNEL.replace("+ y[i]", "+ y[i] + ZERO"),
+    "a table of constants": "T = np.array([0.0, 1.0], dtype=np.float32)\n"
+    + KERNEL.replace("+ y[i]", "+ y[i] * T[1]"),
     "a table in constant memory": (
         "T = np.ones(2, np.float32)\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n"
         "    c = cuda.const.array_like(T)\n" + RIGHT.replace("+ y[i]", "+ y[i] * c[1]")
@@ -94,7 +99,8 @@ HONEST = {
     "options": f"@cuda.jit(fastmath=True)\n{KERNEL.partition(chr(10))[2]}",
     "cuda of numba": KERNEL.replace("@cuda", "from numba import cuda\n@cuda"),
     "cuda of numba by its path": "import numba.cuda as nc\n" + KERNEL.replace("cuda.", "nc."),
-    "names of numba.cuda": "from numba.cuda import grid, jit\n" + KERNEL.replace("cuda.grid", "grid").replace("cuda.jit", "jit"),
+    "names of numba.cuda": "from numba.cuda import grid, jit\n"
+    + KERNEL.replace("cuda.grid", "grid").replace("cuda.jit", "jit"),
     "a helper by numba": (
         "from numba import cuda\n@cuda.jit(device=True)\ndef scaled(a, b, c):\n    return a * b + c\n"
         + KERNEL.replace("a * x[i] + y[i]", "scaled(a, x[i], y[i])")

@@ -1,4 +1,4 @@
-"""No exercise is passed by a table of its inputs: an answer that remembers every case of other checks fails."""
+"""No exercise is passed by a table of its inputs: what remembers the cases of other checks fails."""
 
 import pickle
 

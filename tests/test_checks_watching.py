@@ -1,4 +1,6 @@
-"""What watches and counts an answer lies with the judge: no look at it, and no change of it, earns anything."""
+"""What watches and counts an answer lies with the judge: to look at it or change it earns nothing."""
+
+# ruff: noqa: E501 -- lines of answers
 
 import numpy as np
 import pytest
@@ -219,3 +221,12 @@ def test_a_function_of_the_judge_counts_and_refuses_in_both_worlds(source, apart
 def test_a_needed_call_that_is_missing_is_named():
     with pytest.raises(Wrong, match="double never got what call 1"):
         insist_on_trace([], lambda double: double(np.ones(2)), (Code(DOUBLE, "double"),), "once")
+
+
+def test_the_teacher_is_shown_the_line_that_looked():
+    source = "def f(double):\n    count = double.__globals__\n    return double(2)\n"
+    exercise = exercise_with(DOUBLE, lambda trace: None)
+    verdict = judge_apart(exercise, of_source("f", source), 1, choose())
+    assert verdict.looks == ("cell 1, line 2: count = double.__globals__",)
+    honest = judge_apart(exercise, of_source("f", "def f(double):\n    return double(2)\n"), 1, choose())
+    assert honest.looks == ()

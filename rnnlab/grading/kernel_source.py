@@ -1,14 +1,14 @@
 """What a kernel's source may hold: what Numba compiles for a GPU, and nothing that reaches the simulator.
 
 The counts and findings of a kernel are made in the process that it runs in. They can be believed because no
-other code of the submission ever runs there: the worker of a kernel exercise executes only the statements that
-passed here, and those can do nothing but compute. Names are followed to the module that they come from, so that
-`cuda.shared.array` is one thing and `numpy.array` another. What is refused:
+other code of the submission ever runs there: the worker of a kernel exercise executes only the statements
+that passed here, and those can do nothing but compute. Names are followed to the module that they come from,
+so that `cuda.shared.array` is one thing and `numpy.array` another. What is refused:
 
     of a module, every name outside short lists; of a value, every attribute but shape, x, y, z and the like
     imports of anything but NumPy, math, Numba and the course's cuda; builtins that no GPU has
     lists, dicts, sets and comprehensions in a kernel, which would be memory that nobody counts
-    decorators other than cuda.jit, and every statement beside a kernel that is no import, function or constant
+    decorators other than cuda.jit, and statements beside a kernel that are no import, function or constant
 
 Whether a GPU would compile the rest is the simulator's judgement (simulator/strict.py), part of every launch.
 """
@@ -31,7 +31,15 @@ OF_MATH = {name for name in dir(math) if name[0] != "_"}
 OF_NUMPY = NUMBERS | {"pi", "e", "inf", "nan", "ndarray", "dtype", "abs", "absolute", "minimum", "maximum"}
 OF_NUMPY |= {"sign", "square", "power", "rint", "negative", "add", "subtract", "multiply", "divide"}
 OF_NUMPY |= {name for name in OF_MATH if name not in {"dist", "fsum", "prod", "sumprod", "hypot"}}
-TABLES = {"array", "asarray", "zeros", "ones", "full", "arange", "linspace"}  # made beside a kernel, read-only
+TABLES = {
+    "array",
+    "asarray",
+    "zeros",
+    "ones",
+    "full",
+    "arange",
+    "linspace",
+}  # made beside a kernel, read-only
 OF_CUDA = {
     "jit", "grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "x", "y",
     "z", "shared", "local", "const", "array", "array_like", "syncthreads", "syncthreads_count",
@@ -43,13 +51,26 @@ OF_CUDA = {
     "stcg", "stcs", "stwb", "stwt", "fma", "popc", "clz", "ffs", "brev", "selp", "cbrt", "types", "fp16",
 } | NUMBERS  # fmt: skip
 OF_MODULES = {"numpy": OF_NUMPY, "math": OF_MATH, "numba": NUMBERS | {"types"}, "numba.types": NUMBERS}
-OF_MODULES |= {"rnnlab": {"check", "hint", "use", "progress", "banner", "show_source"}, "__future__": {"annotations"}}
+OF_MODULES |= {
+    "rnnlab": {"check", "hint", "use", "progress", "banner", "show_source"},
+    "__future__": {"annotations"},
+}
 OF_VALUES = {"shape", "size", "ndim", "dtype", "type", "x", "y", "z", "w", "sync", "real", "imag", "itemsize"}
 BUILTINS = {
     "range", "min", "max", "abs", "len", "int", "float", "bool", "round", "pow", "tuple", "enumerate", "zip",
     "print", "True", "False", "None", "NotImplementedError", "AssertionError", "ValueError", "IndexError",
 }  # fmt: skip
-OPTIONS = {"device", "inline", "debug", "opt", "fastmath", "lineinfo", "max_registers", "cache", "forceinline"}
+OPTIONS = {
+    "device",
+    "inline",
+    "debug",
+    "opt",
+    "fastmath",
+    "lineinfo",
+    "max_registers",
+    "cache",
+    "forceinline",
+}
 NO_LIST = "a GPU has no {what}; constants fit into a tuple, numbers of a thread into cuda.local.array"
 NO_GPU = {  # nodes that Numba has no code for, and that would hide memory from the counts
     ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.ListComp: "list", ast.DictComp: "dict",
@@ -90,7 +111,7 @@ def refuse_what_is_no_kernel(answer: Answer) -> None:
 
 
 def refuse_a_function(function: Callable) -> None:
-    """The same for a function of a notebook that is checked where it stands, as far as its source is known."""
+    """The same for a notebook's function that is checked where it stands, if its source is known."""
     kernel = getattr(function, "py_func", None)
     if kernel is None:
         raise _plain(getattr(function, "__name__", "It"))
@@ -130,11 +151,13 @@ def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> No
             said = f"A kernel may only compute: {problem.said} ({place})."
             raise Stopped(Status.forbidden, said) from None
         said = f"This is no kernel for a GPU: {problem.said} ({place})."
-        raise Stopped(Status.failed, said, "write the loop over single elements, as one thread of many") from None
+        raise Stopped(
+            Status.failed, said, "write the loop over single elements, as one thread of many"
+        ) from None
 
 
 def _bind(statement: ast.stmt, names: Names) -> None:
-    """Add what a statement binds to `names`. A name that stands for two things would be judged as the wrong one."""
+    """Add what a statement binds to `names`. A name for two things would be judged as the wrong one."""
     for name, path in _bindings(statement, names):
         if names.setdefault(name, path) != path:
             raise NoKernel(f"{name} stands for two things", statement)
@@ -160,7 +183,9 @@ def _hold(statement: ast.stmt, names: Names) -> None:
         _hold_constant(statement, names)
     elif not isinstance(statement, ast.Import | ast.ImportFrom):
         kind = type(statement).__name__
-        raise NoKernel(f"a statement beside it that is neither import, constant nor function ({kind})", statement)
+        raise NoKernel(
+            f"a statement beside it that is neither import, constant nor function ({kind})", statement
+        )
 
 
 def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -293,7 +318,9 @@ def _hold_call(call: ast.Call, names: Names, own: set[str]) -> None:
     if path == "cuda.const.array_like":
         outside = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id not in own
         if not outside or call.keywords:
-            said = "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
+            said = (
+                "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
+            )
             raise NoKernel(said, call, reaches=False)
     inputs = getattr(getattr(np, path[6:], None), "nin", None) if (path or "").startswith("numpy.") else None
     if inputs is not None and (call.keywords or len(call.args) > inputs):

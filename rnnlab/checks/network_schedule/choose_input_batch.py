@@ -48,7 +48,7 @@ def check(submission, rng):
 
 
 def _large(rng: np.random.Generator) -> tuple:
-    """A case that no table holds; times are whole eighths, so that equal ones are equal in any order of sums."""
+    """A case that no table holds; times are whole eighths, so that sums are exact in any order."""
     launch, work, step = (float(rng.integers(*bounds)) / 8 for bounds in ((48, 800), (4, 24), (8, 32)))
     return int(rng.integers(60, 400)), int(rng.integers(3, 12)), launch, work, step
 

@@ -140,8 +140,8 @@ def _judge_waiting(memory: Memory, sizes: tuple[int, int, int]) -> None:
     reads = [sum(matrix == n for matrix, _, writes in memory.elements if not writes) for n in (0, 1)]
     raise Wrong(
         f"For {M * N * K} products it reads a {reads[0]} times and b {reads[1]} times, and of "
-        f"{int((~stored).sum())} products the factors are not read near each other, or the sum is not written "
-        f"soon after: the numbers must wait somewhere else.",
+        f"{int((~stored).sum())} products the factors are not read near each other, or the sum is not "
+        f"written soon after: the numbers must wait somewhere else.",
         COPIES,
         "Read a[i, k] and b[k, j] where they are multiplied; what is kept aside needs a cache too.",
     )

@@ -107,7 +107,7 @@ class Arithmetic:
         raise ValueError("there is no memory here")
 
     def compare(self, word: str, left: float, right: float) -> bool:
-        """A comparison of two operands: an int is a handle, a float a constant. It tells the answer one bit."""
+        """A comparison of two operands: an int is a handle, a float a constant. It tells one bit."""
         if self.comparisons == 0:
             raise Wrong(
                 "The numbers are compared more often than any range needs.",

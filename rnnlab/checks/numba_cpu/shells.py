@@ -1,8 +1,8 @@
 """What an answer of this unit holds in place of arrays and numbers: names for what lies with the judge.
 
-The source of these classes is sent to where the answer runs, so nothing here may use more than NumPy and Wrong.
-They know names and sizes. Every number, count and trace stays with the judge (machines.py), who is asked through
-the functions that a class is given.
+The source of these classes is sent to where the answer runs, so nothing here may use more than NumPy and
+Wrong. They know names and sizes. Every number, count and trace stays with the judge (machines.py), who is
+asked through the functions that a class is given.
 """
 
 import inspect
@@ -100,7 +100,7 @@ class Row(tuple):
 
 
 class Tape:
-    """Operations on numbers that lie with the judge, sent there in batches: rows of a code and three places."""
+    """Operations on numbers that lie with the judge, sent in batches: rows of a code and three places."""
 
     WORDS = "+", "-", "*", "/", "negative", "abs", "read", "write"  # a code is a place here
 

@@ -32,7 +32,13 @@ MUTANTS = (
 
 def check(submission, rng):
     drawn = int(rng.integers(50, 90)), int(rng.integers(5, 9)), 33, 4, 5_000_000
-    for case in ((1, 2, 3, 4, 10_000), (10, 2, 4, 2, 12_345), drawn, (700, 64, 1152, 4, 6 * 10**9), _large(rng)):
+    for case in (
+        (1, 2, 3, 4, 10_000),
+        (10, 2, 4, 2, 12_345),
+        drawn,
+        (700, 64, 1152, 4, 6 * 10**9),
+        _large(rng),
+    ):
         expect(
             submission(*case),
             activation_memory(*case),

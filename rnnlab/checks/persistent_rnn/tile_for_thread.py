@@ -59,9 +59,7 @@ def check(submission, rng):
 
 def _large(rng: np.random.Generator) -> tuple[int, ...]:
     """A thread that has units in a layer of any size, so that no table of cases helps."""
-    units, warps, gates, H = (
-        int(rng.integers(*bounds)) for bounds in ((2, 7), (2, 7), (1, 5), (100, 300))
-    )
+    units, warps, gates, H = (int(rng.integers(*bounds)) for bounds in ((2, 7), (2, 7), (1, 5), (100, 300)))
     block, warp = divmod(int(rng.integers(0, H // units)), warps)
     return block, warp * 32 + int(rng.integers(32)), H, gates, units, warps
 
