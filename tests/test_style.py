@@ -9,7 +9,7 @@ import pytest
 
 from rnnlab.course import ROOT
 
-FILE_LINES = 250
+FILE_LINES = 400
 FUNCTION_LINES = 40  # from `def` to the last line, docstring included
 FUNCTION_MEDIAN = 8  # over the package, docstrings not counted
 NESTING = 3  # statements that hold one another inside a function; two is the rule, three the limit

@@ -51,7 +51,7 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str 
 
 def check_assign_streams(submission, rng, layers, steps, skips):
     """`skips`: inputs also read the layer two below, so that one operation waits for two other streams."""
-    operations, waits = network(layers, steps, skips)
+    operations, waits = network(layers, steps, skips, rng if skips else None)
     waits = [[int(place) for place in rng.permutation(places)] for places in waits]
     got = submission(operations, waits)
     plain = _streams_and_events(got)
@@ -59,11 +59,17 @@ def check_assign_streams(submission, rng, layers, steps, skips):
     refuse(_bad_streams(plain, operations, waits, 2 * layers), case, result=plain)
 
 
-def network(layers: int, steps: int, skips: bool = False) -> tuple[list, list]:
-    """Operations (layer, step, kind) along diagonals, and for each the places of those it waits for."""
+def network(
+    layers: int, steps: int, skips: bool = False, rng: np.random.Generator | None = None
+) -> tuple[list, list]:
+    """Operations (layer, step, kind) along diagonals, and for each the places of those it waits for.
+
+    With a generator the cells of a diagonal, none of which waits for another, come in a random order.
+    """
     operations, waits, place = [], [], {}
     for d in range(layers + steps - 1):
-        for l in range(max(0, d - steps + 1), min(layers, d + 1)):
+        diagonal = np.arange(max(0, d - steps + 1), min(layers, d + 1))
+        for l in (diagonal if rng is None else rng.permutation(diagonal)).tolist():
             t = d - l
             reads = {
                 "inputs": [(l - 1, t, "cell"), *([(l - 2, t, "cell")] if skips else [])],
@@ -144,7 +150,7 @@ def draw_input_batches(rng) -> list[tuple]:
 EXERCISES = (
     ANSWERS["wavefront_order"].exercise(
         check_wavefront_order,
-        lambda rng: ((3, 2), (2, 5), (1, 3), (2, 2), (1, 1), (4, int(rng.integers(5, 40)))),
+        lambda rng: ((3, 2), (2, 5), (1, 3), (2, 2), (1, 1), *rng.integers(3, 50, (2, 2)).tolist()),
     ),
     ANSWERS["assign_streams"].exercise(
         check_assign_streams,
@@ -153,7 +159,7 @@ EXERCISES = (
             (2, 2, False),
             (1, 4, False),
             (3, int(rng.integers(4, 7)), False),
-            (4, int(rng.integers(4, 30)), True),
+            (int(rng.integers(4, 7)), int(rng.integers(7, 20)), True),
         ),
     ),
     ANSWERS["choose_input_batch"].exercise(

@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -15,6 +15,7 @@ from rnnlab.grading import sandbox
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.judge import judge, verdict
 from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
+from rnnlab.grading.looks import lines_that_look
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.slices import answer_in, defined
@@ -52,7 +53,7 @@ class Report:
 
     def to_json(self) -> str:
         """The report as a program reads it."""
-        fields = ("name", "points", "max_points", "status", "message", "misconception", "seconds")
+        fields = ("name", "points", "max_points", "status", "message", "misconception", "seconds", "looks")
         rows = [{field: getattr(verdict, field) for field in fields} for verdict in self.verdicts]
         rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
         head = {"unit": self.unit, "score": self.score, "max_score": self.max_score}
@@ -110,7 +111,8 @@ def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> 
         if exercise.is_kernel:
             refuse_what_is_no_kernel(answer)
         with Worker(answer, exercise.seconds, box) as worker:
-            return judge(exercise, worker, seed)
+            judged = judge(exercise, worker, seed)
+        return replace(judged, looks=lines_that_look(answer))
     except Stopped as stopped:
         return verdict(exercise, stopped)
 

@@ -37,6 +37,7 @@ class Verdict:
     misconception: str | None = None
     next_step: str | None = None
     seconds: float = 0.0
+    looks: tuple[str, ...] = ()  # lines that look into the process they run in, for the teacher
 
     @property
     def passed(self) -> bool:

@@ -54,8 +54,8 @@ check(steps_floor)
 # turns · (push + max(product, read)).
 
 # %% [mistake] forgets that blocks read h
-# - max(0, moved - gpu["l2"]) +
-# +
+# - max(0, moved - gpu["l2"]) + 2
+# + 2
 
 # %% [mistake] lets one block read h for all
 # - moved = blocks * B
