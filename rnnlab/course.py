@@ -130,7 +130,7 @@ def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
 
 
 def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
-    """{path: the bytes it must have} of every derived file, and the errors of sources that cannot be built."""
+    """{path: its bytes} of every derived file, and the errors of sources that cannot be built."""
     texts, errors = {}, []
     for source in sorted([*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]):
         try:
@@ -162,7 +162,9 @@ def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     states = {path: "missing" for path in files if not path.exists()}
     states |= {path: "stale" for path, data in files.items() if path.exists() and not _same(path, data)}
     for pattern in DERIVED:
-        states |= {path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)}
+        states |= {
+            path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)
+        }
     return dict(sorted(states.items()))
 
 

@@ -1,4 +1,4 @@
-"""An exercise's one text: statement, answer, facts, hints, known mistakes and other right answers in one file.
+"""An exercise's one text: statement, answer, facts, hints, known mistakes, other right answers.
 
 solutions/source/<lesson>/<exercise>.py is a py:percent text. Its prose and code cells go into the notebooks;
 the cells of the other kinds do not:
@@ -37,7 +37,7 @@ class ExerciseText(NamedTuple):
 
 
 def read_exercise(text: str, where: str, name: str) -> ExerciseText:
-    """The parts of an exercise's text. Raises SourceError with file and line where one is missing or wrong."""
+    """The parts of an exercise's text. Raises SourceError where one is missing or wrong."""
     cells = parse(text, where)
     by_kind = lambda kind: [cell for cell in cells if cell.kind == kind]
     if len(by_kind("facts")) != 1 or len(by_kind("hint")) != HINTS:
@@ -74,7 +74,9 @@ def _mistake(cell: Cell) -> tuple[str, str, str]:
     old, new = [], []
     for number, line in enumerate(cell.text.split("\n")):
         if line[:1] not in "-+" or line[1:2].strip():
-            raise cell.error(number, f"a line of a mistake begins with `# - ` or `# + `, this one is {line!r}")
+            raise cell.error(
+                number, f"a line of a mistake begins with `# - ` or `# + `, this one is {line!r}"
+            )
         if line[0] == "-" and new:
             raise cell.error(number, "the lines with - stand before the lines with +")
         (old if line[0] == "-" else new).append(line[2:])

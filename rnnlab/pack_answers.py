@@ -40,10 +40,12 @@ def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
 
 
 def _given(texts: list[str], place: int, programs: list[str], name: str) -> str:
-    """The statements of other cells that the programs in cell `place` need, chosen as grading chooses them."""
+    """Statements of other cells that the programs in cell `place` need, chosen as grading chooses."""
     needed: set[tuple[int, int]] = set()
     for program in programs:
-        parsed = [parse(number, text) for number, text in enumerate([*texts[:place], program, *texts[place + 1 :]])]
+        parsed = [
+            parse(number, text) for number, text in enumerate([*texts[:place], program, *texts[place + 1 :]])
+        ]
         chosen = answer_in(parsed, name).cells
         needed |= {(int(label.split()[-1]), index) for label, _, indices in chosen for index in indices}
     others = [parse(number, text) for number, text in enumerate(texts)]
@@ -64,4 +66,6 @@ def _without_markers(cell: Cell) -> str:
 def _check_edits(mutants: tuple[Mutant, ...], source: str, cell: Cell) -> None:
     for mutant in mutants:
         if mutant.old not in source:
-            raise cell.error(0, f"the mistake {mutant.name!r} edits {mutant.old!r}, which is not in the answer")
+            raise cell.error(
+                0, f"the mistake {mutant.name!r} edits {mutant.old!r}, which is not in the answer"
+            )

@@ -1,7 +1,7 @@
-"""Answers that were written before the checks were read: right ones pass, wrong ones fail and are not misnamed.
+"""Answers written before the checks were read: right ones pass, wrong ones fail and are not misnamed.
 
 tests/answers/<lesson>/<exercise>.py holds them as cells: `[right]`, and `[wrong] what is wrong`. Where those
-words are a known mistake of the exercise, the check must say so; where they are not, it must not name another.
+words are a known mistake of the exercise, the check must say so; else it must not name another.
 """
 
 import linecache

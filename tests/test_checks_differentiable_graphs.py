@@ -4,11 +4,11 @@ import inspect
 
 import numpy as np
 import pytest
-
 from rnnlab.checks.differentiable_graphs.gru_backward import GRU_BACKWARD
 from rnnlab.checks.differentiable_graphs.lstm_backward import LSTM_BACKWARD
 from rnnlab.checks.differentiable_graphs.plan_memory import MUTANTS, _telling, plan_memory
 from rnnlab.checks.edits import call, wrong_values
+
 from rnnlab.grading.exercise import Wrong
 
 

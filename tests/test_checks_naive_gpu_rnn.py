@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
-from rnnlab import reference
 from rnnlab.checks.naive_gpu_rnn.launch_count import launch_count
 from rnnlab.checks.naive_gpu_rnn.step_kernels import step_kernels
+
+from rnnlab import reference
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes

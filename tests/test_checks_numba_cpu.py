@@ -5,20 +5,24 @@ import math
 import numpy as np
 import pytest
 
-from rnnlab.checks.edits import loaded
 from rnnlab.checks.numba_cpu import EXERCISES
-from rnnlab.checks.numba_cpu.blocked_matmul import blocked_matmul
+from rnnlab.checks.numba_cpu.blocked_matmul import _walked, blocked_matmul
 from rnnlab.checks.numba_cpu.lambert import lambert
-from rnnlab.checks.numba_cpu.watched import Accesses, Vector, Visits, sent
-from rnnlab.checks.numba_cpu.watched_matrix import Matrix
-from rnnlab.checks.numba_cpu.watched_number import Number, value_of
+from rnnlab.checks.numba_cpu.machines import Arithmetic, Memory, Walk
+from rnnlab.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
 
 
 def vector(length=6, units=3):
-    return Vector("g", np.arange(length, dtype="float64"), Visits(units))
+    walk = Walk(units, {"g": np.arange(length, dtype="float64")})
+    return Vector("g", length, walk.read, walk.write, walk.make), walk
+
+
+def number(value, comparisons=3):
+    arithmetic = Arithmetic(np.float32, (value,), comparisons)
+    return Number(Tape(4, arithmetic.perform, arithmetic.compare, None, 1), 0), arithmetic
 
 
 def test_lambert_gives_the_fractions_that_are_in_every_table():
@@ -36,7 +40,7 @@ def test_thirteen_levels_are_tanh_to_an_ulp_of_float32():
 
 
 def test_all_numbers_of_a_unit_are_read_in_one_visit():
-    g = vector()
+    g, _ = vector()
     assert [g[0], g[3], g[1], g[4]] == [0.0, 3.0, 1.0, 4.0]
     with pytest.raises(Wrong, match="Unit 0 is visited again after unit 1"):
         g[0]
@@ -59,51 +63,73 @@ def test_all_numbers_of_a_unit_are_read_in_one_visit():
 )
 def test_what_is_not_a_walk_by_elements_is_named(use, misconception):
     with pytest.raises(Wrong) as wrong:
-        use(vector())
+        use(vector()[0])
     assert wrong.value.misconception == misconception
 
 
-def test_a_result_tells_its_numbers_and_which_were_written():
-    made = np.empty_like(vector(3))
-    made[1] = 5.0
-    values, written = made
-    assert values[1] == 5.0
-    assert written.tolist() == [False, True, False]
+def test_a_result_lies_with_the_judge_who_knows_what_was_written():
+    g, walk = vector(3)
+    row = np.empty_like(g)
+    row[1] = 5.0
+    (name,) = row
+    assert walk.vectors[name][1] == 5.0
+    assert walk.written[name].tolist() == [False, True, False]
 
 
-def test_a_number_counts_operations_in_float32():
-    a = Number(np.float32(0.1))
-    value, operations, divisions = 2 * (a * a + 1.0) / a - np.float32(3) * a
+def test_a_number_counts_operations_in_float32_wherever_the_batches_end():
+    a, arithmetic = number(np.float32(0.1))
+    (handle,) = 2 * (a * a + 1.0) / a - np.float32(3) * a
     f = np.float32
-    assert value == f(2) * (f(0.1) * f(0.1) + f(1)) / f(0.1) - f(3) * f(0.1)
-    assert value.dtype == "float32"
-    assert (operations, divisions) == (6, 1)
+    assert arithmetic.values[handle] == f(2) * (f(0.1) * f(0.1) + f(1)) / f(0.1) - f(3) * f(0.1)
+    assert (arithmetic.operations, arithmetic.divisions) == (6, 1)
+
+
+def test_a_number_has_nothing_to_read_and_few_comparisons():
+    a, _ = number(np.float32(0.1))
+    assert not [part for part in vars(a).values() if isinstance(part, float | np.floating)]
+    assert [a > 0, a < 0, a == a] == [True, False, True]
+    with pytest.raises(Wrong, match="compared more often"):
+        bool(a > 1)
 
 
 @pytest.mark.parametrize("call", [math.tanh, np.tanh, np.exp, float, lambda a: np.array(a)])
 def test_a_function_of_a_library_is_refused(call):
     with pytest.raises(Wrong) as wrong:
-        call(Number(1.0))
+        call(number(1.0)[0])
     assert wrong.value.misconception == "leaves the work to a library's function"
 
 
-def test_every_access_of_a_matrix_is_written_down():
-    accesses = Accesses()
-    matrices = [
-        Matrix(name, np.ones(shape), accesses)
-        for name, shape in (("a", (1, 2)), ("b", (2, 1)), ("c", (1, 1)))
-    ]
-    product, addresses, reads = blocked_matmul(*matrices, 2)
-    assert product.tolist() == [[3.0]]
+def test_every_access_of_a_matrix_is_written_down_by_the_judge():
+    arrays = [np.ones(shape) for shape in ((1, 2), (2, 1), (1, 1))]
+    memory = Memory(dict(zip("abc", arrays, strict=True)))
+    assert _walked(InProcess(blocked_matmul), memory, arrays, 2).tolist() == [[3.0]]
     # c is copied to a place of its own, the fourth line of 64 bytes
     c, a, b = 192, 0, 64
-    assert addresses.tolist() == [c, a, b, c, c, a + 4, b + 4, c]
-    assert reads.tolist() == [2, 2]
+    assert memory.addresses == [c, a, b, c, c, a + 4, b + 4, c]
 
 
-def test_what_is_sent_needs_nothing_but_numpy():
-    code = sent((Number, value_of), "a = Number(0.5)\n", {})["a"]
-    assert tuple(loaded(code) * 2) == (1.0, 1, 0)
+@pytest.mark.parametrize(
+    "rows",
+    [
+        np.zeros((1, 3), "int64"),
+        np.zeros((1, 4)),
+        np.array([[6, 9, 0, 0]]),
+        np.array([[6, 0, -1, 0]]),
+        np.array([[7, 0, 0, 0]]),
+        np.array([[0, 5, 0, 0]]),
+    ],
+)
+def test_a_forged_batch_raises_and_reaches_nothing(rows):
+    memory = Memory({"a": np.ones((2, 2))})
+    with pytest.raises((ValueError, IndexError)):
+        memory.perform(rows, np.zeros(1))
+    assert memory.matrices[0].tolist() == [1, 1, 1, 1]
+
+
+def test_what_is_sent_holds_names_and_sizes_and_no_number():
+    walk = Walk(1, {"g": np.array([0.12345])})
+    shell = shells((Watched, Vector, Row), 'g = Vector("g", 1, read, write, make)\n', walk.services)["g"]
+    assert "12345" not in shell.source
 
 
 def test_an_answer_that_is_already_compiled_is_judged_as_python():

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from rnnlab.checks.parallel_cpu.split_minibatch import _problem
 
 from rnnlab.checks.parallel_cpu import choose_schedule as schedules
-from rnnlab.checks.parallel_cpu.split_minibatch import _problem
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from rnnlab.checks.cuda_shared_memory.block_sum_kernel import block_sum_kernel
 
 from rnnlab import cuda
-from rnnlab.checks.cuda_shared_memory.block_sum_kernel import block_sum_kernel
 from rnnlab.widgets.access_map import (
     access_in_words,
     explore_stride,

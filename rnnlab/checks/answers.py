@@ -68,12 +68,10 @@ class Answer:
         is_kernel: bool = False,
         diagnoses: bool = False,
     ) -> Exercise:
-        """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each case."""
+        """The exercise that this is the answer to, judged by `check(submission, rng, *case)` for each."""
         facts = self.points, self.difficulty, self.minutes, self.lines
         answers = self.make, self.mutants, self.right
-        return Exercise(
-            self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses
-        )
+        return Exercise(self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses)
 
 
 @cache
@@ -95,7 +93,9 @@ def unpack(data: bytes) -> list[Answer]:
 
 def _answer(entry: dict) -> Answer:
     mutants = tuple(Mutant(**mutant) for mutant in entry["mutants"])
-    return Answer(**{**entry, "mutants": mutants, "hints": tuple(entry["hints"]), "right": tuple(entry["right"])})
+    return Answer(
+        **{**entry, "mutants": mutants, "hints": tuple(entry["hints"]), "right": tuple(entry["right"])}
+    )
 
 
 def call(function: Callable, arguments: tuple) -> object:

@@ -49,8 +49,8 @@ def check_gradient_check(submission, rng, shape, eps):
     expect(submission(*arguments), want, axes=(), what=("numeric", "error"), case=case)
 
 
-# The cell's slope is 1 − k·h² with k drawn afresh, so that tanh's own 1 − h² gives other numbers. A call beyond
-# the T-th adds far more than any gradient drawn here, and far less than where float64 would lose the gradient.
+# The cell's slope is 1 − k·h² with k drawn afresh, so that tanh's own 1 − h² gives other numbers. A call
+# beyond the T-th adds far more than any gradient here, and far less than where float64 would lose it.
 SURCHARGE = 1000.0
 COUNTED_CELL = """
 calls = 0

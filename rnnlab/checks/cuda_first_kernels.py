@@ -29,7 +29,9 @@ def check_tanh_kernel(submission, rng, n, blocks, threads, largest):
     x = rng.normal(size=n).astype("float32")
     if largest:
         x[rng.permutation(n)[:2]] = -largest, largest
-    case = Case((blocks,), (threads,), (x, np.zeros(n, "float32")), f"n={n}, {blocks} blocks of {threads} threads")
+    case = Case(
+        (blocks,), (threads,), (x, np.zeros(n, "float32")), f"n={n}, {blocks} blocks of {threads} threads"
+    )
     compare_launches(submission, ANSWERS["tanh_kernel"], case, ("x", "y"), (("element",),) * 2, limit_tanh)
 
 
@@ -89,9 +91,7 @@ def limit_race(counts, case):
     blocks, steps = case.grid[0], case.arguments[1]
     most = blocks * (2 * steps + 1)
     if counts["barriers"] > most:
-        return (
-            f"{counts['barriers']} barriers where {most} are enough: two a step and block, and one more"
-        )
+        return f"{counts['barriers']} barriers where {most} are enough: two a step and block, and one more"
     return None
 
 

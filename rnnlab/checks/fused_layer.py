@@ -59,8 +59,9 @@ def inputs(rows):
     if steps < calls * {k}:
         raise Wrong(f"inputs is called for steps from {{calls * {k}}} on when only {{steps}} steps have run: "
                     "their products lie in memory before they are needed.")
-    if len(rows) != min({k}, {T} - calls * {k}) * {B}:
-        raise Wrong(f"inputs gets {{len(rows)}} rows where {{min({k}, {T} - calls * {k}) * {B}}} are left to multiply.")
+    rest = min({k}, {T} - calls * {k}) * {B}
+    if len(rows) != rest:
+        raise Wrong(f"inputs gets {{len(rows)}} rows where {{rest}} are left to multiply.")
     calls += 1
     return rows @ W.T
 

@@ -12,7 +12,13 @@ ANSWERS = answers("gemm_shapes")
 def draw_products(rng) -> list[tuple]:
     """B, H, itemsize, peak, bandwidth; two products reach the balance exactly, one with no minibatch."""
     drawn = int(rng.integers(3, 40)), int(rng.integers(300, 900)), 4, 500.0, float(rng.integers(21, 40))
-    large = int(rng.integers(100, 999)), int(rng.integers(2_000, 9_000)), 2, 90_000.0, float(rng.integers(900, 4000))
+    large = (
+        int(rng.integers(100, 999)),
+        int(rng.integers(2_000, 9_000)),
+        2,
+        90_000.0,
+        float(rng.integers(900, 4000)),
+    )
     return [
         (3, 100, 8, 90.0, 21.0),
         (1, 2, 4, 30.0, 20.0),
@@ -45,7 +51,8 @@ def multiply(rows):
     trace.append(("multiply", rows))
     rows_left -= len(rows)
     if getattr(rows, "ndim", 0) != 2 or rows.shape[1] != weights.shape[1]:
-        raise Wrong(f"multiply takes [rows, {{weights.shape[1]}}], not {{getattr(rows, 'shape', type(rows))}}.")
+        got = getattr(rows, "shape", type(rows))
+        raise Wrong(f"multiply takes [rows, {{weights.shape[1]}}], not {{got}}.")
     if len(rows) == 0:
         raise Wrong(f"Call {{calls}} has no rows.")
     if len(rows) > {most_rows}:

@@ -1,7 +1,5 @@
 """Checks of lesson 10: a GRU step as four small kernels, and what a naive forward pass launches."""
 
-import numpy as np
-
 from rnnlab import cuda
 from rnnlab.checks.answers import answers
 from rnnlab.checks.kernels import Case, compare_launches
@@ -25,7 +23,7 @@ BLOCK = (8, 4)  # columns, sequences
 
 
 def check_step_kernels(submission, rng, B, I, H, largest):
-    """The four launches of a step, each on what the course's kernel left. Results have old numbers in them."""
+    """The four launches of a step, each on what the course's kernel left. Results hold old numbers."""
     draw = lambda *shape: rng.normal(size=shape).astype("float32")
     parameters = draw(3 * H, I), draw(3 * H, H), draw(3 * H), draw(3 * H)
     arrays = [draw(B, I), draw(B, H), *parameters, draw(B, 3 * H), draw(B, 3 * H), draw(B, H)]
@@ -40,7 +38,12 @@ def check_step_kernels(submission, rng, B, I, H, largest):
 
 def draw_passes(rng) -> list[tuple]:
     """cell, T, B, I, H, L, microseconds a launch."""
-    fixed = [("lstm", 3, 2, 3, 4, 2), ("rnn_tanh", 1, 1, 2, 3, 1), ("lstm", 1, 2, 3, 4, 1), ("gru", 1, 2, 3, 4, 1)]
+    fixed = [
+        ("lstm", 3, 2, 3, 4, 2),
+        ("rnn_tanh", 1, 1, 2, 3, 1),
+        ("lstm", 1, 2, 3, 4, 1),
+        ("gru", 1, 2, 3, 4, 1),
+    ]
     drawn = [
         (cell, *map(int, rng.integers((2, 2, 2, 20, 2), (300, 65, 200, 600, 9))))
         for cell in ("gru", "rnn_tanh", "lstm")

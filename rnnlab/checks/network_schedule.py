@@ -36,7 +36,8 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str 
     if twice := [cell for k, cell in enumerate(order) if cell in order[:k]]:
         return f"Cell (layer {twice[0][0]}, step {twice[0][1]}) comes twice."
     if missing := sorted(cells - set(order)):
-        return f"Cell (layer {missing[0][0]}, step {missing[0][1]}) is missing: {len(order)} of {len(cells)} come."
+        layer, step = missing[0]
+        return f"Cell (layer {layer}, step {step}) is missing: {len(order)} of {len(cells)} come."
     place = {cell: k for k, cell in enumerate(order)}
     for l, t in order:
         for source in ((l - 1, t), (l, t - 1)):
@@ -51,7 +52,7 @@ def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str 
 
 def check_assign_streams(submission, rng, layers, steps, skips):
     """`skips`: inputs also read the layer two below, so that one operation waits for two other streams."""
-    operations, waits = network(layers, steps, skips)
+    operations, waits = network(layers, steps, skips, rng if skips else None)
     waits = [[int(place) for place in rng.permutation(places)] for places in waits]
     got = submission(operations, waits)
     plain = _streams_and_events(got)
@@ -59,11 +60,17 @@ def check_assign_streams(submission, rng, layers, steps, skips):
     refuse(_bad_streams(plain, operations, waits, 2 * layers), case, result=plain)
 
 
-def network(layers: int, steps: int, skips: bool = False) -> tuple[list, list]:
-    """Operations (layer, step, kind) along diagonals, and for each the places of those it waits for."""
+def network(
+    layers: int, steps: int, skips: bool = False, rng: np.random.Generator | None = None
+) -> tuple[list, list]:
+    """Operations (layer, step, kind) along diagonals, and for each the places of those it waits for.
+
+    With a generator the cells of a diagonal, none of which waits for another, come in a random order.
+    """
     operations, waits, place = [], [], {}
     for d in range(layers + steps - 1):
-        for l in range(max(0, d - steps + 1), min(layers, d + 1)):
+        diagonal = np.arange(max(0, d - steps + 1), min(layers, d + 1))
+        for l in (diagonal if rng is None else rng.permutation(diagonal)).tolist():
             t = d - l
             reads = {
                 "inputs": [(l - 1, t, "cell"), *([(l - 2, t, "cell")] if skips else [])],
@@ -128,7 +135,10 @@ def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) 
 def draw_input_batches(rng) -> list[tuple]:
     """T, layers, launch, work, step; in the third case two numbers of steps take the same time."""
     drawn = int(rng.integers(40, 60)), int(rng.integers(3, 6)), float(rng.integers(6, 14)), 1.0, 2.0
-    large = tuple(map(int, rng.integers((300, 3), (900, 9)))), tuple(map(float, rng.uniform(1, 20, 3).round(2)))
+    large = (
+        tuple(map(int, rng.integers((300, 3), (900, 9)))),
+        tuple(map(float, rng.uniform(1, 20, 3).round(2))),
+    )
     return [
         (8, 2, 5.0, 1.0, 2.0),
         (10, 4, 1.0, 2.0, 3.0),
@@ -144,7 +154,7 @@ def draw_input_batches(rng) -> list[tuple]:
 EXERCISES = (
     ANSWERS["wavefront_order"].exercise(
         check_wavefront_order,
-        lambda rng: ((3, 2), (2, 5), (1, 3), (2, 2), (1, 1), (4, int(rng.integers(5, 40)))),
+        lambda rng: ((3, 2), (2, 5), (1, 3), (2, 2), (1, 1), *rng.integers(3, 50, (2, 2)).tolist()),
     ),
     ANSWERS["assign_streams"].exercise(
         check_assign_streams,
@@ -153,7 +163,7 @@ EXERCISES = (
             (2, 2, False),
             (1, 4, False),
             (3, int(rng.integers(4, 7)), False),
-            (4, int(rng.integers(4, 30)), True),
+            (int(rng.integers(4, 7)), int(rng.integers(7, 20)), True),
         ),
     ),
     ANSWERS["choose_input_batch"].exercise(

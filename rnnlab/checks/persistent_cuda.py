@@ -7,10 +7,10 @@ import numpy as np
 from rnnlab.cells import GATES
 from rnnlab.checks.answers import answers
 from rnnlab.checks.numbers import compare_numbers
+from rnnlab.devices import Device, find
 from rnnlab.grading.judging import expect
 from rnnlab.ladder.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Latencies, floor
 from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.devices import Device, find
 
 ANSWERS = answers("persistent_cuda")
 
@@ -19,14 +19,16 @@ def check_pack_fragment(submission, rng, case):
     tile = {
         "the word of row r and column w is 8r + w": lambda: np.arange(128, dtype="uint32").reshape(16, 8),
         "random words": lambda: rng.integers(0, 2**32, (16, 8), dtype="uint32"),
-        "every other row and word of a larger array": lambda: rng.integers(0, 2**32, (32, 16), "uint32")[::2, ::2],
+        "every other row and word of a larger array": lambda: rng.integers(0, 2**32, (32, 16), "uint32")[
+            ::2, ::2
+        ],
     }[case]()
     want = ANSWERS["pack_fragment"].call(tile)
     expect(submission(tile), want, axes=("lane", "register"), what="the fragment", case=case)
 
 
 def draw_budgets(rng) -> list[tuple]:
-    """gates, H, itemsize, blocks, warps, beside; with rests of rows, of words and of pairs, and exact fits."""
+    """gates, H, itemsize, blocks, warps, beside; rests of rows, words and pairs, and exact fits."""
     drawn = [
         (
             int(rng.integers(2, 5)),
@@ -95,7 +97,8 @@ def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device
         tuple(floor(shape, B, device, known).step for shape in (grid, cluster)),
         axes=(),
         what=("the grid's step", "the cluster's step"),
-        case=f"{cell} of {H} units, {B} sequences, {blocks} blocks or {cluster.cluster} in a cluster, gpu={rounded}",
+        case=f"{cell} of {H} units, {B} sequences, {blocks} blocks or {cluster.cluster} in a cluster, "
+        f"gpu={rounded}",
         tolerance=0.01,
     )
 

@@ -13,7 +13,14 @@ ANSWERS = answers("persistent_rnn")
 def draw_chips(rng) -> list[tuple]:
     """gates, H, itemsize, registers, shared, multiprocessors; each side of each limit, and the limits."""
     drawn = int(rng.integers(3, 5)), int(rng.integers(40, 90)), 2, 5000, 9000, 3
-    large = int(rng.integers(2, 5)), int(rng.integers(500, 3000)), 2, 200_000, 180_000, int(rng.integers(70, 140))
+    large = (
+        int(rng.integers(2, 5)),
+        int(rng.integers(500, 3000)),
+        2,
+        200_000,
+        180_000,
+        int(rng.integers(70, 140)),
+    )
     return [
         (4, 8, 4, 100, 160, 3),
         (1, 8, 4, 256, 0, 1),
@@ -75,7 +82,9 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
     inputs = rng.normal(size=(steps, WIDE)).astype("float32")
     says = f"{blocks} blocks of {WIDE // blocks} threads, {steps} steps"
     case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")), says)
-    compare_launches(submission, ANSWERS["persistent_rnn_kernel"], case, ("h",), (("step", "unit"),), limit_loads)
+    compare_launches(
+        submission, ANSWERS["persistent_rnn_kernel"], case, ("h",), (("step", "unit"),), limit_loads
+    )
 
 
 def limit_loads(counts, case):

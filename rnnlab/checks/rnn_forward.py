@@ -82,7 +82,7 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
 
 
 def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
-    """An input x[t,b] or state h[t,b] that was neither a row of some factor nor part of one; None if there is none.
+    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none.
 
     A factor's columns count too: the weights may stand on the left.
     """

@@ -1,10 +1,10 @@
-"""One call of an answer, seen from the judge: the question, the answer's own calls of the judge's functions, the
+"""One call of an answer, seen from the judge: the question, the answer's calls of the judge's functions, the
 outcome.
 
-A function that counts, watches or knows weights stays with the judge. The answer's process holds a name for it;
-calling the name sends the arguments here and brings the result back. What the answer can read or change in its
-own process is therefore neither a count nor a wanted number. A refusal (Wrong) stands from the moment it is
-raised: an answer that catches the exception has failed all the same.
+A function that counts, watches or knows weights stays with the judge. The answer's process holds a name for
+it; calling the name sends the arguments here and brings the result back. What the answer can read or change
+in its own process is therefore neither a count nor a wanted number. A refusal (Wrong) stands from the moment
+it is raised: an answer that catches the exception has failed all the same.
 """
 
 from collections.abc import Callable
@@ -77,7 +77,7 @@ class Conversation:
                 if type(number) is int and 0 <= number < len(self.functions):
                     return self.functions[number], arguments, keywords
         except (wire.Broken, KeyError, TypeError, ValueError):
-            pass
+            pass  # whoever wrote it gets the sentence below
         said = f"{self.name} disturbed the process it ran in: what it asks of the exercise cannot be read."
         raise Stopped(Status.crashed, said)
 

@@ -24,10 +24,10 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Code:
-    """A function argument that the judge runs itself; the answer's process gets a function that calls it there.
+    """A function argument that the judge runs itself; the answer's process gets its name, to call it by.
 
     The source is executed afresh for each call of the answer, and Codes with the same source share its
-    globals. It may use `np`, append to the list `trace`, and raise `Wrong(message, misconception, next_step)`:
+    globals. It may use `np`, append to the list `trace`, and raise Wrong(message, misconception, next_step):
     the answer then has failed, whatever it does afterwards. What it counts no answer can reach.
     """
 

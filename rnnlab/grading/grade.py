@@ -20,6 +20,7 @@ from rnnlab.grading.clock import Overtime, limited
 from rnnlab.grading.exercise import Exercise, Wrong
 from rnnlab.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
+from rnnlab.grading.looks import lines_that_look
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.slices import answer_in, defined
@@ -66,7 +67,7 @@ class Report:
 
     def to_json(self) -> str:
         """The report as a program reads it."""
-        fields = ("name", "points", "max_points", "status", "message", "misconception", "seconds")
+        fields = ("name", "points", "max_points", "status", "message", "misconception", "seconds", "looks")
         rows = [{field: getattr(verdict, field) for field in fields} for verdict in self.verdicts]
         rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
         head = {"unit": self.unit, "score": self.score, "max_score": self.max_score}
@@ -131,12 +132,11 @@ def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) ->
 
 
 def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:
-    """The verdict on an answer that runs in its own process."""
     """The verdict on an answer that runs in its own process, with the lines that did not run there."""
     lines: list[str] = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
     lines += answer.magics if "NameError" in outcome.message else ()
-    return _with_lines_left_out(outcome, lines)
+    return replace(_with_lines_left_out(outcome, lines), looks=lines_that_look(answer))
 
 
 def _with_lines_left_out(outcome: Verdict, lines: list[str]) -> Verdict:

@@ -89,9 +89,7 @@ def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> Non
             if transcript.repeats(other):
                 explaining[mutant.name] = other
     if len(explaining) > 1:
-        explaining = {
-            name: other for name, other in explaining.items() if transcript.repeats_details(other)
-        }
+        explaining = {name: other for name, other in explaining.items() if transcript.repeats_details(other)}
     if len(explaining) == 1:
         problem.misconception = next(iter(explaining))
 

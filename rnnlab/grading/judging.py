@@ -1,4 +1,4 @@
-"""What a check observes about one answer, case by case: each difference, and what a known mistake must repeat.
+"""What a check observes about one answer, case by case: what differs, and what a mistake must repeat.
 
 A check calls `expect(got, want, ...)` for a result that is determined, or `refuse(problem, ...)` for a limit
 that may be broken. Neither raises: all cases are run, and the first difference becomes the message. A known
@@ -110,15 +110,19 @@ def expect(
 
 
 def refuse(
-    problem: str | Wrong | None, case: str = "", result: object = None, detail: object = None
+    problem: str | Wrong | None,
+    case: str = "",
+    result: object = None,
+    detail: object = None,
+    tolerance: float | None = None,
 ) -> bool:
     """Whether nothing is wrong; else the problem is noted, as a sentence.
 
-    A known mistake must give the same `result`; without one, the same sentence.
+    A known mistake must give the same `result`, within the tolerance; without one, the same sentence.
     """
     wrong = Wrong(problem) if isinstance(problem, str) else problem
     sentence = wrong.message if wrong else None
-    _note(Observation(wrong, sentence if result is None else result, detail=detail), case)
+    _note(Observation(wrong, sentence if result is None else result, tolerance, detail), case)
     return wrong is None
 
 

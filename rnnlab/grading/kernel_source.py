@@ -1,14 +1,14 @@
 """What a kernel's source may hold: what Numba compiles for a GPU, and nothing that reaches the simulator.
 
 The counts and findings of a kernel are made in the process that it runs in. They can be believed because no
-other code of the submission ever runs there: the worker of a kernel exercise executes only the statements that
-passed here, and those can do nothing but compute. Names are followed to the module that they come from, so that
-`cuda.shared.array` is one thing and `numpy.array` another. What is refused:
+other code of the submission ever runs there: the worker of a kernel exercise executes only the statements
+that passed here, and those can do nothing but compute. Names are followed to the module that they come from,
+so that `cuda.shared.array` is one thing and `numpy.array` another. What is refused:
 
     of a module, every name outside short lists; of a value, every attribute but shape, x, y, z and the like
     imports of anything but NumPy, math, Numba and the course's cuda; builtins that no GPU has
     lists, dicts, sets and comprehensions in a kernel, which would be memory that nobody counts
-    decorators other than cuda.jit, and every statement beside a kernel that is no import, function or constant
+    decorators other than cuda.jit, and statements beside a kernel that are no import, function or constant
 
 Whether a GPU would compile the rest is the simulator's judgement (simulator/strict.py), part of every launch.
 """
@@ -20,6 +20,8 @@ import math
 import textwrap
 from collections.abc import Callable, Iterator
 
+import numpy as np
+
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import Answer
 
@@ -29,7 +31,15 @@ OF_MATH = {name for name in dir(math) if name[0] != "_"}
 OF_NUMPY = NUMBERS | {"pi", "e", "inf", "nan", "ndarray", "dtype", "abs", "absolute", "minimum", "maximum"}
 OF_NUMPY |= {"sign", "square", "power", "rint", "negative", "add", "subtract", "multiply", "divide"}
 OF_NUMPY |= {name for name in OF_MATH if name not in {"dist", "fsum", "prod", "sumprod", "hypot"}}
-TABLES = {"array", "asarray", "zeros", "ones", "full", "arange", "linspace"}  # made beside a kernel, read-only
+TABLES = {
+    "array",
+    "asarray",
+    "zeros",
+    "ones",
+    "full",
+    "arange",
+    "linspace",
+}  # made beside a kernel, read-only
 OF_CUDA = {
     "jit", "grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "x", "y",
     "z", "shared", "local", "const", "array", "array_like", "syncthreads", "syncthreads_count",
@@ -41,13 +51,26 @@ OF_CUDA = {
     "stcg", "stcs", "stwb", "stwt", "fma", "popc", "clz", "ffs", "brev", "selp", "cbrt", "types", "fp16",
 } | NUMBERS  # fmt: skip
 OF_MODULES = {"numpy": OF_NUMPY, "math": OF_MATH, "numba": NUMBERS | {"types"}, "numba.types": NUMBERS}
-OF_MODULES |= {"rnnlab": {"check", "hint", "use", "progress", "banner", "show_source"}, "__future__": {"annotations"}}
+OF_MODULES |= {
+    "rnnlab": {"check", "hint", "use", "progress", "banner", "show_source"},
+    "__future__": {"annotations"},
+}
 OF_VALUES = {"shape", "size", "ndim", "dtype", "type", "x", "y", "z", "w", "sync", "real", "imag", "itemsize"}
 BUILTINS = {
     "range", "min", "max", "abs", "len", "int", "float", "bool", "round", "pow", "tuple", "enumerate", "zip",
     "print", "True", "False", "None", "NotImplementedError", "AssertionError", "ValueError", "IndexError",
 }  # fmt: skip
-OPTIONS = {"device", "inline", "debug", "opt", "fastmath", "lineinfo", "max_registers", "cache", "forceinline"}
+OPTIONS = {
+    "device",
+    "inline",
+    "debug",
+    "opt",
+    "fastmath",
+    "lineinfo",
+    "max_registers",
+    "cache",
+    "forceinline",
+}
 NO_LIST = "a GPU has no {what}; constants fit into a tuple, numbers of a thread into cuda.local.array"
 NO_GPU = {  # nodes that Numba has no code for, and that would hide memory from the counts
     ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.ListComp: "list", ast.DictComp: "dict",
@@ -60,6 +83,9 @@ REFUSED = (
 )  # fmt: skip
 
 
+Names = dict[str, str | None]  # what a name beside the kernel stands for: a dotted path, None for a value
+
+
 class NoKernel(Exception):
     """Something that no kernel holds: a sentence, whether it reaches beyond computing, and the line."""
 
@@ -70,16 +96,22 @@ class NoKernel(Exception):
 
 def refuse_what_is_no_kernel(answer: Answer) -> None:
     """Raises Stopped, naming line and reason, if the answer does more than compute or is no kernel."""
-    names: dict[str, str] = {}
-    for label, source, chosen in answer.cells:
-        body = ast.parse(source).body
-        for index in chosen:
-            _refuse(_trimmed(body[index], answer.names), names, label)
-    _insist_on_jit(answer)
+    statements = [
+        (label, _trimmed(statement, answer.names))
+        for label, source, chosen in answer.cells
+        for index, statement in enumerate(ast.parse(source).body)
+        if index in chosen
+    ]
+    names: Names = {}
+    for label, statement in statements:  # all of them first: cells may stand in any order
+        _refuse(_bind, statement, names, label)
+    for label, statement in statements:
+        _refuse(_hold, statement, names, label)
+    _insist_on_jit(answer.name, [statement for _, statement in statements])
 
 
 def refuse_a_function(function: Callable) -> None:
-    """The same for a function of a notebook that is checked where it stands, as far as its source is known."""
+    """The same for a notebook's function that is checked where it stands, if its source is known."""
     kernel = getattr(function, "py_func", None)
     if kernel is None:
         raise _plain(getattr(function, "__name__", "It"))
@@ -88,12 +120,11 @@ def refuse_a_function(function: Callable) -> None:
         statement = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         return
-    names = {
-        name: _home(value) for name, value in kernel.__globals__.items() if inspect.ismodule(value)
-    }  # what was imported name by name is unknown here, and strict mode judges it
+    # what was imported name by name is unknown here, and strict mode judges it
+    modules = {name: _home(value) for name, value in kernel.__globals__.items() if inspect.ismodule(value)}
     if isinstance(statement, ast.FunctionDef):
         statement.decorator_list = []
-        _refuse(statement, names, "")
+        _refuse(_hold, statement, dict.fromkeys(kernel.__globals__) | modules, "")
 
 
 def _home(module: object) -> str:
@@ -110,9 +141,9 @@ def _trimmed(statement: ast.stmt, needed: list[str]) -> ast.stmt:
     return statement
 
 
-def _refuse(statement: ast.stmt, names: dict[str, str], label: str) -> None:
+def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> None:
     try:
-        _hold(statement, names)
+        hold(statement, names)
     except NoKernel as problem:
         line = f"line {problem.line or getattr(statement, 'lineno', 0)}"
         place = f"{label}, {line}" if label else line
@@ -120,20 +151,41 @@ def _refuse(statement: ast.stmt, names: dict[str, str], label: str) -> None:
             said = f"A kernel may only compute: {problem.said} ({place})."
             raise Stopped(Status.forbidden, said) from None
         said = f"This is no kernel for a GPU: {problem.said} ({place})."
-        raise Stopped(Status.failed, said, "write the loop over single elements, as one thread of many") from None
+        raise Stopped(
+            Status.failed, said, "write the loop over single elements, as one thread of many"
+        ) from None
 
 
-def _hold(statement: ast.stmt, names: dict[str, str]) -> None:
-    """Raises NoKernel for a statement beside or of a kernel; adds what it imports to `names`."""
+def _bind(statement: ast.stmt, names: Names) -> None:
+    """Add what a statement binds to `names`. A name for two things would be judged as the wrong one."""
+    for name, path in _bindings(statement, names):
+        if names.setdefault(name, path) != path:
+            raise NoKernel(f"{name} stands for two things", statement)
+
+
+def _bindings(statement: ast.stmt, names: Names) -> Iterator[tuple[str, str | None]]:
     if isinstance(statement, ast.Import | ast.ImportFrom):
-        names |= dict(_imported(statement))
+        yield from _imported(statement)
     elif isinstance(statement, ast.FunctionDef):
+        yield statement.name, None
+    elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+        for target in targets:
+            path = _path(statement.value, names) if isinstance(target, ast.Name) and statement.value else None
+            yield from ((node.id, path) for node in ast.walk(target) if isinstance(node, ast.Name))
+
+
+def _hold(statement: ast.stmt, names: Names) -> None:
+    """Raises NoKernel for a statement beside or of a kernel."""
+    if isinstance(statement, ast.FunctionDef):
         _hold_function(statement, names)
     elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
         _hold_constant(statement, names)
-    else:
+    elif not isinstance(statement, ast.Import | ast.ImportFrom):
         kind = type(statement).__name__
-        raise NoKernel(f"a statement beside it that is neither import, constant nor function ({kind})", statement)
+        raise NoKernel(
+            f"a statement beside it that is neither import, constant nor function ({kind})", statement
+        )
 
 
 def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -166,7 +218,7 @@ def _whole_arrays(name: str) -> str:
     return f"numpy.{name} works on whole arrays, a thread on single elements"
 
 
-def _hold_function(function: ast.FunctionDef, names: dict[str, str]) -> None:
+def _hold_function(function: ast.FunctionDef, names: Names) -> None:
     for decorator in function.decorator_list:
         _hold_decorator(decorator, names)
     parameters = function.args
@@ -183,7 +235,7 @@ def _hold_function(function: ast.FunctionDef, names: dict[str, str]) -> None:
         _hold_expressions(statement, inside, own)
 
 
-def _hold_decorator(decorator: ast.expr, names: dict[str, str]) -> None:
+def _hold_decorator(decorator: ast.expr, names: Names) -> None:
     called = decorator.func if isinstance(decorator, ast.Call) else decorator
     if _path(called, names) != "cuda.jit":
         word = ast.unparse(called)
@@ -192,7 +244,7 @@ def _hold_decorator(decorator: ast.expr, names: dict[str, str]) -> None:
         _hold_jit(decorator, names)
 
 
-def _hold_jit(call: ast.Call, names: dict[str, str]) -> None:
+def _hold_jit(call: ast.Call, names: Names) -> None:
     for keyword in call.keywords:
         if keyword.arg not in OPTIONS:
             raise NoKernel(f"cuda.jit({keyword.arg}=…)", call)
@@ -200,7 +252,7 @@ def _hold_jit(call: ast.Call, names: dict[str, str]) -> None:
         _hold_expressions(part, names, set(), lists=True)
 
 
-def _hold_constant(statement: ast.Assign | ast.AnnAssign | ast.AugAssign, names: dict[str, str]) -> None:
+def _hold_constant(statement: ast.Assign | ast.AnnAssign | ast.AugAssign, names: Names) -> None:
     """A constant beside a kernel: numbers, tuples, dtypes, tables, and what a few functions make of them."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
     for node in (node for target in targets for node in ast.walk(target)):
@@ -219,13 +271,13 @@ def _hold_constant(statement: ast.Assign | ast.AnnAssign | ast.AugAssign, names:
     _hold_expressions(statement.value, names, set(), lists=table, tables=True)
 
 
-def _is_table(function: ast.expr, names: dict[str, str]) -> bool:
+def _is_table(function: ast.expr, names: Names) -> bool:
     path = _path(function, names) or ""
     return path.startswith("numpy.") and path[6:] in TABLES
 
 
 def _hold_expressions(
-    tree: ast.AST, names: dict[str, str], own: set[str], lists: bool = False, tables: bool = False
+    tree: ast.AST, names: Names, own: set[str], lists: bool = False, tables: bool = False
 ) -> None:
     """Raises NoKernel for the first node that may not stand in a kernel."""
     for node in ast.walk(tree):
@@ -234,7 +286,7 @@ def _hold_expressions(
             raise NoKernel(NO_LIST.format(what=f"{kind}s"), node, reaches=False)
         if isinstance(node, REFUSED):
             raise NoKernel(f"no {type(node).__name__}", node)
-        if isinstance(node, ast.Name) and node.id not in own and _is_refused_name(node.id):
+        if isinstance(node, ast.Name) and _is_refused_name(node.id, own | names.keys()):
             raise NoKernel(node.id, node)
         if isinstance(node, ast.Attribute):
             _hold_attribute(node, names, tables)
@@ -242,7 +294,7 @@ def _hold_expressions(
             _hold_call(node, names, own)
 
 
-def _hold_attribute(node: ast.Attribute, names: dict[str, str], tables: bool) -> None:
+def _hold_attribute(node: ast.Attribute, names: Names, tables: bool) -> None:
     if not isinstance(node.ctx, ast.Load):
         raise NoKernel(f"it sets .{node.attr}", node)
     path = _path(node, names)
@@ -261,18 +313,23 @@ def _hold_attribute(node: ast.Attribute, names: dict[str, str], tables: bool) ->
     raise NoKernel(f".{name}", node)
 
 
-def _hold_call(call: ast.Call, names: dict[str, str], own: set[str]) -> None:
+def _hold_call(call: ast.Call, names: Names, own: set[str]) -> None:
     path = _path(call.func, names)
     if path == "cuda.const.array_like":
         outside = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id not in own
         if not outside or call.keywords:
-            said = "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
+            said = (
+                "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
+            )
             raise NoKernel(said, call, reaches=False)
+    inputs = getattr(getattr(np, path[6:], None), "nin", None) if (path or "").startswith("numpy.") else None
+    if inputs is not None and (call.keywords or len(call.args) > inputs):
+        raise NoKernel(_whole_arrays(path[6:]), call, reaches=False)
     if isinstance(call.func, ast.Name) and call.func.id == "print" and call.keywords:
         raise NoKernel("print with options", call, reaches=False)
 
 
-def _path(node: ast.expr, names: dict[str, str]) -> str | None:
+def _path(node: ast.expr, names: Names) -> str | None:
     """ "cuda.shared.array" for what a chain of names stands for; None for a value."""
     if isinstance(node, ast.Name):
         return names.get(node.id)
@@ -282,22 +339,15 @@ def _path(node: ast.expr, names: dict[str, str]) -> str | None:
     return None
 
 
-def _is_refused_name(name: str) -> bool:
-    return name.startswith("__") or (hasattr(builtins, name) and name not in BUILTINS)
+def _is_refused_name(name: str, known: set[str]) -> bool:
+    return name.startswith("__") or (name not in known and hasattr(builtins, name) and name not in BUILTINS)
 
 
-def _insist_on_jit(answer: Answer) -> None:
+def _insist_on_jit(name: str, statements: list[ast.stmt]) -> None:
     """Raises Stopped where the last definition of the answer's name is a function without cuda.jit."""
-    last = None
-    for _, source, chosen in answer.cells:
-        body = ast.parse(source).body
-        for statement in (body[index] for index in chosen):
-            targets = getattr(statement, "targets", [])
-            bound = getattr(statement, "name", None) == answer.name
-            if bound or any(getattr(target, "id", None) == answer.name for target in targets):
-                last = statement
-    if isinstance(last, ast.FunctionDef) and not last.decorator_list:
-        raise _plain(answer.name)
+    binding = [each for each in statements if name in (bound for bound, _ in _bindings(each, {}))]
+    if binding and isinstance(binding[-1], ast.FunctionDef) and not binding[-1].decorator_list:
+        raise _plain(name)
 
 
 def _plain(name: str) -> Stopped:

@@ -11,8 +11,10 @@ from rnnlab.grading import progress_file
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
+from rnnlab.grading.judge import verdict as outcome_of
+from rnnlab.grading.kernel_source import refuse_a_function
 from rnnlab.grading.overview import Overview
-from rnnlab.grading.verdict import Verdict
+from rnnlab.grading.verdict import Stopped, Verdict
 
 _passed: dict[str, FunctionType] = {}  # in this kernel: the function that passed its last check
 _hints: dict[str, int] = {}  # opened in this kernel, for when the progress file cannot be written
@@ -21,12 +23,22 @@ _hints: dict[str, int] = {}  # opened in this kernel, for when the progress file
 def check(function: Callable) -> Verdict:
     """The verdict on an answer, on numbers drawn afresh."""
     unit, exercise = _exercise(function, "check")
-    verdict = judge(exercise, InProcess(function, exercise.name), secrets.randbits(64))
+    verdict = _judged(exercise, function)
     _passed.pop(exercise.name, None)
     if verdict.passed:
         _passed[exercise.name] = function
     progress_file.record(unit, verdict)
     return verdict
+
+
+def _judged(exercise: Exercise, function: Callable) -> Verdict:
+    """The verdict that a grade would give, on the function as it stands in this notebook."""
+    try:
+        if exercise.is_kernel:
+            refuse_a_function(function)
+        return judge(exercise, InProcess(function, exercise.name), secrets.randbits(64))
+    except Stopped as stopped:
+        return outcome_of(exercise, stopped)
 
 
 def use(function: Callable) -> Callable:

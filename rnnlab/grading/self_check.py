@@ -32,7 +32,9 @@ class Finding(NamedTuple):
     @property
     def as_wanted(self) -> bool:
         status, named = self.verdict.status, self.verdict.misconception
-        if status is Status.crashed and named:  # a known mistake may end in an exception: it still has its name
+        if (
+            status is Status.crashed and named
+        ):  # a known mistake may end in an exception: it still has its name
             status = Status.failed
         return (status, named) == self.wanted
 

@@ -39,6 +39,7 @@ class Verdict:
     misconception: str | None = None
     next_step: str | None = None
     seconds: float = 0.0
+    looks: tuple[str, ...] = ()  # lines that look into the process they run in, for the teacher
 
     def __post_init__(self) -> None:
         for field in ("message", "misconception", "next_step"):

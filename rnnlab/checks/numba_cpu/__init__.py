@@ -1,7 +1,12 @@
-"""Checks of unit 06: gates in one walk, a tanh of multiplications, a product in tiles."""
+"""Checks of lesson 06: a tanh of two polynomials, gates in one loop, a product in tiles."""
 
-from rnnlab.checks.numba_cpu.blocked_matmul import BLOCKED_MATMUL
-from rnnlab.checks.numba_cpu.fast_tanh import FAST_TANH
-from rnnlab.checks.numba_cpu.fused_gates import FUSED_GATES
+from rnnlab.checks.answers import answers
+from rnnlab.checks.numba_cpu import blocked_matmul, fast_tanh, fused_gates
 
-EXERCISES = (FUSED_GATES, FAST_TANH, BLOCKED_MATMUL)
+ANSWERS = answers("numba_cpu")
+
+EXERCISES = (
+    ANSWERS["fused_gates"].exercise(fused_gates.check, fused_gates.draw_cases),
+    ANSWERS["fast_tanh"].exercise(fast_tanh.check, fast_tanh.CASES),
+    ANSWERS["blocked_matmul"].exercise(blocked_matmul.check, blocked_matmul.CASES),
+)

@@ -15,7 +15,7 @@ AGAIN = "walks over the units more than once"
 OUTSIDE = "runs past the edge"
 MOST_RESULTS = 16
 MOST_OPERATIONS = 1_000_000
-NAMES = {code: word for word, code in Tape.CODES.items()}
+READ, WRITE = map(Tape.WORDS.index, ("read", "write"))
 COMPARISONS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
     "!=": operator.ne,
@@ -89,7 +89,7 @@ class Arithmetic:
             raise ValueError(f"more than {MOST_OPERATIONS} operations")
         constants, kind = constants.tolist(), self.kind
         for code, *places in rows.tolist():
-            if code > Tape.CODES["abs"]:
+            if code >= READ:
                 self.access(code, *places, constants)
                 continue
             self.operations += 1
@@ -99,7 +99,7 @@ class Arithmetic:
             elif code == 0:
                 value = left + self._operand(places[1], constants)
             else:
-                value = self._seldom(NAMES[code], left, lambda: self._operand(places[1], constants))  # noqa: B023
+                value = self._seldom(Tape.WORDS[code], left, lambda: self._operand(places[1], constants))  # noqa: B023
             self.values.append(kind(value))
 
     def access(self, code: int, matrix: int, index: int, operand: int, constants: list[float]) -> None:
@@ -107,7 +107,7 @@ class Arithmetic:
         raise ValueError("there is no memory here")
 
     def compare(self, word: str, left: float, right: float) -> bool:
-        """A comparison of two operands: an int is a handle, a float a constant. It tells the answer one bit."""
+        """A comparison of two operands: an int is a handle, a float a constant. It tells one bit."""
         if self.comparisons == 0:
             raise Wrong(
                 "The numbers are compared more often than any range needs.",
@@ -147,8 +147,9 @@ class Memory(Arithmetic):
     def services(self) -> dict:
         return super().services | {"value": self.value, "make": self.make}
 
-    def value(self, handle: int) -> float:
-        """A number as a plain float."""
+    def value(self, handle: int, rows: np.ndarray, constants: np.ndarray) -> float:
+        """A number as a plain float, after a last batch of operations."""
+        self.perform(rows, constants)
         return float(self.values[operator.index(handle)])
 
     def make(self, name: str, content: str) -> int:
@@ -166,7 +167,7 @@ class Memory(Arithmetic):
             raise IndexError("an index below 0")
         if len(self.addresses) >= MOST_OPERATIONS:
             raise ValueError(f"more than {MOST_OPERATIONS} accesses")
-        values, writes = self.matrices[matrix], code == Tape.CODES["write"]
+        values, writes = self.matrices[matrix], code == WRITE
         if not writes:
             self.values.append(values[index])
         elif matrix in self.results:

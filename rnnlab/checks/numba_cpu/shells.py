@@ -1,8 +1,8 @@
 """What an answer of this unit holds in place of arrays and numbers: names for what lies with the judge.
 
-The source of these classes is sent to where the answer runs, so nothing here may use more than NumPy and Wrong.
-They know names and sizes. Every number, count and trace stays with the judge (machines.py), who is asked through
-the functions that a class is given.
+The source of these classes is sent to where the answer runs, so nothing here may use more than NumPy and
+Wrong. They know names and sizes. Every number, count and trace stays with the judge (machines.py), who is
+asked through the functions that a class is given.
 """
 
 import inspect
@@ -100,9 +100,9 @@ class Row(tuple):
 
 
 class Tape:
-    """Operations on numbers that lie with the judge, sent there in batches: rows of a code and three places."""
+    """Operations on numbers that lie with the judge, sent in batches: rows of a code and three places."""
 
-    CODES = {"+": 0, "-": 1, "*": 2, "/": 3, "negative": 4, "abs": 5, "read": 6, "write": 7}
+    WORDS = "+", "-", "*", "/", "negative", "abs", "read", "write"  # a code is a place here
 
     def __init__(self, batch, perform, compare, value=None, numbers=0):
         self.batch, self.perform, self.compare, self.value = batch, perform, compare, value
@@ -117,7 +117,7 @@ class Tape:
         if len(self.rows) >= self.batch:
             self.send()
         places = [self.place(each) for each in places]
-        self.rows.append([self.CODES[word], *places, *[0] * (3 - len(places))])
+        self.rows.append([self.WORDS.index(word), *places, *[0] * (3 - len(places))])
 
     def place(self, operand):
         if isinstance(operand, Number):
@@ -127,11 +127,14 @@ class Tape:
         self.constants.append(float(operand))
         return -len(self.constants)
 
-    def send(self):
+    def batched(self):
         rows, constants = self.rows, self.constants
         self.rows, self.constants = [], []
-        if rows:
-            self.perform(np.array(rows, "int64"), np.array(constants, "float64"))
+        return np.array(rows, "int64").reshape(-1, 4), np.array(constants, "float64")
+
+    def send(self):
+        if self.rows:
+            self.perform(*self.batched())
 
     def ask(self, word, left, right):
         self.send()
@@ -228,8 +231,7 @@ class Number(tuple):
     def __float__(self):
         if self.tape.value is None:
             self.library("float(), or a function of math,")
-        self.tape.send()
-        return self.tape.value(self.handle)
+        return self.tape.value(self.handle, *self.tape.batched())
 
     def __int__(self):
         self.library("int() or round()")

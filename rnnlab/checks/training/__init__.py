@@ -28,7 +28,9 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
     case = f"T={T}, B={B}, O={O}, {dtype}" + (f", {level} 900 or more apart" if level else "")
     if level and isinstance(got, np.ndarray) and not np.isfinite(got).all():
         problem, remedy = TOO_LARGE
-        refuse(Wrong(f"dlogits holds NaN or infinity: {problem}", "returns NaN or infinity", remedy), case, got)
+        refuse(
+            Wrong(f"dlogits holds NaN or infinity: {problem}", "returns NaN or infinity", remedy), case, got
+        )
     else:
         expect(got, want, axes=("step", "sequence", "class"), what="dlogits", case=case)
 

@@ -80,7 +80,7 @@ def outcome(error: BaseException, function: Callable | None = None) -> dict:
 
 
 class Programs:
-    """What stands for each wire.Program of one call: a function of the judge, or what its source makes here."""
+    """What stands for each wire.Program of a call: a function of the judge, or what its source makes."""
 
     def __init__(self, functions: list, exchange: Callable[[bytes], bytes]):
         self.functions = [

@@ -61,11 +61,12 @@ def launched(function: Callable) -> Callable:
     return launch
 
 
-def freeze_tables(namespace: dict) -> None:
+def freeze_tables(value: object) -> None:
     """Make arrays beside a kernel read-only, as a GPU has them: memory that threads share is counted."""
-    for value in namespace.values():
-        if type(value) is np.ndarray:
-            value.flags.writeable = False
+    if type(value) is np.ndarray:
+        value.flags.writeable = False
+    for part in value.values() if type(value) is dict else value if type(value) is tuple else ():
+        freeze_tables(part)
 
 
 def _is_kernel(function: object) -> bool:
@@ -94,7 +95,7 @@ def _in_our_words(function: FunctionType, ours: ModuleType, known: dict) -> Func
         function.__code__, scope, function.__name__, function.__defaults__, function.__closure__
     )
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-    known[function] = copy
+    known[function] = ours.jit(device=True)(copy)
     for name in set(function.__code__.co_names) & scope.keys():
         scope[name] = _our_word(scope[name], ours, known)
     return copy
@@ -110,8 +111,9 @@ def _our_word(value: object, ours: ModuleType, known: dict) -> object:
         words.__dict__.update(vars(value) | {"cuda": ours})
         return words
     if _is_of_numba(value):
-        function = value.py_func
-        return known.get(function) or _in_our_words(function, ours, known)
+        if value.py_func not in known:
+            _in_our_words(value.py_func, ours, known)
+        return known[value.py_func]
     same = [name for name, word in vars(numbas).items() if word is value and hasattr(ours, name)]
     return getattr(ours, same[0]) if same and callable(value) else value
 
@@ -122,5 +124,7 @@ def _observed(function: Callable, grid: tuple, block: tuple, own: list) -> tuple
         return sys.modules["rnnlab.cuda"].observe(function, grid, block, *own), ()
     report, strict = (importlib.import_module(name) for name in MODULES[1:])
     observed = report.observe(function, grid, block, tuple(own), with_flops=False)
-    findings = strict.check(function, *own)
+    missing = max(0, function.py_func.__code__.co_argcount - len(own))
+    defaults = (function.py_func.__defaults__ or ())[-missing:] if missing else ()
+    findings = strict.check(function, *own, *defaults)
     return observed, tuple(each for each in findings if each.kind == "does_not_compile")

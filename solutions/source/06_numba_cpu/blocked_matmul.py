@@ -48,9 +48,9 @@ check(blocked_matmul)
 # a[i, k] * b[k, j]`, where out = c.copy(). Six loops, and return out.
 
 # %% [mistake] makes one tile of everything
-# -     out =
+# -     out = c
 # +     tile = max(M, N, K)
-# +     out =
+# +     out = c
 
 # %% [mistake] leaves k in one piece
 # - for k0 in range(0, K, tile):
@@ -77,8 +77,8 @@ check(blocked_matmul)
 # + np.zeros_like(c)
 
 # %% [mistake] keeps only the last product of each sum
-# - out[i, j] +=
-# + out[i, j] =
+# - out[i, j] += a
+# + out[i, j] = a
 
 # %% [mistake] runs past the edge
 # - min(k0 + tile, K)
@@ -89,10 +89,10 @@ check(blocked_matmul)
 # + out = c
 
 # %% [mistake] keeps copies of its own
-# -     out =
+# -     out = c
 # +     a = {(i, k): a[i, k] for i in range(M) for k in range(K)}
 # +     b = {(k, j): b[k, j] for k in range(K) for j in range(N)}
-# +     out =
+# +     out = c
 
 # %% [right]
 def blocked_matmul(a, b, c, tile):

@@ -99,9 +99,9 @@ check(fast_tanh)
 # + return top / bottom
 
 # %% [mistake] takes the coefficients in reverse
-# -     z =
+# -     z = a
 # +     odd, even = odd[::-1], even[::-1]
-# +     z =
+# +     z = a
 
 # %% [mistake] loses the sign of −0
 # - return a * top / bottom

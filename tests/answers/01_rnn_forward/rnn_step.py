@@ -4,9 +4,11 @@ def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     total = total + weight_ih.dot(x)
     return np.tanh(total + weight_hh.dot(h))
 
+
 # %% [wrong] transposes weight_hh
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     return np.tanh(weight_ih @ x + weight_hh.T @ h + bias_ih + bias_hh)
+
 
 # %% [wrong] updates the units in place, so that later ones read new values
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):

@@ -1,0 +1,53 @@
+"""No exercise is passed by a table of its inputs: what remembers the cases of other checks fails."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from rnnlab import checks
+from rnnlab.grading.exercise import Code, Shell
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import judge
+from rnnlab.grading.verdict import Status, Stopped
+
+SEEDS = 40  # remembered, where the inputs are plain numbers
+FEW = 2  # where they are arrays of random numbers, or lie with the judge: one draw is as good as many
+EXERCISES = [exercise for _, exercise in checks.every()]
+
+
+class Remembering:
+    """A submission that runs the course's own answer and remembers what it saw; then only remembers."""
+
+    def __init__(self, exercise):
+        self.own, self.table, self.is_plain = InProcess(exercise.truth, exercise.name), {}, True
+
+    def __call__(self, *arguments, **keywords):
+        got = self.own(*arguments, **keywords)
+        self.table[self.key(arguments)] = got
+        self.is_plain &= not any(isinstance(part, np.ndarray | Code | Shell) for part in arguments)
+        return got
+
+    def from_memory(self, *arguments, **keywords):
+        key = self.key(arguments)
+        if key not in self.table:
+            raise Stopped(Status.crashed, "never seen")
+        return self.table[key]
+
+    def key(self, arguments):
+        """What an answer can see of its arguments: of a function of the judge, its name."""
+        return pickle.dumps([part.name if isinstance(part, Code | Shell) else part for part in arguments])
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=[exercise.name for exercise in EXERCISES])
+def test_an_answer_that_remembers_its_inputs_fails(exercise, monkeypatch):
+    if exercise.name == "choose_schedule":  # its race has nothing to do with its inputs
+        monkeypatch.setattr("rnnlab.checks.parallel_cpu.choose_schedule._race", lambda schedule: None)
+    memory = Remembering(exercise)
+    for seed in range(SEEDS):
+        if seed >= FEW and not memory.is_plain:
+            break
+        assert judge(exercise, memory, seed).passed
+    verdict = judge(exercise, memory.from_memory, SEEDS)
+    assert not verdict.passed
+    assert verdict.status is not Status.grader_error
