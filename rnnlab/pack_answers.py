@@ -1,13 +1,14 @@
 """The course's answers as a check needs them: each with the other statements of its notebook that it uses."""
 
+import ast
 from collections.abc import Iterable
 
 from rnnlab.checks.answers import Answer
 from rnnlab.exercise_text import ExerciseText
 from rnnlab.grading.exercise import Mutant
-from rnnlab.grading.reading import parse
-from rnnlab.grading.slices import answer_in
 from rnnlab.percent import BEGIN, END, Cell, SourceError, defines
+
+GIVEN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign)
 
 
 def packed_answers(cells: list[Cell], exercises: Iterable[ExerciseText]) -> list[Answer]:
@@ -34,29 +35,39 @@ def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
         exercise.hints,
         mutants,
         exercise.right,
-        _given(texts, place, programs, exercise.name),
+        _given(texts, place, programs),
         source,
     )
 
 
-def _given(texts: list[str], place: int, programs: list[str], name: str) -> str:
-    """Statements of other cells that the programs in cell `place` need, chosen as grading chooses."""
-    needed: set[tuple[int, int]] = set()
-    for program in programs:
-        parsed = [
-            parse(number, text) for number, text in enumerate([*texts[:place], program, *texts[place + 1 :]])
-        ]
-        chosen = answer_in(parsed, name).cells
-        needed |= {(int(label.split()[-1]), index) for label, _, indices in chosen for index in indices}
-    others = [parse(number, text) for number, text in enumerate(texts)]
-    return "".join(_source(others[cell], index) for cell, index in sorted(needed) if cell != place)
+def _given(texts: list[str], place: int, programs: list[str]) -> str:
+    """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
+    bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
+    statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
+    names = {name for program in programs for name in _names_in(ast.parse(program))}
+    chosen: set[int] = set()
+    while new := {
+        number
+        for number, statement in enumerate(statements)
+        if number not in chosen and _bound_by(statement) & names
+    }:
+        chosen |= new
+        names |= {name for number in new for name in _names_in(statements[number])}
+    return "".join(f"{ast.unparse(statements[number])}\n" for number in sorted(chosen))
 
 
-def _source(cell, index: int) -> str:
-    """The lines of one statement of a parsed cell, with its decorators."""
-    statement = cell.statements[index]
-    first = min([statement.lineno, *(d.lineno for d in getattr(statement, "decorator_list", []))])
-    return "\n".join(cell.text.split("\n")[first - 1 : statement.end_lineno]) + "\n"
+def _names_in(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def _bound_by(statement: ast.stmt) -> set[str]:
+    """Names that a statement of GIVEN gives a value."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    targets = (node for target in statement.targets for node in ast.walk(target))
+    return {node.id for node in targets if isinstance(node, ast.Name)}
 
 
 def _without_markers(cell: Cell) -> str:

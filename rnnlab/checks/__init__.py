@@ -7,6 +7,7 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Exercise
 
 UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and work
@@ -41,27 +42,13 @@ def exercises(unit: str) -> tuple[Exercise, ...]:
     return import_module(f"rnnlab.checks.{unit}").EXERCISES
 
 
-@cache
 def catalogue(unit: str) -> dict[str, int]:
     """{exercise: points} of one unit, in the order of its notebook.
 
-    It is read from the text of the checks: a unit whose packages are not installed (numba, greenlet) has its
-    names and points all the same.
+    The packed answers say it: a unit whose packages are not installed (numba, greenlet) has its names and
+    points all the same.
     """
-    module = Path(__file__).with_name(unit)
-    files = sorted(module.glob("*.py")) if module.is_dir() else [module.with_suffix(".py")]
-    statements = [part for file in files for part in ast.parse(file.read_text(encoding="utf-8")).body]
-    values = {part.targets[0].id: part.value for part in statements if _is_constant(part)}
-    return dict(_name_and_points(values[element.id]) for element in values["EXERCISES"].elts)
-
-
-def _is_constant(statement: ast.stmt) -> bool:
-    return isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)
-
-
-def _name_and_points(call: ast.Call) -> tuple[str, int]:
-    values = {keyword.arg: keyword.value for keyword in call.keywords}
-    return ast.literal_eval(values["name"]), ast.literal_eval(values["points"])
+    return {answer.name: answer.points for answer in answers(unit).values()}
 
 
 def every() -> Iterator[tuple[str, Exercise]]:

@@ -123,14 +123,23 @@ class Names:
         return name not in self.constants | self.modules | self.definitions | self.showing
 
     def shared(self, names: set[str], shares: dict[str, set[str]]) -> set[str]:
-        """The names, and all whose objects they may share; nothing is shared with a number."""
+        """The names, and all whose objects they may share.
+
+        Nothing is shared with a number or a module, nor with a function whose result has the name.
+        """
         reached, waiting = set(), list(names)
         while waiting:
             name = waiting.pop()
             if name not in reached:
                 reached.add(name)
-                waiting += shares.get(name, ())
+                apart = self.modules | (self.definitions if self._is_result(name) else set())
+                waiting += shares.get(name, set()) - apart
         return reached - self.constants
+
+    def _is_result(self, name: str) -> bool:
+        """Does every value of the name come from a call?"""
+        values = [site.source for site in self.sites.get(name, ()) if site.kind == "value"]
+        return bool(values) and all(isinstance(value, ast.Call) for value in values)
 
     def changed(self, index: int) -> tuple[set[str], set[str]]:
         """(names that statement `index` binds, names whose objects it may change), by what it calls too."""
