@@ -1,11 +1,9 @@
 """All exercises of the course by name: one module a unit, with EXERCISES in the order of its notebook."""
 
-import ast
 from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 
 from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Exercise
