@@ -124,11 +124,11 @@ def grade(
 
 def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
     """The verdict on one exercise, whatever the notebook holds."""
-    try:
-        answer = answer_in(cells, exercise.name, exercise.is_kernel)
-    except Stopped as stopped:
-        return verdict(exercise, stopped)
-    return judge_apart(exercise, answer, seed, box)
+    answers: list[Answer] = []
+    unanswered = _verdict(
+        exercise, lambda: answers.append(answer_in(cells, exercise.name, exercise.is_kernel))
+    )
+    return judge_apart(exercise, answers[0], seed, box) if answers else unanswered
 
 
 def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:

@@ -12,7 +12,6 @@ from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
 from rnnlab.grading.judge import verdict as outcome_of
-from rnnlab.grading.kernel_source import refuse_a_function
 from rnnlab.grading.overview import Overview
 from rnnlab.grading.verdict import Stopped, Verdict
 
@@ -33,6 +32,8 @@ def check(function: Callable) -> Verdict:
 
 def _judged(exercise: Exercise, function: Callable) -> Verdict:
     """The verdict that a grade would give, on the function as it stands in this notebook."""
+    from rnnlab.grading.kernel_source import refuse_a_function  # loads what a command's help does not need
+
     try:
         if exercise.is_kernel:
             refuse_a_function(function)
