@@ -40,6 +40,7 @@ TOOLS = (
     "grading",
     "checks",
     "machine",
+    "drawings",
     "widgets",
     "bench",
     "notebook",
