@@ -209,7 +209,7 @@ def _status(text: str) -> str:
 
 
 def display(picture: Any) -> None:
-    """Displays what knows its own HTML and its alternative text; prints the latter where IPython is missing."""
+    """Displays a picture that knows its own HTML; prints its alternative text where IPython is missing."""
     try:
         from IPython import display as ipython
     except ImportError:

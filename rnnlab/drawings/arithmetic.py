@@ -18,11 +18,11 @@ def graph_and_mirror() -> Sheet:
         "The gradient of a cell is its graph with every arrow turned: the same nodes in the same places. "
         "Left, from x and h through two products, a sum and tanh to the next state. Right, from the gradient "
         "of that state back to the gradients of x, h and the weights W and U.",
-        410,
+        370,
     )
     s.heading(20, "Forward: the graph", "From inputs to the next state.")
     _nodes(s, 20, ("x", "h", "W", "U", "h′"), "data", ("+", "tanh"))
-    s.rule((450, 16), (450, 394))
+    s.rule((450, 16), (450, 354))
     s.heading(470, "Backward: its mirror", "The same places, every arrow turned.")
     _nodes(s, 470, ("dx", "dh", "dW", "dU", "dh′"), "gradient", ("copy", "tanh′"))
     for left, role in ((20, "data"), (470, "gradient")):

@@ -42,7 +42,7 @@ def _warp(s: Sheet) -> None:
         fill = HIGHLIGHT if lane == 5 else ROLES["work"].pale
         s.tile(594 + lane * 30, 132, 28, 34, fill, str(lane))
     s.text(857, 154, "… 31")
-    for line, words in enumerate(("32 threads, or lanes,", "run each", "instruction together")):
+    for line, words in enumerate(("32 threads, or lanes,", "run each instruction", "together")):
         s.note(594, 204 + 24 * line, words)
     s.arrow((758, 167), (758, 349))
 
@@ -61,7 +61,7 @@ def shared_tile() -> Sheet:
     s = Sheet(
         "A tile in shared memory",
         "A tile that is loaded once is read by a whole block. Left, every thread fetches all it needs "
-        "from far memory, so the same numbers travel 8 times. Right, the block copies them once into "
+        "from far memory, so the same numbers are loaded 8 times. Right, the block copies them once into "
         "its shared memory, each number into a bank of its own, waits at a barrier, and reads them there.",
         470,
     )
@@ -74,7 +74,7 @@ def shared_tile() -> Sheet:
         s.arrow((72 + lane * 44, 374), (72 + lane * 44, 164))
         for number in range(LANES_DRAWN):
             s.tile(78 + lane * 44, 206 + number * 16, 14, 14, HIGHLIGHT)
-    s.text(225, 456, "64 numbers travel", bold=True)
+    s.text(225, 456, "64 loads from far memory", bold=True)
     s.rule((450, 16), (450, 456))
     s.heading(470, "With a tile", "The block fetches each number once.")
     _far_memory(s, 470)
@@ -85,7 +85,7 @@ def shared_tile() -> Sheet:
     s.arrow((644, 374), (644, 310), role="state")
     for number in range(LANES_DRAWN):
         s.tile(662 + number * 16, 334, 14, 14, HIGHLIGHT)
-    s.text(675, 456, "8 numbers travel", bold=True)
+    s.text(675, 456, "8 loads from far memory", bold=True)
     return s
 
 

@@ -23,6 +23,9 @@ def fused_layer() -> Sheet:
     for number in range(3):
         _pair(s, 20 + number * 142, ("W x", "weights"), ("U h", "state"), f"step {number}")
         _pair(s, 468 + number * 142, ("U^{T} dh", "gradient"), ("dW +=", "weights"), f"step {2 - number}")
+    for x in (139, 281):
+        s.arrow((x, 90), (x + 22, 90), role="state")
+        s.arrow((x + 448, 90), (x + 470, 90), role="gradient")
     s.text(225, 174, "forward", bold=True)
     s.text(675, 174, "backward", bold=True)
     s.rule((20, 196), (880, 196))
@@ -36,7 +39,9 @@ def fused_layer() -> Sheet:
         s.arrow((x, 308), (x + 32 if x == 136 else x + 24, 308), role=role)
     s.arrow((720, 308), (764, 308), role="gradient")
     s.arrow((422, 308), (464, 308), role="gradient")
-    s.text(450, 398, "in the order of time, not to scale; states of all steps are kept for dW", colour=QUIET)
+    for x, words in ((77, "before"), (295, "the loop, forward"), (593, "the loop, backward"), (823, "after")):
+        s.text(x, 384, words, bold=True)
+    s.text(450, 412, "not to scale; the states of all steps are kept for dW", colour=QUIET)
     return s
 
 
@@ -85,7 +90,7 @@ def _turn(s: Sheet, x: float, y: float, layer: int, step: int) -> None:
 def _bars(s: Sheet) -> None:
     """Both orders on one scale of time."""
     width, left = 32, 176
-    s.note(20, 352, "one by one", bold=True)
+    s.note(20, 352, "layer after layer", bold=True)
     s.note(20, 412, "along diagonals", bold=True)
     for turn in range(LAYERS * STEPS):
         s.tile(left + turn * width, 332, width - 2, 28, LANES[turn // STEPS])
@@ -122,7 +127,8 @@ def weights_on_chip() -> Sheet:
 def _chip(s: Sheet, left: float, stays: bool) -> None:
     """Four multiprocessors with registers above the cache they share, above the memory outside the chip."""
     s.area(left, 78, 410, 264)
-    s.box(left, 404, 410, 46, "weights", "W in memory", solid=not stays, dashed=stays, radius=3)
+    s.box(left, 404, 410, 46, "weights", "W in memory, outside the chip", solid=True, radius=3)
+    s.line((left + 40, 307), (left + 340, 307), colour=BLUE, width=3)
     for number, part in enumerate(PARTS):
         x = left + 12 + number * 98
         s.box(x, 90, 92, 108, radius=8)
@@ -137,6 +143,7 @@ def _chip(s: Sheet, left: float, stays: bool) -> None:
     if stays:
         s.barrier((left + 12, 240), (left + 398, 240))
         s.text(left + 193, 262, "barrier", bold=True)
+        s.text(left + 291, 262, "all of h", colour=BLUE)
         s.arrow((left + 205, 404), (left + 205, 344), role="weights")
     s.note(left + (216 if stays else 100), 378, "once, at the start" if stays else "every step", "weights")
     s.text(left + 205, 482, "W is read once." if stays else "W is read T times.", size=PLAIN, bold=True)
@@ -191,4 +198,5 @@ def _cluster(s: Sheet) -> None:
     s.arrow((535, 236), (535, 276), role="state")
     s.arrow((610, 226), (738, 290), role="state")
     s.text(675, 186, "push of a", colour=BLUE)
-    s.text(675, 356, "and so do all", colour=QUIET)
+    s.text(675, 340, "b, c and d", colour=QUIET)
+    s.text(675, 360, "do the same", colour=QUIET)
