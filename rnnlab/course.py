@@ -22,11 +22,10 @@ from pathlib import Path
 
 from rnnlab.checks.answers import pack, unpack
 from rnnlab.exercise_text import ExerciseText, read_exercise
-from rnnlab.files import write_whole
+from rnnlab.files import ROOT, write_whole
 from rnnlab.pack_answers import packed_answers
 from rnnlab.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
 
-ROOT = Path(__file__).resolve().parents[1]
 DERIVED = ("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb", "rnnlab/checks/packed/*.answers")
 STEM = re.compile(r"\d\d_[a-z0-9_]+")
 PLACEHOLDER = re.compile(r"^<!-- exercise: (\w+) -->$", re.M)

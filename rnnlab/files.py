@@ -4,6 +4,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]  # the clone that the package lies in
+
 
 def write_whole(path: str | os.PathLike, content: bytes) -> None:
     """Replace the file at path by `content`; on any failure the older file stays as it was.

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from rnnlab.bench.workload import Workload, problem
+from rnnlab.ladder import fused_layer
 from rnnlab.schedule import run_numpy, stages
 
 SIZES = {"one layer": (50, 16, 96, 1), "four layers": (30, 16, 64, 4)}
@@ -35,7 +36,7 @@ def results(wanted, monkeypatch, operand):
 
     monkeypatch.setitem(run_numpy.RUN, "gemm", gemm)
     monkeypatch.setattr(stages.card, "why_not", lambda: "this test runs on the CPU")
-    passes = stages.FUSED_LAYER
+    passes = fused_layer.PASSES
     y, _, saved = stages.run(wanted.network, wanted.x, None, passes)
     dx, _, gradients = stages.sweep(wanted.network, saved, wanted.dy, None, passes)
     return {"y": y, "dx": dx, **gradients}

@@ -11,9 +11,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
-from importlib import resources
-
-import numpy as np
+from importlib import import_module, resources
 
 from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
 
@@ -107,13 +105,14 @@ def call(function: Callable, arguments: tuple) -> object:
 def _copy(argument: object, sources: dict[str, dict]) -> object:
     if isinstance(argument, Code):
         return load(argument, sources)
-    return np.copy(argument) if isinstance(argument, np.ndarray) else argument
+    return argument.copy() if type(argument).__name__ == "ndarray" else argument
 
 
 def load(code: Code, sources: dict[str, dict] | None = None) -> Callable:
     """The function that a Code stands for; `sources` holds the globals of each source that was executed."""
     sources = {} if sources is None else sources
     if code.source not in sources:
-        sources[code.source] = {"np": np, "Wrong": Wrong, "trace": code.trace}
+        numpy = import_module("numpy")  # the command's help must not wait for it
+        sources[code.source] = {"np": numpy, "Wrong": Wrong, "trace": code.trace}
         exec(code.source, sources[code.source])
     return sources[code.source][code.name]

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rnnlab import checks
-from rnnlab.course import ROOT
+from rnnlab.files import ROOT
 from rnnlab.grading import sandbox
 from rnnlab.grading.grade import grade_one, unit_of
 from rnnlab.grading.reading import Unusable, cells

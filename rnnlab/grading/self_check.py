@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rnnlab import checks
-from rnnlab.course import ROOT
+from rnnlab.files import ROOT
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.grade import grade_one, judge_apart
 from rnnlab.grading.reading import Cell, parse, read
