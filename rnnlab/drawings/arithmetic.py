@@ -65,12 +65,12 @@ def equal_arithmetic() -> Sheet:
         "Three products with the same 512 multiply-adds read and write 192, 320 and 560 numbers: the "
         "flatter the product, the more memory for the same work. Each product is drawn to scale, two factors "
         "and a result, with a bar for its arithmetic and one for its numbers.",
-        520,
+        535,
     )
     s.heading(
         20, "Three products with equal arithmetic", "To scale: one factor times the other gives the result."
     )
-    for (rows, inner, columns), y in zip(PRODUCTS, (90, 190, 310), strict=True):
+    for (rows, inner, columns), y in zip(PRODUCTS, (90, 205, 325), strict=True):
         _product(s, rows, inner, columns, y)
         numbers = rows * inner + inner * columns + rows * columns
         s.note(560, y + 14, f"{rows * inner * columns} multiply-adds", "work", bold=True)

@@ -16,13 +16,13 @@ def unrolled_network() -> Sheet:
         "A cell and the same cell unrolled",
         "A recurrent network is one cell that is used at every step, always with the same weights. Left, the "
         "cell with its loop: from an input x and its state h it makes the next state. Right, the loop "
-        "unrolled over T steps: the state goes from each step to the next, and W, U and b are shared by all.",
+        "unrolled over T steps: the state goes from each step to the next, and all steps share the weights.",
         400,
     )
     s.heading(20, "One cell, with its loop")
     s.box(66, 132, 188, 104, radius=12)
-    s.text(160, 170, "next state =", size=PLAIN)
-    s.text(160, 198, "tanh(Wx + Uh + b)", size=PLAIN)
+    for line, words in enumerate(("h_{t+1} =", "tanh(W_{ih} x_{t}", "+ W_{hh} h_{t} + b)")):
+        s.text(160, 164 + 27 * line, words, size=PLAIN)
     s.arrow((160, 312), (160, 238))
     s.box(130, 312, 60, 36, "data", "x_{t}")
     s.arrow((254, 184), (286, 184), (286, 90), (34, 90), (34, 184), (65, 184), role="state", corner=14)
@@ -37,7 +37,7 @@ def unrolled_network() -> Sheet:
 
 
 def _shared_weights(s: Sheet) -> None:
-    s.box(336, 78, 544, 34, "weights", "W, U, b: the same weights at every step", solid=True)
+    s.box(336, 78, 544, 34, "weights", "W_{ih}, W_{hh}, b: the same weights at every step", solid=True)
     for x in COLUMNS:
         s.arrow((x, 112), (x, 157), role="weights")
 

@@ -95,6 +95,7 @@ def _bars(s: Sheet) -> None:
     for turn in range(LAYERS * STEPS):
         s.tile(left + turn * width, 332, width - 2, 28, LANES[turn // STEPS])
     for layer in range(LAYERS):
+        s.text(left + (layer + 0.5) * STEPS * width, 325, f"layer {layer}", colour=QUIET)
         for step in range(STEPS):
             s.tile(left + (layer + step) * width, 422 - 22 * layer, width - 2, 20, LANES[layer])
         for start, turns in ((0, layer), (STEPS + layer, LAYERS - 1 - layer)):
