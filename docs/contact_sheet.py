@@ -21,10 +21,10 @@ CHROMIUM = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-s
 
 def write_drawing(sheet: Sheet, file: Path, width: int, grey: bool, browser: bool) -> None:
     """The drawing as FILE.svg, and through a page of its own as FILE.png."""
-    file.with_suffix(".svg").write_text(sheet.svg(), encoding="utf-8")
+    file.with_suffix(".svg").write_text(sheet.tag(), encoding="utf-8")
     if browser:
         page = file.with_suffix(".html")
-        page.write_text(PAGE.format(width=width, grey=int(grey), svg=sheet.svg()), encoding="utf-8")
+        page.write_text(PAGE.format(width=width, grey=int(grey), svg=sheet.tag()), encoding="utf-8")
         size = f"--window-size={width},{sheet.height * width // WIDTH}"
         picture = f"--screenshot={file.with_suffix('.png')}"
         subprocess.run([*CHROMIUM, size, picture, page.as_uri()], check=True, stderr=subprocess.DEVNULL)

@@ -11,6 +11,7 @@ from PIL import ImageFont
 
 from rnnlab import drawings, picture
 from rnnlab.course import ROOT
+from rnnlab.drawings import schedules
 from rnnlab.drawings.pen import WIDTH, Sheet
 from rnnlab.drawings.roles import INK, QUIET, ROLES, SMALL
 
@@ -119,13 +120,13 @@ def contrast(one, other):
 
 @pytest.mark.parametrize("name", drawings.DRAWINGS)
 def test_words_of_a_drawing_have_room_and_nothing_crosses_them(name):
-    assert not list(faults(drawings.DRAWINGS[name]().svg()))
+    assert not list(faults(drawings.DRAWINGS[name]().tag()))
 
 
 @pytest.mark.parametrize("name", drawings.DRAWINGS)
 def test_a_drawing_has_a_title_a_finding_few_words_and_nothing_that_another_could_meet(name):
     sheet = drawings.DRAWINGS[name]()
-    svg, root = sheet.svg(), ElementTree.fromstring(sheet.svg())
+    svg, root = sheet.tag(), ElementTree.fromstring(sheet.tag())
     assert root.find(f"{SVG}title").text == sheet.title
     assert root.find(f"{SVG}desc").text == sheet.alt == root.get("aria-label")
     assert ALT_WORDS[0] <= len(sheet.alt.split()) <= ALT_WORDS[1]
@@ -137,7 +138,7 @@ def test_a_drawing_has_a_title_a_finding_few_words_and_nothing_that_another_coul
 
 @pytest.mark.parametrize("name", drawings.DRAWINGS)
 def test_a_drawing_is_the_same_each_time(name):
-    assert drawings.DRAWINGS[name]().svg() == drawings.DRAWINGS[name]().svg()
+    assert drawings.DRAWINGS[name]().tag() == drawings.DRAWINGS[name]().tag()
 
 
 @pytest.mark.parametrize("draw", ["small", "outside", "over", "crossed", "narrow", "edge"])
@@ -154,7 +155,7 @@ def test_the_tests_of_drawings_see_a_bad_one(draw):
         s.box(300, 100, 40, 30, words="too narrow")
     if draw == "edge":
         s.box(120, 60, 90, 80)
-    assert list(faults(s.svg()))
+    assert list(faults(s.tag()))
 
 
 @pytest.mark.parametrize("name", ROLES)
@@ -182,10 +183,18 @@ def test_an_unknown_drawing_is_refused_with_the_names_of_all(capsys):
     assert "one cell that is used at every step" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("turn", range(schedules.TURNS))
+def test_every_turn_of_the_wavefront_is_drawn_and_described(turn):
+    sheet, lit = schedules.wavefront(turn), schedules.describe_turn(turn).count("layer")
+    circles = sum(e.tag == f"{SVG}circle" for e in ElementTree.fromstring(sheet.tag()))
+    assert not list(faults(sheet.tag()))
+    assert circles == lit == min(turn + 1, schedules.LAYERS, schedules.TURNS - turn)
+
+
 def test_indices_are_lowered_and_the_line_goes_on_where_it_was():
     s = Sheet("index", "index", 100)
     s.text(20, 40, "h_{t} + W^{a}")
-    (text,) = ElementTree.fromstring(s.svg()).iter(f"{SVG}text")
+    (text,) = ElementTree.fromstring(s.tag()).iter(f"{SVG}text")
     shifts = [float(span.get("dy", 0)) for span in text]
     assert words_of(text) == "ht + Wa"
     assert shifts[0] > 0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from rnnlab.drawings import arithmetic, kernels, recurrence, schedules
 from rnnlab.drawings.pen import Sheet
-from rnnlab.picture import display
+from rnnlab.picture import Slider, display, slider_view
 
 DRAWINGS: dict[str, Callable[[], Sheet]] = {  # in the order of the lessons that they open
     function.__name__: function
@@ -31,10 +31,24 @@ DRAWINGS: dict[str, Callable[[], Sheet]] = {  # in the order of the lessons that
         schedules.cluster_exchange,
     )
 }
+STEPPERS = {  # drawings of something that passes in time: words for each turn, and the turns
+    "wavefront": (
+        schedules.describe_turn,
+        Slider("turn", range(schedules.TURNS), schedules.LIT),
+    ),
+}
 
 
 def show(name: str) -> None:
-    """Displays a drawing; its alternative text states the finding. Raises ValueError for an unknown name."""
+    """Displays a drawing, with a slider where time passes in it; its alternative text states the finding.
+
+    Raises ValueError for an unknown name.
+    """
     if name not in DRAWINGS:
         raise ValueError(f"no drawing is called {name!r}; there are {', '.join(DRAWINGS)}")
-    display(DRAWINGS[name]())
+    draw = DRAWINGS[name]
+    if name in STEPPERS:
+        describe, slider = STEPPERS[name]
+        display(slider_view(draw, describe, turn=slider))
+    else:
+        display(draw())

@@ -160,8 +160,8 @@ class Sheet:
         if line:
             self.text(x, y + 24, line, anchor="start", colour=QUIET)
 
-    def svg(self) -> str:
-        """The drawing as SVG text, the same bytes on every machine."""
+    def tag(self) -> str:
+        """The drawing as SVG text, the same bytes on every machine; by this name slider_view asks for it."""
         label, size = escape(self.alt), f'viewBox="0 0 {WIDTH} {self.height}"'
         room = f'width="{WIDTH}" height="{self.height}" style="max-width:100%;height:auto"'
         start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" {size} {room}'
@@ -173,7 +173,7 @@ class Sheet:
         return self.alt
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.svg(), "text/plain": self.alt}
+        return {"text/html": self.tag(), "text/plain": self.alt}
 
 
 def _number(value: object) -> str:

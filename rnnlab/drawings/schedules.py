@@ -5,7 +5,7 @@ from rnnlab.drawings.roles import HIGHLIGHT, INK, LANES, PLAIN, QUIET, ROLES
 
 LAYERS, STEPS = 3, 6
 TURNS = LAYERS + STEPS - 1
-LIT = 3  # the turn whose diagonal is marked
+LIT = 3  # a turn in which all layers work
 PARTS = "abcd"  # multiprocessors, and the rows of weights that each of them holds
 BLUE, OCHRE = ROLES["state"].words, ROLES["weights"].words
 
@@ -52,8 +52,8 @@ def _pair(s: Sheet, x: float, first: tuple[str, str], second: tuple[str, str], n
     s.text(x + 59, 138, name, colour=QUIET)
 
 
-def wavefront() -> Sheet:
-    """Lesson 13: a diagonal of layers and steps runs at once."""
+def wavefront(turn: int = LIT) -> Sheet:
+    """Lesson 13: a diagonal of layers and steps runs at once; the cells of `turn` are lit."""
     s = Sheet(
         "The wavefront",
         f"Along diagonals, {LAYERS} layers of {STEPS} steps take {TURNS} turns in place of "
@@ -67,33 +67,48 @@ def wavefront() -> Sheet:
         y = 236 - layer * 68
         s.note(20, y + 6, f"layer {layer}", bold=True)
         for step in range(STEPS):
-            _turn(s, 130 + step * 128, y, layer, step)
+            _cell(s, 130 + step * 128, y, (layer, step), turn)
+            _waits(s, 130 + step * 128, y, (layer, step), turn)
     for step in range(STEPS):
         s.text(130 + step * 128, 286, f"step {step}", colour=QUIET)
     s.rule((20, 308), (880, 308))
-    _bars(s)
+    _bars(s, turn)
     return s
 
 
-def _turn(s: Sheet, x: float, y: float, layer: int, step: int) -> None:
-    lit = layer + step == LIT
-    if lit:
+def describe_turn(turn: int) -> str:
+    """Cells that run in this turn, in words."""
+    cells = [(layer, turn - layer) for layer in range(LAYERS) if 0 <= turn - layer < STEPS]
+    places = ", ".join(f"layer {layer} of step {step}" for layer, step in cells)
+    return f"Turn {turn} of 0 to {TURNS - 1}: {places} {'run at once' if len(cells) > 1 else 'runs alone'}."
+
+
+def _cell(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> None:
+    """A cell with the number of its turn, in a lit circle if that turn is now."""
+    if sum(cell) == turn:
         s.element("circle", cx=x, cy=y, r=29, fill=HIGHLIGHT, stroke=INK, stroke_width=1.5)
-    s.tile(x - 20, y - 18, 40, 36, LANES[layer])
-    s.text(x, y + 6, str(layer + step), size=PLAIN, bold=True)
+    s.tile(x - 20, y - 18, 40, 36, LANES[cell[0]])
+    s.text(x, y + 6, str(sum(cell)), size=PLAIN, bold=True)
+
+
+def _waits(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> None:
+    """Arrows to the two cells that wait for this one; they end at the circles of lit cells."""
+    (layer, step), now = cell, sum(cell) == turn
+    after = sum(cell) + 1 == turn
     if step + 1 < STEPS:
-        s.arrow((x + (30 if lit else 21), y), (x + (97 if layer + step + 1 == LIT else 106), y))
+        s.arrow((x + (30 if now else 21), y), (x + (97 if after else 106), y))
     if layer + 1 < LAYERS:
-        s.arrow((x, y - (30 if lit else 19)), (x, y - (37 if layer + step + 1 == LIT else 48)))
+        s.arrow((x, y - (30 if now else 19)), (x, y - (37 if after else 48)))
 
 
-def _bars(s: Sheet) -> None:
+def _bars(s: Sheet, turn: int) -> None:
     """Both orders on one scale of time."""
     width, left = 32, 176
     s.note(20, 352, "layer after layer", bold=True)
     s.note(20, 412, "along diagonals", bold=True)
-    for turn in range(LAYERS * STEPS):
-        s.tile(left + turn * width, 332, width - 2, 28, LANES[turn // STEPS])
+    for number in range(LAYERS * STEPS):
+        s.tile(left + number * width, 332, width - 2, 28, LANES[number // STEPS])
+    s.tile(left + turn * width - 5, 370, width + 8, 80, HIGHLIGHT)
     for layer in range(LAYERS):
         s.text(left + (layer + 0.5) * STEPS * width, 325, f"layer {layer}", colour=QUIET)
         for step in range(STEPS):
