@@ -163,7 +163,7 @@ def fused_cell() -> Sheet:
     s = Sheet(
         "25 kernels become 3",
         "An LSTM step of 25 kernels becomes one of 3. Left, every operation is a kernel: for each of four "
-        "gates two products, a bias, a sum and a function, then five for the states. Right, "
+        "gates two products, a sum, a bias and a function, then five for the states. Right, "
         "the products of all gates are grouped into two tall ones, side by side, and the rest is one kernel.",
         420,
     )
@@ -171,7 +171,7 @@ def fused_cell() -> Sheet:
     for gate, name in enumerate("ifgo"):
         y = 86 + gate * 56
         s.note(20, y + 27, f"gate {name}", bold=True)
-        for number, words in enumerate(("Wx", "Uh", "+b", "+", "σ" if name != "g" else "tanh")):
+        for number, words in enumerate(("Wx", "Uh", "+", "+b", "σ" if name != "g" else "tanh")):
             role = "weights" if number < 2 else "work"
             s.box(84 + number * 66, y, 58, 42, role, words, size=14, radius=14)
     s.note(20, 338, "states", bold=True)
