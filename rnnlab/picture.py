@@ -38,7 +38,7 @@ def show(figure: Figure, alt: str) -> None:
     """Displays a matplotlib figure; `alt` is the sentence that states its finding."""
     picture = Picture(png(figure), alt)
     _forget(figure)
-    _display(picture)
+    display(picture)
 
 
 def canvas(rows: int = 1, columns: int = 1, *, width: float = 7.0, height: float = 3.4, **subplots: Any):
@@ -208,12 +208,14 @@ def _status(text: str) -> str:
     return f'<div role="status" aria-live="polite" style="line-height:1.4">{html.escape(text)}</div>'
 
 
-def _display(picture: Picture) -> None:
+def display(picture: Any) -> None:
+    """Displays a picture that knows its own HTML; prints its alternative text where IPython is missing."""
     try:
-        from IPython.display import display
+        from IPython import display as ipython
     except ImportError:
-        display = print
-    display(picture)
+        print(picture)
+    else:
+        ipython.display(picture)
 
 
 def _forget(figure: Figure) -> None:

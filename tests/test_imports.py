@@ -24,7 +24,7 @@ CORE = (  # what is computed and when: all that a learner has to read
     "tasks",
 )
 CORE_LINES = 6000  # a budget: what grows beyond it is a tool, or takes the place of something
-GROUND = ("files", "printable", "percent", "exercise_text", "cache_model")  # tools without imports, below the core
+GROUND = ("files", "printable", "percent", "exercise_text", "cache_model")  # tools below the core
 TOOLS = (
     "exchange",
     "compiling",
@@ -41,6 +41,7 @@ TOOLS = (
     "pack_answers",
     "course",
     "machine",
+    "drawings",
     "widgets",
     "bench",
     "notebook",

@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("shared_weights")
+
 # %% [markdown]
 # ## How to work
 #

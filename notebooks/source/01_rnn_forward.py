@@ -17,7 +17,10 @@ rnnlab.banner()
 # We read a photograph the way a scanner does: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** answers, at every step, with the newest pixel minus the one two steps before: $y_t = x_t - x_{t-2}$. It is 0 where brightness is level and large at an edge.
 
 # %%
+from rnnlab import drawings
 from rnnlab.tasks import image_filters
+
+drawings.show("unrolled_network")
 
 photograph = image_filters.whole_photograph("sobel", split="test")
 print("x     ", photograph.x.shape, "  steps T (columns), sequences B (rows), inputs I")

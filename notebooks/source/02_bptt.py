@@ -23,9 +23,12 @@ import timeit
 
 import numpy as np
 
+from rnnlab import drawings
 from rnnlab import reference
 from rnnlab.network import Network
 from rnnlab.picture import show
+
+drawings.show("arrows_back")
 
 network = Network.create("rnn_tanh", input_size=8, hidden_size=16, dtype="float64", seed=2)
 

@@ -24,9 +24,12 @@ rnnlab.banner()
 # %%
 import numpy as np
 
+from rnnlab import drawings
 from rnnlab.tasks import adding, frame_differences, image_filters, rotated_images, text
 from rnnlab.training import SGD, Adam, Model, evaluate, fit, loss_and_gradients
 from rnnlab.picture import canvas, show
+
+drawings.show("training_loop")
 
 tasks = [
     image_filters.task("laplacian"),

@@ -23,8 +23,11 @@ rnnlab.banner()
 # %%
 import numpy as np
 
+from rnnlab import drawings
 from rnnlab.graphs.draw import draw, side_by_side
 from rnnlab.graphs.graph import Sketch, run, sigmoid, tanh
+
+drawings.show("graph_and_mirror")
 
 g = Sketch(x=(4, 3), h=(4, 5), W=(5, 3), U=(5, 5), b=(5,))
 g.h_next = tanh(g.x @ g.W.T + g.h @ g.U.T + g.b)

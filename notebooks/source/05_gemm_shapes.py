@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("equal_arithmetic")
+
 # %% [markdown]
 # ## 1 · The same work in different shapes
 #

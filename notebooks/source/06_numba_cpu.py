@@ -23,7 +23,10 @@ rnnlab.banner()
 # %%
 import numpy as np
 
+from rnnlab import drawings
 from rnnlab.machine.array_traffic import traffic
+
+drawings.show("passes_over_memory")
 
 my_guess = 2.0
 

@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("threads_and_barriers")
+
 # %% [markdown]
 # ## 1 · Where can two threads share an RNN?
 #

@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("grid_block_warp")
+
 # %% [markdown]
 # ## 1 · A function that runs a thousand times
 #

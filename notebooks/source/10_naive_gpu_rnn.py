@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("launch_timeline")
+
 # %% [markdown]
 # ## 1 · A kernel for every operation
 #

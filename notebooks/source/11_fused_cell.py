@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("fused_cell")
+
 # %% [markdown]
 # ## 1 · Products that share a factor
 #

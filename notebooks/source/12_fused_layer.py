@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("fused_layer")
+
 # %% [markdown]
 # ## 1 · What waits for whom
 #

@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("wavefront")
+
 # %% [markdown]
 # ## 1 · Who can run at the same time?
 #

@@ -13,6 +13,11 @@
 import rnnlab
 rnnlab.banner()
 
+# %%
+from rnnlab import drawings
+
+drawings.show("weights_on_chip")
+
 # %% [markdown]
 # ## 1 · What a step loads
 #

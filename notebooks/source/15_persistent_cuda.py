@@ -19,7 +19,10 @@ rnnlab.banner()
 # Six prices, for an H200: a launch by the host, a node of a CUDA graph, a barrier of all blocks, an **exchange** in which every block reads a number until it is there, a read from the second-level cache, and a **push**, by which a block writes into another block's shared memory. **Predict:** order them, the dearest first. How many pushes does a barrier cost?
 
 # %%
+from rnnlab import drawings
 from rnnlab.ladder.persistence.floor import H200
+
+drawings.show("cluster_exchange")
 
 my_guess = {"order": "launch, ...", "pushes for a barrier": 1}
 prices = {"launch": H200.launch, "graph node": H200.node, "barrier of the chip": H200.grid_barrier,

@@ -1,0 +1,202 @@
+"""Every drawing is sound SVG whose words have room, whose colours can be told, and which a lesson shows."""
+
+import re
+from itertools import combinations, pairwise
+from typing import NamedTuple
+from xml.etree import ElementTree
+
+import pytest
+from matplotlib import font_manager
+from PIL import ImageFont
+
+from rnnlab import drawings, picture
+from rnnlab.course import ROOT
+from rnnlab.drawings import schedules
+from rnnlab.drawings.pen import WIDTH, Sheet
+from rnnlab.drawings.roles import INK, QUIET, ROLES, SMALL
+
+SVG = "{http://www.w3.org/2000/svg}"
+MOST_BYTES, MARGIN = 40_000, 8
+ALT_WORDS, MOST_WORDS = (12, 70), 120  # of the alternative text; on the drawing
+FONTS = {  # wider than what browsers choose: what has room in it has room everywhere
+    bold: font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
+    for bold, weight in ((False, 400), (True, 700))
+}
+LESSONS = sorted(path.stem for path in ROOT.glob("notebooks/source/*.py"))
+
+
+class Area(NamedTuple):
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other, slack=0.0):
+        wide = min(self.right, other.right) - max(self.left, other.left)
+        return wide > slack and min(self.bottom, other.bottom) - max(self.top, other.top) > slack
+
+    def holds(self, other):
+        sides = self.left <= other.left and other.right <= self.right
+        return sides and self.top <= other.top and other.bottom <= self.bottom
+
+
+def words_of(text):
+    return "".join(text.itertext())
+
+
+def area_of(text):
+    """Room of a text element, as DejaVu Sans takes it."""
+    size, x, y = (float(text.get(key)) for key in ("font-size", "x", "y"))
+    font = ImageFont.truetype(FONTS[text.get("font-weight") is not None], 100)
+    width = font.getlength(words_of(text)) * size / 100
+    left = x - {"start": 0, "middle": width / 2, "end": width}[text.get("text-anchor")]
+    return Area(left, y - 0.76 * size, left + width, y + 0.24 * size)
+
+
+def shape_of(element):
+    """Room of a filled rectangle or circle; None for anything else."""
+    number = lambda key: float(element.get(key, 0))
+    if element.tag == f"{SVG}rect":
+        x, y = number("x"), number("y")
+        return Area(x, y, x + number("width"), y + number("height"))
+    if element.tag == f"{SVG}circle":
+        x, y, r = number("cx"), number("cy"), number("r")
+        return Area(x - r, y - r, x + r, y + r)
+    return None
+
+
+def strokes_of(element):
+    """Upright and level parts of a path."""
+    for path in re.findall(r"M[^M]*", element.get("d", "")):
+        points = [(float(x), float(y)) for x, y in re.findall(r"(-?[\d.]+) (-?[\d.]+)", path)]
+        for (x, y), (to_x, to_y) in pairwise(points):
+            if x == to_x or y == to_y:
+                yield Area(min(x, to_x) - 1, min(y, to_y) - 1, max(x, to_x) + 1, max(y, to_y) + 1)
+
+
+def faults(svg):
+    """Words that leave the card, are too small, overlap, or are crossed by a line or by a shape's edge."""
+    elements = list(ElementTree.fromstring(svg))
+    height = float(ElementTree.fromstring(svg).get("viewBox").split()[3])
+    texts = [(number, e) for number, e in enumerate(elements) if e.tag == f"{SVG}text"]
+    card = Area(MARGIN, MARGIN, WIDTH - MARGIN, height - MARGIN)
+    for number, text in texts:
+        words, room = words_of(text), area_of(text)
+        if room.left < card.left or room.right > card.right or room.bottom > card.bottom:
+            yield f"«{words}» leaves the card"
+        if float(text.get("font-size")) < SMALL:
+            yield f"«{words}» is too small"
+        yield from (f"{fault} «{words}»" for fault in around(elements, number, room))
+    for (_, one), (_, other) in combinations(texts, 2):
+        if area_of(one).meets(area_of(other), 1):
+            yield f"«{words_of(one)}» lies on «{words_of(other)}»"
+
+
+def around(elements, number, room):
+    """Faults of one text with the shapes and lines behind and before it."""
+    middle = Area((room.left + room.right) / 2 - 1, (room.top + room.bottom) / 2 - 1, 0, 0)
+    middle = middle._replace(right=middle.left + 2, bottom=middle.top + 2)
+    ground = [k for k in range(number) if shape_of(elements[k]) and shape_of(elements[k]).meets(middle)]
+    for element in elements:
+        edge = shape_of(element)
+        if edge and edge.meets(room, 1) and not edge.holds(room):
+            yield "an edge crosses"
+    for element in elements[ground[-1] + 1 :]:
+        if any(room.meets(stroke, 1) for stroke in strokes_of(element)):
+            yield "a line crosses"
+
+
+def contrast(one, other):
+    """WCAG's ratio of two colours."""
+
+    def light(colour):
+        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((light(one), light(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("name", drawings.DRAWINGS)
+def test_words_of_a_drawing_have_room_and_nothing_crosses_them(name):
+    assert not list(faults(drawings.DRAWINGS[name]().tag()))
+
+
+@pytest.mark.parametrize("name", drawings.DRAWINGS)
+def test_a_drawing_has_a_title_a_finding_few_words_and_nothing_that_another_could_meet(name):
+    sheet = drawings.DRAWINGS[name]()
+    svg, root = sheet.tag(), ElementTree.fromstring(sheet.tag())
+    assert root.find(f"{SVG}title").text == sheet.title
+    assert root.find(f"{SVG}desc").text == sheet.alt == root.get("aria-label")
+    assert ALT_WORDS[0] <= len(sheet.alt.split()) <= ALT_WORDS[1]
+    assert sheet.alt.endswith(".")
+    assert sum(len(words_of(text).split()) for text in root.iter(f"{SVG}text")) <= MOST_WORDS
+    assert len(svg.encode()) < MOST_BYTES
+    assert not re.search(r'\bid="|<style|<script|currentColor|url\(', svg)
+
+
+@pytest.mark.parametrize("name", drawings.DRAWINGS)
+def test_a_drawing_is_the_same_each_time(name):
+    assert drawings.DRAWINGS[name]().tag() == drawings.DRAWINGS[name]().tag()
+
+
+@pytest.mark.parametrize("draw", ["small", "outside", "over", "crossed", "narrow", "edge"])
+def test_the_tests_of_drawings_see_a_bad_one(draw):
+    s = Sheet("bad", "bad", 200)
+    s.text(100, 100, "words that are long", size=12 if draw == "small" else SMALL)
+    if draw == "outside":
+        s.text(890, 50, "outside")
+    if draw == "over":
+        s.text(110, 104, "over")
+    if draw == "crossed":
+        s.line((20, 95), (300, 95))
+    if draw == "narrow":
+        s.box(300, 100, 40, 30, words="too narrow")
+    if draw == "edge":
+        s.box(120, 60, 90, 80)
+    assert list(faults(s.tag()))
+
+
+@pytest.mark.parametrize("name", ROLES)
+def test_edges_and_words_of_a_role_stand_out(name):
+    role = ROLES[name]
+    assert contrast(role.edge, picture.CARD) >= 4
+    assert min(contrast(role.words, picture.CARD), contrast(role.letters, role.solid)) >= 4.5
+    assert contrast(INK, role.pale) >= 7
+    assert contrast(QUIET, picture.CARD) >= 4.5
+
+
+@pytest.mark.parametrize("stem", LESSONS)
+def test_a_lesson_shows_its_drawing_in_its_first_code_cells(stem):
+    text = (ROOT / f"notebooks/source/{stem}.py").read_text(encoding="utf-8")
+    cells = [cell for cell in text.split("# %%") if not cell.startswith(" [")]
+    shown = [name for cell in cells[:4] for name in re.findall(r'drawings\.show\("(\w+)"\)', cell)]
+    assert len(shown) == 1
+    assert shown[0] in drawings.DRAWINGS
+
+
+def test_an_unknown_drawing_is_refused_with_the_names_of_all(capsys):
+    with pytest.raises(ValueError, match="no drawing is called 'moon'; there are shared_weights, "):
+        drawings.show("moon")
+    drawings.show("unrolled_network")
+    assert "one cell that is used at every step" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("turn", range(schedules.TURNS))
+def test_every_turn_of_the_wavefront_is_drawn_and_described(turn):
+    sheet, lit = schedules.wavefront(turn), schedules.describe_turn(turn).count("layer")
+    circles = sum(e.tag == f"{SVG}circle" for e in ElementTree.fromstring(sheet.tag()))
+    assert not list(faults(sheet.tag()))
+    assert circles == lit == min(turn + 1, schedules.LAYERS, schedules.TURNS - turn)
+
+
+def test_indices_are_lowered_and_the_line_goes_on_where_it_was():
+    s = Sheet("index", "index", 100)
+    s.text(20, 40, "h_{t} + W^{a}")
+    (text,) = ElementTree.fromstring(s.tag()).iter(f"{SVG}text")
+    shifts = [float(span.get("dy", 0)) for span in text]
+    assert words_of(text) == "ht + Wa"
+    assert shifts[0] > 0
+    assert sum(shifts[:2]) == pytest.approx(0)
+    assert sum(shifts) < 0
