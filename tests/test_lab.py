@@ -105,7 +105,7 @@ def started(monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr(lab.os, "execve", lambda program, line, env: calls.append((line, env)))
     monkeypatch.setattr(lab.subprocess, "run", lambda line, env: SimpleNamespace(returncode=0))
-    monkeypatch.setattr(lab.course, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
+    monkeypatch.setattr(lab.copies, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path / "home"))
     return calls
 

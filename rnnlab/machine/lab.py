@@ -7,9 +7,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from rnnlab import course
 from rnnlab.grading.progress_file import home
-from rnnlab.machine import blas
+from rnnlab.machine import blas, copies
 
 SETTINGS = Path(__file__).with_name(
     "jupyter"
@@ -25,12 +24,12 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
     if find_spec("jupyterlab") is None:
         raise NotReady("JupyterLab is not installed: run `make lab`, or pip install 'rnnlab[lab]'")
-    notebook, port = _notebook(course.ROOT, lesson), _port(port)
-    _copy_exercises(course.ROOT)
+    notebook, port = _notebook(copies.ROOT, lesson), _port(port)
+    _copy_exercises(copies.ROOT)
     environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")
     if diagnosis.mends:
         print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.")
-    print(f"Serving {course.ROOT} on port {port}; end with Ctrl-C, twice.", flush=True)
+    print(f"Serving {copies.ROOT} on port {port}; end with Ctrl-C, twice.", flush=True)
     line, environment = command(notebook, port, browser), _with_settings(environment)
     if os.name == "posix":
         os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server
@@ -39,7 +38,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
 
 def command(notebook: Path, port: int, browser: bool) -> list[str]:
     """The command line of JupyterLab, opening that notebook (relative to the course)."""
-    options = [f"--ServerApp.root_dir={course.ROOT}", f"--port={port}", "--ServerApp.port_retries=0"]
+    options = [f"--ServerApp.root_dir={copies.ROOT}", f"--port={port}", "--ServerApp.port_retries=0"]
     options += [] if browser else ["--no-browser"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container one is root, and Jupyter refuses that unless told
@@ -62,7 +61,7 @@ def _notebook(root: Path, lesson: str) -> Path:
 
 def _copy_exercises(root: Path) -> None:
     try:
-        made = course.copy_exercises(root)
+        made = copies.copy_exercises(root)
     except OSError as problem:
         raise NotReady(problem.strerror or str(problem)) from problem
     if not os.access(root / "work", os.W_OK):
