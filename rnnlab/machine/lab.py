@@ -30,7 +30,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     if diagnosis.mends:
         print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.")
     print(f"Serving {copies.ROOT} on port {port}; end with Ctrl-C, twice.", flush=True)
-    line, environment = command(notebook, port, browser), _with_settings(environment)
+    line, environment = command(notebook, port, browser), _with_settings(environment, copies.ROOT / "work")
     if os.name == "posix":
         os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server
     return subprocess.run(line, env=environment).returncode
@@ -61,13 +61,23 @@ def _notebook(root: Path, lesson: str) -> Path:
 
 def _copy_exercises(root: Path) -> None:
     try:
-        made = copies.copy_exercises(root)
+        copied = copies.copy_exercises(root)
     except OSError as problem:
         raise NotReady(problem.strerror or str(problem)) from problem
     if not os.access(root / "work", os.W_OK):
         raise NotReady(f"your answers could not be saved: make {root / 'work'} writable (chmod u+w)")
-    for path in made:
+    for path in copied.new:
         print(f"made {path.relative_to(root)}: your own copy, never overwritten", flush=True)
+    for path in copied.replaced:
+        print(
+            f"replaced {path.relative_to(root)}: its exercise has changed, and you had written nothing in it"
+        )
+    for path in copied.outdated:
+        exercise = Path("exercises") / path.name
+        print(
+            f"kept {path.relative_to(root)} with your answers: {exercise} has changed since you began",
+            flush=True,
+        )
 
 
 def _port(wanted: int | None) -> int:
@@ -76,7 +86,7 @@ def _port(wanted: int | None) -> int:
         wanted = next(free, FIRST_PORT)
     trouble = _trouble(wanted)
     if trouble:
-        raise NotReady(f"port {wanted} {trouble}: choose another with --port N")
+        raise NotReady(f'port {wanted} {trouble}: choose another with --port N (make: OPTIONS="--port N")')
     return wanted
 
 
@@ -95,6 +105,35 @@ def _trouble(port: int) -> str | None:
     return None
 
 
-def _with_settings(environment: dict[str, str]) -> dict[str, str]:
+def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
+    """The environment with the course's settings, and with folders that Jupyter can write.
+
+    A home that cannot be written (a read-only disk, a container's user without one) would end JupyterLab with
+    a traceback; its own files then lie in work/.jupyter/.
+    """
     paths = [str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])]
-    return environment | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    environment = environment | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    refused = [name for name, folder in _jupyter_folders(environment).items() if not _writable(folder)]
+    if refused:
+        print(f"Jupyter cannot write in your home: it keeps its files in {work / '.jupyter'}.", flush=True)
+    return environment | {name: str(work / ".jupyter" / name.lower()) for name in refused}
+
+
+def _jupyter_folders(environment: dict[str, str]) -> dict[str, Path]:
+    """{variable: folder} of what JupyterLab and its kernels write, as they choose it without our help."""
+    from jupyter_core import paths
+
+    chosen = {
+        "JUPYTER_CONFIG_DIR": paths.jupyter_config_dir(),
+        "JUPYTER_DATA_DIR": paths.jupyter_data_dir(),
+        "JUPYTER_RUNTIME_DIR": paths.jupyter_runtime_dir(),
+        "IPYTHONDIR": environment.get("IPYTHONDIR") or os.path.expanduser("~/.ipython"),
+    }
+    return {name: Path(folder) for name, folder in chosen.items()}
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, which may have to be made itself first."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
