@@ -42,7 +42,7 @@ CAUSES = (  # what pip printed, and the sentence for it; the first that fits
     ),
     (
         r"No matching distribution found for (?:numpy|scipy|scikit-learn|numba|llvmlite)\b",
-        "a package is not built for this system or this Python. See 'not built' in README.md",
+        "a package is not built for this system or this Python. README.md has a row on that",
     ),
 )
 
