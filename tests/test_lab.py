@@ -41,6 +41,13 @@ def test_outside_a_clone_it_says_where_to_go(tmp_path):
         lab._notebook(tmp_path, "00")
 
 
+def test_without_lessons_nobody_is_sent_to_install_jupyterlab(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab, "find_spec", lambda name: None)
+    monkeypatch.setattr(lab.copies, "ROOT", tmp_path)
+    with pytest.raises(NotReady, match="run rnnlab in a clone of the course"):
+        lab.serve()
+
+
 def test_copies_are_made_once_and_named(tmp_path, capsys):
     root = course_of(tmp_path, "00_start_here")
     lab._copy_exercises(root)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import psutil
 
+from rnnlab.files import ROOT
 from rnnlab.grading import progress_file
 from rnnlab.machine import driver, gpu, resources
 
-ROOT = Path(__file__).resolve().parents[2]
 GIB = 2**30
 # the Makefile is the clone's; a package was installed by pip
 INSTALL = "make lab" if (ROOT / "Makefile").exists() else "pip install 'rnnlab[lab]'"

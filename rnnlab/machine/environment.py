@@ -18,9 +18,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from rnnlab.files import write_whole
+from rnnlab.files import ROOT, write_whole
 
-ROOT = Path(__file__).resolve().parents[2]
 LISTS = ("pyproject.toml", "constraints.txt")
 NOTE, LOG = "rnnlab.json", "set-up.log"
 LARGE_MB = 8  # a file of this size has a line of its own while one waits

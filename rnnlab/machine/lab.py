@@ -22,9 +22,10 @@ class NotReady(Exception):
 
 def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> int:
     """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
+    notebook = _notebook(copies.ROOT, lesson)  # first: where there are no lessons, JupyterLab is no help
     if find_spec("jupyterlab") is None:
         raise NotReady("JupyterLab is not installed: run `make lab`, or pip install 'rnnlab[lab]'")
-    notebook, port = _notebook(copies.ROOT, lesson), _port(port)
+    port = _port(port)
     _copy_exercises(copies.ROOT)
     environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")
     if diagnosis.mends:

@@ -9,10 +9,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rnnlab.files import write_whole
+from rnnlab.files import ROOT, write_whole
 from rnnlab.machine.notebooks import written
 
-ROOT = Path(__file__).resolve().parents[2]
 READ = ("notebooks", "exercises", "solutions")  # what a reader opens
 
 
