@@ -1,4 +1,4 @@
-"""Keep every derived file in step with its single source, and give each learner copies of their own.
+"""Keep every derived file in step with its single source.
 
 python -m rnnlab.course          build notebooks/, exercises/ and solutions/ from their source/
 python -m rnnlab.course --check  change nothing; name every stale, missing or stray file, exit 1 if any
@@ -10,7 +10,6 @@ answer stands in plain text in the package.
 """
 
 import argparse
-import errno
 import hashlib
 import json
 import re
@@ -22,7 +21,7 @@ from pathlib import Path
 
 from rnnlab.checks.answers import pack, unpack
 from rnnlab.exercise_text import ExerciseText, read_exercise
-from rnnlab.files import ROOT, write_whole
+from rnnlab.files import ROOT
 from rnnlab.pack_answers import packed_answers
 from rnnlab.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
 
@@ -200,29 +199,6 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         print(error, file=sys.stderr)
     left = [path for path, state in states.items() if check or state == "stray"]
     return int(bool(left or errors))
-
-
-def copy_exercises(root: Path = ROOT) -> list[Path]:
-    """New copies, in work/, of the exercises that have none there yet; what stands there is never touched."""
-    if not (root / "exercises").is_dir():
-        raise FileNotFoundError(f"{root} holds no exercises/: run rnnlab in a clone of the course")
-    made = []
-    for source in sorted(root.glob("exercises/*.ipynb")):
-        target = root / "work" / source.name
-        if not target.exists():
-            _copy(source, target)
-            made.append(target)
-    return made
-
-
-def _copy(source: Path, target: Path) -> None:
-    try:
-        target.parent.mkdir(exist_ok=True)
-        write_whole(target, source.read_bytes())  # a half copy would never be made good
-    except OSError as error:
-        remedy = "free some space" if error.errno == errno.ENOSPC else f"make {target.parent} writable"
-        message = f"cannot make your copy {target} ({error.strerror}): {remedy}, then start again"
-        raise type(error)(error.errno, message) from None
 
 
 if __name__ == "__main__":

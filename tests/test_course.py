@@ -1,6 +1,5 @@
-"""Derived files are what their sources say; learners' copies are made once and never touched again."""
+"""Derived files are what their sources say."""
 
-import errno
 import json
 from types import SimpleNamespace
 
@@ -147,32 +146,3 @@ def test_a_broken_source_is_named_with_its_line_and_keeps_no_other_from_being_bu
 
 def test_a_unit_without_checks_has_no_exercises():
     assert course.registered("no_such_unit") == {}
-
-
-def test_copies_are_made_once_and_an_answer_is_never_overwritten(small):
-    work = small / "work/07_toy.ipynb"
-    assert course.copy_exercises(small) == [work]
-    assert work.read_bytes() == (small / "exercises/07_toy.ipynb").read_bytes()
-    work.write_text("my answer")
-    assert course.copy_exercises(small) == []
-    assert work.read_text() == "my answer"
-
-
-@pytest.mark.parametrize(
-    ("number", "remedy"), [(errno.ENOSPC, "free some space"), (errno.EACCES, "make .*work writable")]
-)
-def test_a_copy_that_cannot_be_written_leaves_nothing_behind_and_says_what_to_do(
-    small, monkeypatch, number, remedy
-):
-    def refuse(handle):
-        raise OSError(number, "refused")
-
-    monkeypatch.setattr("os.fsync", refuse)
-    with pytest.raises(OSError, match=f"cannot make your copy .*07_toy.ipynb .refused.: {remedy}"):
-        course.copy_exercises(small)
-    assert not list((small / "work").iterdir())
-
-
-def test_a_folder_that_is_no_course_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError, match="run rnnlab in a clone of the course"):
-        course.copy_exercises(tmp_path)

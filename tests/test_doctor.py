@@ -1,6 +1,7 @@
 """The doctor says what there is, what is missing, and the command that mends it."""
 
 import json
+import sys
 from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
@@ -54,6 +55,29 @@ def test_where_a_product_ends_the_process_the_doctor_multiplies_nothing_itself(m
 
 def missing(name):
     raise PackageNotFoundError(name)
+
+
+def test_packages_of_another_system_are_told_with_the_command(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", "/opt/ros/lib")
+    monkeypatch.delenv("PYTHONHOME", raising=False)
+    findings = {finding.name: finding for finding in doctor._python()}
+    assert findings["PYTHONPATH"].value.startswith("/opt/ros/lib: packages of another system come before")
+    assert findings["PYTHONPATH"].remedy == "unset PYTHONPATH"
+    assert "PYTHONHOME" not in findings
+
+
+def test_a_numpy_that_does_not_load_is_a_finding(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    assert doctor._blas_library().startswith("NumPy does not load: ")
+
+
+def test_the_doctor_says_where_answers_and_progress_are_kept(monkeypatch, tmp_path):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    findings = {finding.name: finding for finding in doctor._machine()}
+    assert findings["your progress"].value == f"kept in {tmp_path}"
+    assert findings["your answers"].value == f"kept in {doctor.ROOT / 'work'}"
+    monkeypatch.setattr(doctor, "ROOT", tmp_path)
+    assert "no clone of the course" in doctor._writable(tmp_path).value
 
 
 def test_a_missing_package_is_told_with_what_it_is_for_and_the_command(monkeypatch):

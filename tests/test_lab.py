@@ -41,6 +41,13 @@ def test_outside_a_clone_it_says_where_to_go(tmp_path):
         lab._notebook(tmp_path, "00")
 
 
+def test_without_lessons_nobody_is_sent_to_install_jupyterlab(tmp_path, monkeypatch):
+    monkeypatch.setattr(lab, "find_spec", lambda name: None)
+    monkeypatch.setattr(lab.copies, "ROOT", tmp_path)
+    with pytest.raises(NotReady, match="run rnnlab in a clone of the course"):
+        lab.serve()
+
+
 def test_copies_are_made_once_and_named(tmp_path, capsys):
     root = course_of(tmp_path, "00_start_here")
     lab._copy_exercises(root)
@@ -49,6 +56,22 @@ def test_copies_are_made_once_and_named(tmp_path, capsys):
     lab._copy_exercises(root)
     assert answer.read_text() == "my answer"
     assert capsys.readouterr().out.count("made work/00_start_here.ipynb") == 1
+
+
+def test_a_changed_exercise_is_told_with_what_became_of_the_copy(tmp_path, capsys):
+    root = course_of(tmp_path, "00_start_here", "02_bptt")
+    lab._copy_exercises(root)
+    (root / "work/00_start_here.ipynb").write_text("my answer")
+    for name in ("00_start_here", "02_bptt"):
+        (root / f"exercises/{name}.ipynb").write_text('{"cells": []}')
+    capsys.readouterr()
+    lab._copy_exercises(root)
+    assert capsys.readouterr().out.splitlines() == [
+        "replaced work/02_bptt.ipynb: its exercise has changed, and you had written nothing in it",
+        "kept work/00_start_here.ipynb with your answers: "
+        "exercises/00_start_here.ipynb has changed since you began",
+    ]
+    assert (root / "work/00_start_here.ipynb").read_text() == "my answer"
 
 
 def test_a_folder_that_cannot_be_written_is_told_with_a_remedy(tmp_path):
@@ -105,7 +128,7 @@ def started(monkeypatch, tmp_path):
     calls = []
     monkeypatch.setattr(lab.os, "execve", lambda program, line, env: calls.append((line, env)))
     monkeypatch.setattr(lab.subprocess, "run", lambda line, env: SimpleNamespace(returncode=0))
-    monkeypatch.setattr(lab.course, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
+    monkeypatch.setattr(lab.copies, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path / "home"))
     return calls
 
@@ -138,6 +161,32 @@ def test_where_nothing_is_better_nothing_is_changed_and_nothing_said(monkeypatch
         name: env[name] for name in os.environ if name != "JUPYTER_CONFIG_PATH"
     }.items() <= os.environ.items()
     assert "NumPy" not in capsys.readouterr().out
+
+
+def test_jupyter_writes_below_work_where_it_cannot_write_at_home(monkeypatch, tmp_path, capsys):
+    for name in (
+        "JUPYTER_CONFIG_DIR",
+        "JUPYTER_RUNTIME_DIR",
+        "JUPYTER_DATA_DIR",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    (tmp_path / "home").write_text("a file where the home should be")
+    environment = lab._with_settings(dict(os.environ), tmp_path / "work")
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR"):
+        assert environment[name] == str(tmp_path / "work/.jupyter" / name.lower())
+    assert environment["IPYTHONDIR"] == str(tmp_path)
+    assert capsys.readouterr().out.count("Jupyter cannot write in your home") == 1
+
+
+def test_a_home_that_can_be_written_is_used(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    environment = lab._with_settings(dict(os.environ), tmp_path / "work")
+    assert {*environment} - {*os.environ} <= {"JUPYTER_CONFIG_PATH"}
+    assert not capsys.readouterr().out
 
 
 def test_jupyterlab_is_told_to_ask_nothing_at_its_first_start():

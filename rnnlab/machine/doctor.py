@@ -13,10 +13,13 @@ from pathlib import Path
 
 import psutil
 
+from rnnlab.files import ROOT
+from rnnlab.grading import progress_file
 from rnnlab.machine import driver, gpu, resources
 
-ROOT = Path(__file__).resolve().parents[2]
 GIB = 2**30
+# the Makefile is the clone's; a package was installed by pip
+INSTALL = "make lab" if (ROOT / "Makefile").exists() else "pip install 'rnnlab[lab]'"
 ROOM_GIB = 1  # below this much free disk, saving notebooks and checkpoints may fail
 
 
@@ -84,6 +87,7 @@ def _machine() -> Iterator[Finding]:
     yield _memory(psutil.virtual_memory(), resources.memory_limit())
     yield _disk(shutil.disk_usage(ROOT).free)
     yield _writable(ROOT / "work" if (ROOT / "work").exists() else ROOT)
+    yield Finding("your progress", f"kept in {progress_file.home()}")
 
 
 def _size(held: int) -> str:
@@ -101,6 +105,8 @@ def _disk(free_bytes: int) -> Finding:
 
 
 def _writable(folder: Path) -> Finding:
+    if not (ROOT / "exercises").is_dir():
+        return Finding("your answers", "kept where you save them: this is no clone of the course")
     if os.access(folder, os.W_OK):
         return Finding("your answers", f"kept in {ROOT / 'work'}")
     return Finding("your answers", f"{folder} is not writable", f"chmod u+w {folder}")
@@ -108,6 +114,10 @@ def _writable(folder: Path) -> Finding:
 
 def _python() -> Iterator[Finding]:
     yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
+    for variable in ("PYTHONPATH", "PYTHONHOME"):
+        if os.environ.get(variable):
+            value = f"{os.environ[variable]}: packages of another system come before the course's"
+            yield Finding(variable, value, f"unset {variable}")
     yield Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
     yield Finding("BLAS", _blas_library())
     for name, purpose in (("jupyterlab", "opens the notebooks"), ("ipywidgets", "moves the pictures"),
@@ -116,7 +126,10 @@ def _python() -> Iterator[Finding]:
 
 
 def _blas_library() -> str:
-    import numpy  # noqa: F401  (brings its BLAS into this process)
+    try:
+        import numpy  # noqa: F401  (brings its BLAS into this process)
+    except ImportError as error:
+        return f"NumPy does not load: {str(error).strip().splitlines()[0]}"
     import threadpoolctl
 
     pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
@@ -128,7 +141,7 @@ def _package(name: str, purpose: str) -> Finding:
     try:
         return Finding(name, version(name))
     except PackageNotFoundError:
-        return Finding(name, f"missing: it {purpose}", "make lab")
+        return Finding(name, f"missing: it {purpose}", INSTALL)
 
 
 def _gpu(measured: bool) -> Iterator[Finding]:
@@ -179,7 +192,7 @@ def _speed() -> Iterator[Finding]:
     yield Finding("products", diagnosis.sentence(os.environ), _own_shell(diagnosis.remedy()))
     if diagnosis.now.gflops:  # else it would end this process too
         roof = roofline.measure()
-        yield Finding("peak", f"{roof.peak:.0f} GFLOP/s in float32, in this process")
+        yield Finding("peak", f"{roof.peak:.0f} GFLOP/s in float32, the most that a product reached")
         yield Finding("bandwidth", f"{roof.bandwidth:.0f} GB/s from memory")
 
 

@@ -7,9 +7,8 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from rnnlab import course
 from rnnlab.grading.progress_file import home
-from rnnlab.machine import blas
+from rnnlab.machine import blas, copies
 
 SETTINGS = Path(__file__).with_name(
     "jupyter"
@@ -23,15 +22,16 @@ class NotReady(Exception):
 
 def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> int:
     """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
+    notebook = _notebook(copies.ROOT, lesson)  # first: where there are no lessons, JupyterLab is no help
     if find_spec("jupyterlab") is None:
         raise NotReady("JupyterLab is not installed: run `make lab`, or pip install 'rnnlab[lab]'")
-    notebook, port = _notebook(course.ROOT, lesson), _port(port)
-    _copy_exercises(course.ROOT)
+    port = _port(port)
+    _copy_exercises(copies.ROOT)
     environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")
     if diagnosis.mends:
         print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.")
-    print(f"Serving {course.ROOT} on port {port}; end with Ctrl-C, twice.", flush=True)
-    line, environment = command(notebook, port, browser), _with_settings(environment)
+    print(f"Serving {copies.ROOT} on port {port}; end with Ctrl-C, twice.", flush=True)
+    line, environment = command(notebook, port, browser), _with_settings(environment, copies.ROOT / "work")
     if os.name == "posix":
         os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server
     return subprocess.run(line, env=environment).returncode
@@ -39,7 +39,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
 
 def command(notebook: Path, port: int, browser: bool) -> list[str]:
     """The command line of JupyterLab, opening that notebook (relative to the course)."""
-    options = [f"--ServerApp.root_dir={course.ROOT}", f"--port={port}", "--ServerApp.port_retries=0"]
+    options = [f"--ServerApp.root_dir={copies.ROOT}", f"--port={port}", "--ServerApp.port_retries=0"]
     options += [] if browser else ["--no-browser"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container one is root, and Jupyter refuses that unless told
@@ -62,13 +62,23 @@ def _notebook(root: Path, lesson: str) -> Path:
 
 def _copy_exercises(root: Path) -> None:
     try:
-        made = course.copy_exercises(root)
+        copied = copies.copy_exercises(root)
     except OSError as problem:
         raise NotReady(problem.strerror or str(problem)) from problem
     if not os.access(root / "work", os.W_OK):
         raise NotReady(f"your answers could not be saved: make {root / 'work'} writable (chmod u+w)")
-    for path in made:
+    for path in copied.new:
         print(f"made {path.relative_to(root)}: your own copy, never overwritten", flush=True)
+    for path in copied.replaced:
+        print(
+            f"replaced {path.relative_to(root)}: its exercise has changed, and you had written nothing in it"
+        )
+    for path in copied.outdated:
+        exercise = Path("exercises") / path.name
+        print(
+            f"kept {path.relative_to(root)} with your answers: {exercise} has changed since you began",
+            flush=True,
+        )
 
 
 def _port(wanted: int | None) -> int:
@@ -77,7 +87,7 @@ def _port(wanted: int | None) -> int:
         wanted = next(free, FIRST_PORT)
     trouble = _trouble(wanted)
     if trouble:
-        raise NotReady(f"port {wanted} {trouble}: choose another with --port N")
+        raise NotReady(f'port {wanted} {trouble}: choose another with --port N (make: OPTIONS="--port N")')
     return wanted
 
 
@@ -96,6 +106,35 @@ def _trouble(port: int) -> str | None:
     return None
 
 
-def _with_settings(environment: dict[str, str]) -> dict[str, str]:
+def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
+    """The environment with the course's settings, and with folders that Jupyter can write.
+
+    A home that cannot be written (a read-only disk, a container's user without one) would end JupyterLab with
+    a traceback; its own files then lie in work/.jupyter/.
+    """
     paths = [str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])]
-    return environment | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    environment = environment | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    refused = [name for name, folder in _jupyter_folders(environment).items() if not _writable(folder)]
+    if refused:
+        print(f"Jupyter cannot write in your home: it keeps its files in {work / '.jupyter'}.", flush=True)
+    return environment | {name: str(work / ".jupyter" / name.lower()) for name in refused}
+
+
+def _jupyter_folders(environment: dict[str, str]) -> dict[str, Path]:
+    """{variable: folder} of what JupyterLab and its kernels write, as they choose it without our help."""
+    from jupyter_core import paths
+
+    chosen = {
+        "JUPYTER_CONFIG_DIR": paths.jupyter_config_dir(),
+        "JUPYTER_DATA_DIR": paths.jupyter_data_dir(),
+        "JUPYTER_RUNTIME_DIR": paths.jupyter_runtime_dir(),
+        "IPYTHONDIR": environment.get("IPYTHONDIR") or os.path.expanduser("~/.ipython"),
+    }
+    return {name: Path(folder) for name, folder in chosen.items()}
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, which may have to be made itself first."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

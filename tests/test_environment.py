@@ -1,0 +1,259 @@
+"""An environment belongs to one folder, one Python, one content of the lists; a failure is one sentence.
+
+Nothing is downloaded: environments are made without packages, and pip's part is played by `install`.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from rnnlab.machine import environment
+from rnnlab.machine.environment import NotSetUp
+
+VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+@pytest.fixture
+def clone(tmp_path, monkeypatch):
+    """A folder with the two lists of packages, in which installing is only noted."""
+    root = tmp_path / "clone"
+    root.mkdir()
+    for name in environment.LISTS:
+        (root / name).write_text(f"first {name}")
+    installed = []
+    monkeypatch.setattr(environment, "ROOT", root)
+    monkeypatch.setattr(environment, "install", lambda folder, extras, options: installed.append(extras))
+    monkeypatch.setattr(subprocess, "run", without_pip(subprocess.run))
+    return root, installed
+
+
+def without_pip(run):
+    """`python -m venv` without pip, which takes seconds to unpack and is not asked for here."""
+    return lambda line, **more: run([*line, *(["--without-pip"] if "venv" in line else [])], **more)
+
+
+def test_a_complete_environment_is_left_alone_whatever_the_times_of_its_lists(clone):
+    root, installed = clone
+    environment.set_up(root / ".venv", ["lab"])
+    (root / "pyproject.toml").touch()
+    environment.set_up(root / ".venv", ["lab"])
+    assert installed == [["lab"]]
+
+
+def test_a_changed_list_and_an_extra_that_is_new_are_installed(clone):
+    root, installed = clone
+    environment.set_up(root / ".venv", ["lab"])
+    environment.set_up(root / ".venv", ["lab", "dev"])
+    environment.set_up(root / ".venv", ["lab"])
+    assert installed == [["lab"], ["lab", "dev"]]
+    (root / "constraints.txt").write_text("second")
+    environment.set_up(root / ".venv", ["lab"])
+    assert installed[2:] == [["lab"]]
+
+
+@pytest.mark.parametrize("way", ["copied", "moved"])
+def test_a_copied_or_moved_clone_gets_an_environment_of_its_own(clone, monkeypatch, capsys, way):
+    root, installed = clone
+    environment.set_up(root / ".venv", ["lab"])
+    other = root.with_name("other")
+    (shutil.move if way == "moved" else shutil.copytree)(root, other)
+    (other / ".venv/left").write_text("from the first place")
+    monkeypatch.setattr(environment, "ROOT", other)
+    environment.set_up(other / ".venv", ["lab"])
+    assert "copied or moved" in capsys.readouterr().out
+    assert not (other / ".venv/left").exists()
+    assert environment.read_note(other / ".venv")["folder"] == str(other / ".venv")
+    assert len(installed) == 2
+    assert (root / ".venv").exists() == (way == "copied")
+
+
+def test_a_linked_environment_of_another_clone_is_unlinked_and_not_emptied(clone, monkeypatch):
+    root, _ = clone
+    environment.set_up(root / ".venv", ["lab"])
+    other = root.with_name("other")
+    other.mkdir()
+    for name in environment.LISTS:
+        shutil.copy(root / name, other)
+    (other / ".venv").symlink_to(root / ".venv")
+    monkeypatch.setattr(environment, "ROOT", other)
+    environment.set_up(other / ".venv", ["lab"])
+    assert not (other / ".venv").is_symlink()
+    assert environment.read_note(root / ".venv")["folder"] == str(root / ".venv")
+
+
+def test_an_environment_whose_python_is_gone_is_made_anew(clone, capsys):
+    root, installed = clone
+    environment.set_up(root / ".venv", ["lab"])
+    environment.interpreter(root / ".venv").unlink()
+    environment.set_up(root / ".venv", ["lab"])
+    assert "The Python of .venv does not start: making .venv anew." in capsys.readouterr().out
+    assert environment.python_of(root / ".venv") == (VERSION, environment.own_base())
+    assert len(installed) == 2
+
+
+def test_an_environment_whose_python_became_another_version_is_made_anew(clone, capsys):
+    root, _ = clone
+    environment.set_up(root / ".venv", ["lab"])
+    note = environment.read_note(root / ".venv") | {"version": "3.9"}
+    environment.write_note(root / ".venv", note)
+    environment.set_up(root / ".venv", ["lab"])
+    assert f"made with Python 3.9, which is now {VERSION}" in capsys.readouterr().out
+
+
+def test_another_python_counts_only_where_it_was_chosen(clone, monkeypatch, capsys):
+    root, installed = clone
+    environment.set_up(root / ".venv", ["lab"])
+    own = environment.own_base()
+    monkeypatch.setattr(environment, "python_of", lambda folder: (VERSION, "/another/python"))
+    environment.set_up(root / ".venv", ["lab"])
+    assert len(installed) == 1
+    environment.set_up(root / ".venv", ["lab"], python_chosen=True)
+    assert f"of /another/python, and {own} is asked for" in capsys.readouterr().out
+    assert len(installed) == 2
+
+
+def test_an_interrupted_set_up_goes_on_in_what_stands(clone, monkeypatch):
+    root, installed = clone
+    record = environment.install
+    monkeypatch.setattr(environment, "install", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        environment.set_up(root / ".venv", ["lab"])
+    (root / ".venv/half").write_text("a package")
+    monkeypatch.setattr(environment, "install", record)
+    environment.set_up(root / ".venv", ["lab"])
+    assert (root / ".venv/half").exists()
+    assert installed == [["lab"]]
+
+
+def interrupted(folder, extras, options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("else_older", "untouched", "starts"), [(True, True, True), (True, False, False), (False, True, False)]
+)
+def test_without_a_network_an_older_set_up_does_only_if_that_is_enough_and_whole(
+    clone, monkeypatch, capsys, else_older, untouched, starts
+):
+    root, _ = clone
+    environment.set_up(root / ".venv", ["lab"])
+    (root / "constraints.txt").write_text("second")
+
+    def offline(folder, extras, options):
+        raise NotSetUp("no answer", untouched)
+
+    monkeypatch.setattr(environment, "install", offline)
+    arguments = [*(["--else-older"] if else_older else []), ".venv", "lab"]
+    assert environment.main(arguments) == (0 if starts else 1)
+    printed = capsys.readouterr()
+    assert ("stays so: no answer" in printed.out) == starts
+    assert (".venv is not set up: no answer" in printed.err) != starts
+    assert environment.main(["--else-older", ".venv", "lab,dev"]) == 1  # dev was never installed
+
+
+@pytest.mark.parametrize(
+    ("output", "sentence"),
+    [
+        ("WARNING: Retrying after connection broken by 'NewConnectionError(...)'", "index does not answer"),
+        ("OSError: [Errno 28] No space left on device", "the disk is full. Free 2 GB; the same command"),
+        ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]'))", "not trusted here"),
+        ("ERROR: No matching distribution found for llvmlite==0.47.0", "not built for this system"),
+        ("ERROR: first\nERROR: the last one\nnote: not with pip", "ERROR: the last one .all of it: .*log"),
+        ("", "pip failed"),
+    ],
+)
+def test_twenty_lines_of_pip_become_one_sentence(tmp_path, output, sentence):
+    with pytest.raises(NotSetUp, match=sentence) as problem:
+        raise environment.failure(tmp_path, f"Collecting numpy\n{output}\n")
+    assert problem.value.untouched
+    assert "\n" not in str(problem.value)
+    assert not environment.failure(tmp_path, f"Installing collected packages: a\n{output}").untouched
+
+
+def test_who_waits_hears_of_large_downloads_and_of_the_number_of_packages():
+    assert [*environment.progress("Downloading https://x/llvmlite-0.47.0-cp311.whl (56.3 MB)")] == [
+        "downloading llvmlite, 56 MB"
+    ]
+    assert [*environment.progress("  Downloading scipy-1.17.1-cp311-manylinux.whl.metadata (62 kB)")] == []
+    assert [*environment.progress("  Downloading numba-0.65.1-cp311.whl (3.7 MB)")] == []
+    assert [*environment.progress("Installing collected packages: a, b, c")] == ["installing 3 packages"]
+
+
+def program(folder, text):
+    """An executable with this text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "python").write_text(f"#!/bin/sh\n{text}\n")
+    (folder / "python").chmod(0o755)
+    return folder / "python"
+
+
+@pytest.mark.parametrize(
+    ("script", "name", "sentence"),
+    [
+        ("exit 1", ".venv", "sudo apt-get install python3-venv"),
+        ('test "$2" = -c || exit 1', "a:b", "an environment cannot stand in a folder with ':' in its name"),
+        ('test "$2" = -c || { echo broken >&2; exit 1; }', ".venv", "-m venv failed: broken"),
+    ],
+)
+def test_the_remedy_fits_the_reason_for_which_no_environment_can_be_made(
+    clone, monkeypatch, script, name, sentence
+):
+    root, _ = clone
+    python = program(root / "stand-in", script)
+    monkeypatch.setattr(environment, "own_base", lambda: str(python))
+    with pytest.raises(NotSetUp, match=sentence.replace("(", r"\(")):
+        environment.set_up(root / name, ["lab"])
+
+
+def test_a_folder_that_cannot_be_written_is_no_reason_to_install_debians_package(clone, monkeypatch):
+    root, _ = clone
+    monkeypatch.setattr(environment, "own_base", lambda: str(program(root, 'test "$2" = -c')))
+    monkeypatch.setattr(environment.os, "access", lambda path, mode: False)
+    with pytest.raises(NotSetUp, match="cannot be written: make it writable, or clone the course elsewhere"):
+        raise NotSetUp(environment._why_no_environment(root / ".venv", "Permission denied"))
+
+
+def test_pip_installs_into_no_other_place_and_sees_no_other_systems_packages(monkeypatch):
+    for name in ("PYTHONPATH", "PYTHONHOME", "PIP_USER"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("PIP_RETRIES", "7")
+    variables = environment.pip_environment()
+    assert {"PYTHONPATH", "PYTHONHOME", "PIP_USER"}.isdisjoint(variables)
+    assert variables["PIP_RETRIES"] == "7"
+
+
+def test_pip_is_run_once_with_the_constraints_and_its_output_kept(tmp_path, monkeypatch, capsys):
+    """A stand-in for the environment's Python repeats its arguments and says what pip would."""
+    monkeypatch.setattr(environment, "ROOT", tmp_path)
+    script = 'echo "$@"; echo "Downloading big-1.0.whl (99.5 MB)"; echo "ERROR: refused"; exit 1'
+    python = program(tmp_path / ".venv/bin", script)
+    monkeypatch.setattr(environment, "interpreter", lambda folder: python)
+    with pytest.raises(NotSetUp, match="ERROR: refused"):
+        environment.install(tmp_path / ".venv", ["lab", "dev"], ["--pre"])
+    line, *_ = (tmp_path / ".venv" / environment.LOG).read_text().splitlines()
+    assert line.startswith("-m pip install ")
+    assert line.endswith("--editable .[lab,dev] --pre")
+    assert "--constraint constraints.txt" in line
+    assert "  downloading big, 100 MB" in capsys.readouterr().out
+
+
+def test_set_up_needs_the_standard_library_only():
+    line = [sys.executable, "-I", "-S", "-c", "import sys; sys.path.insert(0, sys.argv[1]); "
+            "import rnnlab.machine.environment, rnnlab.machine.update", str(environment.ROOT)]  # fmt: skip
+    assert subprocess.run(line).returncode == 0
+
+
+def test_a_note_of_another_form_is_none(tmp_path):
+    for text in (
+        "",
+        "[]",
+        json.dumps({"folder": "x"}),
+        json.dumps(dict.fromkeys(("folder", "version", "installed"))),
+    ):
+        (tmp_path / environment.NOTE).write_text(text)
+        assert environment.read_note(tmp_path) is None
+    assert os.listdir(tmp_path) == [environment.NOTE]
