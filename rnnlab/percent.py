@@ -32,10 +32,12 @@ class Cell:
     where: str = ""  # file of the source, for messages
     line: int = 1  # of the source, where the text begins
     title: str = ""  # the rest of the opening line
+    opening: int = 0  # line of the source that opens the cell
 
     def error(self, offset: int, message: str) -> SourceError:
-        """What is wrong `offset` lines into this cell."""
-        return SourceError(f"{self.where}:{self.line + offset}: {message}")
+        """The error that stands `offset` lines into the text of this cell; -1 is the opening line."""
+        line = self.opening if offset < 0 else self.line + offset
+        return SourceError(f"{self.where}:{line}: {message}")
 
 
 def parse(text: str, where: str) -> list[Cell]:
@@ -57,13 +59,13 @@ def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
     if kind not in ("code", "markdown", INCLUDE, *HIDDEN):
         message = f"no cell is [{kind}]; there are [markdown], [{INCLUDE}], [{'], ['.join(HIDDEN)}]"
         raise SourceError(f"{where}:{first - 1}: {message}")
-    prose = kind not in CODE
+    prose, opened = kind not in CODE, first - 1
     blank = lambda line: line.strip() in ("", "#" if prose else "")
     while lines and blank(lines[0]):
         lines, first = lines[1:], first + 1
     while lines and blank(lines[-1]):
         lines = lines[:-1]
-    cell = Cell(kind, "\n".join(lines), where, first, title)
+    cell = Cell(kind, "\n".join(lines), where, first, title, opened)
     if kind == INCLUDE and (lines or not title.isidentifier()):
         raise cell.error(-1, "[exercise] is followed by the exercise's name and by no text")
     if not lines and kind != INCLUDE:
