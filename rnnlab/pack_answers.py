@@ -2,6 +2,8 @@
 
 import ast
 from collections.abc import Iterable
+from dis import get_instructions
+from types import CodeType
 
 from rnnlab.checks.answers import Answer
 from rnnlab.exercise_text import ExerciseText
@@ -44,7 +46,7 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
     """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
     bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
-    names = {name for program in programs for name in _names_in(ast.parse(program))}
+    names = {name for program in programs for name in _names_read(program)}
     chosen: set[int] = set()
     while new := {
         number
@@ -52,12 +54,24 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
         if number not in chosen and _bound_by(statement) & names
     }:
         chosen |= new
-        names |= {name for number in new for name in _names_in(statements[number])}
+        names |= {name for number in new for name in _names_read(ast.unparse(statements[number]))}
     return "".join(f"{ast.unparse(statements[number])}\n" for number in sorted(chosen))
 
 
-def _names_in(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+def _names_read(program: str) -> set[str]:
+    """Global names that a program and its functions read and that it does not give a value itself.
+
+    Parameters and local variables do not count: another cell's `x` has nothing to do with a function's.
+    """
+    codes, read = [compile(program, "<answer>", "exec")], set()
+    bound = {step.argval for step in get_instructions(codes[0]) if step.opname == "STORE_NAME"}
+    while codes:
+        code = codes.pop()
+        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+        read |= {
+            step.argval for step in get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
+        }
+    return read - bound
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:
