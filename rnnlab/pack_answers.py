@@ -2,8 +2,7 @@
 
 import ast
 from collections.abc import Iterable
-from dis import get_instructions
-from types import CodeType
+from symtable import symtable
 
 from rnnlab.checks.answers import Answer
 from rnnlab.exercise_text import ExerciseText
@@ -46,7 +45,7 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
     """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
     bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
-    names = {name for program in programs for name in _names_read(program)}
+    names = {name for program in programs for name in _global_names(program)}
     chosen: set[int] = set()
     while new := {
         number
@@ -54,24 +53,23 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
         if number not in chosen and _bound_by(statement) & names
     }:
         chosen |= new
-        names |= {name for number in new for name in _names_read(ast.unparse(statements[number]))}
+        names |= {name for number in new for name in _global_names(ast.unparse(statements[number]))}
     return "".join(f"{ast.unparse(statements[number])}\n" for number in sorted(chosen))
 
 
-def _names_read(program: str) -> set[str]:
-    """Global names that a program and its functions read and that it does not give a value itself.
-
-    Parameters and local variables do not count: another cell's `x` has nothing to do with a function's.
-    """
-    codes, read = [compile(program, "<answer>", "exec")], set()
-    bound = {step.argval for step in get_instructions(codes[0]) if step.opname == "STORE_NAME"}
-    while codes:
-        code = codes.pop()
-        codes += [constant for constant in code.co_consts if isinstance(constant, CodeType)]
-        read |= {
-            step.argval for step in get_instructions(code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")
-        }
-    return read - bound
+def _global_names(program: str) -> set[str]:
+    """Global names that a program reads and does not bind; parameters and local variables do not count."""
+    module = symtable(program, "<answer>", "exec")
+    tables = [module]
+    for table in tables:
+        tables += table.get_children()
+    symbols = ((table, symbol) for table in tables for symbol in table.get_symbols())
+    read = {
+        symbol.get_name()
+        for table, symbol in symbols
+        if symbol.is_referenced() and (table is module or symbol.is_global())
+    }
+    return read - {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned()}
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:

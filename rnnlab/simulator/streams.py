@@ -132,12 +132,15 @@ def _conflict(first: Issued, second: Issued) -> str | None:
     """Name of an array that both touch and one writes."""
     if first.stream == second.stream:
         return None
-    for one, other in ((first.writes, second.writes | second.reads), (first.reads, second.writes)):
-        for low, high in one:
-            for (start, end), name in other.items():
-                if start < high and low < end:
-                    return name
-    return None
+    pairs = (first.writes, second.writes | second.reads), (first.reads, second.writes)
+    common = (
+        name
+        for one, other in pairs
+        for low, high in one
+        for (start, end), name in other.items()
+        if start < high and low < end
+    )
+    return next(common, None)
 
 
 def _advance(clock: dict[int, int], other: dict[int, int]) -> None:
