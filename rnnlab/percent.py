@@ -83,8 +83,8 @@ def _uncommented(cell: Cell) -> list[str]:
 
 def defines(cell: Cell) -> str | None:
     """Name of the function or class that holds the cell's first solution region, None where there is none."""
-    before, found, _ = cell.text.partition(BEGIN)
-    names = DEFINITION.findall(before) if cell.kind == "code" and found else []
+    before, marker, _ = cell.text.partition(BEGIN)
+    names = DEFINITION.findall(before) if cell.kind == "code" and marker else []
     return names[-1] if names else None
 
 
@@ -93,7 +93,7 @@ def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
 
     size(name) says how long the answer is, for that line: "about 2 lines".
     """
-    kept: list[str] = []
+    shown: list[str] = []
     begun, name = None, None
     for n, line in enumerate(cell.text.split("\n")):
         mark = line.strip()
@@ -103,16 +103,16 @@ def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
         elif mark == END:
             if begun is None:
                 raise cell.error(n, f"{END} without its {BEGIN}")
-            kept.append(_raise(line, name, size(name)))
+            shown.append(_raise(line, name, size(name)))
             begun = None
         elif NEARLY.search(line):
             raise cell.error(n, f"{mark!r} is no marker; write {BEGIN!r} or {END!r} alone on a line")
         elif begun is None:
-            name = found[1] if (found := DEFINITION.match(line)) else name
-            kept.append(line)
+            name = definition[1] if (definition := DEFINITION.match(line)) else name
+            shown.append(line)
     if begun is not None:
         raise cell.error(begun, f"{BEGIN} without its {END} in the same cell")
-    return replace(cell, text="\n".join(kept))
+    return replace(cell, text="\n".join(shown))
 
 
 def _may_begin(cell: Cell, n: int, begun: int | None, inside: bool) -> None:
