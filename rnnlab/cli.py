@@ -11,10 +11,10 @@ import sys
 def forget_working_directory() -> None:
     """Import nothing from where the command is given: a json.py may lie beside a submission."""
     try:
-        here = os.getcwd()
+        working_directory = os.getcwd()
     except OSError:  # the folder was removed: nothing can be imported from it
-        here = ""
-    sys.path[:] = [folder for folder in sys.path if folder not in ("", ".", here)]
+        working_directory = ""
+    sys.path[:] = [folder for folder in sys.path if folder not in ("", ".", working_directory)]
 
 
 if __name__ == "__main__":  # `python -m` has put the working directory first
@@ -83,8 +83,8 @@ def main(arguments: list[str] | None = None) -> int:
         return _report(name, error, remedy, OWN_FAULT)
     except Exception as error:
         first_line = str(error).strip().partition("\n")[0]
-        said = f"a fault of rnnlab, not of your input ({type(error).__name__}: {first_line})"
-        return _report(name, error, f"{said}; RNNLAB_DEBUG=1 shows where. Please report it.", OWN_FAULT)
+        sentence = f"a fault of rnnlab, not of your input ({type(error).__name__}: {first_line})"
+        return _report(name, error, f"{sentence}; RNNLAB_DEBUG=1 shows where. Please report it.", OWN_FAULT)
 
 
 def _parsed(arguments: list[str] | None) -> argparse.Namespace:

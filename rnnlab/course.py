@@ -57,8 +57,8 @@ def cell_ids(cells: list[Cell]) -> list[str]:
 def filled(cell: Cell, stem: str, link: str, exercises: dict) -> Cell:
     """The cell with each placeholder replaced by that exercise's facts and a link to `link`."""
 
-    def facts(found: re.Match) -> str:
-        e = _known(cell, found[1], stem, exercises)
+    def facts(placeholder: re.Match) -> str:
+        e = _known(cell, placeholder[1], stem, exercises)
         effort = (
             f"difficulty {e.difficulty} of 5 · {_count(e.minutes, 'minute')} · {_count(e.points, 'point')}"
         )

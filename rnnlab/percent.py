@@ -32,10 +32,12 @@ class Cell:
     where: str = ""  # file of the source, for messages
     line: int = 1  # of the source, where the text begins
     title: str = ""  # the rest of the opening line
+    opening: int = 0  # line of the source that opens the cell
 
     def error(self, offset: int, message: str) -> SourceError:
-        """What is wrong `offset` lines into this cell."""
-        return SourceError(f"{self.where}:{self.line + offset}: {message}")
+        """The error that stands `offset` lines into the text of this cell; -1 is the opening line."""
+        line = self.opening if offset < 0 else self.line + offset
+        return SourceError(f"{self.where}:{line}: {message}")
 
 
 def parse(text: str, where: str) -> list[Cell]:
@@ -57,13 +59,13 @@ def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
     if kind not in ("code", "markdown", INCLUDE, *HIDDEN):
         message = f"no cell is [{kind}]; there are [markdown], [{INCLUDE}], [{'], ['.join(HIDDEN)}]"
         raise SourceError(f"{where}:{first - 1}: {message}")
-    prose = kind not in CODE
+    prose, opened = kind not in CODE, first - 1
     blank = lambda line: line.strip() in ("", "#" if prose else "")
     while lines and blank(lines[0]):
         lines, first = lines[1:], first + 1
     while lines and blank(lines[-1]):
         lines = lines[:-1]
-    cell = Cell(kind, "\n".join(lines), where, first, title)
+    cell = Cell(kind, "\n".join(lines), where, first, title, opened)
     if kind == INCLUDE and (lines or not title.isidentifier()):
         raise cell.error(-1, "[exercise] is followed by the exercise's name and by no text")
     if not lines and kind != INCLUDE:
@@ -81,8 +83,8 @@ def _uncommented(cell: Cell) -> list[str]:
 
 def defines(cell: Cell) -> str | None:
     """Name of the function or class that holds the cell's first solution region, None where there is none."""
-    before, found, _ = cell.text.partition(BEGIN)
-    names = DEFINITION.findall(before) if cell.kind == "code" and found else []
+    before, marker, _ = cell.text.partition(BEGIN)
+    names = DEFINITION.findall(before) if cell.kind == "code" and marker else []
     return names[-1] if names else None
 
 
@@ -91,7 +93,7 @@ def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
 
     size(name) says how long the answer is, for that line: "about 2 lines".
     """
-    kept: list[str] = []
+    shown: list[str] = []
     begun, name = None, None
     for n, line in enumerate(cell.text.split("\n")):
         mark = line.strip()
@@ -101,16 +103,16 @@ def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
         elif mark == END:
             if begun is None:
                 raise cell.error(n, f"{END} without its {BEGIN}")
-            kept.append(_raise(line, name, size(name)))
+            shown.append(_raise(line, name, size(name)))
             begun = None
         elif NEARLY.search(line):
             raise cell.error(n, f"{mark!r} is no marker; write {BEGIN!r} or {END!r} alone on a line")
         elif begun is None:
-            name = found[1] if (found := DEFINITION.match(line)) else name
-            kept.append(line)
+            name = definition[1] if (definition := DEFINITION.match(line)) else name
+            shown.append(line)
     if begun is not None:
         raise cell.error(begun, f"{BEGIN} without its {END} in the same cell")
-    return replace(cell, text="\n".join(kept))
+    return replace(cell, text="\n".join(shown))
 
 
 def _may_begin(cell: Cell, n: int, begun: int | None, inside: bool) -> None:

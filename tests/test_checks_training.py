@@ -1,4 +1,4 @@
-"""What the checks of unit 03 stand on: the tiny network, the rows of photographs, the yardsticks."""
+"""What the checks of lesson 03 stand on: the tiny network, the rows of photographs, the yardsticks."""
 
 import numpy as np
 import pytest

@@ -2,16 +2,16 @@
 
 # ruff: noqa: E501 -- lines of answers
 
-import numpy as np
 import pytest
 
 from rnnlab import checks
-from rnnlab.checks.traces import insist_on_trace
-from rnnlab.grading.exercise import Code, Exercise, Wrong
+from rnnlab.checks.answers import Answer
+from rnnlab.checks.traces import require_calls
+from rnnlab.grading.exercise import Code, Exercise
 from rnnlab.grading.grade import judge_apart
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
-from rnnlab.grading.judging import expect
+from rnnlab.grading.judging import Transcript, expect, recording
 from rnnlab.grading.sandbox import choose
 from rnnlab.grading.verdict import Status
 from rnnlab.grading.worker import of_source
@@ -168,6 +168,15 @@ def test_a_tile_of_sums_in_an_array_of_ones_own_is_right():
     assert verdict.passed, verdict
 
 
+def once(double):
+    return double(2)
+
+
+def answer_of(source):
+    """The course's own answer, for what reads the calls that it makes."""
+    return Answer("f", 1, 1, 1, 1, ("", "", ""), (), (), "import numpy as np", source)
+
+
 def exercise_with(source, look):
     def check(submission, rng):
         trace = []
@@ -175,8 +184,7 @@ def exercise_with(source, look):
         look(trace)
 
     fields = {"name": "f", "points": 1, "difficulty": 1, "minutes": 1, "lines": 1, "hints": ("", "", "")}
-    truth = lambda double: double(2)
-    return Exercise(**fields, check=check, truth=truth, mutants=(), also_right=())
+    return Exercise(**fields, check=check, cases=((),), make=lambda mutant: once, mutants=(), right=())
 
 
 DOUBLE = """
@@ -206,7 +214,7 @@ ANSWERS = {  # source of f: status in both worlds
 @pytest.mark.parametrize("source", ANSWERS)
 def test_a_function_of_the_judge_counts_and_refuses_in_both_worlds(source, apart):
     def look(trace):
-        insist_on_trace(trace, lambda double: double(2), (Code(DOUBLE, "double"),), "once")
+        require_calls(answer_of("def f(double):\n    return double(2)"), trace, (Code(DOUBLE, "double"),), "")
 
     exercise = exercise_with(DOUBLE, look)
     if apart:
@@ -219,8 +227,10 @@ def test_a_function_of_the_judge_counts_and_refuses_in_both_worlds(source, apart
 
 
 def test_a_needed_call_that_is_missing_is_named():
-    with pytest.raises(Wrong, match="double never got what call 1"):
-        insist_on_trace([], lambda double: double(np.ones(2)), (Code(DOUBLE, "double"),), "once")
+    transcript, answer = Transcript(), answer_of("def f(double):\n    return double(np.ones(2))")
+    with recording(transcript):
+        require_calls(answer, [], (Code(DOUBLE, "double"),), "once")
+    assert "double never got what call 1" in transcript.first.message
 
 
 def test_the_teacher_is_shown_the_line_that_looked():

@@ -1,7 +1,7 @@
 """Derived files are what their sources say."""
 
 import json
-from types import SimpleNamespace
+import zlib
 
 import nbformat
 import pytest
@@ -9,34 +9,62 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rnnlab import course
+from rnnlab.checks.answers import unpack
 from rnnlab.percent import Cell
 
-TWICE = SimpleNamespace(name="twice", points=3, difficulty=2, minutes=10, lines=1)
-registry = lambda unit: {"twice": TWICE} if unit == "toy" else {}
 LESSON = "# %% [markdown]\n# # 07 Toy: ×2\n#\n# <!-- exercise: twice -->\n\n# %%\n2 * 2\n"
-SOLUTION = """# %% [markdown]
+SOLUTION = "# %%\nimport numpy as np\n\n# %% [exercise] twice\n"
+EXERCISE = """# %% [markdown]
 # ### Exercise: twice
 # <!-- exercise: twice -->
 
 # %%
 def twice(x):
     ### BEGIN SOLUTION
-    return 2 * x
+    return np.multiply(2, x)
     ### END SOLUTION
 
 # %%
 check(twice)
+
+# %% [facts]
+# points: 3
+# difficulty: 2
+# minutes: 10
+# lines: 1
+
+# %% [hint]
+# Orient.
+
+# %% [hint]
+# Key idea.
+
+# %% [hint]
+# Near-code.
+
+# %% [mistake] adds two
+# - np.multiply
+# + np.add
+
+# %% [right]
+def twice(x):
+    return x + x
 """
+SOURCES = {
+    "notebooks/source/07_toy.py": LESSON,
+    "solutions/source/07_toy.py": SOLUTION,
+    "solutions/source/07_toy/twice.py": EXERCISE,
+}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
 @pytest.fixture
 def small(tmp_path):
-    """A course of one unit, built."""
-    for folder, text in [("notebooks/source", LESSON), ("solutions/source", SOLUTION)]:
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "07_toy.py").write_text(text, encoding="utf-8")
-    assert course.main([], tmp_path, registry) == 0
+    """A course of one lesson, built."""
+    for path, text in SOURCES.items():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    assert course.main([], tmp_path) == 0
     return tmp_path
 
 
@@ -62,27 +90,47 @@ def test_a_notebook_is_byte_for_byte_what_nbformat_writes(cells):
     assert nbformat.writes(book) + "\n" == text
 
 
-def test_the_three_notebooks_of_a_unit_say_what_the_registry_says(small):
+def test_the_three_notebooks_of_a_lesson_say_what_the_exercises_text_says(small):
     facts = "**twice** · difficulty 2 of 5 · 10 minutes · 3 points · about 1 line · "
     assert sources(small / "notebooks/07_toy.ipynb")[0].endswith(facts + "[exercise](../work/07_toy.ipynb)")
     solved, to_solve = sources(small / "solutions/07_toy.ipynb"), sources(small / "exercises/07_toy.ipynb")
-    assert solved[0] == to_solve[0] == f"### Exercise: twice\n{facts}[lesson](../notebooks/07_toy.ipynb)"
-    assert "return 2 * x" in solved[1]
-    assert to_solve[1:] == [
+    assert solved[1] == to_solve[1] == f"### Exercise: twice\n{facts}[lesson](../notebooks/07_toy.ipynb)"
+    assert "return np.multiply(2, x)" in solved[2]
+    assert to_solve[2:] == [
         'def twice(x):\n    raise NotImplementedError("twice: about 1 line")',
         "check(twice)",
     ]
 
 
-def test_an_id_stays_when_another_cell_is_inserted_and_is_the_functions_name_where_there_is_one(small):
-    ids = [cell["id"] for cell in json.loads((small / "exercises/07_toy.ipynb").read_text())["cells"]]
-    source = small / "solutions/source/07_toy.py"
-    source.write_text("# %%\nimport numpy as np\n\n" + SOLUTION, encoding="utf-8")
-    course.main([], small, registry)
-    assert [cell["id"] for cell in json.loads((small / "exercises/07_toy.ipynb").read_text())["cells"]][
-        1:
-    ] == ids
-    assert ids[1] == "twice"
+def test_hints_mistakes_and_other_answers_stand_in_no_notebook(small):
+    for path in small.glob("*/07_toy.ipynb"):
+        text = path.read_text(encoding="utf-8")
+        assert not [word for word in ("Near-code", "adds two", "np.add", "x + x") if word in text]
+
+
+def test_the_packed_answers_hold_what_the_exercises_text_says(small):
+    (answer,) = unpack((small / "rnnlab/checks/packed/toy.answers").read_bytes())
+    assert (answer.name, answer.points, answer.hints[2]) == ("twice", 3, "Near-code.")
+    assert answer.function(21) == 42
+    assert answer.mutated(answer.mutants[0])(21) == 23
+
+
+def test_the_exercises_of_a_lesson_are_those_that_its_solution_source_includes(small):
+    (small / "solutions/source/07_toy/draft.py").write_text("no text of an exercise", encoding="utf-8")
+    assert {name: text.points for name, text in course.exercises_of(small, "07_toy").items()} == {"twice": 3}
+    assert course.exercises_of(small, "08_other") == {}
+
+
+def ids(path):
+    return [cell["id"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def test_an_id_stays_when_another_cell_is_inserted_and_is_the_functions_name_if_it_has_one(small):
+    before = ids(small / "exercises/07_toy.ipynb")
+    (small / "solutions/source/07_toy.py").write_text(f"# %%\nimport math\n\n{SOLUTION}", encoding="utf-8")
+    course.main([], small)
+    assert ids(small / "exercises/07_toy.ipynb")[1:] == before
+    assert before[2] == "twice"
 
 
 def test_equal_cells_have_different_ids():
@@ -95,7 +143,7 @@ def test_check_names_each_stale_missing_and_stray_file_and_changes_nothing(small
     (small / "notebooks/07_toy.ipynb").unlink()
     (small / "solutions/Untitled.ipynb").write_text("{}")
     capsys.readouterr()
-    assert course.main(["--check"], small, registry) == 1
+    assert course.main(["--check"], small) == 1
     assert capsys.readouterr().out.splitlines() == [
         "stale exercises/07_toy.ipynb",
         "missing notebooks/07_toy.ipynb",
@@ -107,42 +155,80 @@ def test_check_names_each_stale_missing_and_stray_file_and_changes_nothing(small
 def test_building_mends_what_is_derived_and_leaves_a_stray_file_to_its_owner(small, capsys):
     (small / "exercises/07_toy.ipynb").write_text("{}")
     (small / "notebooks/draft.ipynb").write_text("{}")
-    assert course.main([], small, registry) == 1
+    assert course.main([], small) == 1
     assert capsys.readouterr().out.endswith("wrote exercises/07_toy.ipynb\nstray notebooks/draft.ipynb\n")
     (small / "notebooks/draft.ipynb").unlink()
-    assert course.main(["--check"], small, registry) == 0
+    assert course.main(["--check"], small) == 0
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "complaint"),
+    ("path", "old", "new", "complaint"),
     [
+        ("solutions/source/07_toy/twice.py", "    ### END SOLUTION\n", "", "07_toy/twice.py:7: ### BEGIN"),
         (
-            "solutions/source/07_toy.py",
-            SOLUTION.replace("    ### END SOLUTION\n", ""),
-            "07_toy.py:7: ### BEGIN",
+            "solutions/source/07_toy/twice.py",
+            "exercise: twice",
+            "exercise: thrice",
+            "07_toy/twice.py:2: no exercise 'thrice' in solutions/source/07_toy.py, which includes twice",
+        ),
+        (
+            "solutions/source/07_toy/twice.py",
+            "# %% [facts]",
+            "# %% [hint]",
+            "07_toy/twice.py:1: an exercise has",
+        ),
+        (
+            "solutions/source/07_toy/twice.py",
+            "# - np.multiply",
+            "# - np.divide",
+            "07_toy/twice.py:6: the mistake 'adds two' edits 'np.divide', which is not in the answer",
         ),
         (
             "solutions/source/07_toy.py",
-            SOLUTION.replace("twice", "thrice"),
-            "no exercise 'thrice' in rnnlab/checks/toy",
+            "] twice",
+            "] thrice",
+            "07_toy.py:4: it includes thrice, but there is no solutions/source/07_toy/thrice.py",
+        ),
+        (
+            "solutions/source/07_toy.py",
+            "# %%\n",
+            "# %% [hint]\n# A hint.\n\n# %%\n",
+            "07_toy.py:1: a [hint] cell outside the text of an exercise",
         ),
         (
             "notebooks/source/07_toy.py",
-            LESSON + "### BEGIN SOLUTION\n",
+            "2 * 2\n",
+            "2 * 2\n### BEGIN SOLUTION\n",
             "07_toy.py:7: a solution marker in a lesson",
         ),
-        ("notebooks/source/toy.py", LESSON, "toy.py:1: a source is named like 02_bptt.py"),
+        (
+            "notebooks/source/07_toy.py",
+            "# %%\n",
+            "# %% [exercise] twice\n\n# %%\n",
+            "07_toy.py:6: a [exercise] cell in a lesson",
+        ),
     ],
 )
 def test_a_broken_source_is_named_with_its_line_and_keeps_no_other_from_being_built(
-    small, capsys, path, text, complaint
+    small, capsys, path, old, new, complaint
 ):
-    (small / path).write_text(text, encoding="utf-8")
+    assert old in SOURCES[path]
+    (small / path).write_text(SOURCES[path].replace(old, new, 1), encoding="utf-8")
     (small / "notebooks/source/08_other.py").write_text("# %%\n1\n")
-    assert course.main([], small, registry) == 1
+    assert course.main([], small) == 1
     assert complaint in capsys.readouterr().err
     assert (small / "notebooks/08_other.ipynb").exists()
 
 
-def test_a_unit_without_checks_has_no_exercises():
-    assert course.registered("no_such_unit") == {}
+def test_a_source_without_a_number_is_refused(small, capsys):
+    (small / "notebooks/source/toy.py").write_text(LESSON, encoding="utf-8")
+    assert course.main([], small) == 1
+    assert "toy.py:1: a source is named like 02_bptt.py" in capsys.readouterr().err
+
+
+def test_packed_answers_that_another_compressor_wrote_are_not_stale(small):
+    path = small / "rnnlab/checks/packed/toy.answers"
+    path.write_bytes(zlib.compress(zlib.decompress(path.read_bytes()), 1))
+    assert course.main(["--check"], small) == 0
+    path.write_bytes(b"no answers")
+    assert course.main(["--check"], small) == 1

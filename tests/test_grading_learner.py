@@ -9,10 +9,10 @@ import pytest
 
 import rnnlab
 from rnnlab.grading import progress_file
-from rnnlab.grading.exercise import Code, Exercise, Wrong
+from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
-from rnnlab.grading.judging import expect
+from rnnlab.grading.judging import Transcript, expect, recording
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +42,16 @@ def made(check, **changes):
         "lines": 1,
         "hints": ("a", "b", "c"),
     }
-    return Exercise(**fields, check=check, truth=lambda x: 2 * x, mutants=(), also_right=(), **changes)
+    functions = {None: lambda x: 2 * x, "squares it": lambda x: x**2, "forgets to double": lambda x: x.copy()}
+    return Exercise(
+        **fields,
+        check=check,
+        cases=((),),
+        make=lambda mutant: functions[mutant and mutant.name],
+        mutants=tuple(Mutant(name, "", "") for name in functions if name),
+        right=(),
+        **changes,
+    )
 
 
 def verdict_on(function, check):
@@ -52,8 +61,7 @@ def verdict_on(function, check):
 def check_doubled(submission, rng):
     for T, H in ((1, 1), (3, 2)):
         x = rng.normal(size=(T, H))
-        wrong = {"squares it": x**2, "forgets to double": x.copy()}
-        expect(submission(x), 2 * x, axes=("step", "unit"), what="y", case=f"T={T}, H={H}", wrong=wrong)
+        expect(submission(x), 2 * x, axes=("step", "unit"), what="y", case=f"T={T}, H={H}")
 
 
 def test_a_right_answer_passes_with_all_its_points():
@@ -118,8 +126,10 @@ def test_code_as_an_argument_is_made_anew_for_every_call():
 
 
 def test_a_difference_of_parts_is_told_by_the_parts_name():
-    with pytest.raises(Wrong, match="dx"):
+    transcript = Transcript()
+    with recording(transcript):
         expect((np.zeros(2), np.ones(2)), (np.ones(2), np.ones(2)), what=("dx", "dh"), axes=("unit",))
+    assert "dx" in transcript.first.message
 
 
 def test_a_verdict_shows_a_word_and_a_sign_and_never_colour_alone():

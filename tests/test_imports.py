@@ -24,7 +24,13 @@ CORE = (  # what is computed and when: all that a learner has to read
     "tasks",
 )
 CORE_LINES = 6000  # a budget: what grows beyond it is a tool, or takes the place of something
-GROUND = ("files", "printable", "percent", "exercise_text", "cache_model")  # tools below the core
+GROUND = (
+    "files",
+    "printable",
+    "percent",
+    "exercise_text",
+    "cache_model",
+)  # tools below the core
 TOOLS = (
     "exchange",
     "compiling",
@@ -74,8 +80,9 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "grading/commands.py": {"checks"},
     "grading/grade.py": {"checks"},
     "grading/learner.py": {"checks"},
-    "grading/self_check.py": {"checks"},
     "grading/fuzz.py": {"checks"},
+    "grading/self_check.py": {"checks"},
+    "compiling/device_words.py": {"cuda", "simulator"},  # one word for both: here PTX, there a thread's turn
 }
 SLOW = {"cupy", "greenlet", "IPython", "jupyterlab", "matplotlib", "numba", "numpy", "psutil", "scipy"}
 SLOW |= {"sklearn", "tqdm"}

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnlab.percent import BEGIN, END, Cell, SourceError, cut, defines, parse
+from rnnlab.percent import BEGIN, CODE, END, HIDDEN, Cell, SourceError, cut, defines, parse
 
 LINE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=30)
 PROSE = st.lists(LINE, min_size=1, max_size=6).map("\n".join).filter(lambda text: text == text.strip() != "")
-CODE = PROSE.filter(lambda text: "# %%" not in text)
-CELL = st.one_of(st.builds(Cell, st.just("code"), CODE), st.builds(Cell, st.just("markdown"), PROSE))
+PROGRAM = PROSE.filter(lambda text: "# %%" not in text)
+CELL = st.one_of(st.builds(Cell, st.just("code"), PROGRAM), st.builds(Cell, st.just("markdown"), PROSE))
 
 SOLVED = f"""def twice(x):
     \"\"\"Twice x.\"\"\"
@@ -48,13 +48,48 @@ def test_a_title_and_leading_comments_are_the_authors_alone():
     ]
 
 
+def test_the_rest_of_an_opening_line_is_the_title():
+    (cell,) = parse("# %% [mistake] forgets tanh \n# - np.tanh(a)\n# + a\n", "a.py")
+    assert (cell.kind, cell.title, cell.text) == ("mistake", "forgets tanh", "- np.tanh(a)\n+ a")
+
+
+@pytest.mark.parametrize("kind", HIDDEN)
+def test_a_cell_that_no_notebook_shows_is_a_program_or_prose(kind):
+    program = "# a comment\nx = 1"
+    prose = "\n".join(f"# {line}" for line in program.split("\n"))
+    (cell,) = parse(f"# %% [{kind}]\n{program if kind in CODE else prose}\n", "a.py")
+    assert (cell.kind, cell.text) == (kind, program)
+
+
+def test_an_empty_cell_stands_for_the_exercise_that_its_title_names():
+    _, inclusion = parse("# %%\n1\n\n# %% [exercise] twice\n\n", "a.py")
+    assert (inclusion.kind, inclusion.title, inclusion.text) == ("exercise", "twice", "")
+
+
+def test_an_error_names_the_opening_line_or_a_line_of_the_text():
+    (cell,) = parse("# %% [markdown]\n\n\n# Hello\n# you\n", "a.py")
+    assert [str(cell.error(offset, "odd")) for offset in (-1, 0, 1)] == [
+        "a.py:1: odd",
+        "a.py:4: odd",
+        "a.py:5: odd",
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
         ("print(1)\n", "a.py:1: no cell"),
         ("import os\n# %%\n1\n", "a.py:1: this line stands before"),
         ("# %% [markdown]\n# Hello\nyou\n", "a.py:3: prose stands behind"),
-        ("# %%\n\n# %%\n1\n", "a.py:2: an empty cell"),
+        ("# %%\n\n# %%\n1\n", "a.py:1: an empty cell"),
+        (
+            "# %%\n1\n# %% [hints]\n# Look.\n",
+            r"a.py:3: no cell is \[hints\]; there are .markdown., .exercise., .facts.",
+        ),
+        ("# %% [exercise]\n", "a.py:1: .*followed by the exercise's name"),
+        ("# %% [exercise] twice x\n", "a.py:1: .*followed by the exercise's name"),
+        ("# %% [exercise] twice\n\n1\n", "a.py:1: .*by no text"),
+        ("# %% [hint]\nLook.\n", "a.py:2: prose stands behind"),
     ],
 )
 def test_a_text_that_would_lose_a_line_is_refused(text, complaint):

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import rnnlab
-from rnnlab import cli, reference
-from rnnlab.course import ROOT, registered
+from rnnlab import checks, cli, reference
+from rnnlab.course import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_the_map_names_every_lesson_in_order_and_says_which_are_planned():
 
 def test_the_map_counts_the_exercises_of_each_unit():
     counts = {name: int(exercises) for _, name, _, _, exercises in ROW.findall(README) if name}
-    assert counts == {name: len(registered(name)) for name in counts}
+    assert counts == {name: len(checks.catalogue(name)) for name in counts}
 
 
 def test_every_path_of_the_tree_exists():

@@ -9,7 +9,7 @@ import json
 import linecache
 import zlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib import import_module, resources
 
@@ -51,8 +51,9 @@ class Answer:
         return namespace[self.name]
 
     def call(self, *arguments: object) -> object:
-        """The right result for copies of the arguments."""
-        return call(self.function, arguments)
+        """The right result for copies of the arguments; the traces of Codes stay as they are."""
+        untraced = (replace(part, trace=[]) if isinstance(part, Code) else part for part in arguments)
+        return call(self.function, tuple(untraced))
 
     def make(self, mutant: Mutant | None = None) -> Callable:
         """The function, with the edit of a known mistake made where one is named."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnnlab.checks.answers import Answer
+from rnnlab.checks.answers import Answer, call
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import refuse
 
@@ -35,7 +35,7 @@ def _trace_of(answer: Answer, arguments: tuple) -> list:
     """The trace that the course's own answer leaves."""
     trace: list = []
     fresh = (replace(part, trace=trace) if isinstance(part, Code) else part for part in arguments)
-    answer.call(*fresh)
+    call(answer.function, tuple(fresh))
     return trace
 
 

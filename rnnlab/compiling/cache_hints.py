@@ -26,8 +26,8 @@ def _operand(kind: types.Type) -> str:
 
 def _pointer(context, builder, array_type, array, index_type, index) -> ir.Value:
     indices = [index] if isinstance(index_type, types.Integer) else cgutils.unpack_tuple(builder, index)
-    made = context.make_array(array_type)(context, builder, array)
-    return cgutils.get_item_pointer(context, builder, array_type, made, indices, wraparound=False)
+    view = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, view, indices, wraparound=False)
 
 
 def load_word(instruction: str) -> Callable:

@@ -33,8 +33,8 @@ def missing() -> str:
 
 def insist() -> None:
     """Raise CompilerMissing where something is missing."""
-    if said := missing():
-        raise CompilerMissing(said)
+    if problem := missing():
+        raise CompilerMissing(problem)
 
 
 def _is_there(module: str) -> bool:
@@ -57,10 +57,10 @@ def ptx_of_cpp(source: str, name: str, arch: str, options: Sequence[str] = ()) -
     """PTX of CUDA C++.  Raises DoesNotCompile with the compiler's log."""
     from cuda.bindings import nvrtc
 
-    given = [f"-arch={arch}", STANDARD, *(f"-I{each}" for each in _headers()), *options]
+    flags = [f"-arch={arch}", STANDARD, *(f"-I{folder}" for folder in _headers()), *options]
     program = _sound(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, None, None))
     try:
-        (failed,) = nvrtc.nvrtcCompileProgram(program, len(given), [each.encode() for each in given])
+        (failed,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
         if failed:
             raise DoesNotCompile(
                 _text(program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).strip()

@@ -43,24 +43,24 @@ class CompileReport:
     kernels: tuple[Compiled, ...]
 
     def __getitem__(self, key: str | tuple[str, str]) -> Compiled:
-        """By architecture, or by kernel and architecture."""
+        """Row of an architecture, or of a kernel and an architecture."""
         *name, arch = (key,) if isinstance(key, str) else key
-        found = [each for each in self.kernels if each.arch == arch and name in ([], [each.kernel])]
-        if len(found) != 1:
-            there = ", ".join(f"{each.kernel} {each.arch}" for each in self.kernels)
-            raise KeyError(f"{key!r} names {len(found)} of: {there}")
-        return found[0]
+        matches = [entry for entry in self.kernels if entry.arch == arch and name in ([], [entry.kernel])]
+        if len(matches) != 1:
+            known = ", ".join(f"{entry.kernel} {entry.arch}" for entry in self.kernels)
+            raise KeyError(f"{key!r} names {len(matches)} of: {known}")
+        return matches[0]
 
     def __iter__(self) -> Iterator[Compiled]:
         return iter(self.kernels)
 
     def __str__(self) -> str:
-        width = max(len(each.kernel) for each in self.kernels)
+        width = max(len(entry.kernel) for entry in self.kernels)
         head = f"{'kernel':<{width}} {'arch':>7}" + "".join(f"{_heading(name):>14}" for name in COLUMNS)
         rows = (
-            f"{each.kernel:<{width}} {each.arch:>7}"
-            + "".join(f"{getattr(each, name):>14}" for name in COLUMNS)
-            for each in self.kernels
+            f"{entry.kernel:<{width}} {entry.arch:>7}"
+            + "".join(f"{getattr(entry, name):>14}" for name in COLUMNS)
+            for entry in self.kernels
         )
         return "\n".join([head, *rows])
 
@@ -68,13 +68,13 @@ class CompileReport:
         cell = '<td style="text-align:right">{}</td>'.format
         heads = "".join(f'<th scope="col">{_heading(name)}</th>' for name in ("kernel", "arch", *COLUMNS))
         rows = "".join(
-            f'<tr><td style="text-align:left">{html.escape(each.kernel)}</td>{cell(each.arch)}'
-            + "".join(cell(getattr(each, name)) for name in COLUMNS)
+            f'<tr><td style="text-align:left">{html.escape(entry.kernel)}</td>{cell(entry.arch)}'
+            + "".join(cell(getattr(entry, name)) for name in COLUMNS)
             + "</tr>"
-            for each in self.kernels
+            for entry in self.kernels
         )
-        said = "registers a thread; spills, stack, shared and constant memory in bytes"
-        return f"<table><caption>{said}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+        note = "registers a thread; spills, stack, shared and constant memory in bytes"
+        return f"<table><caption>{note}</caption><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
 
 def _heading(name: str) -> str:
@@ -96,16 +96,16 @@ def compile_report(
     "-DH_=512"; `registers` is the most a thread may have.  Raises CompilerMissing, which names the remedy.
     """
     compilers.insist()
-    found = []
-    for each in (arch,) if isinstance(arch, str) else arch:
+    kernels = []
+    for architecture in (arch,) if isinstance(arch, str) else arch:
         if callable(kernel):
-            ptx = _ptx_of_kernel(kernel, signature, each, fastmath)
+            ptx = _ptx_of_kernel(kernel, signature, architecture, fastmath)
         else:
             fast = ("-use_fast_math",) if fastmath else ()
-            ptx = compilers.ptx_of_cpp(*_text_and_name(kernel), each, (*options, *fast))
+            ptx = compilers.ptx_of_cpp(*_text_and_name(kernel), architecture, (*options, *fast))
         name = getattr(kernel, "__name__", None)
-        found += _read(*compilers.linked(ptx, each, registers), ptx, each, name)
-    return CompileReport(tuple(found))
+        kernels += _read(*compilers.linked(ptx, architecture, registers), ptx, architecture, name)
+    return CompileReport(tuple(kernels))
 
 
 def _text_and_name(source: str | Path) -> tuple[str, str]:
@@ -133,8 +133,8 @@ def _read(cubin: bytes, log: str, ptx: str, arch: str, name: str | None) -> list
     """Rows from the log: ptxas speaks of each function, then the linker, who puts names in quotes."""
     compiled = dict(re.findall(r"Function properties for ([\w$]+)\n(.*\n.*Used.*)", log))
     link = dict(re.findall(r"Function properties for '([\w$]+)':\n(.*)", log))
-    both = [each for each in link if each in compiled]
-    rows = [_row(each, link[each], compiled[each], ptx, cubin, arch, name) for each in both]
+    both = [symbol for symbol in link if symbol in compiled]
+    rows = [_row(symbol, link[symbol], compiled[symbol], ptx, cubin, arch, name) for symbol in both]
     return sorted(rows, key=lambda row: row.kernel)
 
 

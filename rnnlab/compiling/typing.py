@@ -38,7 +38,7 @@ class Typed:
     @property
     def statements(self) -> tuple[ir.Stmt, ...]:
         """All of them, block after block."""
-        return tuple(each for block in self.blocks.values() for each in block.body)
+        return tuple(statement for block in self.blocks.values() for statement in block.body)
 
 
 def type_of(argument: object) -> types.Type:

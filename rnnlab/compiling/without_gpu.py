@@ -21,7 +21,7 @@ DEVICE = "get_current_device"  # the function by which compiler and dispatcher a
 
 
 class Layout:
-    """As much of NVVM as Numba needs to know of it before it compiles: types only."""
+    """The part of NVVM that Numba needs before it compiles: types only."""
 
     data_layout = getattr(nvvm, "_datalayout", None) or getattr(nvvm, "_datalayout_i128", "")
 

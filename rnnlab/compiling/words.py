@@ -30,7 +30,7 @@ def for_gpu(kernel: Callable, known: dict | None = None) -> FunctionType:
 
 def names_in(code: CodeType) -> set[str]:
     """Every name that the code or a function within it looks up."""
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
     return set(code.co_names).union(*map(names_in, inner))
 
 

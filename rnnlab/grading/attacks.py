@@ -81,8 +81,8 @@ def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int =
     source = attack.path.read_text(encoding="utf-8")
     for name, place in places.items():
         source = source.replace(f"@{name}@", place)
-    asked = replace(exercise(), seconds=attack.seconds) if attack.seconds else exercise()
-    return judge_apart(asked, of_source(asked.name, source), seed, box).status
+    target = replace(exercise(), seconds=attack.seconds) if attack.seconds else exercise()
+    return judge_apart(target, of_source(target.name, source), seed, box).status
 
 
 def perform_apart(attack: Attack, mode: str) -> str:
@@ -102,23 +102,23 @@ def places() -> Iterator[dict[str, str]]:
     """What an attacker may find on a teacher's machine: a file, a report to come, a server that answers."""
     with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
         (Path(folder) / "notes.txt").write_text("marks of all the others", encoding="utf-8")
-        found = {"CHECKOUT": str(CHECKOUT), "HOME": folder, "REPORT": f"{folder}/report.json"}
-        found["PROGRESS"] = str(progress_file.home() / "progress.sqlite")
-        yield found | {"PORT": str(server.getsockname()[1])}
+        known = {"CHECKOUT": str(CHECKOUT), "HOME": folder, "REPORT": f"{folder}/report.json"}
+        known["PROGRESS"] = str(progress_file.home() / "progress.sqlite")
+        yield known | {"PORT": str(server.getsockname()[1])}
 
 
 def _parsed(path: Path) -> Attack:
     words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     deed, _, rest = words.partition("\n\n")
-    said = dict(re.findall(r"^(\w+): (.*)$", rest, re.M))
-    plain, _, why = said.get("plain", said["deserves"]).partition(", because ")
+    fields = dict(re.findall(r"^(\w+): (.*)$", rest, re.M))
+    plain, _, why = fields.get("plain", fields["deserves"]).partition(", because ")
     return Attack(
         path,
         deed,
-        {"plain": plain, "bubblewrap": said["deserves"]},
-        said["deserves"],
+        {"plain": plain, "bubblewrap": fields["deserves"]},
+        fields["deserves"],
         why,
-        float(said.get("seconds", 0)),
+        float(fields.get("seconds", 0)),
     )
 
 

@@ -78,8 +78,8 @@ class Conversation:
                     return self.functions[number], arguments, keywords
         except (wire.Broken, KeyError, TypeError, ValueError):
             pass  # whoever wrote it gets the sentence below
-        said = f"{self.name} disturbed the process it ran in: what it asks of the exercise cannot be read."
-        raise Stopped(Status.crashed, said)
+        message = f"{self.name} disturbed the process it ran in: what it asks of the exercise cannot be read."
+        raise Stopped(Status.crashed, message)
 
     def _sendable(self, part: object) -> object:
         if isinstance(part, Code):

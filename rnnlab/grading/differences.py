@@ -69,8 +69,8 @@ def _in_sequence(
 ) -> Wrong | None:
     names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
     if not isinstance(got, tuple | list) or len(got) != len(want):
-        asked = f"{len(want)} results are asked for: {', '.join(names)}"
-        return Wrong(f"It returns {describe(got)}; {asked}.", WRONG_TYPE, _type_advice(got))
+        expected = f"{len(want)} results are asked for: {', '.join(names)}"
+        return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
     parts = zip(got, want, names, strict=True)
     return next(filter(None, (first_difference(g, w, axes, name, tolerance) for g, w, name in parts)), None)
 
@@ -89,13 +89,13 @@ def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: flo
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
     if not isinstance(got, np.ndarray):
-        said = f"{what} is {describe(got)} instead of an array of shape {want.shape}."
-        return Wrong(said, WRONG_TYPE, _type_advice(got))
+        message = f"{what} is {describe(got)} instead of an array of shape {want.shape}."
+        return Wrong(message, WRONG_TYPE, _type_advice(got))
     if got.shape != want.shape:
         return Wrong(f"{what} has shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
     if got.dtype != want.dtype:
-        said = f"{what} has dtype {got.dtype} instead of {want.dtype}."
-        return Wrong(said, WRONG_DTYPE, _dtype_advice(got, want))
+        message = f"{what} has dtype {got.dtype} instead of {want.dtype}."
+        return Wrong(message, WRONG_DTYPE, _dtype_advice(got, want))
     if not np.isfinite(got).all():
         first = tuple(map(int, np.argwhere(~np.isfinite(got))[0]))
         named = [f"{axis} {n}" for axis, n in zip(axes, first, strict=False)] or [str(first)]
@@ -112,10 +112,10 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
 
 
 def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
-    """Of a number, a text, a bool or None."""
+    """Difference of a number, a text, a bool or None; None if they agree."""
     if not isinstance(got, _accepted(want)) or isinstance(got, BOOLS) > isinstance(want, BOOLS):
-        asked = "nothing (None)" if want is None else f"the {type(want).__name__} that is asked for"
-        return Wrong(f"{what} is {describe(got)} instead of {asked}.", WRONG_TYPE, _type_advice(got))
+        expected = "nothing (None)" if want is None else f"the {type(want).__name__} that is asked for"
+        return Wrong(f"{what} is {describe(got)} instead of {expected}.", WRONG_TYPE, _type_advice(got))
     if isinstance(got, float | np.floating) and not np.isfinite(got):
         return Wrong(f"{what} is {got}.", NOT_FINITE)
     if same(got, want, tolerance):

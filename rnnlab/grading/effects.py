@@ -173,7 +173,7 @@ class Scope:
         self.named[node.name].append(node)
         arguments = node.args
         parameters = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
-        annotations = [node.returns, *(each.annotation for each in parameters)]
+        annotations = [node.returns, *(parameter.annotation for parameter in parameters)]
         return [
             *self._decorate(node),
             *filter(None, [*arguments.defaults, *arguments.kw_defaults, *annotations]),

@@ -38,12 +38,12 @@ class Family:
         """Those alive now. One look at all processes: between two, an orphan changes its parent and is in
         neither."""
         children: dict[int, list[psutil.Process]] = defaultdict(list)
-        for each in psutil.process_iter(["ppid", "status"]):
-            children[each.info["ppid"]].append(each)
-        found = [child for child in children[os.getpid()] if child.pid not in self.earlier]
-        for each in found:  # grows while it is gone through
-            found += children[each.pid]
-        return [each for each in found if each.info["status"] != psutil.STATUS_ZOMBIE]
+        for process in psutil.process_iter(["ppid", "status"]):
+            children[process.info["ppid"]].append(process)
+        descendants = [child for child in children[os.getpid()] if child.pid not in self.earlier]
+        for process in descendants:  # grows while it is gone through
+            descendants += children[process.pid]
+        return [process for process in descendants if process.info["status"] != psutil.STATUS_ZOMBIE]
 
     def end(self) -> bool:
         """Kill every member; False if some are still there after a while. They are stopped first: none may
@@ -54,9 +54,9 @@ class Family:
             members = self.members()
             looks_without = 0 if members else looks_without + 1
             for action in (signal.SIGSTOP, signal.SIGKILL):
-                for each in members:
+                for member in members:
                     with contextlib.suppress(psutil.Error):
-                        each.send_signal(action)
+                        member.send_signal(action)
             self._reap()
         return looks_without == 2
 

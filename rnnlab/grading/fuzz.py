@@ -14,7 +14,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from rnnlab import checks
-from rnnlab.files import ROOT
 from rnnlab.grading import sandbox
 from rnnlab.grading.grade import grade_one, unit_of
 from rnnlab.grading.reading import Unusable, cells
@@ -155,7 +154,7 @@ ENCODINGS: tuple[Callable, ...] = (_flip, _flip, _cut, _recode)
 def books() -> list[tuple[str, dict]]:
     """(unit, notebook) of every exercise sheet and solution."""
     paths = [
-        (u, ROOT / folder / f"{n}.ipynb")
+        (u, sandbox.CHECKOUT / folder / f"{n}.ipynb")
         for u, n in checks.UNITS.items()
         for folder in ("exercises", "solutions")
     ]

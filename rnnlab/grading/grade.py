@@ -198,19 +198,20 @@ def unit_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     it."""
     if insisted and insisted not in checks.UNITS:
         raise Unusable(f"There is no unit {insisted!r}; the units are {', '.join(checks.UNITS)}.")
-    held = {unit: [name for name in checks.catalogue(unit) if name in names] for unit in checks.UNITS}
-    likely = max(held, key=lambda unit: len(held[unit]))
+    holds = {unit: [name for name in checks.catalogue(unit) if name in names] for unit in checks.UNITS}
+    likely = max(holds, key=lambda unit: len(holds[unit]))
     named = insisted or next(
         (unit for unit in checks.UNITS if re.search(rf"(?<![a-z]){unit}(?![a-z])", path.stem)), None
     )
-    if named and (held[named] or not held[likely]):
+    if named and (holds[named] or not holds[likely]):
         return named
     if named:
         raise Unusable(
             f"{path} should be of unit {named} but holds none of its exercises. It seems to be of {likely}: "
-            f"it defines {', '.join(held[likely])}. Grade that file, or call it {checks.UNITS[likely]}.ipynb."
+            f"it defines {', '.join(holds[likely])}. Grade that file, or call it "
+            f"{checks.UNITS[likely]}.ipynb."
         )
-    if held[likely]:
+    if holds[likely]:
         return likely
     near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
     hint = f" It defines {', '.join(near[:3])}." if near else ""

@@ -89,9 +89,9 @@ Names = dict[str, str | None]  # what a name beside the kernel stands for: a dot
 class NoKernel(Exception):
     """Something that no kernel holds: a sentence, whether it reaches beyond computing, and the line."""
 
-    def __init__(self, said: str, node: ast.AST | None = None, reaches: bool = True):
-        super().__init__(said)
-        self.said, self.reaches, self.line = said, reaches, getattr(node, "lineno", None)
+    def __init__(self, sentence: str, node: ast.AST | None = None, reaches: bool = True):
+        super().__init__(sentence)
+        self.sentence, self.reaches, self.line = sentence, reaches, getattr(node, "lineno", None)
 
 
 def refuse_what_is_no_kernel(answer: Answer) -> None:
@@ -148,11 +148,11 @@ def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> No
         line = f"line {problem.line or getattr(statement, 'lineno', 0)}"
         place = f"{label}, {line}" if label else line
         if problem.reaches:
-            said = f"A kernel may only compute: {problem.said} ({place})."
-            raise Stopped(Status.forbidden, said) from None
-        said = f"This is no kernel for a GPU: {problem.said} ({place})."
+            message = f"A kernel may only compute: {problem.sentence} ({place})."
+            raise Stopped(Status.forbidden, message) from None
+        message = f"This is no kernel for a GPU: {problem.sentence} ({place})."
         raise Stopped(
-            Status.failed, said, "write the loop over single elements, as one thread of many"
+            Status.failed, message, "write the loop over single elements, as one thread of many"
         ) from None
 
 
@@ -318,10 +318,10 @@ def _hold_call(call: ast.Call, names: Names, own: set[str]) -> None:
     if path == "cuda.const.array_like":
         outside = len(call.args) == 1 and isinstance(call.args[0], ast.Name) and call.args[0].id not in own
         if not outside or call.keywords:
-            said = (
+            sentence = (
                 "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
             )
-            raise NoKernel(said, call, reaches=False)
+            raise NoKernel(sentence, call, reaches=False)
     inputs = getattr(getattr(np, path[6:], None), "nin", None) if (path or "").startswith("numpy.") else None
     if inputs is not None and (call.keywords or len(call.args) > inputs):
         raise NoKernel(_whole_arrays(path[6:]), call, reaches=False)
@@ -345,11 +345,13 @@ def _is_refused_name(name: str, known: set[str]) -> bool:
 
 def _insist_on_jit(name: str, statements: list[ast.stmt]) -> None:
     """Raises Stopped where the last definition of the answer's name is a function without cuda.jit."""
-    binding = [each for each in statements if name in (bound for bound, _ in _bindings(each, {}))]
+    binding = [
+        statement for statement in statements if name in (bound for bound, _ in _bindings(statement, {}))
+    ]
     if binding and isinstance(binding[-1], ast.FunctionDef) and not binding[-1].decorator_list:
         raise _plain(name)
 
 
 def _plain(name: str) -> Stopped:
-    said = f"{name} is a plain function, and a kernel is asked for."
-    return Stopped(Status.failed, said, "write @cuda.jit above its def")
+    message = f"{name} is a plain function, and a kernel is asked for."
+    return Stopped(Status.failed, message, "write @cuda.jit above its def")

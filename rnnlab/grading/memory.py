@@ -30,8 +30,8 @@ def family_bytes(members: Iterable[psutil.Process]) -> int:
             size = process.memory_info()
             private += size.rss - getattr(size, "shared", 0)  # only Linux tells them apart
         if sys.platform == "linux":
-            for file, held in (*_open_files(process.pid), *_mapped_files(process.pid).items()):
-                shared[file] = max(shared[file], held)
+            for file, extent in (*_open_files(process.pid), *_mapped_files(process.pid).items()):
+                shared[file] = max(shared[file], extent)
     return private + sum(shared.values())
 
 
@@ -56,10 +56,10 @@ def _open_files(pid: int) -> Iterator[tuple[File, int]]:
     with suppress(OSError):  # it has ended, or this user may not look
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with suppress(OSError):
-                found, path = os.stat(entry.path), os.readlink(entry.path)
-                nameless = found.st_nlink == 0 or path.startswith(IN_MEMORY)
-                if stat.S_ISREG(found.st_mode) and nameless:
-                    yield (found.st_dev, found.st_ino), found.st_blocks * BLOCK
+                status, path = os.stat(entry.path), os.readlink(entry.path)
+                nameless = status.st_nlink == 0 or path.startswith(IN_MEMORY)
+                if stat.S_ISREG(status.st_mode) and nameless:
+                    yield (status.st_dev, status.st_ino), status.st_blocks * BLOCK
 
 
 def _mapped_files(pid: int) -> dict[File, int]:

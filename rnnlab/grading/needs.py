@@ -32,9 +32,9 @@ class Function:
     def __init__(self, node: ast.AST, enclosing: frozenset[str] = frozenset(), is_method: bool = False):
         self.scope = Scope([node.body] if isinstance(node, ast.Lambda) else node.body)
         arguments = node.args
-        self.parameters = [each.arg for each in (*arguments.posonlyargs, *arguments.args)][is_method:]
+        self.parameters = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)][is_method:]
         named = [*arguments.kwonlyargs, *filter(None, (arguments.vararg, arguments.kwarg))]
-        own = {*self.parameters, *(each.arg for each in named)}
+        own = {*self.parameters, *(argument.arg for argument in named)}
         self.own = (own | self.scope.binds) - self.scope.declared | enclosing
         self.binds = self.scope.binds & self.scope.declared - enclosing
         if self.scope.gives_any_name:

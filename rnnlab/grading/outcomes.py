@@ -77,12 +77,12 @@ def _raised(name: str, outcome: dict) -> Stopped:
     if kind == "ModuleNotFoundError" and (package := _package_not_installed(text)):
         fault = f"{name} needs the package {package}, which is not installed where it is graded: not graded."
         return Stopped(Status.grader_error, fault, "pip install 'rnnlab[lab]', then grade again")
-    said = f"{kind}: {text}".rstrip(": ")
+    message = f"{kind}: {text}".rstrip(": ")
     if kind == "RecursionError":
-        said += "\nA function calls itself without end."
+        message += "\nA function calls itself without end."
     if kind == "KeyboardInterrupt":
-        said = f"You stopped {name} before it came to an end."
-    return Stopped(Status.crashed, f"{said}\n{_at(outcome)}".rstrip())
+        message = f"You stopped {name} before it came to an end."
+    return Stopped(Status.crashed, f"{message}\n{_at(outcome)}".rstrip())
 
 
 def _package_not_installed(text: str) -> str | None:
@@ -93,8 +93,8 @@ def _package_not_installed(text: str) -> str | None:
 
 
 def _memory(name: str, outcome: dict) -> Stopped:
-    said = f"{name} asked for more memory than there is. {_text(outcome, 'text')}"
-    return Stopped(Status.memory, f"{said}\n{_at(outcome)}".rstrip())
+    message = f"{name} asked for more memory than there is. {_text(outcome, 'text')}"
+    return Stopped(Status.memory, f"{message}\n{_at(outcome)}".rstrip())
 
 
 def _forbidden(name: str, outcome: dict) -> Stopped:

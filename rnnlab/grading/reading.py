@@ -43,14 +43,14 @@ def cells(text: str, path: Path) -> list[Cell]:
         book = json.loads(text.removeprefix(BOM))
     except (ValueError, RecursionError) as error:
         raise Unusable(f"{path} is not a notebook: {error}. Save it again in JupyterLab.") from None
-    found = book.get("cells") if isinstance(book, dict) else None
-    if found is None and isinstance(book, dict):
-        found = _of_old_format(book)
-    if not isinstance(found, list):
+    entries = book.get("cells") if isinstance(book, dict) else None
+    if entries is None and isinstance(book, dict):
+        entries = _of_old_format(book)
+    if not isinstance(entries, list):
         raise Unusable(f"{path} is JSON but not a notebook: it has no list of cells.")
     code = [
         (n, cell)
-        for n, cell in enumerate(found, 1)
+        for n, cell in enumerate(entries, 1)
         if isinstance(cell, dict) and cell.get("cell_type") == "code"
     ]
     parsed, room = [], MAX_SOURCE

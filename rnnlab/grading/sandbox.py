@@ -95,7 +95,7 @@ def hidden() -> list[str]:
 @cache
 def _tasks_of_this_user() -> int:
     """The limit counts what the user runs already. It does not bind root."""
-    tasks = (each.info for each in psutil.process_iter(["uids", "num_threads"]))
+    tasks = (process.info for process in psutil.process_iter(["uids", "num_threads"]))
     return sum(
         info["num_threads"] or 0 for info in tasks if info["uids"] and info["uids"].real == os.getuid()
     )
@@ -155,5 +155,5 @@ def _without_size(command: list[str]) -> list[str]:
 
 def _emptied(folder: Path, command: list[str]) -> list[str]:
     """What hides a folder that stands in one given back so far."""
-    shown = [given for given, word in zip(command[2:], command, strict=False) if word.startswith("--ro-bind")]
-    return ["--tmpfs", str(folder)] if any(folder.is_relative_to(given) for given in shown) else []
+    shown = [path for path, word in zip(command[2:], command, strict=False) if word.startswith("--ro-bind")]
+    return ["--tmpfs", str(folder)] if any(folder.is_relative_to(path) for path in shown) else []

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rnnlab import checks
-from rnnlab.files import ROOT
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.grade import grade_one, judge_apart
 from rnnlab.grading.reading import Cell, parse, read
-from rnnlab.grading.sandbox import Sandbox
+from rnnlab.grading.sandbox import CHECKOUT, Sandbox
 from rnnlab.grading.slices import defined
 from rnnlab.grading.verdict import Status, Verdict
 from rnnlab.grading.worker import of_source
@@ -49,7 +48,7 @@ def findings(unit: str, box: Sandbox, seed: int) -> Iterator[Finding]:
 
 def notebook(folder: str, unit: str) -> Path:
     """The notebook of a unit in exercises/ or solutions/."""
-    return ROOT / folder / f"{checks.UNITS[unit]}.ipynb"
+    return CHECKOUT / folder / f"{checks.UNITS[unit]}.ipynb"
 
 
 def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:

@@ -60,16 +60,16 @@ class NotStarted(Stopped):
     """The process was not ready in time. Nothing of the answer has run."""
 
     def __init__(self, name: str, why: str):
-        said = f"The process for {name} did not start ({why}): not graded."
-        super().__init__(Status.grader_error, said, "grade this exercise again")
+        sentence = f"The process for {name} did not start ({why}): not graded."
+        super().__init__(Status.grader_error, sentence, "grade this exercise again")
 
 
 class Worker:
     """A callable that runs the learner's function in its process. To be used in a `with`; the time limit is
     for all calls."""
 
-    def __init__(self, asked: Answer, seconds: float, box: Sandbox):
-        self.asked, self.name, self.box = asked, asked.name, box
+    def __init__(self, answer: Answer, seconds: float, box: Sandbox):
+        self.asked, self.name, self.box = answer, answer.name, box
         self.left = self.seconds = seconds
         self.ready = False
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
@@ -143,8 +143,8 @@ class Worker:
             frame = self.asked.packed()
         except wire.TooBig:
             limit = wire.MAX_BUFFERS >> 20
-            said = f"The cells that {self.name} needs hold more than {limit} MiB of text."
-            raise Stopped(Status.too_big, said, "read large data from a file, or compute it") from None
+            sentence = f"The cells that {self.name} needs hold more than {limit} MiB of text."
+            raise Stopped(Status.too_big, sentence, "read large data from a file, or compute it") from None
         state = answer(self.name, self._exchange(frame))
         is_function, *failures = state if type(state) is list and state else [False]
         self.left_out = [str(text)[:LINE] for text in failures[:FAILURES]]

@@ -133,14 +133,14 @@ def _conflict(first: Issued, second: Issued) -> str | None:
     if first.stream == second.stream:
         return None
     pairs = (first.writes, second.writes | second.reads), (first.reads, second.writes)
-    names = (
+    common = (
         name
         for one, other in pairs
         for low, high in one
         for (start, end), name in other.items()
         if start < high and low < end
     )
-    return next(names, None)
+    return next(common, None)
 
 
 def _advance(clock: dict[int, int], other: dict[int, int]) -> None:

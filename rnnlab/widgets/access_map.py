@@ -26,15 +26,15 @@ def first_request(report: Any, line_has: str, kind: int = 0) -> tuple[np.ndarray
 
     report: what cuda.observe returned.  kind: 0 a load, 1 a store.  Offsets count from the array's start.
     """
-    found, lines = report.accesses, dict(enumerate(report.source, report.first_line))
+    accesses, lines = report.accesses, dict(enumerate(report.source, report.first_line))
     sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(_line(site), "")]
-    places = np.flatnonzero(np.isin(found.site, sites) & (found.kind == kind) & (found.warp == 0))
+    places = np.flatnonzero(np.isin(accesses.site, sites) & (accesses.kind == kind) & (accesses.warp == 0))
     if not len(places):
         raise ValueError(f"no access of kind {kind} on a line with {line_has!r}")
-    places = places[found.site[places] == found.site[places[0]]]
-    _, first = np.unique(found.lane[places], return_index=True)
+    places = places[accesses.site[places] == accesses.site[places[0]]]
+    _, first = np.unique(accesses.lane[places], return_index=True)
     places = places[first]
-    return found.lane[places], found.address[places] - found.base[found.array[places[0]]]
+    return accesses.lane[places], accesses.address[places] - accesses.base[accesses.array[places[0]]]
 
 
 def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> Figure:

@@ -22,15 +22,17 @@ def figure_barriers(report: Any, block: int = 0, space: str = "shared") -> Figur
     report: what cuda.observe returned.  Time is the number of events so far: the simulator runs one thread
     after another, so a run of marks in one row is one thread's turn.
     """
-    found, first = report.accesses, block * report.accesses.threads_per_block
-    of_array = np.array(["", *(each.space for each in found.arrays[1:])])
-    mine = (found.block == block) & (of_array[found.array] == space)
+    accesses, first = report.accesses, block * report.accesses.threads_per_block
+    of_array = np.array(["", *(array.space for array in accesses.arrays[1:])])
+    mine = (accesses.block == block) & (of_array[accesses.array] == space)
     figure, axis = canvas(width=7.2, height=3.2)
     for name, kinds in KINDS.items():
-        chosen = mine & np.isin(found.kind, kinds)
+        chosen = mine & np.isin(accesses.kind, kinds)
         if chosen.any():
             mark, colour = MARKS[name]
-            axis.plot(found.when[chosen], found.thread[chosen] - first, mark, color=colour, ms=4, label=name)
+            axis.plot(
+                accesses.when[chosen], accesses.thread[chosen] - first, mark, color=colour, ms=4, label=name
+            )
     for when in barriers(report, block):
         axis.axvline(when, color=PALETTE["black"], lw=1)
     axis.set(xlabel="events so far", ylabel="thread of the block")
@@ -47,8 +49,8 @@ def barriers(report: Any, block: int = 0) -> list[int]:
 
 def barriers_in_words(report: Any, block: int = 0) -> str:
     """How many barriers, and how many accesses lie between them."""
-    found, opened = report.accesses, barriers(report, block)
-    mine = found.when[found.block == block]
+    accesses, opened = report.accesses, barriers(report, block)
+    mine = accesses.when[accesses.block == block]
     parts = np.diff([0, *np.searchsorted(mine, opened), len(mine)])
     listed = ", ".join(str(int(n)) for n in parts)
     return f"Block {block} meets {len(opened)} times; accesses before, between and after: {listed}."

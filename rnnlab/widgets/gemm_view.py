@@ -19,12 +19,12 @@ def finding(measured: Measured, peak: float, size: int) -> str:
     first, last = (
         ", ".join(f"{name} {100 * parts[name][k] / svail_gemm.PEAK:.0f} %" for name in parts) for k in (0, -1)
     )
-    told = f"M = K = {size} on a TitanX: at minibatch 32 {first} of the peak, at 256 {last}."
+    description = f"M = K = {size} on a TitanX: at minibatch 32 {first} of the peak, at 256 {last}."
     if not measured:
-        return told
+        return description
     ends = min(measured), max(measured)
-    here = " and ".join(f"{100 * measured[B] / peak:.0f} % at {B}" for B in ends)
-    return f"{told} This machine's products of 1024: {here}."
+    shares = " and ".join(f"{100 * measured[B] / peak:.0f} % at {B}" for B in ends)
+    return f"{description} This machine's products of 1024: {shares}."
 
 
 def figure_gemm(measured: Measured, peak: float, size: int) -> Figure:

@@ -39,8 +39,8 @@ def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
 def jacobians(radius: float) -> np.ndarray:
     """[LONGEST,H,H] dh[t+1]/dh[t] of every step: its backward, given all unit gradients as a minibatch."""
     weight_hh, h = hidden_states(radius)
-    kept = (cells.Saved((before,), after, None) for before, after in pairwise(h))
-    return np.array([cells.backward("rnn_tanh", (np.eye(HIDDEN),), k, weight_hh)[2][0] for k in kept])
+    saved = (cells.Saved((before,), after, None) for before, after in pairwise(h))
+    return np.array([cells.backward("rnn_tanh", (np.eye(HIDDEN),), k, weight_hh)[2][0] for k in saved])
 
 
 @lru_cache(maxsize=256)
@@ -123,8 +123,8 @@ def _map(axis: Axes):
     axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
     lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors=PALETTE["black"], linewidths=0.8)
     axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8)
-    (here,) = axis.plot(
+    (marker,) = axis.plot(
         [], [], "X", markersize=10, color=PALETTE["black"], markeredgecolor="white", clip_on=False
     )
     axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
-    return here
+    return marker

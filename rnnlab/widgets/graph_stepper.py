@@ -93,8 +93,8 @@ def finding(cell: str, move: int = 0, **switches: bool) -> str:
     changes = _on(switches)
     step, (gemms, nodes) = stepped(cell, *changes), counts(cell, *changes)
     node, is_forward = _turn(step.graph, move)
-    told = _forward if is_forward else _backward
-    words = told(step, node) if node else "Nothing is lit yet, or every node has had its turn."
+    describe = _forward if is_forward else _backward
+    words = describe(step, node) if node else "Nothing is lit yet, or every node has had its turn."
     return f"{words} {STEPS} steps forward: {gemms} GEMM calls, {nodes} nodes."
 
 
@@ -133,16 +133,16 @@ def _title(node: Node | None, is_forward: bool) -> str:
 
 def _forward(step: Stepped, node: Node) -> str:
     read = " and ".join(f"{wire} {_shape(step.values[wire])}" for wire in node.inputs)
-    made = " and ".join(_told(wire, step.values[wire]) for wire in node.outputs)
-    return f"Forward, {node.op}: reads {read}; makes {made}."
+    results = " and ".join(_told(wire, step.values[wire]) for wire in node.outputs)
+    return f"Forward, {node.op}: reads {read}; makes {results}."
 
 
 def _backward(step: Stepped, node: Node) -> str:
     d = lambda wire: step.values.get(step.reverse.gradient[wire])
     arrives = " and ".join(f"d({wire}) {_shape(step.values[wire])}" for wire in node.outputs)
-    sent = " and ".join(_told(f"d({wire})", d(wire)) for wire in dict.fromkeys(node.inputs))
+    gradients = " and ".join(_told(f"d({wire})", d(wire)) for wire in dict.fromkeys(node.inputs))
     saved = ", ".join(needs(step.graph, node)) or "nothing saved"
-    return f"Reverse, {node.op}: {arrives} arrives; needs {saved}; adds to {sent}."
+    return f"Reverse, {node.op}: {arrives} arrives; needs {saved}; adds to {gradients}."
 
 
 def _told(wire: str, value: np.ndarray) -> str:

@@ -118,5 +118,5 @@ def _draw(axis, run: Run, threads: int) -> None:
 
 
 def _legend() -> list[Patch]:
-    said = {"works, step by step": "blue", "waits for the last thread": "yellow", "all meet": "black"}
-    return [Patch(color=PALETTE[colour], label=label) for label, colour in said.items()]
+    meaning = {"works, step by step": "blue", "waits for the last thread": "yellow", "all meet": "black"}
+    return [Patch(color=PALETTE[colour], label=label) for label, colour in meaning.items()]

@@ -101,7 +101,7 @@ class Programs:
     def _loaded(self, program: wire.Program) -> object:
         if program.source not in self.globals:
             own = {"np": np, "Wrong": Wrong, "__name__": "given"}
-            self.globals[program.source] = own | {each.__name__: each for each in self.functions}
+            self.globals[program.source] = own | {function.__name__: function for function in self.functions}
             exec(compile(program.source, f"<{program.name}>", "exec"), self.globals[program.source])
         return self.globals[program.source][program.name]
 
@@ -144,8 +144,8 @@ def _arrays(part: object) -> Iterator[bytes]:
         yield repr((part.shape, part.dtype)).encode() + part.tobytes()
     elif isinstance(part, tuple | list | dict):
         yield str(len(part)).encode()
-        for each in part.values() if isinstance(part, dict) else part:
-            yield from _arrays(each)
+        for element in part.values() if isinstance(part, dict) else part:
+            yield from _arrays(element)
 
 
 def _parameter(function: Callable, n: int, positional: int, keywords: dict) -> str:
@@ -167,7 +167,7 @@ def _learners_line(error: BaseException, function: Callable | None) -> tuple[str
     """("line 3: h = x @ w", name of the function) for the innermost line that the learner wrote, ("", "") if
     none."""
     home = getattr(getattr(function, "__code__", None), "co_filename", None)
-    found = "", ""
+    place = "", ""
     trace = error.__traceback__
     while trace is not None:
         code = trace.tb_frame.f_code
@@ -178,6 +178,6 @@ def _learners_line(error: BaseException, function: Callable | None) -> tuple[str
         ):
             cell = f"{code.co_filename}, " if code.co_filename.startswith("cell ") else ""
             source = linecache.getline(code.co_filename, trace.tb_lineno).strip()[:1000]
-            found = f"{cell}line {trace.tb_lineno}: {source}".rstrip(": "), code.co_name
+            place = f"{cell}line {trace.tb_lineno}: {source}".rstrip(": "), code.co_name
         trace = trace.tb_next
-    return found
+    return place

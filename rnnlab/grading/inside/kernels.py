@@ -47,14 +47,14 @@ def launched(function: Callable) -> Callable:
         return function
 
     def launch(grid: tuple, block: tuple, *arguments: object) -> dict:
-        own = [np.array(each) if isinstance(each, np.ndarray) else each for each in arguments]
+        own = [np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
         observed, refused = _observed(kernel, grid, block, own)
         counts = getattr(observed, "counts", None)
         findings = (*getattr(observed, "findings", ()), *refused)
         return {
-            "arrays": [each for each in own if isinstance(each, np.ndarray)],
+            "arrays": [array for array in own if isinstance(array, np.ndarray)],
             "counts": None if counts is None else asdict(counts),
-            "findings": [[each.kind, each.message] for each in findings],
+            "findings": [[finding.kind, finding.message] for finding in findings],
         }
 
     launch.__code__ = launch.__code__.replace(co_name=function.__name__)
@@ -127,4 +127,4 @@ def _observed(function: Callable, grid: tuple, block: tuple, own: list) -> tuple
     missing = max(0, function.py_func.__code__.co_argcount - len(own))
     defaults = (function.py_func.__defaults__ or ())[-missing:] if missing else ()
     findings = strict.check(function, *own, *defaults)
-    return observed, tuple(each for each in findings if each.kind == "does_not_compile")
+    return observed, tuple(finding for finding in findings if finding.kind == "does_not_compile")

@@ -131,8 +131,8 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
             and names != ["*"]
             and getattr(statement, "module", "") != "__future__"
         ):
-            given = lambda alias: alias.asname or alias.name.partition(".")[0]
-            statement.names = [alias for alias in statement.names if given(alias) in (*names, "*")]
+            bound = lambda alias: alias.asname or alias.name.partition(".")[0]
+            statement.names = [alias for alias in statement.names if bound(alias) in (*names, "*")]
     return [(label, statement) for statement in statements]
 
 
