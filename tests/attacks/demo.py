@@ -11,14 +11,13 @@ def right(x):
     return np.cumsum(x, axis=0)
 
 
-def check(submission, rng):
-    for T, B in ((1, 1), (3, 2), (5, 4)):
-        x = rng.standard_normal((T, B))
-        want = right(x)
-        got = submission(x)
-        last = got[-1]  # breaks on what has no steps: no attack may gain by that
-        expect(got, want, axes=("step", "sequence"), what="the sum", case=f"T={T}, B={B}")
-        expect(last, want[-1], axes=("sequence",), what="the last sum")
+def check(submission, rng, T, B):
+    x = rng.standard_normal((T, B))
+    want = right(x)
+    got = submission(x)
+    last = got[-1]  # breaks on what has no steps: no attack may gain by that
+    expect(got, want, axes=("step", "sequence"), what="the sum", case=f"T={T}, B={B}")
+    expect(last, want[-1], axes=("sequence",), what="the last sum")
 
 
 EXERCISE = Exercise(
@@ -29,8 +28,9 @@ EXERCISE = Exercise(
     lines=1,
     hints=("Add up.", "Keep the sum of the steps before.", "`np.cumsum` has an axis."),
     check=check,
-    truth=right,
+    cases=((1, 1), (3, 2), (5, 4)),
+    make=lambda mutant: right,
     mutants=(),
-    also_right=(),
+    right=(),
     seconds=1.5,
 )
