@@ -5,7 +5,9 @@ from collections.abc import Iterable
 
 from rnnlab.checks.answers import Answer
 from rnnlab.exercise_text import ExerciseText
+from rnnlab.grading.effects import Scope
 from rnnlab.grading.exercise import Mutant
+from rnnlab.grading.needs import Function
 from rnnlab.percent import BEGIN, END, Cell, SourceError, defines
 
 GIVEN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign)
@@ -57,7 +59,11 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
 
 
 def _names_in(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    """The names of the notebook that a program or statement reads; a function's own names are not among
+    them."""
+    scope = Scope(getattr(tree, "body", []) if isinstance(tree, ast.Module) else [tree])
+    functions = [*scope.inner, *(node for nodes in scope.named.values() for node in nodes)]
+    return scope.reads.union(*(Function(node).reads() for node in functions))
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:

@@ -1,0 +1,20 @@
+"""Forges a verdict whose message is a list.
+
+deserves: crashed
+"""
+
+import contextlib
+import json
+import os
+import struct
+
+FRAMES = [{"kind": "wrong", "said": [5], "value": None}]
+
+
+def running_sum(x):
+    for descriptor in range(64):
+        for frame in FRAMES:
+            text = json.dumps(frame).encode()
+            with contextlib.suppress(OSError):
+                os.write(descriptor, struct.pack("<QQ", len(text), 0) + text)
+    return x
