@@ -146,7 +146,7 @@ def surroundings() -> list[tuple[str, str, str]]:
     rows = []
     for name, function in _surroundings().items():
         deed, _, rest = inspect.cleandoc(function.__doc__).partition("\n\n")
-        rows.append((name, deed, rest.removeprefix("outcome: ")))
+        rows.append((name, deed, rest.removeprefix("outcome: ") or "refused"))
     return rows
 
 
@@ -183,11 +183,7 @@ def _outcome(done: subprocess.CompletedProcess) -> str:
 
 def _surroundings() -> dict[str, Callable[[Path], list[str]]]:
     functions = runpy.run_path(str(FOLDER / "surroundings.py"))
-    return {
-        n: f
-        for n, f in functions.items()
-        if inspect.isfunction(f) and "\noutcome: " in inspect.cleandoc(f.__doc__ or "")
-    }
+    return {n: f for n, f in functions.items() if inspect.isfunction(f) and n[0] != "_"}
 
 
 def _parsed(path: Path) -> Attack:

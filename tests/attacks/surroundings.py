@@ -2,7 +2,8 @@
 file may hold.
 
 Each function gets an empty folder, puts there what it is about, and returns the arguments of `rnnlab`; each
-row of BESIDE lays one file beside a right answer. The outcome is what must happen in both modes.
+row of BESIDE lays one file beside a right answer. The outcome is what must happen in
+both modes: `refused` where none stands there.
 """
 
 import json
@@ -166,124 +167,82 @@ def a_program_called_bwrap(folder):
 
 
 def a_report_on_a_device(folder):
-    """Has the report replace /dev/null.
-
-    outcome: refused
-    """
+    """Has the report replace /dev/null."""
     return [*_notebook(folder), "--json", "/dev/null"]
 
 
 def a_report_on_a_pipe(folder):
-    """Has the report replace a named pipe.
-
-    outcome: refused
-    """
+    """Has the report replace a named pipe."""
     os.mkfifo(folder / "out")
     return [*_notebook(folder), "--json", "out"]
 
 
 def a_report_on_a_link(folder):
-    """Has the report replace a link, or what it points to.
-
-    outcome: refused
-    """
+    """Has the report replace a link, or what it points to."""
     (folder / "out").symlink_to("target")
     return [*_notebook(folder), "--json", "out"]
 
 
 def a_report_on_a_folder(folder):
-    """Has the report replace a folder.
-
-    outcome: refused
-    """
+    """Has the report replace a folder."""
     (folder / "out").mkdir()
     return [*_notebook(folder), "--json", "out"]
 
 
 def a_report_on_the_notebook(folder):
-    """Has the report replace the notebook.
-
-    outcome: refused
-    """
+    """Has the report replace the notebook."""
     return [*_notebook(folder), "--json", NAME]
 
 
 def a_report_into_no_folder(folder):
-    """Asks for a report in a folder that does not exist.
-
-    outcome: refused
-    """
+    """Asks for a report in a folder that does not exist."""
     return [*_notebook(folder), "--json", "none/out"]
 
 
 def a_pipe_as_notebook(folder):
-    """Hands in a named pipe that nobody writes to.
-
-    outcome: refused
-    """
+    """Hands in a named pipe that nobody writes to."""
     os.mkfifo(folder / NAME)
     return ["grade", NAME, *ONLY]
 
 
 def a_device_as_notebook(folder):
-    """Hands in a device.
-
-    outcome: refused
-    """
+    """Hands in a device."""
     return ["grade", "/dev/zero", *ONLY]
 
 
 def a_link_to_endless_zeros(folder):
-    """Hands in a link to /dev/zero.
-
-    outcome: refused
-    """
+    """Hands in a link to /dev/zero."""
     (folder / NAME).symlink_to("/dev/zero")
     return ["grade", NAME, *ONLY]
 
 
 def a_link_to_itself(folder):
-    """Hands in a link to itself.
-
-    outcome: refused
-    """
+    """Hands in a link to itself."""
     (folder / NAME).symlink_to(NAME)
     return ["grade", NAME, *ONLY]
 
 
 def a_folder_as_notebook(folder):
-    """Hands in a folder.
-
-    outcome: refused
-    """
+    """Hands in a folder."""
     (folder / NAME).mkdir()
     return ["grade", NAME, *ONLY]
 
 
 def a_gigabyte_as_notebook(folder):
-    """Hands in a file of a gigabyte.
-
-    outcome: refused
-    """
+    """Hands in a file of a gigabyte."""
     with open(folder / NAME, "wb") as file:
         file.truncate(1 << 30)
     return ["grade", NAME, *ONLY]
 
 
 def a_notebook_that_is_not_utf_8(folder):
-    """Hands in bytes that are no text.
-
-    outcome: refused
-    """
+    """Hands in bytes that are no text."""
     (folder / NAME).write_bytes(b"\xff\xfe{")
     return ["grade", NAME, *ONLY]
 
 
 def a_notebook_nested_without_end(folder):
-    """Hands in lists within lists, a hundred thousand deep.
-
-    outcome: refused
-    """
+    """Hands in lists within lists, a hundred thousand deep."""
     (folder / NAME).write_text("[" * 100_000)
     return ["grade", NAME, *ONLY]
 
@@ -298,34 +257,22 @@ def an_old_notebook_without_cells(folder):
 
 
 def a_name_with_escapes(folder):
-    """Hands in a file whose name moves the cursor.
-
-    outcome: refused
-    """
+    """Hands in a file whose name moves the cursor."""
     return ["grade", "\x1b[2Aevil.ipynb", *ONLY]
 
 
 def a_seed_below_zero(folder):
-    """Asks for a seed below zero.
-
-    outcome: refused
-    """
+    """Asks for a seed below zero."""
     return [*_notebook(folder), "--seed=-1"]
 
 
 def a_seed_too_large(folder):
-    """Asks for a seed of thirty digits.
-
-    outcome: refused
-    """
+    """Asks for a seed of thirty digits."""
     return [*_notebook(folder), "--seed", "9" * 30]
 
 
 def an_exercise_of_another_unit(folder):
-    """Asks for an exercise that the unit does not have.
-
-    outcome: refused
-    """
+    """Asks for an exercise that the unit does not have."""
     return [*_notebook(folder), "--only", "saxpy_kernel"]
 
 

@@ -1,4 +1,4 @@
-"""Forges a frame of a kind that no worker sends.
+"""Forges frames: a message that is a list, an unknown kind, a request nobody may make, no kind at all.
 
 deserves: crashed
 """
@@ -8,7 +8,12 @@ import json
 import os
 import struct
 
-FRAMES = [{"kind": "passed", "value": None}]
+FRAMES = (
+    {"kind": "wrong", "said": [5], "value": None},
+    {"kind": "passed", "value": None},
+    {"kind": "request", "name": "system", "value": ["exit"]},
+    [1, 2, 3],
+)
 
 
 def running_sum(x):
