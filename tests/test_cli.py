@@ -117,6 +117,7 @@ def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, ca
 
     corpus = [attack for attack in attacks.attacks() if attack.name in ("honest", "returns_nan")]
     monkeypatch.setattr(attacks, "attacks", lambda: corpus)
+    monkeypatch.setattr(attacks, "surroundings", list)
     assert cli.main(["attacks", "--run"]) == 0
     assert "✔ plain · returns nan · failed" in capsys.readouterr().out
     monkeypatch.setattr(attacks, "perform_apart", lambda attack, mode: "passed")

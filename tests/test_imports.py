@@ -82,7 +82,6 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "grading/learner.py": {"checks"},
     "grading/fuzz.py": {"checks"},
     "grading/self_check.py": {"checks"},
-    "compiling/device_words.py": {"cuda", "simulator"},  # one word for both: here PTX, there a thread's turn
 }
 SLOW = {"cupy", "greenlet", "IPython", "jupyterlab", "matplotlib", "numba", "numpy", "psutil", "scipy"}
 SLOW |= {"sklearn", "tqdm"}

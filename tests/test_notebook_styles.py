@@ -15,6 +15,7 @@ from rnnlab import checks
 from rnnlab.grading.grade import grade_one
 from rnnlab.grading.reading import parse
 from rnnlab.grading.sandbox import choose
+from rnnlab.grading.slices import answer_in
 from rnnlab.grading.verdict import Status
 
 FILE = Path(__file__).parent / "fixtures" / "notebook_styles.txt"
@@ -99,3 +100,36 @@ def test_a_style_gets_this_verdict_from_a_process_of_its_own_too(name, status, s
 def test_there_are_two_hundred_styles_and_no_name_stands_twice():
     names = [name for name, _, _ in styles()]
     assert len(names) == len({*names}) >= 200
+
+
+LONG = "weights = train(np.ones(3), 10**6)\nfor step in range(10**9):\n    np.tanh(weights)"
+LATER = {
+    "a cell that trains beside it": "import numpy as np\n"
+    "def train(x, steps):\n    return np.cumsum(x)\n---\n"
+    "def last_step(y):\n    return np.array(y[-1])\n---\n" + LONG,
+    "a cell that trains with the answer": "def train(x, steps):\n    return last_step([x])\n---\n"
+    "def last_step(y):\n    return np.array(y[-1])\n---\n" + LONG,
+    "a name that the answer has for itself": "def last_step(y):\n    weights = y[-1]\n"
+    "    return np.array(weights)\n---\n" + LONG,
+    "a table of the lesson passed on": "T = np.ones(3)\n---\n"
+    "def last_step(y):\n    return np.copy(y[-1])\n---\n"
+    "T[0] = 2\n" + LONG.replace("np.ones(3)", "T"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_a_later_cell_that_trains_for_minutes_does_not_run_with_an_answer_that_does_not_need_it(name):
+    sources = [HEAD, *LATER[name].split("\n---\n")]
+    answer = answer_in([parse(number, source) for number, source in enumerate(sources, 1)], "last_step")
+    running = "\n".join(source for _, source, _ in answer.cells)
+    assert "def last_step" in running
+    assert "train" not in running
+    assert "range" not in running
+
+
+def test_a_chain_of_ten_thousand_statements_is_followed_once_and_whole():
+    lines = [f"x{n} = np.add(x{n - 1}, 0)" for n in range(1, 10_000)]
+    source = "\n".join(
+        [HEAD, "x0 = np.ones(1)", *lines, "x0[0] = 1", "def last_step(y): return y[-1] * x9999"]
+    )
+    assert len(answer_in([parse(1, source)], "last_step").cells[0][2]) == 10_000 + 3

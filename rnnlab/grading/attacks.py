@@ -2,28 +2,34 @@
 happen here.
 
 The first line of a file says what it does; `deserves:` is the status that it must get, `plain:` what happens
-without bubblewrap where that is something else, and why. Tests hold every line of it; the page in docs/ is
-this table.
+without bubblewrap where that is something else, and why; `exercise:` names the exercise of the course that it
+answers, where it is not the one in demo.py; `after:` an attack that is graded just before. Attacks that are
+no answers, but files, options and folders, are the functions in surroundings.py. The page in docs/ is this
+table.
 """
 
 import ast
+import inspect
+import os
 import re
 import runpy
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rnnlab import checks
 from rnnlab.grading import progress_file
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.grade import judge_apart
 from rnnlab.grading.reading import Unusable
 from rnnlab.grading.sandbox import CHECKOUT, Sandbox, choose
 from rnnlab.grading.worker import of_source
+from rnnlab.printable import printable
 
 FOLDER = CHECKOUT / "tests" / "attacks"
 KILLED = "killed"  # the judge itself: no status, the grade is lost
@@ -35,9 +41,22 @@ deserves, and the next answer is graded as if nothing had happened. ✘: it is n
 
 Each attack is one small file in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
 what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around Python
-has the rights of whoever grades: it may also read the judge's memory, or wait for the next answer in a file
-that it changed.
+has the rights of whoever grades: it may also read the judge's memory, stop the judge for ever as a debugger
+does, or wait for the next answer in a file that it changed.
+
+What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
+does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
+the T right calls. In `rnn_forward_batched` only the case of halved products shows that the products asked for
+are those used. The values of `blocked_matmul` can be read by whoever reads each in the right order. The
+report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
 """
+SURROUNDINGS = """
+## Files, options and folders
+
+Attacks on `rnnlab grade` by what stands around a right answer of one point. Each is a function of
+`tests/attacks/surroundings.py`. *refused*: one sentence and exit status 2, before anything is graded.
+"""
+NO_ATTACKS = "demo", "surroundings"
 
 
 @dataclass(frozen=True)
@@ -50,6 +69,8 @@ class Attack:
     deserves: str
     why: str  # why plain mode gives something else
     seconds: float  # time limit, where the exercise's own is too short for the deed, else 0
+    exercise: str  # the course's exercise that it answers; empty: the one in demo.py
+    after: str  # the attack that is graded before it; empty: none
 
     @property
     def name(self) -> str:
@@ -67,21 +88,26 @@ def attacks() -> list[Attack]:
         raise Unusable(
             "the attacks stand in tests/attacks of the course's own folder, which is not installed here"
         )
-    return [_parsed(path) for path in sorted(FOLDER.glob("*.py")) if path.stem not in ("demo", "notebooks")]
+    return [_parsed(path) for path in sorted(FOLDER.glob("*.py")) if path.stem not in NO_ATTACKS]
 
 
 def page() -> str:
     """The table as Markdown."""
     head = ["| attack or fault | what it does | deserves | bubblewrap | plain |", "|---|---|---|---|---|"]
-    return "\n".join([INTRODUCTION, *head, *map(_row, attacks()), ""])
+    around = [f"| {name.replace('_', ' ')} | {deed} | {wanted} |" for name, deed, wanted in surroundings()]
+    second = [SURROUNDINGS, "| attack or fault | what it does | outcome in both modes |", "|---|---|---|"]
+    return "\n".join([INTRODUCTION, *head, *map(_row, attacks()), *second, *around, ""])
 
 
 def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:
     """The status that an attack gets here. `places` are the paths that it may know, by their @NAME@."""
+    if attack.after:
+        perform(_parsed(FOLDER / f"{attack.after}.py"), box, places, seed)
     source = attack.path.read_text(encoding="utf-8")
     for name, place in places.items():
         source = source.replace(f"@{name}@", place)
-    target = replace(exercise(), seconds=attack.seconds) if attack.seconds else exercise()
+    target = checks.find(attack.exercise)[1] if attack.exercise else exercise()
+    target = replace(target, seconds=attack.seconds) if attack.seconds else target
     return judge_apart(target, of_source(target.name, source), seed, box).status
 
 
@@ -90,6 +116,14 @@ def perform_apart(attack: Attack, mode: str) -> str:
     command = [sys.executable, "-P", "-m", "rnnlab.grading.attacks", str(attack.path), mode]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     return KILLED if ended.returncode < 0 else ended.stdout.strip() or ended.stderr[-500:]
+
+
+def perform_all(mode: str) -> Iterator[tuple[str, str, str, bool]]:
+    """(name, outcome, the outcome that its file says, is that one withstood) of every attack, one by one."""
+    for attack in attacks():
+        yield attack.name, perform_apart(attack, mode), attack.outcomes[mode], attack.withstood(mode)
+    for name, _, wanted in surroundings():
+        yield name, surround(name, mode), wanted, True
 
 
 def exercise() -> Exercise:
@@ -107,6 +141,51 @@ def places() -> Iterator[dict[str, str]]:
         yield known | {"PORT": str(server.getsockname()[1])}
 
 
+def surroundings() -> list[tuple[str, str, str]]:
+    """[(name, deed, outcome that it must have), ...] of the attacks that are no answers."""
+    rows = []
+    for name, function in _surroundings().items():
+        deed, _, rest = inspect.cleandoc(function.__doc__).partition("\n\n")
+        rows.append((name, deed, rest.removeprefix("outcome: ") or "refused"))
+    return rows
+
+
+def surround(name: str, mode: str) -> str:
+    """The outcome of one of them: refused, the points, or the fault by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = _surroundings()[name](Path(folder))
+        kinds = {path: path.lstat().st_mode for path in Path(folder).iterdir()}
+        command = [sys.executable, "-P", "-m", "rnnlab.cli", *arguments]
+        if arguments[0] == "grade" and mode == "plain":
+            command.append("--plain")
+        environment = os.environ | {"RNNLAB_HOME": f"{folder}/home"}
+        try:
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            return "hangs"
+        if any(path.lstat().st_mode != kind for path, kind in kinds.items()):
+            return "replaces a file"
+        return "runs code" if (Path(folder) / "ran").exists() else _outcome(done)
+
+
+def _outcome(done: subprocess.CompletedProcess) -> str:
+    """What a command has done, from its status and its words."""
+    shown, error = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    if "Traceback" in error:
+        return "traceback"
+    if any(printable(character) != character for character in {*shown, *error} - {"\n"}):
+        return "raw escapes"
+    if done.returncode == 2:
+        return "refused"
+    points = re.findall(r"(\d+ of \d+) points", shown)
+    return f"{points[-1]} points" if points and done.returncode != 3 else f"status {done.returncode}"
+
+
+def _surroundings() -> dict[str, Callable[[Path], list[str]]]:
+    functions = runpy.run_path(str(FOLDER / "surroundings.py"))
+    return {n: f for n, f in functions.items() if inspect.isfunction(f) and n[0] != "_"}
+
+
 def _parsed(path: Path) -> Attack:
     words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     deed, _, rest = words.partition("\n\n")
@@ -118,7 +197,9 @@ def _parsed(path: Path) -> Attack:
         {"plain": plain, "bubblewrap": fields["deserves"]},
         fields["deserves"],
         why,
-        float(fields.get("seconds", 0)),
+    target = checks.find(attack.exercise)[1] if attack.exercise else exercise()
+    target = replace(target, seconds=attack.seconds) if attack.seconds else target
+    return judge_apart(target, of_source(target.name, source), seed, box).status
     )
 
 

@@ -233,12 +233,10 @@ def _run_attacks(chosen: argparse.Namespace) -> int:
         if (box := sandbox.choose(mode == "plain")).name != mode:
             print(f"{mode}: not tried, because {box.why}")
             continue
-        for attack in attacks.attacks():
-            outcome, wanted = attacks.perform_apart(attack, mode), attack.outcomes[mode]
+        for name, outcome, wanted, is_withstood in attacks.perform_all(mode):
             otherwise += outcome != wanted
             remark = "" if outcome == wanted else f" (its file says {wanted})"
-            sign = "✔" if outcome == wanted and attack.withstood(mode) else "✘"
-            name = attack.name.replace("_", " ")
-            print(f"{sign} {mode} · {name} · {printable(outcome)}{remark}", flush=True)
+            sign = "✔" if outcome == wanted and is_withstood else "✘"
+            print(f"{sign} {mode} · {name.replace('_', ' ')} · {printable(outcome)}{remark}", flush=True)
     print(f"{otherwise} ended otherwise than their files say.")
     return NOT_ALL if otherwise else ALL_PASSED

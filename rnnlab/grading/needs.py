@@ -5,6 +5,7 @@ statements may change.
 import ast
 import builtins
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cached_property
 
 from rnnlab.grading.effects import ANYTHING, Call, Scope, is_constant, words
@@ -63,6 +64,7 @@ class Names:
         self.sites = defaultdict(list)
         self.shares = defaultdict(set)
         self.functions: dict[str, list[Function]] = defaultdict(list)
+        self._known_aliases: dict[str | None, set[str]] = {}
         self.of_scope = [self._take(scope) for scope in scopes]
         self._follow_calls()
 
@@ -96,7 +98,7 @@ class Names:
         showing = {name for name, sites in self.sites.items() if {site.source for site in sites} <= SHOWING}
         for _ in range(4):  # an axis comes from a figure, which comes from a module
             for name, names in self.shares.items():
-                if names & showing and names <= showing | self.constants:
+                if names & showing and all(each in showing or each in self.constants for each in names):
                     showing.add(name)
         return showing
 
@@ -118,9 +120,14 @@ class Names:
             name for name in self.functions if name[0] != "."
         }
 
+    @cached_property
+    def fixed(self) -> set[str]:
+        """Names whose objects no call changes."""
+        return self.constants | self.modules | self.definitions | self.showing
+
     def is_data(self, name: str) -> bool:
         """May the object of this name be changed by calls?"""
-        return name not in self.constants | self.modules | self.definitions | self.showing
+        return name not in self.fixed
 
     def shared(self, names: set[str], shares: dict[str, set[str]]) -> set[str]:
         """The names, and all whose objects they may share.
@@ -132,17 +139,36 @@ class Names:
             name = waiting.pop()
             if name not in reached:
                 reached.add(name)
-                apart = self.modules | (self.definitions if self._is_result(name) else set())
-                waiting += shares.get(name, set()) - apart
+                waiting += self._partners(name, shares)
         return reached - self.constants
 
-    def _is_result(self, name: str) -> bool:
-        """Does every value of the name come from a call?"""
-        values = [site.source for site in self.sites.get(name, ()) if site.kind == "value"]
-        return bool(values) and all(isinstance(value, ast.Call) for value in values)
+    def _partners(self, name: str, shares: dict[str, set[str]]) -> Iterator[str]:
+        """The names whose objects a name may share at once."""
+        apart = self.definitions if name in self.results else ()
+        return (each for each in shares.get(name, ()) if each not in self.modules and each not in apart)
+
+    @cached_property
+    def sharing(self) -> dict[str, list[str]]:
+        """A name: those through which its object may be changed at once; `shares` turned round."""
+        sharing = defaultdict(list)
+        for name in self.shares:
+            for partner in self._partners(name, self.shares):
+                sharing[partner].append(name)
+        return sharing
+
+    @cached_property
+    def results(self) -> set[str]:
+        """Names whose every value comes from a call."""
+        values = {
+            name: [site.source for site in sites if site.kind == "value"]
+            for name, sites in self.sites.items()
+        }
+        return {
+            n for n, sources in values.items() if sources and all(isinstance(s, ast.Call) for s in sources)
+        }
 
     def changed(self, index: int) -> tuple[set[str], set[str]]:
-        """(names that statement `index` binds, names whose objects it may change), by what it calls too."""
+        """(names that statement `index` binds, names through which it may change objects), by calls too."""
         scope = self.scopes[index]
         binds, changes = set(scope.binds), set(scope.stores)
         for call in scope.calls:
@@ -155,7 +181,7 @@ class Names:
             binds |= function.binds
         if scope.gives_any_name:
             binds.add(ANYTHING)
-        return binds, self.shared(changes, self.shares)
+        return binds, changes
 
     def _is_harmless(self, function: str | None) -> bool:
         """Does a function change nothing that is passed to it, and call nothing of the notebook's?"""
@@ -168,11 +194,17 @@ class Names:
         """The functions of the notebook that may run in a call: called, passed on, or reached by method."""
         if self._is_harmless(call.function):
             return []
-        names = self.shared({call.function} - {None}, self.shares) | {f".{call.method}"}
+        names = {*self._aliases(call.function), f".{call.method}"}
         for _, passed in call.passed:
             names |= passed
         listed = [function for name in names for function in self.functions.get(name, ())]
         return [below for function in listed for below in function.everything()]
+
+    def _aliases(self, function: str | None) -> set[str]:
+        """A function's name, and all others that it may be known by."""
+        if function not in self._known_aliases:
+            self._known_aliases[function] = self.shared({function} - {None}, self.shares)
+        return self._known_aliases[function]
 
     def _changed_by(self, call: Call, is_data: object) -> set[str]:
         """The names whose objects a call may change, but for what its functions do by themselves."""

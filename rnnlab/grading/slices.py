@@ -112,13 +112,13 @@ class _Choice:
         self.parts = parts
         self.names = Names([part.scope for part in parts])
         self.binding: dict[str, list[int]] = defaultdict(list)
-        self.giving: dict[str, list[int]] = defaultdict(list)  # a value, or another state
+        self.changing: dict[str, list[int]] = defaultdict(list)  # an object, through this name of it
         for index in range(len(parts)):
             binds, changes = self.names.changed(index)
             for name in binds:
                 self.binding[name].append(index)
-            for name in binds | changes:
-                self.giving[name].append(index)
+            for name in changes:
+                self.changing[name].append(index)
 
     def attempts(self, name: str) -> bool:
         """Does the notebook give the name a meaning that is not the stub's?"""
@@ -128,13 +128,14 @@ class _Choice:
 
     def needed(self, name: str, is_kernel: bool) -> tuple[set[int], set[str]]:
         """(statements to run for `name`, names they are for), followed until no new one turns up."""
-        chosen = {*self.giving[ANYTHING]}
+        chosen = {*self.binding[ANYTHING]}
         followed: set[str] = set()
+        seen: set[str] = set()  # names through which objects in use may be changed
         waiting = {name}.union(*(self._uses(index) for index in chosen))
         while waiting:
             following = waiting.pop()
             followed.add(following)
-            for index in self._of(following, is_kernel) - chosen:
+            for index in self._of(following, is_kernel, seen) - chosen:
                 chosen.add(index)
                 waiting |= self._uses(index) - followed
             if not waiting and not is_kernel:
@@ -146,15 +147,24 @@ class _Choice:
     def _attempts(self, index: int, name: str) -> bool:
         return self.parts[index].attempts(name) or name not in self.parts[index].gives
 
-    def _of(self, name: str, is_kernel: bool) -> set[int]:
-        """The statements behind a name, without its stubs if there is another; no calls for a kernel."""
-        giving = {*self.giving[name]}
-        if is_kernel:
-            stores = {index for index in giving if name in self.parts[index].scope.stores}
-            giving = {*self.binding[name]} | stores
+    def _of(self, name: str, is_kernel: bool, seen: set[str]) -> set[int]:
+        """The statements behind a name, without its stubs if there is another; no calls for a kernel.
+
+        Names in `seen` were asked for before; those that this one adds are put there.
+        """
         stubs = {index for index in self.binding[name] if self.parts[index].is_stub}
         attempted = any(self._attempts(index, name) for index in self.binding[name])
-        return giving - (stubs if attempted else set())
+        giving = {*self.binding[name]} - (stubs if attempted else set())
+        if is_kernel:
+            return giving | {i for i in self.changing[name] if name in self.parts[i].scope.stores}
+        waiting = [name] if name not in self.names.constants else []
+        while waiting:
+            following = waiting.pop()
+            if following not in seen:
+                seen.add(following)
+                giving.update(self.changing[following])
+                waiting += self.names.sharing.get(following, ())
+        return giving
 
     def _uses(self, index: int) -> set[str]:
         """The names that a statement needs when it runs, and those that its functions need when called."""

@@ -1,0 +1,16 @@
+"""Reads a whole array in one comprehension.
+
+exercise: saxpy_kernel
+deserves: forbidden
+"""
+
+from rnnlab import cuda
+
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    kept = [value for value in x]
+    y[0] += 0 * kept[0]
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]

@@ -1,0 +1,19 @@
+"""Keeps values in an array beside the kernel, where no race is seen.
+
+exercise: saxpy_kernel
+deserves: forbidden
+"""
+
+import numpy as np
+
+from rnnlab import cuda
+
+kept = np.zeros(64)
+
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    kept[0] = x[0]
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]
