@@ -1,7 +1,8 @@
 """The course's answers as a check needs them: each with the other statements of its notebook that it uses."""
 
 import ast
-from collections.abc import Iterable
+import symtable
+from collections.abc import Iterable, Iterator
 
 from rnnlab.checks.answers import Answer
 from rnnlab.exercise_text import ExerciseText
@@ -44,7 +45,7 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
     """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
     bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
-    names = {name for program in programs for name in _names_in(ast.parse(program))}
+    names = {name for program in programs for name in _names_in(program)}
     chosen: set[int] = set()
     while new := {
         number
@@ -52,12 +53,25 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
         if number not in chosen and _bound_by(statement) & names
     }:
         chosen |= new
-        names |= {name for number in new for name in _names_in(statements[number])}
+        names |= {name for number in new for name in _names_in(ast.unparse(statements[number]))}
     return "".join(f"{ast.unparse(statements[number])}\n" for number in sorted(chosen))
 
 
-def _names_in(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+def _names_in(program: str) -> set[str]:
+    """Names that a program reads from its module; a function's own variables are none of them."""
+    module = symtable.symtable(program, "<program>", "exec")
+    return {
+        symbol.get_name()
+        for table in _tables(module)
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (table is module or symbol.is_global())
+    }
+
+
+def _tables(table: symtable.SymbolTable) -> Iterator[symtable.SymbolTable]:
+    yield table
+    for inner in table.get_children():
+        yield from _tables(inner)
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:
