@@ -108,10 +108,6 @@ check(steps_floor)
 # -     speed = gpu["tflops"] * 1e6
 # +     speed = 2 * gpu["tflops"] * 1e6
 
-# %% [mistake] lets one warp read h for its block
-# - read = warps * 8
-# + read = 8
-
 # %% [right]
 import math
 def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
