@@ -48,8 +48,8 @@ check(weight_gradient_after_loop)
 # + from_next = back(d[t]) + 0 * gradient(d[t]).sum()
 
 # %% [mistake] stores the steps in reverse order
-# - d[t] = dh
-# + d[T - 1 - t] = dh
+# - d.reshape(T * B, H)
+# + d[::-1].reshape(T * B, H)
 
 # %% [mistake] forgets the gradient from the next step
 # - dy[t] + from_next

@@ -29,7 +29,7 @@ def group_gates(x, h, multiply, gates):
     return dict(zip(gates, np.hsplit(sums, len(gates))))
 
 
-# %% [wrong] calls multiply for each gate
+# %% [wrong] launches a product for each gate
 def group_gates(x, h, multiply, gates):
     return {n: multiply(x, ["W_" + n]) + multiply(h, ["U_" + n]) for n in gates}
 

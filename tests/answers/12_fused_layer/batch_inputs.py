@@ -45,7 +45,7 @@ def batch_inputs(x, h, inputs, step, k):
     return np.stack(out)
 
 
-# %% [wrong] calls once a step
+# %% [wrong] multiplies one step at a time
 def batch_inputs(x, h, inputs, step, k):
     out = [h]
     for x_t in x:

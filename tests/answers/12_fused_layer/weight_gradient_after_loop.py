@@ -54,7 +54,7 @@ def weight_gradient_after_loop(h, dy, back, gradient):
     return gradient(d.reshape(-1, d.shape[2])), d[0]
 
 
-# %% [wrong] calls gradient in every step
+# %% [wrong] multiplies for the weights in every step
 def weight_gradient_after_loop(h, dy, back, gradient):
     total, dh = 0, np.zeros_like(dy[0])
     for t in range(len(dy) - 1, -1, -1):
