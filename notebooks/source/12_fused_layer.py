@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 12 · A layer in few kernels
 #
-# **Claim: whatever can be taken out of the loop over time should be.**
+# **Claim to test: whatever can be taken out of the loop over time should be.**
 #
-# Three things can: turning the weights, the products with the inputs, and the products that give the weights' gradients. You will take each of them out, count launches, bytes and memory, and meet the first one that you had better leave partly inside.
+# Three operations can: transposing the weights, the products with the inputs, and the products for the weights' gradients. You will take each of them out, count launches, bytes and memory, and see which one is better left partly inside. The recap tests the claim.
 #
 # - **Time:** 90 minutes, exercises included.
 # - **You need:** [11 · A cell in few kernels](11_fused_cell.ipynb), [05 · Shapes of products](05_gemm_shapes.ipynb). No GPU.
-# - **Afterwards you can** say what of a layer waits for the step before and what does not, move it, show that nothing is read too early, and say what it costs in memory.
+# - **Afterwards you can** say which operations of a layer wait for the previous step, move those that do not, show that nothing is read too early, and say what moving them costs in memory.
 
 # %%
 import rnnlab
@@ -21,7 +21,7 @@ drawings.show("fused_layer")
 # %% [markdown]
 # ## 1 · What waits for whom
 #
-# A step of the grouped, fused LSTM of lesson 11 has three launches forward and six backward. **Predict:** which of the nine wait for the step before them, or after them on the way back?
+# A step of the grouped, fused LSTM of lesson 11 has three launches forward and six backward. **Predict:** which of the nine wait for another step: for the one before in the forward pass, for the one after in the backward pass?
 
 # %%
 from rnnlab.schedule import stages
@@ -32,27 +32,28 @@ from rnnlab.schedule.plan import Sizes
 
 T = 3
 plans = {}
-for make in (forward_plan, backward_plan):
-    plan = fuse_pointwise(group_gates(make("lstm", Sizes(T=T, B=64, I=512, H=512, L=1))))
+for make_plan in (forward_plan, backward_plan):
+    plan = fuse_pointwise(group_gates(make_plan("lstm", Sizes(T=T, B=64, I=512, H=512, L=1))))
     plans[plan.direction] = plan
-    middle = [k for k, each in enumerate(plan.operations) if each.steps == (1, 2)]
-    for k, waits in enumerate(dependencies(plan)):
-        others = {plan.operations[w].steps[0] for w in waits} - {1}
-        if k in middle:
-            print(f"{plan.direction:8} {plan.operations[k].name:24}", "waits for step" if others else "waits for no step",
-                  *sorted(others))
+    for operation, sources in zip(plan.operations, dependencies(plan), strict=True):
+        if operation.steps != (1, 2):
+            continue
+        others = sorted({plan.operations[k].steps[0] for k in sources} - {1})
+        result = f"waits for step {others[0]}" if others else "waits for no step"
+        only_adds = others and operation.accumulates and operation.writes[0].buffer.startswith(("dweight", "dbias"))
+        print(f"{plan.direction:8} {operation.name:24} {result}{', only to add to the same sum' if only_adds else ''}")
 
 # %% [markdown]
-# The plan knows who reads what somebody else writes, so nobody has to tell it. Forward, the product with the inputs waits for nothing. Backward, only the product that sends the gradient to the step before has to stay; those for the weights read what the sweep leaves behind, and add to the same place one after the other.
+# A plan records which operation reads what another one writes, so these lines are derived from it. In the forward pass the product with the inputs waits for no other step. In the backward pass two operations must stay in the loop: the pointwise kernel, and the product that computes the gradient for the step before. The other products wait for no step, or only because they add to the same sum one after the other.
 #
-# What waits for no step, or only for its turn to add to a sum, can be one operation for all steps.
+# An operation that waits for no other step, or only to add to a sum, can be done once for all steps.
 
 # %% [markdown]
-# ## 2 · Weights turned once
+# ## 2 · Weights transposed once
 #
-# A product reads its factors as they lie or turned. Forward, h·Uᵀ turns U; the kernels that libraries have for that are a little slower: twelve percent in the course's model, up to a factor of two for some sizes in Elsen's measurements (lesson 05). Turning U is a pass over H² numbers.
+# A product reads a factor as it is stored, or transposed. The forward product h·Uᵀ reads U transposed; the libraries' kernels for that are a little slower: twelve percent in the course's model (fitted, not measured), up to a factor of two for some sizes in Elsen's measurements (lesson 05). Transposing U once is a pass over H² numbers.
 #
-# **Predict:** after how many steps has it paid, for 512 units?
+# **Predict:** after how many steps is the transposition cheaper than not transposing, for 512 units?
 
 # %%
 from rnnlab.devices import DEVICES
@@ -62,17 +63,18 @@ from rnnlab.schedule.timeline import Work
 my_guess = 10
 M40 = DEVICES["M40"]
 plan = plans["forward"]
-turned = transpose_once(plan)
-slow, fast = ([each for each in p.operations if each.kind == "gemm"][-1] for p in (plan, turned))
+transposed = transpose_once(plan)
+slow, fast = ([operation for operation in way.operations if operation.kind == "gemm"][-1] for way in (plan, transposed))
 gain = Work.of(slow, M40, 4).solo_us - Work.of(fast, M40, 4).solo_us
-price = Work.of(next(each for each in turned.operations if each.kind == "transpose"), M40, 4).solo_us + M40.node
-print(f"turning costs {price:.0f} µs, each product gains {gain:.1f} µs: "
-      f"it has paid after {price / gain:.0f} steps; you guessed {my_guess}")
+transposition = next(operation for operation in transposed.operations if operation.kind == "transpose")
+price = Work.of(transposition, M40, 4).solo_us + M40.node
+print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: "
+      f"it pays off after {price / gain:.0f} steps; you guessed {my_guess}")
 
 # %% [markdown]
-# A model's numbers again, for an M40. What they say holds more widely: it pays for sequences and not for single steps, which is why nobody keeps weights turned for good. The way back reads them as they lie.
+# Predicted, for an M40. Transposing pays off for sequences and not for a single step. Why not store the weights transposed for ever? Because the backward pass multiplies with U as it is stored, and would then be the slower one.
 #
-# ### Exercise: turn once
+# ### Exercise: transpose once
 #
 # <!-- exercise: transpose_once -->
 #
@@ -84,7 +86,7 @@ rnnlab.progress("fused_layer")
 # %% [markdown]
 # ## 3 · Inputs of several steps
 #
-# The products with the inputs are known before the loop starts. k steps of B sequences are one product with k·B rows. **Predict:** what does a product of 100 steps gain over 100 products, on an H200 with 64 sequences and 512 units?
+# All inputs of the layer are known before its loop starts. k steps of B sequences are one product with k·B rows. **Predict:** how many times as fast is one product of 100 steps as 100 products, on an H200 with 64 sequences and 512 units?
 
 # %%
 from functools import partial
@@ -96,25 +98,27 @@ my_guess = 5
 times = {}
 for k in (1, 2, 4, 10, 100):
     batched = batch_inputs(long, steps=k)
-    products = [each for each in batched.operations if each.kind == "gemm" and each.reads[1].buffer == "weight_ih_l0"]
-    work = [Work.of(each, H200, 4) for each in products]
-    times[k] = sum(each.solo_us for each in work)
+    products = [operation for operation in batched.operations
+                if operation.kind == "gemm" and operation.reads[1].buffer == "weight_ih_l0"]
+    work = [Work.of(product, H200, 4) for product in products]
+    times[k] = sum(product.solo_us for product in work)
     print(f"k = {k:3}: {len(products):3} products, {work[0].blocks:4} blocks each, {times[k] / 1e3:5.2f} ms together")
 print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed {my_guess}")
 
 # %% [markdown]
-# Thirty-two blocks fill a quarter of the chip, a hundred steps fill it many times over. That is the gain of lesson 05, and it has a price that lesson 05 named as well: the products of all steps lie in memory before the first step needs them.
+# The 32 blocks of one step fill a quarter of the chip, those of a hundred steps fill it many times over. That is the gain of lesson 05, and it has the price of lesson 05: the products of all steps are stored in memory before the first step needs them.
 #
 # **Predict:** how many megabytes are that for 4 layers, 100 steps, 64 sequences, 512 units?
 
 # %%
 gates_of_all_steps = 100 * 64 * 4 * 512 * 4
 print(f"{gates_of_all_steps / 1e6:.0f} MB a layer with k = T, {2 * gates_of_all_steps / 100 / 1e6:.1f} MB with k = 2")
-kept = 100 * 64 * (4 + 1 + 1) * 512 * 4
-print(f"a layer keeps {kept / 1e6:.0f} MB for its gradient anyway: gates, c and h")
+saved = 100 * 64 * (4 + 1 + 1) * 512 * 4
+print(f"a layer saves {saved / 1e6:.0f} MB for its backward pass anyway: gates, c and h")
+print(f"four layers: {4 * gates_of_all_steps / 1e6:.0f} MB of products, {4 * saved / 1e6:.0f} MB saved")
 
 # %% [markdown]
-# In training the gates are kept anyway, and the products can be written straight into their place: then k = T costs nothing more. Where nothing is kept for a gradient, k decides what a layer needs.
+# In training the gates are saved anyway, and the products can be written directly into the memory of the gates: then k = T needs no additional memory. If nothing is saved for a backward pass, k decides how much memory a layer needs.
 #
 # ### Exercise: k steps at a time
 #
@@ -126,12 +130,12 @@ rnnlab.progress("fused_layer")
 # %% [markdown]
 # ## 4 · May it be moved?
 #
-# Moving a product needs a reason, and a proof that nobody reads or overwrites too early: a **hazard** is a pair of operations whose order matters. Let us move something that must not be moved: the product of step 1 before the state it reads has been written.
+# Moving a product needs a reason, and a proof that no array is read too early or overwritten too early: a **hazard** is a pair of operations whose order matters. Let us move an operation that must not be moved: the product of step 1, to a place before the state it reads has been written.
 
 # %%
 from rnnlab.schedule.order import reorder
 
-names = [str(each) for each in plan.operations]
+names = [str(operation) for operation in plan.operations]
 recurrent = next(k for k, name in enumerate(names) if name.startswith("gemm → ~hU") and "step 1" in name)
 order = [recurrent, *(k for k in range(len(names)) if k != recurrent)]
 try:
@@ -140,41 +144,40 @@ except ValueError as hazard:
     print(hazard)
 
 # %% [markdown]
-# Every pass of the course goes through this check. It reads the regions that operations read and write; it does not know what an RNN is. A buffer that two steps use in turn is a hazard like any other: the second may not write before the first has been read.
+# Every pass of the course goes through this check. It compares the regions of memory that operations read and write, and needs no knowledge of RNNs. A buffer that two steps use in turn causes hazards like any other: the second step may not write before the first step's numbers have been read.
 #
-# **Break it:** which of the passes is refused when the inputs of *layer 1* are batched over all steps, while layer 0 runs step by step beside it? Try to guess, then read.
+# **Break it:** batch the inputs of *layer 1* over all steps, while layer 0 runs step by step. **Predict:** is the pass refused, or what happens to the order of the layers?
 
 # %%
 two = fuse_pointwise(group_gates(forward_plan("lstm", Sizes(4, 2, 3, 5, 2))))
 batched = batch_inputs(two)
-layer_1 = next(k for k, each in enumerate(batched.operations) if each.layer == 1)
-last_0 = max(k for k, each in enumerate(batched.operations) if each.layer == 0)
+layer_1 = next(k for k, operation in enumerate(batched.operations) if operation.layer == 1)
+last_0 = max(k for k, operation in enumerate(batched.operations) if operation.layer == 0)
 print("layer 1 begins at operation", layer_1, "and layer 0 ends at", last_0)
 
 # %% [markdown]
-# None is refused: the product over all steps of layer 1 simply has to wait until layer 0 has made its last step. It is legal, and it serialises the layers. Lesson 13 is about that price.
+# It is not refused: the product over all steps of layer 1 has to wait until layer 0 has computed its last step. That is legal, but now the layers run one after the other. Lesson 13 is about that price.
 
 # %% [markdown]
 # ## 5 · Weight gradients after the loop
 #
-# dU is the sum over all steps of dₜᵀ·hₜ₋₁. Step by step that is T products, each adding to H² numbers it has to read and write. As one product of all steps the sum is inside it.
+# dU is the sum over all steps of dₜᵀ·hₜ₋₁. Step by step that is T products, and each adds to an array that it has to read and write. As one product over all steps, the product itself computes the sum.
 #
-# **Predict:** what part of the bytes of a backward pass does the naive way spend on the gradients of the weights, 512 units, 64 sequences?
+# **Predict:** which share of a backward pass's bytes is spent on the gradients of the weights if they are computed in the loop? 512 units, 64 sequences.
 
 # %%
 from rnnlab.schedule.passes import weight_gradient_after_loop
 
 sizes = Sizes(20, 64, 512, 512, 1)
-sweep = fuse_pointwise(group_gates(backward_plan("lstm", sizes)))
-once = weight_gradient_after_loop(sweep)
-for name, each in (("in the loop", sweep), ("after it", once)):
-    grads = [op for op in each.operations if op.writes[0].buffer.startswith("dweight")]
-    share = sum(op.bytes() for op in grads) / each.bytes()
-    print(f"{name:12} {each.count():3} launches, {each.bytes() / 1e6:6.0f} MB, {share:.0%} for weight gradients, "
-          f"{each.flops / 1e9:.1f} GFLOP")
+in_loop = fuse_pointwise(group_gates(backward_plan("lstm", sizes)))
+for name, way in (("in the loop", in_loop), ("after it", weight_gradient_after_loop(in_loop))):
+    products = [operation for operation in way.operations if operation.writes[0].buffer.startswith("dweight")]
+    share = sum(operation.bytes() for operation in products) / way.bytes()
+    print(f"{name:12} {way.count():3} launches, {way.bytes() / 1e6:6.0f} MB, {share:.0%} for weight gradients, "
+          f"{way.flops / 1e9:.1f} GFLOP")
 
 # %% [markdown]
-# The FLOPs are the same to the last one; launches and bytes are not. In 2017 a project at Carnegie Mellon (CuLSTM) measured 1.47 times the speed of the whole way back from this alone, on a GTX 1080: 159.0 ms became 107.8.
+# The number of FLOPs is exactly the same; launches and bytes are not. A project at Carnegie Mellon (CuLSTM, 2017) reports that this alone made its whole backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8 (the project's report; not checked by this course).
 #
 # ### Exercise: the gradients after the loop
 #
@@ -186,7 +189,7 @@ rnnlab.progress("fused_layer")
 # %% [markdown]
 # ## 6 · All together
 #
-# Now the switches. **Predict** before you move each: will it gain on the M40, on the H200, forward, backward?
+# Now use the switches. **Predict** before you move one: does it gain time on the M40, on the H200, forward, backward?
 
 # %%
 from rnnlab.widgets.schedule_view import Settings, explore_schedule, prediction
@@ -195,58 +198,66 @@ explore_schedule(passes=("transpose_once", "batch_inputs", "weight_gradient_afte
                  group_gates=True, fuse_pointwise=True, streams=2, device="M40", direction="backward")
 
 # %%
+gains = {}
 for direction in ("forward", "backward"):
     base = {"direction": direction, "layers": 1, "steps": 100, "group_gates": True, "fuse_pointwise": True}
     more = {"transposed once": {"transpose_once": True}, "inputs of all steps": {"batch_inputs": "T"},
             "weight gradient once": {"weight_gradient_after_loop": True}}
     for device in ("M40", "H200"):
-        at, told = {}, prediction(Settings(device=device, **base))
-        line = [f"{told.makespan / 1e3:6.2f} ms"]
+        switches, before = {}, prediction(Settings(device=device, **base)).makespan
+        line = [f"{before / 1e3:6.2f} ms"]
         for name, switch in more.items():
-            at |= switch
-            line.append(f"{name} {prediction(Settings(device=device, **base, **at)).makespan / 1e3:6.2f}")
+            switches |= switch
+            time = prediction(Settings(device=device, **base, **switches)).makespan
+            gains[direction, device, name], before = before / time, time
+            line.append(f"{name} {time / 1e3:6.2f}")
         print(f"{direction:8} {device:4}", ", ".join(line))
 
 # %% [markdown]
-# Predicted milliseconds, each with the switches before it. The model has one stream here, so that only the work itself counts. For the M40 the article has a figure at second hand: 6.2 times the naive form once the weights are turned, after 5.3 with fused kernels.
+# Predicted milliseconds, each with the switches to its left. There is one layer and one stream here, so nothing runs at the same time. For the M40 a second-hand report on the article gives 6.2 times the naive form once the weights are transposed, after 5.3 with fused kernels.
 #
-# And the claim? Two of the three should leave the loop in any case. The third, the inputs, depends on who waits for them: SVAIL and Haste take all steps at once, for one layer after the other; Appleyard and his colleagues take **two**, since a layer above must not wait for the end of the sequence. Both are right.
+# And the claim? For one layer, the recap prints which of the three gain. For several layers the inputs are different: SVAIL and Haste multiply the inputs of all steps at once, one layer after the other; Appleyard and his colleagues take **two** steps, because a layer above should not wait for the end of the sequence. Lesson 13 shows that both can be right.
 #
 # ## Recap
 
 # %%
 rows = [
-    ("waits for a step", "the recurrent product, and the sweep back"),
-    ("waits for none", "input products, weight gradients, turning"),
-    ("turned once", "pays after a few steps"),
+    ("waits for another step", "the recurrent product and the pointwise kernel, forward and backward"),
+    ("waits for no step", "input products, weight gradients, transposing the weights"),
+    ("transposed once", f"pays off after {price / gain:.0f} steps in the model, 512 units on an M40"),
     ("k steps of inputs", "larger products; memory for k steps"),
     ("weight gradient after the loop", "same FLOPs, T times fewer reads and writes of dW"),
-    ("hazard", "two operations whose order matters; passes that break one are refused"),
+    ("hazard", "two operations whose order matters; a pass that reverses one is refused"),
 ]
 for question, answer in rows:
     print(f"{question:32}{answer}")
+
+losing = [" ".join(key) for key, factor in gains.items() if factor < 0.995]
+print(f"\nclaim, for one layer: {'does NOT hold' if losing else 'holds'} in the model;",
+      f"slower: {', '.join(losing)}" if losing else "nothing that leaves the loop makes it slower")
+print("for several layers lesson 13 tests it")
 
 # %% [markdown]
 # ## Recall
 #
 # Answer first, then open.
 #
-# <details><summary>Which of the backward products has to stay in the loop?</summary>The one with U that sends the gradient to the step before.</details>
+# <details><summary>Which of the backward products has to stay in the loop?</summary>The one with U that computes the gradient for the step before.</details>
 #
 # <details><summary>Why does the weight gradient in the loop move so many bytes?</summary>Each step reads and writes all of dW and dU to add to them.</details>
 #
-# <details><summary>What does k = T cost in memory when training?</summary>Nothing more, if the products are written where the gates are kept.</details>
+# <details><summary>What does k = T cost in memory when training?</summary>No additional memory, if the products are written where the gates are saved.</details>
 #
-# <details><summary>How does a plan know that a pass is illegal?</summary>Each operation says which regions it reads and writes; two that touch the same one, one of them writing, must keep their order.</details>
+# <details><summary>How does a plan know that a pass is illegal?</summary>Each operation lists the regions that it reads and writes; if two touch the same region and one of them writes, they must keep their order.</details>
 #
-# <details><summary>Why is the turned product slower at all?</summary>Neighbouring threads then read numbers that do not lie side by side, or the library rearranges them first.</details>
+# <details><summary>Why is the product with a transposed factor slower at all?</summary>Neighbouring threads then read numbers that are not neighbours in memory, or the library rearranges them first.</details>
 
 # %% [markdown]
 # ## Sources
 #
 # - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946, and LSTM.cu: two input products at a time. The factors 5.3 and 6.2 are second-hand, from the report of Shubodh/Optimizing-LSTMs-on-GPU.
-# - E. Elsen, *Optimizing RNN performance*, 2015 (svail/rnn_perf): turned and not turned; products over time.
-# - CuLSTM, CMU 15-418, 2017: the way back of an LSTM with peepholes, GTX 1080.
+# - E. Elsen, *Optimizing RNN performance*, 2015 (svail/rnn_perf): transposed and not transposed; products over time.
+# - CuLSTM, CMU 15-418, 2017: the backward pass of an LSTM with peepholes, GTX 1080; as the project states it.
 # - Times are the model's of `rnnlab/schedule/timeline.py`, fitted to the M40 ladder.
 #
 # Next: [13 · Layers side by side](13_network_schedule.ipynb)

@@ -18,7 +18,7 @@ def turn(name):
         raise Wrong(f"turn has no weights {{name!r}}; there are {{', '.join(weights)}}.")
     turns += 1
     if turns > 2:
-        raise Wrong("turn is called again and again; weights that were turned once stay turned.")
+        raise Wrong("turn is called more than twice; transposed weights stay stored, so one call is enough.")
     weights[name + "ᵀ"] = weights[name].T
     return name + "ᵀ"
 
@@ -27,7 +27,7 @@ def multiply(rows, name):
     if name not in weights:
         raise Wrong(f"multiply has no weights {{name!r}}; there are {{', '.join(weights)}}.")
     if turns > 1 and name == "Uᵀ":
-        raise Wrong("The weights were turned a second time, with the same result.")
+        raise Wrong("turn is called a second time; the transposed weights were already stored.")
     return rows @ weights[name]
 """
 

@@ -29,15 +29,23 @@ def _pairs(got: object) -> list | None:
 def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str | Wrong | None:
     """The first thing that is wrong with the order."""
     if order is None:
-        return f"Asked for is a list of pairs (layer, step); it returns {got!r:.60}."
+        return f"The result must be a list of pairs (layer, step); it returns {got!r:.60}."
     cells = {(l, t) for l in range(layers) for t in range(steps)}
     if strange := [cell for cell in order if cell not in cells]:
-        return f"(layer {strange[0][0]}, step {strange[0][1]}) is no cell of this network."
+        return (
+            f"(layer {strange[0][0]}, step {strange[0][1]}) is no cell of this network: pairs are "
+            f"(layer, step), with layers 0 to {layers - 1} and steps 0 to {steps - 1}."
+        )
     if twice := [cell for k, cell in enumerate(order) if cell in order[:k]]:
-        return f"Cell (layer {twice[0][0]}, step {twice[0][1]}) comes twice."
+        return (
+            f"Cell (layer {twice[0][0]}, step {twice[0][1]}) comes {order.count(twice[0])} times; "
+            f"{len(order)} pairs for {len(cells)} cells."
+        )
     if missing := sorted(cells - set(order)):
         layer, step = missing[0]
-        return f"Cell (layer {layer}, step {step}) is missing: {len(order)} of {len(cells)} come."
+        return (
+            f"Cell (layer {layer}, step {step}) is missing: the list has {len(order)} of {len(cells)} cells."
+        )
     place = {cell: k for k, cell in enumerate(order)}
     for l, t in order:
         for source in ((l - 1, t), (l, t - 1)):
@@ -116,19 +124,22 @@ def _streams_and_events(got: object) -> tuple | None:
 def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) -> str | None:
     """The first thing that is wrong, as a sentence."""
     if plain is None or len(plain[0]) != len(operations):
-        return "Asked for are a stream for each operation, and a list of events (earlier, later)."
+        return "The result must be a stream for each operation, and a list of events (earlier, later)."
     streams, events = plain
     if len(set(streams)) > most:
-        return f"It uses {len(set(streams))} streams; {most} are there, two a layer."
+        return f"It uses {len(set(streams))} streams; {most} are allowed, two a layer."
     if backward := [event for event in events if not 0 <= event[0] < event[1] < len(operations)]:
         earlier, later = backward[0]
         return f"Event ({earlier}, {later}): operation {later} would wait for one that is issued after it."
     if hazard := open_hazard(waits, streams, events):
         earlier, later = (operations[place] for place in hazard)
-        return f"Nothing holds {later} until {earlier} is done, whose result it reads."
+        return f"{later} reads the result of {earlier}, but neither a stream nor an event makes it wait."
     best = makespan(operations, *ANSWERS["assign_streams"].call(operations, waits))
     if (time := makespan(operations, streams, events)) > SLACK * best:
-        return f"It takes {time} units of time; {best} are possible. Which operation waits without need?"
+        return (
+            f"It takes {time} units of time with {len(set(streams))} streams and {len(events)} events; "
+            f"{best} are possible. Which operation waits without need?"
+        )
     return None
 
 

@@ -44,6 +44,10 @@ class Transcript:
         same_end = _headline(self.crash) == _headline(other.crash)
         return same_end and len(mine) == len(theirs) and all(map(_alike, mine, theirs))
 
+    def begins(self, other: "Transcript") -> bool:
+        """Whether all observations so far are like the other's first ones."""
+        return all(map(_alike, self.observations, other.observations))
+
     def repeats_details(self, other: "Transcript") -> bool:
         """Whether the details agree, too."""
         return all(a.detail == b.detail for a, b in zip(self.observations, other.observations, strict=True))

@@ -17,7 +17,7 @@ from rnnlab import check, hint, progress, use
 # %% [exercise] choose_input_batch
 
 # %% [markdown]
-# What it chooses for 100 steps, with a launch that takes as long as two steps:
+# What it chooses for 100 steps, with a launch that takes as long as the arithmetic of two steps:
 
 # %%
 for layers in (1, 2, 4, 8):

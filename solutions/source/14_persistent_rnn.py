@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 14 · Weights that stay: exercises
 #
-# What fits on a chip, who keeps which weight, blocks that meet, a kernel that reads its weights once, and the memory a small minibatch saves.
+# What fits on a chip, which thread stores which weight, blocks that synchronise, a kernel that reads its weights once, and the memory that a small minibatch saves.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(fits_on_chip)` opens one hint, and once more the next one.
 
@@ -27,8 +27,8 @@ from rnnlab import check, cuda, hint, progress, use
 
 # %%
 for B in (64, 16, 4):
-    kept, layers = use(activation_memory)(700, B, 1152, 4, 6 * 10**9)
-    print(f"minibatch {B:2}: {kept / 1e6:6.1f} MB a layer, {layers} layers")
+    saved, layers = use(activation_memory)(700, B, 1152, 4, 6 * 10**9)
+    print(f"minibatch {B:2}: {saved / 1e6:6.1f} MB a layer, {layers} layers")
 
 # %%
 progress("persistent_rnn")

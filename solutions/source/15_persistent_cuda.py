@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 15 · Tensor cores, registers, clusters: exercises
 #
-# What a lane holds of a tile, what a thread can keep, and what a step cannot be faster than.
+# The words of a tile that a lane holds, the weights that a thread can store, and the lower bound of a step.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(pack_fragment)` opens one hint, and once more the next one.
 
@@ -13,16 +13,16 @@ from rnnlab import check, hint, progress, use
 # %% [exercise] pack_fragment
 
 # %% [markdown]
-# A product with the words where the manual wants them: lane by lane, words taken for whole numbers, and the tile comes back.
+# Is every word in its place? Put each lane's words back where the manual has them: the tile must come back.
 
 # %%
 tile = np.arange(128, dtype="uint32").reshape(16, 8)
-held, product = use(pack_fragment)(tile), np.zeros((16, 8), int)
+fragment, rebuilt = use(pack_fragment)(tile), np.zeros((16, 8), int)
 for lane in range(32):
     g, t = divmod(lane, 4)
-    for register, word in enumerate(held[lane]):
-        product[g + 8 * (register % 2), t + 4 * (register // 2)] += int(word)
-print("every word in its place:", np.array_equal(product, tile))
+    for register, word in enumerate(fragment[lane]):
+        rebuilt[g + 8 * (register % 2), t + 4 * (register // 2)] += int(word)
+print("every word in its place:", np.array_equal(rebuilt, tile))
 
 # %% [exercise] register_budget
 
@@ -39,7 +39,7 @@ for itemsize in (2, 4):
 # %% [exercise] steps_floor
 
 # %% [markdown]
-# What faster pushes would change, and what it would not: an LSTM of 512 units, 128 blocks, or clusters of 16 with 8 warps each. Predicted, from the figures on paper of lesson 15.
+# What would faster pushes change, and what not? An LSTM of 512 units, 128 blocks, or clusters of 16 with 8 warps each. Predicted from the published and estimated latencies of lesson 15; 593.4 TFLOP/s are 60 % of the data sheet's 989, an estimate.
 
 # %%
 gpu = {"multiprocessors": 132, "clock": 1.755, "tflops": 593.4, "exchange": 0.302, "push": 0.25, "l2": 0.151,

@@ -6,8 +6,8 @@
 # A naive forward pass of `cell` (`"rnn_tanh"`, `"gru"` or `"lstm"`): `L` layers, `T` steps, `B` sequences of `I` inputs, `H` units. The
 # GRU resets after the product and has, as in PyTorch, a second bias for the candidate's recurrent part only: r∘(h·U_nᵀ + c_n).
 # Every product, bias, sum, function, and elementwise product is a kernel; 1 − z is one as well. Return three numbers: how many
-# kernels are launched, the FLOPs of all matrix products, and the microseconds that the host needs for launching if each launch
-# takes `launch` microseconds.
+# kernels are launched, the FLOPs of all matrix products (a multiplication and an addition are two FLOPs), and the microseconds
+# that the host needs for all launches if each takes `launch` microseconds.
 
 
 # %%
@@ -39,8 +39,8 @@ check(launch_count)
 
 # %% [hint]
 # A gate has two products, x·Wᵀ and h·Uᵀ. FLOPs: a product of [B,K] and [K,H] takes 2·B·K·H, where K is I in the first
-# layer and H in all others for W, and H for U. No kernel waits for another to be launched at the same time: the host
-# pays for each.
+# layer and H in all others for W, and H for U. The host launches one kernel after the other, so the times of all
+# launches add up.
 
 # %% [hint]
 # Products and pointwise kernels of a step: rnn_tanh 2 + 3, gru 6 + 15 (its candidate has a second bias), lstm 8 + 17.
@@ -85,6 +85,18 @@ check(launch_count)
 # %% [mistake] pays for one launch a step
 # - launches * launch
 # + T * L * launch
+
+# %% [mistake] forgets the minibatch in the FLOPs
+# - gates * 2 * B * H
+# + gates * 2 * H
+
+# %% [mistake] forgets the recurrent products in the FLOPs
+# - (inputs + H)
+# + inputs
+
+# %% [mistake] counts the biases as no kernels
+# - {"rnn_tanh": (1, 3), "gru": (3, 15), "lstm": (4, 17)}
+# + {"rnn_tanh": (1, 2), "gru": (3, 11), "lstm": (4, 13)}
 
 # %% [right]
 def launch_count(cell, T, B, I, H, L, launch):

@@ -12,8 +12,9 @@
 # | 2 | the first 2H columns of `gates_x` = σ(gates_x + gates_h) | r, z |
 # | 3 | `h_next [B, H]` = (1 − z)∘n + z∘h, with n = tanh(x_n + r∘h_n) | the new state |
 #
-# `x` is `[B, I]`, `h` is `[B, H]`, the weights are `[3H, I]` and `[3H, H]`. A thread makes one element; `cuda.grid(2)` gives its
-# column and its row. Every launch gets the same grid, with more threads than elements.
+# `x` is `[B, I]`, `h` is `[B, H]`, the weights are `[3H, I]` and `[3H, H]`. A thread computes one element; `cuda.grid(2)` gives
+# its column and its row. Every launch has the same grid, with more threads than elements. Sums may be as large as ±100; no result
+# may then be NaN.
 
 
 # %%
@@ -53,13 +54,13 @@ check(step_kernels)
 # lines: 20
 
 # %% [hint]
-# All four launches start the same: where in the result does this thread stand, and does that place exist? The results
+# All four launches begin with the same question: which element of the result is this thread's, and does it exist? The results
 # are 3H, 3H, 2H and H columns wide, the grid is the same for all.
 
 # %% [hint]
 # Launches 0 and 1: start with the bias of your column, add up over the inner size, store. Weights are stored as [3H,
-# inner], so a column of the result walks along a row of the weights. Launches 2 and 3 read what the launches before
-# them have left in gates_x and gates_h.
+# inner], so a column of the result needs a row of the weights. Launches 2 and 3 read what the earlier launches wrote
+# into gates_x and gates_h.
 
 # %% [hint]
 # `column, row = cuda.grid(2)`; under `if launch == 0 and row < B and column < 3 * H:` total starts as bias_ih[column]
@@ -86,25 +87,41 @@ check(step_kernels)
 # - weight_hh[column, k]
 # + weight_hh[k, column]
 
-# %% [mistake] sends the candidate through the gates' sigmoid
+# %% [mistake] applies the sigmoid to the candidate too
 # - column < 2 * H
 # + column < 3 * H
 
-# %% [mistake] gives the gates the wrong side of the sigmoid
+# %% [mistake] has the wrong sign in the sigmoid
 # - math.exp(-a)
 # + math.exp(a)
 
-# %% [mistake] takes z for r and r for z
+# %% [mistake] swaps r and z
 # - r, z = gates_x
 # + z, r = gates_x
 
-# %% [mistake] resets the input's part of the candidate
+# %% [mistake] multiplies the input's part of the candidate by r
 # - gates_x[row, 2 * H + column] + r * gates_h[row, 2 * H + column]
 # + r * gates_x[row, 2 * H + column] + gates_h[row, 2 * H + column]
 
-# %% [mistake] keeps 1 − z of the old state
+# %% [mistake] swaps z and 1 − z in the new state
 # - (np.float32(1) - z) * n + z * h
 # + z * n + (np.float32(1) - z) * h
+
+# %% [mistake] lets exp overflow
+# - np.float32(1) / (np.float32(1) + math.exp(-a))
+# + math.exp(a) / (np.float32(1) + math.exp(a))
+
+# %% [mistake] forgets r in the candidate
+# - r * gates_h[row, 2 * H + column]
+# + gates_h[row, 2 * H + column]
+
+# %% [mistake] multiplies both parts of the candidate by r
+# - gates_x[row, 2 * H + column] + r * gates_h[row, 2 * H + column]
+# + r * (gates_x[row, 2 * H + column] + gates_h[row, 2 * H + column])
+
+# %% [mistake] computes the gates from x alone
+# - a = gates_x[row, column] + gates_h[row, column]
+# + a = gates_x[row, column]
 
 # %% [right]
 from rnnlab import cuda
@@ -151,8 +168,9 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, 
                 total += left[row, k] * weights[column, k]
             out[row, column] = total
         if launch == 2 and column < 2 * H:
-            e = math.exp(gates_x[row, column] + gates_h[row, column])
-            gates_x[row, column] = e / (one + e)
+            e = math.exp(-abs(gates_x[row, column] + gates_h[row, column]))
+            upper = one / (one + e)
+            gates_x[row, column] = upper if gates_x[row, column] + gates_h[row, column] >= 0 else one - upper
         if launch == 3 and column < H:
             z = gates_x[row, H + column]
             candidate = gates_x[row, 2 * H + column] + gates_x[row, column] * gates_h[row, 2 * H + column]

@@ -3,7 +3,7 @@
 #
 # <!-- exercise: group_gates -->
 #
-# `gates` names the gates of a cell, for instance `("i", "f", "g", "o")`. Gate g has weights `W_g` [H,I] for x [B,I] and `U_g` [H,H] for h [B,H]. You do not see them: `multiply(rows, names)` multiplies rows with the weights of these names, stacked, and gives [B, len(names)·H], the columns in the order of the names. A call is a launch.
+# `gates` names the gates of a cell, for instance `("i", "f", "g", "o")`. The gate called `"i"` has weights `"W_i"` [H,I] for x [B,I] and `"U_i"` [H,H] for h [B,H]; the other gates likewise. You do not see the weights: `multiply(rows, names)` multiplies rows by the transposed weights of these names, stacked, and returns [B, len(names)·H], the columns in the order of the names. For instance, `multiply(x, ["W_i", "W_f"])` is [B, 2·H]. A call is a launch.
 #
 # Return the sum of both products for every gate, `{gate: [B,H]}`, with two calls.
 
@@ -60,7 +60,7 @@ check(group_gates)
 # - from_x + from_h
 # + from_x * from_h
 
-# %% [mistake] takes every so many columns
+# %% [mistake] takes every G-th column, G the number of gates
 # - k * H : (k + 1) * H
 # + k :: len(gates)
 

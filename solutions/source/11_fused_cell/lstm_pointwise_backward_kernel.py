@@ -3,7 +3,7 @@
 #
 # <!-- exercise: lstm_pointwise_backward_kernel -->
 #
-# The way back of that kernel, again in one launch. `dh` [B,H] arrives at the new h, `dc_next` at the new c from the step after it. Write the gradients of the four sums into `dsums` [B,4·H] and that of the old c into `dc`. Each unit may load 8 numbers and store 5.
+# The backward pass of that kernel, again in one launch. `dh` [B,H] is the gradient of the new h; `dc_next` [B,H] is the part of the gradient of the new c that comes from the next step. Write the gradients of the four sums into `dsums` [B,4·H] and the gradient of the old c into `dc` [B,H]. For each unit the kernel may load 8 numbers and store 5.
 
 
 # %%
@@ -17,13 +17,13 @@ def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
         one = np.float32(1)
         i, f = gates[row, unit], gates[row, H + unit]
         g, o = gates[row, 2 * H + unit], gates[row, 3 * H + unit]
-        bent = math.tanh(c_next[row, unit])
-        arriving = dh[row, unit]
-        d = dc_next[row, unit] + arriving * o * (one - bent * bent)
+        tanh_c = math.tanh(c_next[row, unit])
+        dh_unit = dh[row, unit]
+        d = dc_next[row, unit] + dh_unit * o * (one - tanh_c * tanh_c)
         dsums[row, unit] = d * g * i * (one - i)
         dsums[row, H + unit] = d * c[row, unit] * f * (one - f)
         dsums[row, 2 * H + unit] = d * i * (one - g * g)
-        dsums[row, 3 * H + unit] = arriving * bent * o * (one - o)
+        dsums[row, 3 * H + unit] = dh_unit * tanh_c * o * (one - o)
         dc[row, unit] = d * f
     ### END SOLUTION
 
@@ -38,27 +38,28 @@ check(lstm_pointwise_backward_kernel)
 # lines: 14
 
 # %% [hint]
-# Two gradients arrive: dh at the output, and dc_next at the cell, from the step after. By which of the two does
-# something reach the gates i, f and g, and by which o?
+# Two gradients come in: dh at the output, and dc_next at the cell, from the next step. Through which of them does the
+# loss depend on the gates i, f and g, and through which on o?
 
 # %% [hint]
-# d = dc_next + dh·o·(1 − tanh²(c_next)) is all that arrives at the new cell. i gets d·g, f gets d·c, g gets d·i, o
-# gets dh·tanh(c_next); each times the slope of its function, written on its output. The cell before gets d·f.
+# d = dc_next + dh·o·(1 − tanh²(c_next)) is the whole gradient of the new cell. The gradient of i is d·g, of f d·c, of g
+# d·i, of o dh·tanh(c_next); multiply each by the derivative of its function, computed from its output. The old cell's
+# gradient is d·f.
 
 # %% [hint]
-# Slopes: i·(1 − i) for a sigmoid, 1 − g² for tanh. Load dh once into a variable; it is needed for d and for o.
+# Derivatives: i·(1 − i) for a sigmoid, 1 − g² for tanh. Load dh once into a variable; it is needed for d and for o.
 
-# %% [mistake] forgets what later steps send to c
-# - dc_next[row, unit] + arriving * o
-# + arriving * o
+# %% [mistake] forgets the gradient of c from the next step
+# - dc_next[row, unit] + dh_unit * o
+# + dh_unit * o
 
-# %% [mistake] forgets what h sends to c
-# - dc_next[row, unit] + arriving * o * (one - bent * bent)
+# %% [mistake] forgets the gradient of c through h
+# - dc_next[row, unit] + dh_unit * o * (one - tanh_c * tanh_c)
 # + dc_next[row, unit]
 
-# %% [mistake] forgets the slope of tanh(c)
-# - arriving * o * (one - bent * bent)
-# + arriving * o
+# %% [mistake] forgets the derivative of tanh(c)
+# - dh_unit * o * (one - tanh_c * tanh_c)
+# + dh_unit * o
 
 # %% [mistake] takes the cell before the step for the one after
 # - math.tanh(c_next[row, unit])
@@ -68,25 +69,39 @@ check(lstm_pointwise_backward_kernel)
 # - d * c[row, unit] * f
 # + d * c_next[row, unit] * f
 
-# %% [mistake] bends the candidate's gradient by the sigmoid's slope
+# %% [mistake] takes the sigmoid's derivative for the candidate
 # - (one - g * g)
 # + g * (one - g)
 
-# %% [mistake] forgets the slope of the output gate
-# - arriving * bent * o * (one - o)
-# + arriving * bent
+# %% [mistake] forgets the derivative of the output gate
+# - dh_unit * tanh_c * o * (one - o)
+# + dh_unit * tanh_c
 
-# %% [mistake] sends all of dc on to the step before
+# %% [mistake] forgets f in the gradient of the old cell
 # - dc[row, unit] = d * f
 # + dc[row, unit] = d
 
 # %% [mistake] loads dh a second time
-# - = arriving * bent * o
-# + = dh[row, unit] * bent * o
+# - = dh_unit * tanh_c * o
+# + = dh[row, unit] * tanh_c * o
 
 # %% [mistake] lets threads beyond the last unit work
 # - row < B and unit < H
 # + row < B
+
+# %% [mistake] forgets all derivatives of the gates' functions
+# -         dsums[row, unit] = d * g * i * (one - i)
+# -         dsums[row, H + unit] = d * c[row, unit] * f * (one - f)
+# -         dsums[row, 2 * H + unit] = d * i * (one - g * g)
+# -         dsums[row, 3 * H + unit] = dh_unit * tanh_c * o * (one - o)
+# +         dsums[row, unit] = d * g
+# +         dsums[row, H + unit] = d * c[row, unit]
+# +         dsums[row, 2 * H + unit] = d * i
+# +         dsums[row, 3 * H + unit] = dh_unit * tanh_c
+
+# %% [mistake] stores the sums in the order i, f, o, g
+# - g, o = gates[row, 2 * H + unit], gates[row, 3 * H + unit]
+# + o, g = gates[row, 2 * H + unit], gates[row, 3 * H + unit]
 
 # %% [right]
 import math

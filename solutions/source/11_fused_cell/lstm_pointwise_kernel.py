@@ -3,11 +3,11 @@
 #
 # <!-- exercise: lstm_pointwise_kernel -->
 #
-# `sums` [B,4·H] hold what the products and biases gave for the gates i, f, g, o, side by side. In one launch of a two-dimensional grid, columns first, a thread for a unit of a sequence:
+# `sums` [B,4·H] hold the sums of products and biases for the gates i, f, g, o, side by side. One launch of a two-dimensional grid, columns first, computes with one thread for each unit of each sequence:
 #
 # i, f, o = σ(sums), g = tanh(sums), new c = f∘c + i∘g, new h = o∘tanh(new c)
 #
-# Write the four gates into `gates` [B,4·H], the new c and the new h. Each unit may load 5 numbers and store 6. The grid may be larger than the arrays.
+# Write the four gates into `gates` [B,4·H], the new c and the new h. For each unit the kernel may load 5 numbers and store 6. The grid may be larger than the arrays. Sums may be as large as ±100; no result may then be NaN.
 
 
 # %%
@@ -43,34 +43,34 @@ check(lstm_pointwise_kernel)
 # lines: 14
 
 # %% [hint]
-# A thread has one unit of one sequence. Which numbers does it need, and which of them has it made itself a line
+# A thread computes one unit of one sequence. Which numbers does it need, and which of them has it computed itself
 # before?
 
 # %% [hint]
 # Load the four sums and c into variables, compute i, f, g, o, the new c and h in variables, store six numbers at the
-# end. Whatever a variable holds needs no second load.
+# end. A number in a variable needs no second load.
 
 # %% [hint]
 # The sums lie side by side: i at column unit, f at H + unit, g at 2·H + unit, o at 3·H + unit. σ(a) is half ·
 # tanh(half · a) + half with half = np.float32(0.5).
 
-# %% [mistake] takes the forget gate for the input gate
+# %% [mistake] swaps the input gate and the forget gate
 # - new = f * c[row, unit] + i * g
 # + new = i * c[row, unit] + f * g
 
-# %% [mistake] forgets what was in the cell
+# %% [mistake] forgets the old cell
 # - f * c[row, unit] + i * g
 # + i * g
 
-# %% [mistake] bends the candidate by the sigmoid
+# %% [mistake] applies the sigmoid to the candidate
 # - g = math.tanh(sums[row, 2 * H + unit])
 # + g = half * math.tanh(half * sums[row, 2 * H + unit]) + half
 
-# %% [mistake] lets the cell out without tanh
+# %% [mistake] forgets tanh of the new cell
 # - o * math.tanh(new)
 # + o * new
 
-# %% [mistake] lets the old cell out
+# %% [mistake] computes h from the old cell
 # - o * math.tanh(new)
 # + o * math.tanh(c[row, unit])
 
@@ -78,13 +78,13 @@ check(lstm_pointwise_kernel)
 # - o * math.tanh(new)
 # + o * math.tanh(c_next[row, unit])
 
-# %% [mistake] keeps the sums in place of the gates
+# %% [mistake] stores the sums in place of the gates
 # - gates[row, unit] = i
 # -
 # + gates[row, unit] = sums[row, unit]
 # +
 
-# %% [mistake] keeps the candidate twice
+# %% [mistake] stores the candidate in place of the output gate
 # - gates[row, 3 * H + unit] = o
 # + gates[row, 3 * H + unit] = g
 
@@ -95,6 +95,16 @@ check(lstm_pointwise_kernel)
 # %% [mistake] takes gates of neighbouring columns
 # - sums[row, H + unit]
 # + sums[row, 1 + unit]
+
+# %% [mistake] takes the sums in the order i, f, o, g
+# -         g = math.tanh(sums[row, 2 * H + unit])
+# -         o = half * math.tanh(half * sums[row, 3 * H + unit]) + half
+# +         g = math.tanh(sums[row, 3 * H + unit])
+# +         o = half * math.tanh(half * sums[row, 2 * H + unit]) + half
+
+# %% [mistake] forgets the 1/2 inside the sigmoid by tanh
+# - i = half * math.tanh(half * sums[row, unit]) + half
+# + i = half * math.tanh(sums[row, unit]) + half
 
 # %% [right]
 import math

@@ -3,7 +3,7 @@
 #
 # <!-- exercise: batch_inputs -->
 #
-# The same pass from `x` [T,B,I]. `inputs(rows)` multiplies rows [n,I] with the input weights; `step(a, h)` makes the next state [B,H] from a step's input product and the state. Call `inputs` for `k` steps at a time, for the last steps with what is left, and not before the steps of the chunk before have run: their products take memory.
+# The same forward pass, from `x` [T,B,I]. `inputs(rows)` multiplies rows [n,I] by the input weights and returns [n,H]; `step(a, h)` computes the next state [B,H] from a step's input product [B,H] and the state [B,H]. Call `inputs` for `k` steps at a time. If T is no multiple of k, the last call gets the rest, without padding. Do not call `inputs` for a chunk before all steps of the previous chunk have run: products that wait take memory.
 
 
 # %%
@@ -50,11 +50,11 @@ check(batch_inputs)
 # - x[first : first + k]
 # + x[first:]
 
-# %% [mistake] leaves out the steps that are left over
+# %% [mistake] leaves out the last, shorter chunk
 # - range(0, T, k)
 # + range(0, T - T % k, k)
 
-# %% [mistake] takes the first steps each time
+# %% [mistake] takes the first steps in every chunk
 # - x[first : first + k]
 # + x[: min(k, T - first)]
 
@@ -62,7 +62,7 @@ check(batch_inputs)
 # - step(a, states[-1])
 # + step(a, h)
 
-# %% [mistake] forgets the state that was given
+# %% [mistake] forgets the initial state
 # - return np.stack(states)
 # + return np.stack(states[1:])
 
@@ -73,6 +73,19 @@ check(batch_inputs)
 # %% [mistake] mixes steps and sequences
 # - .reshape(len(chunk), B, -1)
 # + .reshape(B, len(chunk), -1).swapaxes(0, 1)
+
+# %% [mistake] pads the last chunk with zeros
+# -         products = inputs(chunk.reshape(-1, I)).reshape(len(chunk), B, -1)
+# +         padded = np.concatenate([chunk, np.zeros((k - len(chunk), B, I), x.dtype)])
+# +         products = inputs(padded.reshape(-1, I)).reshape(k, B, -1)[: len(chunk)]
+
+# %% [mistake] multiplies a chunk again for each of its steps
+# -         products = inputs(chunk.reshape(-1, I)).reshape(len(chunk), B, -1)
+# -         for a in products:
+# -             states.append(step(a, states[-1]))
+# +         for t in range(len(chunk)):
+# +             products = inputs(chunk.reshape(-1, I)).reshape(len(chunk), B, -1)
+# +             states.append(step(products[t], states[-1]))
 
 # %% [right]
 def batch_inputs(x, h, inputs, step, k):

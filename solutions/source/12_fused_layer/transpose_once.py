@@ -3,19 +3,19 @@
 #
 # <!-- exercise: transpose_once -->
 #
-# `multiply(rows, name)` gives rows times weights as they lie. `turn(name)` lays the transposed weights down beside them and returns their name; it costs a pass over all of them. There are the recurrent weights `"U"`, a row for each unit, so that a step needs h·Uᵀ.
+# `multiply(rows, name)` returns rows times the weights as they are stored. `turn(name)` stores the transposed weights under a new name and returns that name; it costs a pass over all of them. The recurrent weights are called `"U"` [H,H] and have a row for each unit, so a step needs h·Uᵀ.
 #
-# `inputs` [T,B,H] are the input products with biases, `h` [B,H] the first state. Return all states [T+1,B,H] of a tanh network, the first included, and turn once.
+# `inputs` [T,B,H] are the input products with biases, `h` [B,H] is the initial state. Return all states [T+1,B,H] of a tanh network, beginning with the initial one, and call `turn` once.
 
 
 # %%
 def transpose_once(inputs, h, turn, multiply):
     """[T+1,B,H] of h[t+1] = tanh(inputs[t] + h[t]·Uᵀ)."""
     ### BEGIN SOLUTION
-    turned = turn("U")
+    transposed = turn("U")
     states = [h]
     for a in inputs:
-        states.append(np.tanh(a + multiply(states[-1], turned)))
+        states.append(np.tanh(a + multiply(states[-1], transposed)))
     return np.stack(states)
     ### END SOLUTION
 
@@ -30,22 +30,22 @@ check(transpose_once)
 # lines: 5
 
 # %% [hint]
-# multiply(rows, name) gives rows times the weights as they lie. Which product does the step need, with the rows of U
+# multiply(rows, name) returns rows times the weights as they are stored. Which product does the step need, with the rows of U
 # or with its columns?
 
 # %% [hint]
-# turn("U") lays the transposed weights down and returns their name. It costs a pass over all weights, so it belongs
+# turn("U") stores the transposed weights and returns their name. It costs a pass over all weights, so it belongs
 # before the loop.
 
 # %% [hint]
-# `turned = turn("U")`, then in each step `np.tanh(a + multiply(states[-1], turned))`.
+# `transposed = turn("U")`, then in each step `np.tanh(a + multiply(states[-1], transposed))`.
 
-# %% [mistake] turns the weights in every step
-# - multiply(states[-1], turned)
+# %% [mistake] transposes the weights in every step
+# - multiply(states[-1], transposed)
 # + multiply(states[-1], turn("U"))
 
-# %% [mistake] multiplies with the weights as they lie
-# - multiply(states[-1], turned)
+# %% [mistake] multiplies by the weights without transposing them
+# - multiply(states[-1], transposed)
 # + multiply(states[-1], "U")
 
 # %% [mistake] forgets the inputs
@@ -53,18 +53,18 @@ check(transpose_once)
 # + 0 * a + multiply
 
 # %% [mistake] forgets tanh
-# - np.tanh(a + multiply(states[-1], turned))
-# + a + multiply(states[-1], turned)
+# - np.tanh(a + multiply(states[-1], transposed))
+# + a + multiply(states[-1], transposed)
 
 # %% [mistake] starts every step from the first state
-# - multiply(states[-1], turned)
-# + multiply(h, turned)
+# - multiply(states[-1], transposed)
+# + multiply(h, transposed)
 
-# %% [mistake] forgets the state that was given
+# %% [mistake] forgets the initial state
 # - np.stack(states)
 # + np.stack(states[1:])
 
-# %% [mistake] takes the steps in reverse
+# %% [mistake] takes the steps in reverse order
 # - for a in inputs:
 # + for a in inputs[::-1]:
 

@@ -3,22 +3,22 @@
 #
 # <!-- exercise: weight_gradient_after_loop -->
 #
-# The way back of a tanh network. `h` [T+1,B,H] are its states, `dy` [T,B,H] what arrives at each from above. `back(d)` multiplies the gradient of a step's sum [B,H] with U and gives what the step before gets. `gradient(d)` takes the gradients of the sums of **all** steps as rows [T·B,H], step after step, and returns those of W, U and b side by side.
+# The backward pass of a tanh network. `h` [T+1,B,H] are its states, `dy` [T,B,H] the gradients of its outputs h[1] to h[T]. `back(d)` multiplies the gradient of a step's sum [B,H] by U and returns the gradient [B,H] that this step sends to the state before it. `gradient(d)` takes the gradients of the sums of **all** steps as rows [T·B,H], step after step from the first, and returns those of W, U and b side by side.
 #
-# Return what `gradient` returns, called once, and the gradient of the first state.
+# Call `gradient` once. Return its result and the gradient of the initial state h[0].
 
 
 # %%
 def weight_gradient_after_loop(h, dy, back, gradient):
-    """(the gradients of all weights, dh of the first state [B,H])"""
+    """(the gradients of all weights, dh of the initial state [B,H])"""
     ### BEGIN SOLUTION
     T, B, H = dy.shape
-    d, arriving = np.zeros_like(dy), np.zeros_like(dy[0])
+    d, from_next = np.zeros_like(dy), np.zeros_like(dy[0])
     for t in range(T - 1, -1, -1):
-        dh = dy[t] + arriving
+        dh = dy[t] + from_next
         d[t] = dh * (1 - h[t + 1] * h[t + 1])
-        arriving = back(d[t])
-    return gradient(d.reshape(T * B, H)), arriving
+        from_next = back(d[t])
+    return gradient(d.reshape(T * B, H)), from_next
     ### END SOLUTION
 
 
@@ -32,42 +32,42 @@ check(weight_gradient_after_loop)
 # lines: 8
 
 # %% [hint]
-# The sweep needs back(d) in every step, because the step before waits for it. Does anything in the sweep wait for the
+# The loop needs back(d) in every step, because the step before waits for it. Does any step of the loop wait for the
 # gradients of the weights?
 
 # %% [hint]
-# Keep d of every step in an array [T,B,H], at its own step. After the sweep it is the left factor of one product,
-# [T·B,H], and gradient gives everything at once.
+# Store d of every step in an array [T,B,H], at its own step. After the loop call gradient once with it, reshaped to
+# [T·B,H].
 
 # %% [hint]
-# From the last step to the first: `dh = dy[t] + arriving`, `d[t] = dh * (1 - h[t + 1] ** 2)`, `arriving =
-# back(d[t])`. Then `return gradient(d.reshape(T * B, H)), arriving`.
+# From the last step to the first: `dh = dy[t] + from_next`, `d[t] = dh * (1 - h[t + 1] ** 2)`, `from_next =
+# back(d[t])`. Then `return gradient(d.reshape(T * B, H)), from_next`.
 
 # %% [mistake] multiplies for the weights in every step
-# - arriving = back(d[t])
-# + arriving = back(d[t]) + 0 * gradient(d[t]).sum()
+# - from_next = back(d[t])
+# + from_next = back(d[t]) + 0 * gradient(d[t]).sum()
 
-# %% [mistake] keeps the steps in the order of the sweep
-# - d[t] = dh
-# + d[T - 1 - t] = dh
+# %% [mistake] stores the steps in reverse order
+# - d.reshape(T * B, H)
+# + d[::-1].reshape(T * B, H)
 
-# %% [mistake] forgets what later steps send
-# - dy[t] + arriving
+# %% [mistake] forgets the gradient from the next step
+# - dy[t] + from_next
 # + dy[t]
 
 # %% [mistake] takes the state before the step
 # - h[t + 1] * h[t + 1]
 # + h[t] * h[t]
 
-# %% [mistake] forgets the slope of tanh
+# %% [mistake] forgets the derivative of tanh
 # - dh * (1 - h[t + 1] * h[t + 1])
 # + dh
 
-# %% [mistake] sweeps forward in time
+# %% [mistake] loops forward in time
 # - range(T - 1, -1, -1)
 # + range(T)
 
-# %% [mistake] sends dh back, not the gradient of the sum
+# %% [mistake] calls back with dh, not with the gradient of the sum
 # - back(d[t])
 # + back(dh)
 
@@ -81,12 +81,12 @@ check(weight_gradient_after_loop)
 
 # %% [right]
 def weight_gradient_after_loop(h, dy, back, gradient):
-    kept, sent = [], 0 * dy[0]
-    for later, arriving in zip(h[:0:-1], dy[::-1]):
-        d = (arriving + sent) * (1 - later**2)
-        kept.insert(0, d)
-        sent = back(d)
-    return gradient(np.concatenate(kept)), sent
+    ds, dh = [], 0 * dy[0]
+    for state, dy_t in zip(h[:0:-1], dy[::-1]):
+        d = (dy_t + dh) * (1 - state**2)
+        ds.insert(0, d)
+        dh = back(d)
+    return gradient(np.concatenate(ds)), dh
 
 # %% [right]
 def weight_gradient_after_loop(h, dy, back, gradient):

@@ -3,9 +3,9 @@
 #
 # <!-- exercise: assign_streams -->
 #
-# `operations` is a list of (layer, step, kind) in the order in which they will be issued; the kinds are `"inputs"`, `"recurrent"` and `"cell"`. `waits[k]` are the places of the operations that operation k reads from.
+# `operations` is a list of (layer, step, kind) in the order in which they will be issued; the kinds are `"inputs"`, `"recurrent"` and `"cell"`. `waits[k]` lists the operations, as indices into `operations`, whose results operation k reads, in any order.
 #
-# Return a stream number for each operation, and a list of events (earlier, later): the stream of `later` is held until `earlier` is done. No more than two streams a layer, no operation before what it reads, and no queueing that could be avoided.
+# Return a stream number for each operation, and a list of events (earlier, later), two indices: before operation `later`, its stream waits until operation `earlier` has finished. There may be no more than two streams a layer; no operation may start before the operations whose results it reads have finished; and neither streams nor events may make an operation wait without need: the whole must take no longer than two streams a layer allow.
 
 
 # %%
@@ -28,12 +28,12 @@ check(assign_streams)
 # lines: 4
 
 # %% [hint]
-# A stream is a queue: what stands in it runs in the order in which it was issued. Which operations of a layer have to
+# A stream is a queue: its operations run in the order in which they were issued. Which operations of a layer have to
 # run one after the other anyway?
 
 # %% [hint]
-# A layer's recurrence, recurrent product and cell in turn, is one queue. Its input products need not stand in it:
-# they wait for the layer below only. Two streams a layer, then; an event wherever an operation waits for one of
+# A layer's recurrence, recurrent product and cell in turn, is one queue. Its input products need not be in it: they
+# wait for the layer below only. So use two streams a layer, and an event wherever an operation reads the result of
 # another stream.
 
 # %% [hint]
@@ -60,7 +60,7 @@ check(assign_streams)
 # - [(w, k) for k in range(len(operations)) for w in waits[k] if streams[w] != streams[k]]
 # + []
 
-# %% [mistake] turns the events round
+# %% [mistake] swaps earlier and later in the events
 # - (w, k) for k
 # + (k, w) for k
 
@@ -72,6 +72,18 @@ check(assign_streams)
 # - for w in waits[k]
 # + for w in waits[k][-1:]
 
+# %% [mistake] waits for the first of several
+# - for w in waits[k]
+# + for w in waits[k][:1]
+
+# %% [mistake] waits for every operation issued before
+# - for w in waits[k] if
+# + for w in range(k) if
+
+# %% [mistake] waits for the operation issued just before
+# - for w in waits[k] if streams[w] != streams[k]
+# + for w in {*waits[k], max(k - 1, 0)} if streams[w] != streams[k]
+
 # %% [mistake] puts a layer's cells beside its products
 # - 2 * layer + (kind == "inputs")
 # + 2 * layer + (kind == "cell")
@@ -80,7 +92,7 @@ check(assign_streams)
 def assign_streams(operations, waits):
     names = sorted({(layer, kind == "inputs") for layer, _, kind in operations})
     streams = [names.index((layer, kind == "inputs")) for layer, _, kind in operations]
-    return streams, [(w, k) for k, each in enumerate(waits) for w in each]
+    return streams, [(w, k) for k, sources in enumerate(waits) for w in sources]
 
 # %% [right]
 def assign_streams(operations, waits):

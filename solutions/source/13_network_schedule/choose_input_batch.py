@@ -3,9 +3,9 @@
 #
 # <!-- exercise: choose_input_batch -->
 #
-# A layer takes its inputs in chunks of k steps. A chunk's product takes `launch` + k·`work`, then each of its steps takes `step`; chunks of a layer run one after the other, and a chunk of the next layer begins when the same chunk of the layer below has ended. The last chunk counts as a whole one.
+# A layer takes its inputs in chunks of k steps. The product of a chunk takes the time `launch` + k·`work`; then each of the chunk's k steps takes the time `step`. The chunks of a layer run one after the other. A chunk of the next layer begins when the same chunk of the layer below has ended and its own layer's previous chunk has ended. A last chunk with fewer than k steps takes as long as a full one.
 #
-# Return the k from 1 to T with the shortest time until all layers have ended, of equals the smallest, and that time.
+# Return the k from 1 to T for which all layers end earliest, and that time. If several k give the same time, return the smallest.
 
 
 # %%
@@ -70,6 +70,18 @@ check(choose_input_batch)
 # %% [mistake] never takes more than two
 # - range(1, T + 1)
 # + range(1, min(T, 2) + 1)
+
+# %% [mistake] returns the largest of equals
+# - range(1, T + 1)
+# + range(T, 0, -1)
+
+# %% [mistake] tries divisors of T only
+# - min(range(1, T + 1), key=time)
+# + min([k for k in range(1, T + 1) if T % k == 0], key=time)
+
+# %% [mistake] forgets that a chunk's product grows with k
+# - launch + k * (work + step)
+# + launch + work + k * step
 
 # %% [right]
 def choose_input_batch(T, layers, launch, work, step):

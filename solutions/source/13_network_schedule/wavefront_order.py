@@ -3,7 +3,7 @@
 #
 # <!-- exercise: wavefront_order -->
 #
-# Cell (layer, step) reads what cell (layer, step − 1) and cell (layer − 1, step) have made. Return all cells in an order in which each comes after those it reads, and no cell comes before one that could have run earlier: the cells that can run first, then those that can run next, and so on. Cells that can run at the same time may stand in any order.
+# Cell (layer, step) reads the results of cell (layer, step − 1) and cell (layer − 1, step), if they exist. Assume that any number of cells can run at the same time. Return all cells in the order in which they can start: first the cells that can run in the first round, then those of the second round, and so on. Cells of the same round may be in any order.
 
 
 # %%
@@ -26,7 +26,7 @@ check(wavefront_order)
 
 # %% [hint]
 # A cell reads the state of its own layer one step before, and the output of the layer below at its own step. Draw a
-# grid and number the cells by how early each can run.
+# grid and write into each cell the round in which it can run first.
 
 # %% [hint]
 # Cell (layer, step) can run as number layer + step: all cells of a diagonal at once. There are layers + steps − 1
@@ -51,7 +51,7 @@ check(wavefront_order)
 # - range(layers + steps - 1)
 # + range(layers + steps - 1)[::-1]
 
-# %% [mistake] has steps that are not there
+# %% [mistake] has steps below 0
 # - if 0 <= d - l < steps
 # + if d - l < steps
 
@@ -59,7 +59,7 @@ check(wavefront_order)
 # - (l, d - l) for d
 # + (layers - 1 - l, d - l) for d
 
-# %% [mistake] turns layers and steps round
+# %% [mistake] swaps layers and steps
 # - (l, d - l) for d
 # + (d - l, l) for d
 

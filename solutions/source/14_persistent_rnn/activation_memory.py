@@ -3,18 +3,18 @@
 #
 # <!-- exercise: activation_memory -->
 #
-# A layer of a plain RNN with H inputs and H units keeps two arrays of T·B·H numbers for its gradient: its inputs and its states. Its weights W and U have H² numbers each, and each of them has a gradient and a momentum beside it.
+# A layer of a plain RNN with H inputs and H units saves two arrays of T·B·H numbers for its backward pass: its inputs and its states. Its weights W and U have H² numbers each, and each weight also has a gradient and a momentum. Every number has `itemsize` bytes.
 #
-# Return the bytes a layer keeps for its gradient, and how many layers, with their weights, gradients and momenta, fit into `memory` bytes.
+# Return the bytes that a layer saves for its backward pass, and how many whole layers, with their saved arrays, weights, gradients and momenta, fit into `memory` bytes.
 
 
 # %%
 def activation_memory(T, B, H, itemsize, memory):
-    """(bytes kept by a layer, layers that fit)"""
+    """(bytes saved by a layer, layers that fit)"""
     ### BEGIN SOLUTION
-    kept = 2 * T * B * H * itemsize
+    saved = 2 * T * B * H * itemsize
     weights = 3 * 2 * H * H * itemsize
-    return kept, memory // (kept + weights)
+    return saved, memory // (saved + weights)
     ### END SOLUTION
 
 
@@ -28,26 +28,26 @@ check(activation_memory)
 # lines: 3
 
 # %% [hint]
-# Which arrays does the way back need of a plain RNN, and how large is each? Which of them grow with the minibatch,
+# Which arrays does the backward pass need of a plain RNN, and how large is each? Which of them grow with the minibatch,
 # and which do not?
 
 # %% [hint]
-# Kept are the layer's inputs and its h: two arrays of T·B·H numbers. Weights are W and U, H² numbers each, and beside
+# Saved are the layer's inputs and its h: two arrays of T·B·H numbers. Weights are W and U, H² numbers each, and beside
 # each its gradient and the optimiser's momentum.
 
 # %% [hint]
-# `kept = 2 * T * B * H * itemsize`; three times two times H² numbers for the weights; a layer needs both, and only
+# `saved = 2 * T * B * H * itemsize`; three times two times H² numbers for the weights; a layer needs both, and only
 # whole layers count.
 
-# %% [mistake] keeps one step
+# %% [mistake] saves one step
 # - 2 * T * B * H
 # + 2 * B * H
 
-# %% [mistake] keeps one sequence
+# %% [mistake] saves one sequence
 # - 2 * T * B * H
 # + 2 * T * H
 
-# %% [mistake] keeps h and forgets the inputs
+# %% [mistake] saves h and forgets the inputs
 # - 2 * T * B * H
 # + T * B * H
 
@@ -56,8 +56,8 @@ check(activation_memory)
 # + 2 * T * B * H
 
 # %% [mistake] forgets the weights
-# - (kept + weights)
-# + kept
+# - (saved + weights)
+# + saved
 
 # %% [mistake] counts the weights once
 # - 3 * 2 * H * H
@@ -72,8 +72,8 @@ check(activation_memory)
 # + 3 * 2 * B * H * H
 
 # %% [mistake] rounds up to a layer that has no room
-# - memory // (kept + weights)
-# + -(-memory // (kept + weights))
+# - memory // (saved + weights)
+# + -(-memory // (saved + weights))
 
 # %% [right]
 def activation_memory(T, B, H, itemsize, memory):

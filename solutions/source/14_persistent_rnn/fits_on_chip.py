@@ -3,9 +3,9 @@
 #
 # <!-- exercise: fits_on_chip -->
 #
-# A layer has recurrent weights [gates·H, H] of `itemsize` bytes. Each of `multiprocessors` has `registers` bytes of registers and `shared` bytes of shared memory to spare for them.
+# A layer has recurrent weights [gates·H, H] of `itemsize` bytes. Each of the chip's `multiprocessors` has room for `registers` bytes of weights in registers and for `shared` bytes in shared memory. Memory is filled to the last byte; a weight may even be split.
 #
-# Return two numbers. The place: 1 if the registers of the whole chip are enough, 2 if registers and shared memory together are, else 0. And the most units a layer may have to find room in both together.
+# Return two numbers. First the place: 1 if the registers of the whole chip are enough, 2 if registers and shared memory together are enough, else 0. Then the largest number of units H that a layer with these gates may have to fit into registers and shared memory together.
 
 
 # %%
@@ -35,7 +35,7 @@ check(fits_on_chip)
 
 # %% [hint]
 # Needed: gates·H²·itemsize. Registers of all multiprocessors come first; registers and shared memory of all come
-# next. The largest layer solves gates·H²·itemsize ≤ what there is.
+# next. The largest layer is the largest H with gates·H²·itemsize ≤ the bytes of both.
 
 # %% [hint]
 # `place = 1 if needed <= in_registers else 2 if needed <= in_both else 0`; the most units are the root of in_both /
@@ -49,7 +49,7 @@ check(fits_on_chip)
 # - gates * H * H * itemsize
 # + gates * H * H
 
-# %% [mistake] asks one multiprocessor only
+# %% [mistake] counts the registers of one multiprocessor only
 # - in_registers = multiprocessors * registers
 # + in_registers = registers
 
@@ -65,7 +65,7 @@ check(fits_on_chip)
 # - needed <= in_registers
 # + needed < in_registers
 
-# %% [mistake] gives weights, not units
+# %% [mistake] returns the number of weights, not of units
 # - (in_both // (gates * itemsize)) ** 0.5
 # + in_both // (gates * itemsize)
 
@@ -77,13 +77,21 @@ check(fits_on_chip)
 # - in_both // (gates * itemsize)
 # + in_both // itemsize
 
+# %% [mistake] compares shared memory alone with the weights
+# - 2 if needed <= in_both else 0
+# + 2 if needed <= in_both - in_registers else 0
+
+# %% [mistake] prefers both memories to registers alone
+# - 1 if needed <= in_registers else 2 if needed <= in_both else 0
+# + 2 if needed <= in_both else 1 if needed <= in_registers else 0
+
 # %% [right]
 def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
-    each = gates * itemsize
+    unit = gates * itemsize
     rooms = [multiprocessors * registers, multiprocessors * (registers + shared)]
-    place = next((k for k, room in enumerate(rooms, 1) if H * H * each <= room), 0)
+    place = next((k for k, room in enumerate(rooms, 1) if H * H * unit <= room), 0)
     most = 0
-    while (most + 1) ** 2 * each <= rooms[1]:
+    while (most + 1) ** 2 * unit <= rooms[1]:
         most += 1
     return place, most
 

@@ -3,9 +3,9 @@
 #
 # <!-- exercise: flag_barrier -->
 #
-# `history` is [steps+1, n], its row 0 is given, n is the number of threads of the grid. In each step every thread puts into its place of the next row the mean of the whole row before, plus one. So nobody may begin a step before all blocks have ended the one before.
+# `history` is [steps+1, n]; its row 0 is the input, and n is the number of threads of the grid. In each step every thread writes the mean of the whole previous row, plus one, into its own element of the next row. So no block may begin a step before all blocks have finished the previous one.
 #
-# `flags` has a zero for each block. No more blocks are launched than a block has threads, and all of them run at once.
+# `flags` [blocks] are zeros, one for each block. There are no more blocks than a block has threads, and all blocks run at the same time (they are co-resident).
 
 
 # %%
@@ -41,13 +41,13 @@ check(flag_barrier)
 # lines: 12
 
 # %% [hint]
-# A block can wait for its own threads with cuda.syncthreads(), but not for other blocks. What can it write so that
-# they see it has come, and what must be certain about its results by then?
+# cuda.syncthreads() waits for the threads of one block, not for other blocks. What can a block write so that other blocks
+# see that it has finished a step, and what must be visible before that?
 
 # %% [hint]
-# After a barrier one thread makes the block's writes visible with cuda.threadfence() and puts the step into
-# flags[block]. Then each of the first gridDim threads looks at one flag until it is there, and a barrier lets the
-# block go on.
+# After a barrier one thread publishes the block's writes with cuda.threadfence() and writes the step's number into
+# flags[block]. Then each of the first gridDim threads reads one flag until it has that number. A fence and a barrier of
+# the block follow.
 
 # %% [hint]
 # `cuda.syncthreads()`; thread 0: `cuda.threadfence()`, `cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)`; threads
@@ -59,12 +59,12 @@ check(flag_barrier)
 # -
 # +
 
-# %% [mistake] puts the flag up before the block has written
+# %% [mistake] sets the flag before the block has written
 # -         cuda.syncthreads()
 # -         if cuda.threadIdx.x == 0
 # +         if cuda.threadIdx.x == 0
 
-# %% [mistake] lets threads go on that have not seen the flags
+# %% [mistake] has no block barrier after the flags
 # -         cuda.threadfence()
 # -         cuda.syncthreads()
 # -
@@ -75,7 +75,7 @@ check(flag_barrier)
 # - (flags, cuda.threadIdx.x, 0)
 # + (flags, cuda.blockIdx.x, 0)
 
-# %% [mistake] puts up the same flag in every step
+# %% [mistake] sets the flag to 1 in every step
 # - cuda.blockIdx.x, t + 1)
 # + cuda.blockIdx.x, 1)
 
@@ -83,15 +83,15 @@ check(flag_barrier)
 # - 0) < t + 1
 # + 0) < 1
 
-# %% [mistake] looks at the first flag only
+# %% [mistake] reads the first flag only
 # - if cuda.threadIdx.x < cuda.gridDim.x:
 # + if cuda.threadIdx.x == 0:
 
-# %% [mistake] waits for a step that nobody takes
+# %% [mistake] waits for the flag of the next step
 # - 0) < t + 1
 # + 0) < t + 2
 
-# %% [mistake] has no barrier between blocks
+# %% [mistake] does not wait for other blocks
 # - if cuda.threadIdx.x < cuda.gridDim.x:
 # + if cuda.threadIdx.x < 0:
 
@@ -113,6 +113,47 @@ def flag_barrier(history, flags, steps):
                 while cuda.atomic.add(flags, block, 0) <= t:
                     pass
             cuda.threadfence()
+        cuda.syncthreads()
+
+# %% [mistake] waits for an equal flag
+# - 0) < t + 1
+# + 0) != t + 1
+
+# %% [mistake] has no fence after the flags
+# -         cuda.threadfence()
+# -         cuda.syncthreads()
+# -
+# +         cuda.syncthreads()
+# +
+
+# %% [mistake] resets a counter in place of flags that count steps
+# -             cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+# -         if cuda.threadIdx.x < cuda.gridDim.x:
+# -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+# -                 pass
+# +             if cuda.atomic.add(flags, 0, 1) == cuda.gridDim.x - 1:
+# +                 cuda.atomic.exch(flags, 0, 0)
+# +             while cuda.atomic.add(flags, 0, 0) != 0:
+# +                 pass
+
+# %% [right]
+from rnnlab import cuda
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i = cuda.grid(1)
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(history.shape[1]):
+            total += history[t, k]
+        history[t + 1, i] = total / np.float32(history.shape[1]) + np.float32(1)
+        cuda.threadfence()  # by every writer
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+        if cuda.threadIdx.x < cuda.gridDim.x:
+            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+                pass
+        cuda.threadfence()
         cuda.syncthreads()
 
 # %% [right]

@@ -3,7 +3,9 @@
 #
 # <!-- exercise: persistent_rnn_kernel -->
 #
-# One sequence, 16 units, a thread each: h[t+1] = tanh(inputs[t] + weights h[t]), for all steps in one launch of several blocks. `inputs` [T,16] hold the input products and biases, `h` [T+1,16] has its row 0 given. Each weight is loaded once, however many steps there are.
+# One sequence, 16 units, one thread for each: h[t+1] = tanh(inputs[t] + weights h[t]), for all T steps in one launch of several blocks. `inputs` [T,16] are the input products with biases; row 0 of `h` [T+1,16] is the initial state. `flags` [blocks] are zeros. There are no more blocks than a block has threads, and all blocks run at the same time.
+#
+# Each weight may be loaded from global memory once, however many steps there are: store a thread's row of the weights in `cuda.local.array(16, np.float32)`. (A Python list does not compile for a GPU.)
 
 
 # %%
@@ -42,12 +44,12 @@ check(persistent_rnn_kernel)
 # lines: 16
 
 # %% [hint]
-# A launch a step would read all weights in every step. If the loop over time is in the kernel, what can a thread keep
-# from one step to the next, and what must it get from the others?
+# A launch a step would read all weights in every step. If the loop over time is in the kernel, what can a thread store
+# from one step to the next, and what must it read from other threads?
 
 # %% [hint]
 # Each thread has one unit: it copies its row of 16 weights into cuda.local.array once. In each step it adds inputs[t,
-# unit] and 16 products with h[t], writes tanh into h[t + 1], and all blocks meet as in flag_barrier.
+# unit] and 16 products with h[t], writes tanh into h[t + 1], and all blocks synchronise as in flag_barrier.
 
 # %% [hint]
 # `mine = cuda.local.array(16, np.float32)`, filled before the loop; `total += mine[k] * h[t, k]`; `h[t + 1, unit] =
@@ -89,6 +91,17 @@ check(persistent_rnn_kernel)
 # %% [mistake] does not wait for the other blocks
 # - < cuda.gridDim.x:
 # + < 0:
+
+# %% [mistake] has no fence after the flags
+# -         cuda.threadfence()
+# -         cuda.syncthreads()
+# -
+# +         cuda.syncthreads()
+# +
+
+# %% [mistake] waits for an equal flag
+# - 0) < t + 1
+# + 0) != t + 1
 
 # %% [right]
 import math

@@ -3,14 +3,14 @@
 #
 # <!-- exercise: tile_for_thread -->
 #
-# A block has `warps` warps of 32 threads; a warp has `units` units, all their gates, and counts on from block to block. The lanes of a warp share the H columns out: lane 0 has columns 0, 32, 64, … Gate g of unit u is row g·H + u of the weights.
+# A block has `warps` warps of 32 threads. Each warp has `units` consecutive units with all their gates; warps are numbered from block to block, so the first warp of block 1 follows the last warp of block 0. If H is not divisible, the last warps have fewer units or none. The columns are distributed over the lanes: lane 0 has columns 0, 32, 64, …, lane 1 has columns 1, 33, 65, … Gate g of unit u is row g·H + u of the weights.
 #
 # Return the weights of one thread, a list of pairs (row, column), in any order.
 
 
 # %%
 def tile_for_thread(block, thread, H, gates, units, warps):
-    """The weights [gates·H, H] that this thread keeps, as (row, column)."""
+    """The elements of the weights [gates·H, H] that this thread stores, as (row, column)."""
     ### BEGIN SOLUTION
     warp, lane = block * warps + thread // 32, thread % 32
     mine = range(warp * units, min((warp + 1) * units, H))
@@ -32,7 +32,7 @@ check(tile_for_thread)
 # and which columns has the lane?
 
 # %% [hint]
-# Warp w has units w·units … (w+1)·units, as far as there are H. Gate g of unit u is row g·H + u. A lane has columns
+# Warp w has units w·units … (w+1)·units, but none beyond H − 1. Gate g of unit u is row g·H + u. A lane has columns
 # lane, lane + 32, lane + 64, …
 
 # %% [hint]
@@ -55,7 +55,7 @@ check(tile_for_thread)
 # - range(lane, H, 32)
 # + range(lane, min(lane + 1, H))
 
-# %% [mistake] keeps one gate only
+# %% [mistake] stores one gate only
 # - for gate in range(gates)
 # + for gate in range(1)
 
@@ -63,7 +63,7 @@ check(tile_for_thread)
 # - gate * H + unit
 # + unit * gates + gate
 
-# %% [mistake] has units that are not there
+# %% [mistake] has units beyond H − 1
 # - min((warp + 1) * units, H)
 # + (warp + 1) * units
 
@@ -71,19 +71,27 @@ check(tile_for_thread)
 # - range(warp * units, min((warp + 1) * units, H))
 # + range(warp, min(warp + 1, H))
 
-# %% [mistake] turns rows and columns round
+# %% [mistake] swaps rows and columns
 # - (gate * H + unit, column)
 # + (column, gate * H + unit)
 
+# %% [mistake] gives a lane neighbouring columns
+# - range(lane, H, 32)
+# + range(lane * -(-H // 32), min((lane + 1) * -(-H // 32), H))
+
+# %% [mistake] swaps lane and warp
+# - warp, lane = block * warps + thread // 32, thread % 32
+# + warp, lane = block * warps + thread % warps, thread // warps
+
 # %% [right]
 def tile_for_thread(block, thread, H, gates, units, warps):
-    found = []
+    weights = []
     for row in range(gates * H):
         for column in range(H):
             warp = row % H // units
             if warp // warps == block and warp % warps * 32 + column % 32 == thread:
-                found.append((row, column))
-    return found
+                weights.append((row, column))
+    return weights
 
 # %% [right]
 def tile_for_thread(block, thread, H, gates, units, warps):

@@ -3,20 +3,20 @@
 #
 # <!-- exercise: pack_fragment -->
 #
-# `tile` is [16,8] of uint32: 16 rows of 8 words, the first factor of `mma`. Lane 4g + t of the warp, g from 0 to 7 and t from 0 to 3, holds four of its words, in this order: word t of row g, word t of row g + 8, word t + 4 of row g, word t + 4 of row g + 8.
+# `tile` [16,8] of uint32 has 16 rows of 8 words; it is the first factor of `mma`. Lane 4g + t of the warp, g from 0 to 7 and t from 0 to 3, holds four of its words, in this order: word t of row g, word t of row g + 8, word t + 4 of row g, word t + 4 of row g + 8.
 #
-# Return [32,4] of uint32: what each lane holds.
+# Return the four words of each lane, [32,4] of uint32.
 
 
 # %%
 def pack_fragment(tile):
     """[32,4] uint32 of tile [16,8] uint32."""
     ### BEGIN SOLUTION
-    held = np.empty((32, 4), "uint32")
+    fragment = np.empty((32, 4), "uint32")
     for lane in range(32):
         g, t = lane // 4, lane % 4
-        held[lane] = tile[g, t], tile[g + 8, t], tile[g, t + 4], tile[g + 8, t + 4]
-    return held
+        fragment[lane] = tile[g, t], tile[g + 8, t], tile[g, t + 4], tile[g + 8, t + 4]
+    return fragment
     ### END SOLUTION
 
 
@@ -30,18 +30,18 @@ check(pack_fragment)
 # lines: 5
 
 # %% [hint]
-# The tile has 16·8 words, the warp 32 lanes: four words each. A lane's number has two parts: which eighth of the warp
-# it is in, and its place there.
+# The tile has 16·8 words, the warp 32 lanes: four words each. A lane's number has two parts, g and t. How do you compute
+# them?
 
 # %% [hint]
 # Lane 4g + t has g = lane // 4 and t = lane % 4. Its rows are g and g + 8, its words t and t + 4; both rows of word t
 # come first, then both rows of word t + 4.
 
 # %% [hint]
-# `held[lane] = tile[g, t], tile[g + 8, t], …` for each of 32 lanes, in an array [32,4] of uint32; or reshape the tile
+# `fragment[lane] = tile[g, t], tile[g + 8, t], …` for each of 32 lanes, in an array [32,4] of uint32; or reshape the tile
 # to [2, 8, 2, 4] (row half, g, word half, t) and transpose.
 
-# %% [mistake] deals the words out in the order of memory
+# %% [mistake] distributes the words in the order of memory
 # - tile[g, t], tile[g + 8, t], tile[g, t + 4], tile[g + 8, t + 4]
 # + tile.reshape(32, 4)[lane]
 
@@ -72,6 +72,10 @@ check(pack_fragment)
 # %% [mistake] forgets words 4 to 7
 # - tile[g, t + 4], tile[g + 8, t + 4]
 # + tile[g, t], tile[g + 8, t]
+
+# %% [mistake] returns int64
+# - np.empty((32, 4), "uint32")
+# + np.empty((32, 4), "int64")
 
 # %% [right]
 def pack_fragment(tile):

@@ -3,11 +3,11 @@
 #
 # <!-- exercise: register_budget -->
 #
-# A layer has recurrent weights [gates·H, H] of `itemsize` bytes, 2 or 4. They are cut into pairs of tiles: 16 rows by 16 words of 4 bytes each; where rows or words do not fill the last pair, zeros do. Pairs are dealt out to `blocks` blocks of `warps` warps, all equally, and what is left over rounds up. A pair takes 8 words in each of a warp's 32 lanes.
+# A layer has recurrent weights [gates·H, H] of `itemsize` bytes, 2 or 4. The matrix is cut into pairs of tiles, each of 16 rows by 16 words of 4 bytes; the last pairs are filled with zeros. Pairs are distributed over the warps of `blocks` blocks with `warps` warps each: every warp reserves room for the same number of whole pairs, rounded up. A pair takes 8 words in each of a warp's 32 lanes.
 #
-# A block runs alone on its multiprocessor. Its threads share 65 536 registers of one word, and none may have more than 255. Beside its weights a thread needs `beside` registers.
+# A block runs alone on its multiprocessor. Its threads share 65 536 registers of one word, and a thread may have at most 255. (Hardware hands out registers in groups of 8; leave that out here.) Beside its weights a thread needs `beside` registers.
 #
-# Return three things: the words of weights a thread keeps, the most registers it may have, and whether weights and the rest fit, True or False.
+# Return three things: how many words of weights a thread stores, how many registers it may have at most, and whether weights and the others fit into them, True or False.
 
 
 # %%
@@ -31,11 +31,11 @@ check(register_budget)
 # lines: 4
 
 # %% [hint]
-# Count pairs of tiles first: how many stand below one another, how many side by side? Then deal them out to all warps
-# of all blocks; a pair is not cut.
+# Count pairs of tiles first: how many rows of pairs, how many columns? Then distribute them over all warps of all
+# blocks; a pair is never cut.
 
 # %% [hint]
-# A pair has 16 rows by 16 words of 4 bytes, so a row of H numbers needs ⌈H·itemsize / 64⌉ of them. A warp that keeps
+# A pair has 16 rows by 16 words of 4 bytes, so a row of H numbers needs ⌈H·itemsize / 64⌉ of them. A warp that stores
 # n pairs has 8·n words in each lane. A block's threads, 32 a warp, share 65 536 registers, and none has more than
 # 255.
 
@@ -51,7 +51,7 @@ check(register_budget)
 # - -gates * H
 # + -H
 
-# %% [mistake] deals out single words, not whole pairs of tiles
+# %% [mistake] distributes single words, not whole pairs of tiles
 # - 8 * -(-pairs // (blocks * warps))
 # + -(-gates * H * H * itemsize // (128 * blocks * warps))
 
@@ -63,7 +63,7 @@ check(register_budget)
 # - words = 8 *
 # + words = 4 *
 
-# %% [mistake] keeps the whole matrix in each block
+# %% [mistake] stores the whole matrix in each block
 # - (blocks * warps)
 # + warps
 
@@ -82,6 +82,18 @@ check(register_budget)
 # %% [mistake] refuses what fits exactly
 # - words + beside <=
 # + words + beside <
+
+# %% [mistake] does not round rows up to whole tiles
+# - -(-gates * H // 16) * -(-H * itemsize // 64)
+# + -(-(gates * H / 16 * -(-H * itemsize // 64)) // 1)
+
+# %% [mistake] rounds each gate up by itself
+# - -(-gates * H // 16)
+# + gates * -(-H // 16)
+
+# %% [mistake] forgets that 32 lanes share a pair
+# - words = 8 *
+# + words = 256 *
 
 # %% [right]
 import math

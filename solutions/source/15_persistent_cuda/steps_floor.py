@@ -3,16 +3,18 @@
 #
 # <!-- exercise: steps_floor -->
 #
-# Numbers of 2 bytes; the minibatch B is filled up to a multiple of 8. A product of B sequences takes 2·gates·H²·B operations, shared out equally over the multiprocessors that have a block. `gpu` is a dict:
+# Numbers have 2 bytes. First round the minibatch B up to a multiple of 8. A product of B sequences takes 2·gates·H²·B operations, distributed equally over the multiprocessors that run a block. `gpu` is a dict:
 #
-# - `multiprocessors`, `clock` in GHz, `tflops` of all tensor cores together (1 TFLOP/s is 10⁶ operations a microsecond)
+# - `multiprocessors`, `clock` in GHz, `tflops` of all multiprocessors together (1 TFLOP/s is 10⁶ operations a microsecond)
 # - `exchange`, `push`, `l2`: microseconds; `l2_bandwidth`, `push_bandwidth`: GB/s (1 GB/s is 10³ bytes a microsecond)
 #
-# **Grid:** an exchange, until every block has polled what the last one published; then each of `blocks` blocks reads all of h, B·H numbers, through the second-level cache: what that takes beyond `l2`, since the exchange has that in it; then the product, by `blocks` multiprocessors.
+# For instance, with n multiprocessors the product takes 2·gates·H²·B / (tflops·10⁶·n / multiprocessors) microseconds.
 #
-# **Cluster:** each has `cluster` blocks, one a multiprocessor, and 8 sequences. A push; then all h of the 8 sequences into each block at `push_bandwidth`; then the longer of two things that run side by side: the product of 8 sequences by `cluster` multiprocessors, and each of a block's `warps` warps reading all h of 8 sequences from shared memory, 128 bytes a clock in all. A cluster starts when there is room for all its blocks. Where not all clusters find room at once, they take turns, each turn with as many as there is room for.
+# **Grid.** Three parts, one after the other. (1) An `exchange`. (2) Each of `blocks` blocks reads all of h, B·H numbers, through the second-level cache, which delivers `l2_bandwidth` to all blocks together: the time of these bytes **minus** `l2`, but at least 0, because the exchange already contains that latency. (3) The product, by `blocks` multiprocessors.
 #
-# Return both, microseconds a step.
+# **Cluster.** A cluster has `cluster` blocks, one on each multiprocessor, and computes 8 sequences. Three parts, one after the other. (1) A `push`. (2) All of h of the 8 sequences goes into each block; each block receives at `push_bandwidth`, all at the same time. (3) The longer of two parts that run at the same time: the product of 8 sequences by `cluster` multiprocessors; and the reads from shared memory, in which each of a block's `warps` warps reads all of h of the 8 sequences, 128 bytes a clock for the whole block. A cluster starts when there is room for all of its blocks; assume that any multiprocessors can form a cluster. If not all clusters have room at the same time, they run in rounds, as many clusters in a round as have room, and the rounds' times add up.
+#
+# Return both times, microseconds a step.
 
 
 # %%
@@ -23,11 +25,11 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     speed = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     moved = blocks * B * H * 2 / (gpu["l2_bandwidth"] * 1e3)
     grid = gpu["exchange"] + max(0, moved - gpu["l2"]) + 2 * gates * H * H * B / (speed * blocks)
-    turns = -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+    rounds = -(-(B // 8) // (gpu["multiprocessors"] // cluster))
     product = 2 * gates * H * H * 8 / (speed * cluster)
     read = warps * 8 * H * 2 / 128 / (gpu["clock"] * 1e3)
     pushed = 8 * H * 2 / (gpu["push_bandwidth"] * 1e3)
-    return grid, turns * (gpu["push"] + pushed + max(product, read))
+    return grid, rounds * (gpu["push"] + pushed + max(product, read))
     ### END SOLUTION
 
 
@@ -41,18 +43,18 @@ check(steps_floor)
 # lines: 8
 
 # %% [hint]
-# A step is a sum of parts that wait for one another. For each kernel ask: how long until the others' h is there, what
-# must be moved, what must be multiplied, and by how many multiprocessors?
+# A step is a sum of parts that wait for one another. For each kernel write down: the latency until the others' h has arrived,
+# the bytes that are moved, the operations, and the number of multiprocessors.
 
 # %% [hint]
-# Grid: exchange, then blocks·B·H·2 bytes at l2_bandwidth as far as that takes longer than l2, then 2·gates·H²·B
+# Grid: exchange, then the time of blocks·B·H·2 bytes at l2_bandwidth minus l2 (at least 0), then 2·gates·H²·B
 # operations by `blocks` multiprocessors. Cluster: push, 8·H·2 bytes at push_bandwidth, then the longer of its 8
-# sequences' operations and its warps' reading, for each turn. Fill B up to eights first.
+# sequences' operations and its warps' reads, for each round. Round B up to a multiple of 8 first.
 
 # %% [hint]
 # `B = -(-B // 8) * 8`; `speed = tflops * 1e6 / multiprocessors`; grid = exchange + max(0, moved - l2) + 2·gates·H²·B
-# / (speed·blocks); turns = ⌈B/8 / (multiprocessors // cluster)⌉; read = warps·8·H·2 / 128 / (clock·1e3); pushed =
-# 8·H·2 / (push_bandwidth·1e3); cluster's = turns · (push + pushed + max(product, read)).
+# / (speed·blocks); rounds = ⌈B/8 / (multiprocessors // cluster)⌉; read = warps·8·H·2 / 128 / (clock·1e3); pushed =
+# 8·H·2 / (push_bandwidth·1e3); cluster's = rounds · (push + pushed + max(product, read)).
 
 # %% [mistake] forgets that blocks read h
 # - max(0, moved - gpu["l2"]) + 2
@@ -70,15 +72,15 @@ check(steps_floor)
 # - (speed * cluster)
 # + (speed * gpu["multiprocessors"])
 
-# %% [mistake] does not fill up the minibatch
+# %% [mistake] does not round the minibatch up to 8
 # - B = -(-B // 8) * 8
 # + B = B
 
 # %% [mistake] runs all clusters at once
-# - turns * (
+# - rounds * (
 # + (
 
-# %% [mistake] forgets what pushes have to carry
+# %% [mistake] forgets the bytes of the pushes
 # - + pushed +
 # + +
 
@@ -90,9 +92,21 @@ check(steps_floor)
 # - max(product, read)
 # + product + read
 
-# %% [mistake] begins with a cluster that has not all its blocks
+# %% [mistake] starts clusters without room for all of their blocks
 # - // (gpu["multiprocessors"] // cluster)
 # + * cluster // gpu["multiprocessors"]
+
+# %% [mistake] takes the longest part in place of the sum
+# - gpu["exchange"] + max(0, moved - gpu["l2"]) + 2 * gates * H * H * B / (speed * blocks)
+# + max(gpu["exchange"], moved - gpu["l2"], 2 * gates * H * H * B / (speed * blocks))
+
+# %% [mistake] forgets the exchange
+# - gpu["exchange"] + max
+# + max
+
+# %% [mistake] counts a multiply-add as one operation
+# -     speed = gpu["tflops"] * 1e6
+# +     speed = 2 * gpu["tflops"] * 1e6
 
 # %% [right]
 import math
@@ -115,7 +129,7 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     seconds = lambda flops, many: flops * gpu["multiprocessors"] / many / (gpu["tflops"] * 1e12)
     waited = np.clip(blocks * sequences * H * 2e-9 / gpu["l2_bandwidth"] - gpu["l2"] * 1e-6, 0, None)
     grid = gpu["exchange"] * 1e-6 + waited + seconds(2 * gates * H * H * sequences, blocks)
-    turns = np.ceil(sequences / 8 / (gpu["multiprocessors"] // cluster))
+    rounds = np.ceil(sequences / 8 / (gpu["multiprocessors"] // cluster))
     inside = max(seconds(16 * gates * H * H, cluster), warps * H / (8e9 * gpu["clock"]))
     push = gpu["push"] + 16e-3 * H / gpu["push_bandwidth"]
-    return float(grid * 1e6), float(turns * (push + inside * 1e6))
+    return float(grid * 1e6), float(rounds * (push + inside * 1e6))

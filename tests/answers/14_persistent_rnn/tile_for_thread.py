@@ -1,0 +1,55 @@
+# %% [right]
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = divmod(thread, 32)
+    first = (block * warps + warp) * units
+    weights = []
+    for u in range(first, first + units):
+        if u < H:
+            for g in range(gates):
+                for c in range(lane, H, 32):
+                    weights.append((g * H + u, c))
+    return weights
+
+
+# %% [right]
+def tile_for_thread(block, thread, H, gates, units, warps):
+    start = units * (thread // 32 + warps * block)
+    rows = [u + H * g for u in range(H)[start : start + units] for g in range(gates)]
+    return [[r, c] for r in rows for c in range(H) if c % 32 == thread % 32]
+
+
+# %% [right]
+def tile_for_thread(block, thread, H, gates, units, warps):
+    w = thread // 32 + warps * block
+    return tuple((r, c) for r in range(gates * H) for c in range(H) if (r % H) // units == w and (c - thread) % 32 == 0)
+
+
+# %% [wrong] gives a lane neighbouring columns
+def tile_for_thread(block, thread, H, gates, units, warps):
+    n = -(-H // 32)
+    lane, first = thread % 32, (block * warps + thread // 32) * units
+    return [(g * H + u, c) for u in range(first, min(first + units, H)) for g in range(gates) for c in range(lane * n, min(lane * n + n, H))]
+
+
+# %% [wrong] has units beyond H − 1
+def tile_for_thread(block, thread, H, gates, units, warps):
+    first = (block * warps + thread // 32) * units
+    return [(g * H + u, c) for u in range(first, first + units) for g in range(gates) for c in range(thread % 32, H, 32)]
+
+
+# %% [wrong] strides by the threads of the block
+def tile_for_thread(block, thread, H, gates, units, warps):
+    first = (block * warps + thread // 32) * units
+    return [(g * H + u, c) for u in range(first, min(first + units, H)) for g in range(gates) for c in range(thread % 32, H, 32 * warps)]
+
+
+# %% [wrong] returns the rows only
+def tile_for_thread(block, thread, H, gates, units, warps):
+    first = (block * warps + thread // 32) * units
+    return [g * H + u for u in range(first, min(first + units, H)) for g in range(gates)]
+
+
+# %% [wrong] distributes units over warps in turn
+def tile_for_thread(block, thread, H, gates, units, warps):
+    w = block * warps + thread // 32
+    return [(g * H + u, c) for u in range(w, H, warps) for g in range(gates) for c in range(thread % 32, H, 32)]
