@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable
+from symtable import symtable
 
 from rnnlab.checks.answers import Answer
 from rnnlab.exercise_text import ExerciseText
@@ -44,7 +45,7 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
     """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
     bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
-    names = {name for program in programs for name in _names_in(ast.parse(program))}
+    names = {name for program in programs for name in _global_names(program)}
     chosen: set[int] = set()
     while new := {
         number
@@ -52,12 +53,22 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
         if number not in chosen and _bound_by(statement) & names
     }:
         chosen |= new
-        names |= {name for number in new for name in _names_in(statements[number])}
+        names |= {name for number in new for name in _global_names(ast.unparse(statements[number]))}
     return "".join(f"{ast.unparse(statements[number])}\n" for number in sorted(chosen))
 
 
-def _names_in(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+def _global_names(program: str) -> set[str]:
+    """Names that a program reads and that no function of it has as a parameter or a variable of its own."""
+    module = symtable(program, "<answer>", "exec")
+    tables = [module]
+    for table in tables:
+        tables += table.get_children()
+    symbols = ((table, symbol) for table in tables for symbol in table.get_symbols())
+    return {
+        symbol.get_name()
+        for table, symbol in symbols
+        if symbol.is_referenced() and (table is module or symbol.is_global())
+    }
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:

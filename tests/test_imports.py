@@ -24,7 +24,7 @@ CORE = (  # what is computed and when: all that a learner has to read
     "tasks",
 )
 CORE_LINES = 6000  # a budget: what grows beyond it is a tool, or takes the place of something
-GROUND = ("files", "printable", "percent", "cache_model")  # tools without imports, below the core
+GROUND = ("files", "printable", "percent", "cache_model", "lambert")  # tools without imports, below the core
 TOOLS = (
     "exchange",
     "compiling",
