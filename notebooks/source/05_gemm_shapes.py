@@ -248,4 +248,4 @@ for question, answer in rows:
 # - E. Elsen, *Optimizing RNN performance*, Baidu SVAIL, November 2015 (svail/rnn_perf): all TitanX figures, read off the plots; TitanX without boost, CUDA 7.0.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, CACM 2009.
 #
-# Next: [06 · Loops that compile](06_numba_cpu.ipynb)
+# Next: [06 · One pass over memory](06_numba_cpu.ipynb)

@@ -6,7 +6,7 @@
 # You will share it in three places, measure what each is worth on your machine, and see why a project that wrote eight schedules for an RNN stayed slower than NumPy.
 #
 # - **Time:** 90 minutes, exercises included.
-# - **You need:** [06 · Loops that compile](06_numba_cpu.ipynb).
+# - **You need:** [06 · One pass over memory](06_numba_cpu.ipynb).
 # - **Afterwards you can** split a minibatch between threads, say how often they may meet, find the best number of threads from three measured times, and write an order of work as data.
 
 # %%

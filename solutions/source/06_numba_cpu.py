@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 06 · One walk over memory: exercises
+# # 06 · One pass over memory: exercises
 #
 # A GRU's gates in one loop, a tanh of multiplications, a product in tiles. Write plain Python, without `@njit`: the check calls it with arrays and numbers that watch what you do. Numba compiles the same text further down.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
