@@ -186,7 +186,6 @@ from functools import partial
 
 from rnnlab.ladder.compiled import nonlinear
 
-my_guess = ["C library", "seven levels, python", "seven levels, numpy", "the course's own", "np.tanh"]
 SEVEN = tuple(map(np.float32, (135135, 17325, 378, 62370, 3150, 28)))
 
 
@@ -208,11 +207,16 @@ def over_an_array(function, error_model):
     return loop
 
 
+# %%
+my_guess = ["C library", "seven levels, python", "seven levels, numpy", "the course's own", "np.tanh"]
 loops = {f"seven levels, {rule}": over_an_array(seven_levels, rule) for rule in ("python", "numpy")}
 loops["C library"] = over_an_array(lambda a, c: math.tanh(a), "numpy")
 loops["the course's own"] = over_an_array(lambda a, c: nonlinear.tanh(a), "numpy")
 tanh_ways = {name: partial(loop, x, y, SEVEN) for name, loop in loops.items()}
 tanh_ways["np.tanh"] = partial(np.tanh, x, y)
+
+
+# %%
 tanh_times = take_turns(tanh_ways)
 for name in sorted(tanh_ways, key=lambda name: tanh_times[name].median):
     tanh_ways[name]()
@@ -264,27 +268,27 @@ def all_rows(a, zeros, c, c_next, h_next):
         gates.lstm(a[b], zeros, zeros, c[b], c_next[b], h_next[b])
 
 
-@njit(error_model="numpy", fastmath=True)
-def own_tanh(a, first, y):
-    for b in range(y.shape[0]):
-        for j in range(y.shape[1]):
-            y[b, j] = nonlinear.tanh(a[b, first + j])
+def in_one_pass(function):
+    """A compiled pass that writes function(a [B, first:first+H]) into y [B,H]."""
+
+    @njit(error_model="numpy", fastmath=True)
+    def loop(a, first, y):
+        for b in range(y.shape[0]):
+            for j in range(y.shape[1]):
+                y[b, j] = function(a[b, first + j])
+
+    return loop
 
 
-@njit(error_model="numpy", fastmath=True)
-def own_sigmoid(a, first, y):
-    for b in range(y.shape[0]):
-        for j in range(y.shape[1]):
-            y[b, j] = nonlinear.sigmoid(a[b, first + j])
+# %%
+own_tanh, own_sigmoid = in_one_pass(nonlinear.tanh), in_one_pass(nonlinear.sigmoid)
 
 
 def step_in_passes(a, c, i, f, g, o, c_next, h_next):
     """The step by the course's own functions, a pass for each operation, into arrays [B,H] that exist."""
     for function, k, gate in ((own_sigmoid, 0, i), (own_sigmoid, 1, f), (own_tanh, 2, g), (own_sigmoid, 3, o)):
         function(a, k * H, gate)
-    np.multiply(f, c, out=f)
-    np.multiply(i, g, out=i)
-    np.add(f, i, out=c_next)
+    np.add(np.multiply(f, c, out=f), np.multiply(i, g, out=i), out=c_next)
     own_tanh(c_next, 0, g)
     np.multiply(o, g, out=h_next)
 
@@ -298,6 +302,8 @@ ways = {
     "many passes, own functions": lambda: step_in_passes(a, c, *gate_arrays, c_next, h_next),
     "one loop, own functions": lambda: all_rows(work, zeros, c, c_next, h_next),
 }
+
+# %%
 times = take_turns(ways, 15)
 for name, timing in times.items():
     print(f"{name:27} {1e9 * timing.median / c.size:6.2f} ns a unit")
@@ -409,15 +415,13 @@ for n in times:
 print("you guessed", my_guess)
 
 # %% [markdown]
-# Two causes compete here. The first is the cache: with i innermost the loop goes down columns of a and of c, with k innermost down a column of b. This is what the model counts; it is scaled down, so that a column has more lines than the cache.
+# Two causes compete. The first is the cache: with i innermost the loop goes down columns of a and c, with k innermost down a column of b. The model counts this; it is scaled down, so that a column has more lines than the cache.
 #
-# The second is a **chain of additions**. With k innermost, all products go into the same sum, and each addition waits for the one before: that takes its *latency*, about 4 clock cycles, although the core could begin several additions in each cycle (its *throughput*). The model knows no time, so it does not see the chain.
+# The second is a **chain of additions**. With k innermost, each addition waits for the one before: it takes the *latency* of an addition, about 4 clock cycles, although a core can begin several in each cycle. The model does not see the chain.
 #
-# Compare the last lines with the model. If k is slowest at n = 40, where everything lies in the nearest cache, the chain is the reason. If k is slowest at n = 1000, too, then the chain costs more than the misses, because the processor fetches the lines of a regular loop ahead of time. With j innermost a loop has neither problem: if another one is as fast, then the strides cost nothing where all lies in the nearest cache.
+# If k is slowest at n = 40, where everything lies in the nearest cache, the chain is the reason. If k is slowest at n = 1000, too, then the chain costs more than the misses, because the processor fetches the lines of a regular loop ahead of time. With j innermost a loop has neither problem.
 #
-# **Try:** in `run_nest` nothing must change to test this; add up every second product into a second sum by hand in `nest`, and look at k at n = 40.
-#
-# Now look at the cache itself. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which two orders lose by tiles of 8, and why?
+# Now look at the cache. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which two orders lose by tiles of 8, and why?
 
 # %%
 from rnnlab.widgets.loop_order import explore_loop_order
@@ -437,6 +441,8 @@ explore_loop_order()
 # ## 8 · How wide should a tile be?
 #
 # A recurrent product: 64 sequences times weights of 1 000 by 1 000, 4 MB in float32. Without tiles, each sequence reads all weights. Below, the loops over k and j are cut; a tile of weights then serves all 64 sequences before the next one is fetched.
+#
+# The model's column is scaled down: 4 sequences, weights of 125 by 125, a cache that holds half of them, and tiles an eighth as wide. The last line is the library's product, on one core like the others.
 #
 # **Predict:** which width is best on your machine? Its caches are printed first.
 
@@ -461,9 +467,6 @@ def recurrent_product(h, weights, out, tile):
                         row[j] += factor * of_weights[j]
 
 
-# %% [markdown]
-# The model's column is scaled down: 4 sequences, weights of 125 by 125, a cache that holds half of them, and tiles an eighth as wide. The last line is the library's product, on one core like the others.
-
 # %%
 h, weights = (rng.normal(size=(rows, 1000)).astype("float32") for rows in (64, 1000))
 out, half = np.zeros_like(h), Cache(ways=512, line=64)
@@ -482,9 +485,9 @@ print(disturbance({str(width): timing for width, timing in times.items()}))
 print(f"BLAS is {times[best].median / times['BLAS'].median:.1f} times as fast as that; you guessed {my_guess}")
 
 # %% [markdown]
-# A width of 1 000 is no tile. The model says that it misses most. If a narrower width is best on your machine, the loop waits for memory, and the tiles help. If 1 000 is best, or nearly, then misses are not what the loop waits for: for each vector of multiply-adds it loads two vectors and stores one, and narrow tiles only add more and shorter loops.
+# A width of 1 000 is no tile, and the model says that it misses most. If a narrower width is best on your machine, the loop waits for memory, and tiles help. If 1 000 is best, or nearly, it waits for something else: for each vector of multiply-adds it loads two vectors and stores one, and narrow tiles only add shorter loops.
 #
-# The last line shows what helps in both cases. BLAS keeps a small tile of sums in **registers**, so that each load feeds several multiply-adds, and it copies pieces of the weights into an order in which they are read one after the other. Lesson 07 writes such a tile as a schedule. This is the reason why the ladder leaves large products to BLAS.
+# BLAS helps in both cases. It keeps a small tile of sums in **registers**, so that each load feeds several multiply-adds, and it packs the weights into the order in which it reads them. Lesson 07 writes such a tile as a schedule. This is why the ladder leaves large products to BLAS.
 #
 # ## 9 · A power of two
 #
