@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 09 · Shared memory
 #
-# **Claim: a product of two matrices spends its time loading the same numbers again and again; a tile in shared memory divides the loads by the tile's width, and costs two barriers a tile.**
+# **Claim to test: a simple product of two matrices loads the same numbers again and again; a tile in shared memory divides the loads by the tile's width, and costs two barriers a tile.**
 #
 # You will count the loads of both, walk into bank conflicts and out again, and add up numbers without touching memory at all.
 #
@@ -55,21 +55,21 @@ if naive.counts:
     print(f"each number was loaded {loads / different:g} times")
 
 # %% [markdown]
-# Every number is loaded once for each element of `c` that needs it: 32 times. Sectors soften that a little, because the lanes of a warp share them. But a row of `a` is still fetched again by every block beside it, and by every warp of a block.
+# Every number is loaded once for each element of `c` that needs it: 32 times. Sectors soften that a little, because the lanes of a warp share them. But a row of `a` is still loaded again by every block beside it, and by every warp of a block. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each still takes an instruction, a request and its latency.
 #
-# All 64 threads of a block need the same 8 rows of `a` and the same 8 columns of `b`. If each of them fetched a few of those numbers and left them where all can read them, everybody would be served.
+# All 64 threads of a block need the same 8 rows of `a` and the same 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each number is loaded once a block.
 
 # %% [markdown]
 # ## 2 · Shared memory
 #
-# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it costs about a tenth of the time of reading global memory, and nothing outside the block can see it.
+# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it takes about a tenth of the time of reading the L2 cache (memory itself is slower still), and nothing outside the block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch.
 #
 # `cuda.shared.array((8, 8), np.float32)` asks for a **tile**: one for each block, not one for each thread. The plan of a tiled product, 8 numbers of the inner size at a time:
 #
 # 1. every thread loads one number of `a` and one of `b` into the tiles;
 # 2. all wait: the tiles are full;
 # 3. every thread adds 8 products from the tiles;
-# 4. all wait: nobody fills the tiles again while somebody still reads.
+# 4. all wait: no thread fills the tiles again while another one still reads.
 
 # %% [markdown]
 # **Predict:** with tiles of 8 by 8, how often is each number loaded from global memory? What would tiles of 16 by 16 give?
@@ -169,7 +169,7 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# 16 threads never come. Put the barrier back outside the `if` in your own version.
+# 16 threads never reach the barrier. In your own version, put it outside the `if`.
 #
 # ### Exercise: the sum of a block
 #
@@ -181,7 +181,7 @@ rnnlab.progress("cuda_shared_memory")
 # %% [markdown]
 # ## 4 · From register to register
 #
-# The last five halvings happen within one warp, whose 32 lanes run in step. They need neither shared memory nor a barrier: a **shuffle** hands a lane the register of another one. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
+# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. It also synchronises the lanes in its mask, hence `_sync`; without a shuffle, `cuda.syncwarp()` does that. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
 
 # %%
 @cuda.jit
@@ -195,7 +195,7 @@ look_down[1, 32](numbers, seen, 8)
 print(seen)
 
 # %% [markdown]
-# The last 8 lanes have nobody 8 places on, and keep their own value. So which lane ends up with the sum of all 32, after steps of 16, 8, 4, 2 and 1?
+# The last 8 lanes have no lane 8 places on, and keep their own value. So which lane ends up with the sum of all 32, after steps of 16, 8, 4, 2 and 1?
 #
 # ### Exercise: the sum of a warp
 #
@@ -207,7 +207,7 @@ print(seen)
 rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]
-# ## 5 · Thirty-two doors: banks
+# ## 5 · Thirty-two banks
 #
 # Shared memory has 32 **banks**. Word number `w` lies in bank `w mod 32`, and each bank serves one word at a time. 32 lanes that want words of 32 different banks are served at once; two lanes that want *different* words of *one* bank queue. That is a **bank conflict**. Lanes that want the same word share it.
 #
@@ -220,8 +220,8 @@ from rnnlab.widgets.bank_map import walk_a_tile
 
 for direction, down in (("row", 0), ("column", 1)):
     counts = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32, down).counts
-    found = counts.bank_conflicts if counts else "not counted on a GPU"
-    print(f"a {direction}: you guessed {my_guess[direction]}, counted were {found}")
+    conflicts = counts.bank_conflicts if counts else "not counted on a GPU"
+    print(f"a {direction}: you guessed {my_guess[direction]}, counted were {conflicts}")
 
 # %% [markdown]
 # A column of a tile with 32 words a row lies in one single bank: 31 lanes wait. Now change the length of the rows. Blue cells are served in the first turn, orange ones wait.
@@ -331,6 +331,9 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:32}{answer}")
+if one_tile.counts:
+    verdict = "holds" if naive.counts.global_loads // 2 == 8 * of_a else "does NOT hold"
+    print(f"\nclaim: {verdict}; tiles of 8 divide the loads of a by {naive.counts.global_loads // 2 / of_a:g}")
 
 # %% [markdown]
 # ## Recall
