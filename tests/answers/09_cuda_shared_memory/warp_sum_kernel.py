@@ -79,7 +79,7 @@ def warp_sum_kernel(x, out):
         out[i // 32] = value
 
 
-# %% [wrong] waits at a barrier first
+# %% [wrong] has a barrier, which a warp does not need
 @cuda.jit
 def warp_sum_kernel(x, out):
     i = cuda.grid(1)
