@@ -276,6 +276,7 @@ def transpose_through_a_padded_tile(x, y):
     y[column, row] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
 
 
+# %%
 x = rng.normal(size=(64, 64)).astype("float32")
 transposes = {}
 for kernel in (naive_transpose, transpose_through_a_tile, transpose_through_a_padded_tile):
