@@ -62,3 +62,11 @@ def test_an_answer_gets_its_verdict_whatever_the_seed(lesson, name, cell):
             assert verdict.misconception == cell.title, f"seed {seed}\n{verdict}"
         elif cell.kind == "wrong":
             assert verdict.misconception not in known, f"seed {seed}\n{verdict}"
+
+
+def test_what_is_given_to_an_answer_holds_no_statement_for_its_own_variables():
+    fast_tanh = answers("numba_cpu")["fast_tanh"]  # its parameter a is also an array of its notebook
+    assert fast_tanh.call(0.5, (1.0,), (1.0,), 9.0) == 0.5
+    for lesson in checks.UNITS:
+        for name, answer in answers(lesson).items():
+            assert "use(" not in answer.given, f"{name} is given the result of another exercise"

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from rnnlab.checks.numba_cpu import EXERCISES
-from rnnlab.checks.numba_cpu.blocked_matmul import _walked, blocked_matmul
-from rnnlab.checks.numba_cpu.lambert import lambert
+from rnnlab.checks.numba_cpu import ANSWERS, EXERCISES
+from rnnlab.checks.numba_cpu.blocked_matmul import _walked
 from rnnlab.checks.numba_cpu.machines import Arithmetic, Memory, Walk
 from rnnlab.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
+from rnnlab.lambert import lambert
 
 
 def vector(length=6, units=3):
@@ -102,7 +102,7 @@ def test_a_function_of_a_library_is_refused(call):
 def test_every_access_of_a_matrix_is_written_down_by_the_judge():
     arrays = [np.ones(shape) for shape in ((1, 2), (2, 1), (1, 1))]
     memory = Memory(dict(zip("abc", arrays, strict=True)))
-    assert _walked(InProcess(blocked_matmul), memory, arrays, 2).tolist() == [[3.0]]
+    assert _walked(InProcess(ANSWERS["blocked_matmul"].function), memory, arrays, 2).tolist() == [[3.0]]
     # c is copied to a place of its own, the fourth line of 64 bytes
     c, a, b = 192, 0, 64
     assert memory.addresses == [c, a, b, c, c, a + 4, b + 4, c]
@@ -135,5 +135,5 @@ def test_what_is_sent_holds_names_and_sizes_and_no_number():
 def test_an_answer_that_is_already_compiled_is_judged_as_python():
     numba = pytest.importorskip("numba")
     for exercise in EXERCISES:
-        verdict = judge(exercise, InProcess(numba.njit(exercise.truth), exercise.name), seed=1)
+        verdict = judge(exercise, InProcess(numba.njit(exercise.reference), exercise.name), seed=1)
         assert verdict.passed, verdict

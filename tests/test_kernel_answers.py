@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from rnnlab import checks
-from rnnlab.checks.kernels import Case, Ran, judge_kernel, launch
+from rnnlab.checks.cuda_first_kernels import ANSWERS, limit_tanh
+from rnnlab.checks.kernels import Case, Result, compare_launches, launch
 from rnnlab.grading.grade import judge_apart
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
+from rnnlab.grading.judging import Transcript, recording
 from rnnlab.grading.sandbox import choose
 from rnnlab.grading.verdict import Status
 from rnnlab.grading.worker import of_source
@@ -77,26 +79,25 @@ def test_a_kernel_that_stops_hangs_or_breaks_gets_a_verdict(body, status):
 
 
 def test_a_notebooks_own_kernel_is_judged_in_its_process():
-    from rnnlab.checks.cuda_first_kernels.saxpy_kernel import saxpy_kernel
-
-    assert judge(SAXPY, InProcess(saxpy_kernel), 3).passed
+    assert judge(SAXPY, InProcess(ANSWERS["saxpy_kernel"].function), 3).passed
 
 
 def test_a_launch_changes_nothing_of_the_callers():
-    from rnnlab.checks.cuda_first_kernels.saxpy_kernel import saxpy_kernel
-
     x, y = np.ones(3, "float32"), np.ones(3, "float32")
-    ran = launch(InProcess(saxpy_kernel), Case((1,), (4,), (np.float32(2), x, y), ""))
-    assert list(ran.arrays[1]) == [3, 3, 3]
+    saxpy_kernel = InProcess(ANSWERS["saxpy_kernel"].function)
+    result = launch(saxpy_kernel, Case((1,), (4,), (np.float32(2), x, y), ""))
+    assert list(result.arrays[1]) == [3, 3, 3]
     assert list(y) == [1, 1, 1]
-    assert ran.counts["global_stores"] == 3
+    assert result.counts["global_stores"] == 3
 
 
 def test_without_counts_as_on_a_gpu_arrays_alone_decide():
-    from rnnlab.checks.cuda_first_kernels.tanh_kernel import limit, tanh_kernel
-
     case = Case((2,), (32,), (np.zeros(40, "float32"), np.zeros(40, "float32")), "n=40")
-    answer = InProcess(tanh_kernel)
-    without = lambda *arguments: answer(*arguments) | {"counts": None}
-    judge_kernel(without, [case], tanh_kernel, ("x", "y"), (("element",),) * 2, (), limit)
-    assert Ran(**without(*case[:2], *case.arguments)).counts is None
+    answer = ANSWERS["tanh_kernel"]
+    without = lambda *arguments: InProcess(answer.function)(*arguments) | {"counts": None}
+    transcript = Transcript()
+    with recording(transcript):
+        compare_launches(without, answer, case, ("x", "y"), (("element",),) * 2, limit_tanh)
+    assert transcript.first is None
+    assert len(transcript.observations) == 1
+    assert Result(**without(*case[:2], *case.arguments)).counts is None

@@ -13,9 +13,9 @@ from rnnlab import checks
 from rnnlab.course import ROOT
 
 SECONDS = 90  # for one notebook on two cores
-CELLS = 25, 45
-WORDS = 180  # in a cell of prose
-WORDS_MEDIAN = 30, 80
+CELLS = 25, 52
+WORDS = 200  # in a cell of prose
+WORDS_MEDIAN = 30, 110
 CODE_LINES = 30
 CODE_LINES_MEDIAN = 12
 CELLS_WITHOUT_ACTION = 6

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from rnnlab.checks.cuda_shared_memory.block_sum_kernel import block_sum_kernel
 
 from rnnlab import cuda
 from rnnlab.widgets.access_map import (
@@ -14,6 +13,22 @@ from rnnlab.widgets.access_map import (
 )
 from rnnlab.widgets.bank_map import banks_in_words, explore_banks, figure_banks, walk_a_tile
 from rnnlab.widgets.barrier_timeline import barriers, barriers_in_words, figure_barriers
+
+
+@cuda.jit
+def rotate_five_times(x, out):
+    """out [blocks] becomes the first number of each block's x after five rotations: five barriers."""
+    part = cuda.shared.array(16, np.float32)
+    i = cuda.threadIdx.x
+    value = x[cuda.grid(1)]
+    for turn in range(5):
+        if turn % 2 == 0:
+            part[i] = value
+        else:
+            value = part[(i + 1) % 16]
+        cuda.syncthreads()
+    if i == 0:
+        out[cuda.blockIdx.x] = value
 
 
 def strided(stride, offset=0):
@@ -50,7 +65,7 @@ def test_a_bank_map_has_as_many_turns_as_the_simulator_counts(width, down, turns
 
 
 def test_a_barrier_timeline_has_a_line_for_every_barrier():
-    report = cuda.observe(block_sum_kernel, 2, 16, np.ones(32, "float32"), np.zeros(2, "float32"))
+    report = cuda.observe(rotate_five_times, 2, 16, np.ones(32, "float32"), np.zeros(2, "float32"))
     assert len(barriers(report, block=1)) == 5
     assert report.counts.barriers == 10
     assert barriers_in_words(report, block=1).startswith("Block 1 meets 5 times")

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 05 · Shapes of products
 #
-# **Claim: a product of two matrices takes the time of its multiply-adds, whatever the shape.**
+# **Claim to test: a product of two matrices takes the time of its multiply-adds, whatever the shape.**
 #
-# You will find shapes that take ten times as long as their arithmetic, and three ways to give a network better ones.
+# You will measure shapes with the same arithmetic, and learn three ways to give a network better ones. The recap prints the verdict for your machine.
 #
 # - **Time:** 80 minutes, exercises included.
 # - **You need:** [04 · Gradients read off a picture](04_differentiable_graphs.ipynb): which products an RNN has.
@@ -36,12 +36,14 @@ rates = {B: roofline.gemm_rate(B, H, H, 0.12) for B in minibatches}
 times = {B: 2e-9 * B * H * H / rate for B, rate in rates.items()}
 for B in minibatches:
     print(f"B = {B:3}: {1e6 * times[B]:8.0f} µs, {rates[B]:6.1f} GFLOP/s")
+work_over_time = 64 * times[1] / times[64]
 print(f"64 sequences take {times[64] / times[1]:.1f} times as long as one; you guessed {my_guess}")
+print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-adds do with 64")
 
 # %% [markdown]
-# Work that is 64 times as much takes much less than 64 times as long: the first sequences cost more than they should. What do they wait for?
+# If the last number is well above 1, the first sequences cost more than their arithmetic. What do they wait for? If it is not, or if the rates above jump up and down, something else was using the cores: run the cell again.
 #
-# The weights are 4 MB. However small the minibatch is, they must come from memory, or from a cache, into the arithmetic units. A product with one sequence is over as soon as they have come by.
+# The weights are 4 MB. However small the minibatch is, they must come from memory, or from a cache, into the arithmetic units. A product with one sequence is finished as soon as they have been read.
 
 # %% [markdown]
 # ## 2 · Work for each byte
@@ -50,7 +52,7 @@ print(f"64 sequences take {times[64] / times[1]:.1f} times as long as one; you g
 #
 # 2·B·H² / (4·(H² + 2·B·H))
 #
-# For B much smaller than H that is about B/2 FLOP a byte. A machine has two roofs, as in lesson 00: its peak, and its bandwidth times the intensity. The lower one holds.
+# For B much smaller than H that is about B/2 FLOP a byte. A machine has two upper bounds, as in lesson 00: the rate that its BLAS reaches at best (printed as the peak), and its bandwidth times the intensity. The lower one holds.
 #
 # **Predict:** from which minibatch on is arithmetic the limit on your machine? Move the slider and see.
 
@@ -62,7 +64,7 @@ print(f"{roof.peak:.0f} GFLOP/s, {roof.bandwidth:.0f} GB/s: they meet at {roof.b
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
-# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others lie below both roofs: a product has to be cut into pieces for vectors and threads, and a thin one leaves pieces empty.
+# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others lie below both bounds: a BLAS first copies (*packs*) the weights into an order of its own, at every call. With few rows the copying takes longer than the product (lesson 00).
 #
 # ### Exercise: FLOP a byte
 #
@@ -87,9 +89,9 @@ peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
 
 # %% [markdown]
-# A GPU needs a larger minibatch than a CPU: it has more arithmetic for each byte, and more places to fill. And its curve has teeth. cuBLAS of that year cut its pieces 64 sequences wide: 96 sequences take two pieces, like 128, and one of them is half empty.
+# A GPU needs a larger minibatch than a CPU: it has more arithmetic for each byte, and more places to fill. And its curve is a sawtooth. cuBLAS of that year cut the product into pieces 64 sequences wide: 96 sequences take two pieces, like 128, and one of them is half empty.
 #
-# Their post gives the price of the teeth in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
+# Their post gives the price of an incomplete piece in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
 
 # %%
 from rnnlab.machine import svail_gemm
@@ -102,16 +104,16 @@ for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
           f"sequence; you guessed {my_guess[library]}")
 
 # %% [markdown]
-# Published, TitanX, 2560 by 2560. One library lost a factor of more than four where the other lost a fifth: the teeth belong to a library's pieces, not to the hardware.
+# Published, TitanX, 2560 by 2560. One library lost a factor of more than four where the other lost a fifth: the sawtooth comes from a library's pieces, not from the hardware.
 #
 # ## 4 · Padding
 #
 # A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024, the letters of an alphabet of 90 become 96.
 #
-# **Predict:** does your machine have teeth? And is 1 024 a good size on it?
+# **Predict:** does your machine have a sawtooth, too? And is 1 024 a good size on it?
 
 # %%
-from rnnlab.bench.turns import take_turns
+from rnnlab.bench.turns import disturbance, take_turns
 
 rng = np.random.default_rng(0)
 
@@ -127,9 +129,10 @@ timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
 for n in sizes:
     seconds = timings[n].median
     print(f"n = {n:4}: {1e6 * seconds:6.0f} µs, {2e-9 * 64 * n * n / seconds:6.1f} GFLOP/s")
+print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 
 # %% [markdown]
-# What you see depends on the processor and on its BLAS. Vectors have 8 or 16 numbers, pieces some multiple of that; today's libraries handle the rest of a row well. A power of two can even be the worst size: rows 4 096 bytes apart fall into the same few places of a cache.
+# What you see depends on the processor and on its BLAS. Vectors have 8 or 16 numbers, pieces some multiple of that; today's libraries handle the rest of a row well. A power of two can even be the slowest size: rows 4 096 bytes apart compete for the same few places of a cache.
 #
 # So padding is no rule but a question to be measured. **Break it:** try 1 500 and 1 504, or 250 and 256 for the sequences.
 #
@@ -143,26 +146,26 @@ rnnlab.progress("gemm_shapes")
 # %% [markdown]
 # ## 5 · Which way the weights lie
 #
-# A library reads both factors as they lie (**N**), or turned (**T**). The forward product h Uᵀ reads U turned, since PyTorch and this course store a row for each unit; the one backward, d U, reads it as it lies; the weight gradient turns its first factor. Elsen's letters are those of column order, so his NN is our forward product.
+# A library reads each factor as it is stored (**N**), or transposed (**T**). The forward product h Uᵀ reads U transposed, since PyTorch and this course store a row for each unit; the product of the backward pass, d U, reads it as it is stored; the weight gradient transposes its first factor. Elsen's letters are those of column order, so his NN is our forward product.
 #
 # The numbers are the same. **Predict:** does the layout change the time?
 
 # %%
 B, T = 64, 40
 weights, h = rng.random((H, H), "float32"), rng.random((B, H), "float32")
-turned = np.ascontiguousarray(weights.T)
+transposed = np.ascontiguousarray(weights.T)
 loops = {
-    "reads U turned, every step": lambda: [h @ weights.T for _ in range(T)],
-    "reads U as it lies": lambda: [h @ weights for _ in range(T)],
-    "turns U once, then reads that": lambda: [h @ once for once in [np.ascontiguousarray(weights.T)] * T],
+    "transposed, at every step": lambda: [h @ weights.T for _ in range(T)],
+    "as it is stored": lambda: [h @ weights for _ in range(T)],
+    "transposed once, then as stored": lambda: [h @ copy for copy in [np.ascontiguousarray(weights.T)] * T],
 }
 layouts = take_turns(loops, 9)
 for name, timing in layouts.items():
     print(f"{name:32} {1e3 * timing.median:6.2f} ms for {T} steps")
-print("same numbers:", np.allclose(h @ weights.T, h @ turned, rtol=1e-4))
+print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4), disturbance(layouts))
 
 # %% [markdown]
-# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so turning U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, whichever way they lie; what is left of the difference you see above.
+# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so transposing U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, however they are stored; what is left of the difference you see above.
 #
 # ## 6 · Products over time
 #
@@ -183,10 +186,10 @@ over_time = take_turns(ways, 9)
 for name, timing in over_time.items():
     print(f"{name:24} {1e3 * timing.median:7.2f} ms")
 slow, fast = (over_time[name].median for name in (*ways,)[::2])
-print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}")
+print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}. {disturbance(over_time)}")
 
 # %% [markdown]
-# That is the most valuable line of this lesson, and it costs memory: all T input products lie there before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 12 asks when two steps at a time are better than all.
+# That is the most valuable line of this lesson, and it costs memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 12 asks when two steps at a time are better than all.
 #
 # ### Exercise: several steps at a time
 #
@@ -197,22 +200,23 @@ rnnlab.progress("gemm_shapes")
 
 # %%
 for size, rates_over_time in svail_gemm.OVER_TIME.items():
-    told = ", ".join(f"{name} {100 * rate / svail_gemm.PEAK:.0f} %"
+    shares = ", ".join(f"{name} {100 * rate / svail_gemm.PEAK:.0f} %"
                      for name, rate in zip(svail_gemm.LIBRARIES, rates_over_time, strict=True))
-    print(f"4096 rows, weights {size:4} × {size:4}: {told} of the peak (published)")
+    print(f"4096 rows, weights {size:4} × {size:4}: {shares} of the peak (published)")
 
 # %% [markdown]
 # ## 7 · What remains
 #
-# Batch what can be batched, and one product is left that cannot: the recurrent one, B rows, T times, and each time the same weights come by again. From here on the course is about that product, and about everything that stands between two of them.
+# Batch what can be batched, and one product is left that cannot: the recurrent one, B rows, T times, and each time the same weights are read again. From here on the course is about that product, and about everything that stands between two of them.
 #
 # **Predict:** of the time of a forward pass with B = 4, H = 1024, which part is the recurrent product's?
 
 # %%
 my_guess = 0.5
-recurrent = take_turns({"recurrent": lambda: [h_t @ weights for h_t in x]}, 9)["recurrent"].median
+parts = take_turns({"inputs": ways["1 product of 256 rows"], "recurrent": lambda: [h_t @ weights for h_t in x]}, 9)
+fast, recurrent = (parts[name].median for name in ("inputs", "recurrent"))
 print(f"input products, all at once: {1e3 * fast:.2f} ms; recurrent, one by one: {1e3 * recurrent:.2f} ms")
-print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed {my_guess:.0%}")
+print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed {my_guess:.0%}. {disturbance(parts)}")
 
 # %% [markdown]
 # Both have the same number of operations. There are three ways out, and each has its lessons: a larger minibatch where it may be had, kernels that suit small products (09 to 13), and weights that never leave the chip (14).
@@ -223,14 +227,16 @@ print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed 
 rows = [
     ("arithmetic intensity", "FLOP for each byte moved; about B/2 for a recurrent product"),
     ("balance", "peak over bandwidth: above it arithmetic is the limit"),
-    ("teeth", "a library's pieces that a size does not fill"),
+    ("a sawtooth", "a library's pieces that a size does not fill"),
     ("padding", "zeros that make a size suit; measure before and after"),
-    ("layout", "as it lies, or turned; turn once if turning is slow"),
+    ("layout", "as stored, or transposed; transpose once if that is faster"),
     ("batched over time", "input products and weight gradients: T·B rows in one"),
     ("what remains", "the recurrent product: B rows, T times, the same weights"),
 ]
 for question, answer in rows:
     print(f"{question:24}{answer}")
+verdict = "holds" if work_over_time < 1.25 else "does NOT hold"
+print(f"\nclaim: {verdict} here; for the same work one sequence takes {work_over_time:.1f} times as long as 64")
 
 # %% [markdown]
 # ## Recall
@@ -243,7 +249,7 @@ for question, answer in rows:
 #
 # <details><summary>Why did 96 sequences take as long as 128 in cuBLAS of 2015?</summary>Its pieces were 64 wide; both need two.</details>
 #
-# <details><summary>Why can the weight gradient be batched over time, though the backward sweep cannot?</summary>It only adds up: nothing of the sweep waits for it.</details>
+# <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #
 # <details><summary>Which product can be batched neither over time nor over gates alone?</summary>The recurrent one over time; over gates it can, since all gates read the same h.</details>
 
@@ -253,4 +259,4 @@ for question, answer in rows:
 # - E. Elsen, *Optimizing RNN performance*, Baidu SVAIL, November 2015 (svail/rnn_perf): all TitanX figures, read off the plots; TitanX without boost, CUDA 7.0.
 # - S. Williams, A. Waterman, D. Patterson, *Roofline*, CACM 2009.
 #
-# Next: [06 · Loops that compile](06_numba_cpu.ipynb)
+# Next: [06 · One pass over memory](06_numba_cpu.ipynb)

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 07 · Threads
 #
-# **Claim: with two cores an RNN trains twice as fast, wherever you let them share the work.**
+# **Claim to test: with two cores an RNN trains twice as fast, wherever you let them share the work.**
 #
-# You will share it in three places, measure what each is worth on your machine, and see why a project that wrote eight schedules for an RNN stayed slower than NumPy.
+# You will share it in three places, measure what each is worth on your machine (the recap prints the verdict), and see why a project that wrote eight schedules for an RNN stayed slower than NumPy.
 #
 # - **Time:** 90 minutes, exercises included.
-# - **You need:** [06 · Loops that compile](06_numba_cpu.ipynb).
+# - **You need:** [06 · One pass over memory](06_numba_cpu.ipynb).
 # - **Afterwards you can** split a minibatch between threads, say how often they may meet, find the best number of threads from three measured times, and write an order of work as data.
 
 # %%
@@ -31,7 +31,7 @@ drawings.show("threads_and_barriers")
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rnnlab.bench.turns import take_turns
+from rnnlab.bench.turns import disturbance, take_turns
 from rnnlab.ladder import numba_parallel, one_big_gemm
 from rnnlab.machine.resources import usable_cores
 from rnnlab.network import Network
@@ -63,19 +63,22 @@ ways = {
     "sequences shared": partial(training_step, numba_parallel, cores),
 }
 times = take_turns(ways, 7)
+speedups = {}
 for kind in ("products", "sequences"):
     one, many = (times[f"{kind}{end}"].median for end in (", one thread", " shared"))
     print(f"{kind}: {1e3 * one:6.1f} ms → {1e3 * many:6.1f} ms, {one / many:.2f} times; "
           f"you guessed {my_guess[f'{kind} shared']}")
+    speedups[kind] = one / many
+print(disturbance(times))
 
 # %% [markdown]
-# Neither line says exactly the number of cores, and on most machines the two differ. What is lost where? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means telling the other thread, and waiting for it, once a step. Below 1? Then other programs are on the cores, and those who wait for each other suffer most: part 4 says why.
+# Compare the two factors with the number of cores. Where they are smaller, what is lost? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means to start the other thread and to wait for it, once a step. A factor below 1 means that other programs use the cores; threads that wait for each other lose most by that, as part 4 explains. Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
-# ## 2 · Meetings
+# ## 2 · Barriers
 #
-# When threads wait for each other we say they **meet**. Sharing products means a meeting at every product. Sharing sequences means one meeting at the end. Whoever is early waits, and being early happens all the time: another program runs, a cache misses.
+# A point at which all threads wait for each other is a **barrier**; this lesson also says that they *meet* there. To share products takes a barrier at every product. To share sequences takes one at the end. A thread that arrives early waits, and that happens all the time: another program runs, or a cache misses.
 #
-# **Predict:** eight steps, four threads, a meeting costs a tenth of a step, shares uneven by a fifth. What is left of the fourfold speed with a meeting a step?
+# **Predict:** eight steps, four threads, a barrier costs a tenth of a step, and the shares are uneven by a fifth. What is left of the fourfold speed with a barrier at every step?
 
 # %%
 from rnnlab.widgets.thread_timeline import explore_threads
@@ -83,9 +86,9 @@ from rnnlab.widgets.thread_timeline import explore_threads
 explore_threads()
 
 # %% [markdown]
-# Two things eat the speed: the meetings themselves, and waiting at them. With one meeting the early and the late steps of a thread even out before anybody waits. Make the shares even (the last slider at 0) and look at what the meetings alone cost.
+# Two things cost time: the barriers themselves, and waiting at them. With one barrier the fast and the slow steps of a thread even out before any thread waits. Make the shares even (the last slider at 0) and look at what the barriers alone cost.
 #
-# Now the real thing. The loop over time runs in two shares: once with all steps in one go, once in pieces that meet. Nothing else changes, so the ratio is the price of meeting.
+# Now the measurement. The loop over time runs in shares, first with all steps in one piece, then in pieces with a barrier after each. Nothing else changes, so the ratio is the price of the barriers.
 
 # %%
 from rnnlab.ladder.compiled import recurrence
@@ -108,14 +111,15 @@ pieces = (1, 2, 5, 20, 100)
 times = take_turns({steps: partial(in_pieces, steps) for steps in pieces}, 9)
 for steps in pieces:
     ms = 1e3 * times[steps].median
-    print(f"a meeting every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} meetings")
+    print(f"a barrier every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} barriers")
+print(disturbance({str(steps): timing for steps, timing in times.items()}))
 
 # %%
 meeting = max(times[1].median - times[100].median, 0.0) / 99
-print(f"a meeting costs about {1e6 * meeting:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
+print(f"a barrier costs about {1e6 * meeting:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
 
 # %% [markdown]
-# That is why the loop over time belongs *inside* a thread. The same holds for Numba's `prange`, for OpenMP and for BLAS: a parallel region in the time loop meets T times. The rule has an exception, a single sequence with a large layer: there is nothing else to share than the units.
+# That is why the loop over time belongs *inside* a thread. The same holds for Numba's `prange`, for OpenMP and for BLAS: a parallel region in the time loop has T barriers. The rule has an exception, a single sequence with a large layer: there only the units can be shared.
 #
 # ### Exercise: the shares
 #
@@ -127,9 +131,9 @@ print(f"a meeting costs about {1e6 * meeting:.0f} µs, one step of all sequences
 rnnlab.progress("parallel_cpu")
 
 # %% [markdown]
-# ## 3 · Where sequences do meet
+# ## 3 · Where sequences are added
 #
-# The gradient of a weight is a sum over all sequences. If each thread adds to the same array, two of them may read the same old value, and one addition is lost. If they take turns by a lock, the sum comes in another order each time, and floating-point sums depend on the order.
+# The gradient of a weight is a sum over all sequences. If each thread adds to the same array, two of them may read the same old value, and one addition is lost: a **race**. If a lock lets one thread add at a time, the order of the additions differs from run to run, and floating-point sums depend on the order.
 #
 # So each thread gets an array of its own, and one thread adds them up at the end, always in the same order. **Predict:** are two runs of `numba_parallel` then equal to the last bit? And one thread against two?
 
@@ -156,9 +160,9 @@ print("one thread: equal bits?", np.array_equal(once, alone),
 rnnlab.progress("parallel_cpu")
 
 # %% [markdown]
-# ## 4 · Two crowds on the same cores
+# ## 4 · Two thread pools on the same cores
 #
-# BLAS has threads of its own. Our threads each call BLAS. With as many of both as cores, there are more workers than places, and BLAS's workers do not sleep when they have nothing to do: they spin for a while, in case work comes.
+# BLAS has threads of its own, and each of our threads calls BLAS. Then there are more threads than cores. Idle threads of BLAS do not sleep at once: they *spin*, which means that they look for work in a loop and keep their core busy.
 #
 # **Predict:** what does it cost to leave BLAS its threads while ours run?
 
@@ -181,16 +185,16 @@ for name, timing in times.items():
     print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between {1e3 * low:.2f} and {1e3 * high:.2f}")
 
 # %% [markdown]
-# Look at the spread as well as at the median. On some machines the medians are close and single runs take many times as long: two workers on one core take turns of milliseconds, and everybody who meets them waits.
+# Look at the spread as well as at the median. On some machines the medians are close and single runs take many times as long: two threads on one core take turns of some milliseconds, and all threads at the next barrier wait for them.
 #
 # `numba_parallel` therefore holds every BLAS in the process to one thread while its own run, and gives the threads back afterwards. A library that is called by others should never assume that the cores are its own.
 
 # %% [markdown]
 # ## 5 · How far can it go?
 #
-# Some work stays serial: calling, summing the gradients, what nobody has split. **Amdahl's law** says what is left: with a serial part s of a second-long run, endless threads give 1/s. With a price for each thread that has to be met, there is even a best number of threads, and more are slower.
+# Some work stays serial: calling, summing the gradients, what nobody has split. **Amdahl's law** says what is left: if a share s of the run is serial, no number of threads gives more than 1/s. If each further thread also adds a cost at the barrier, there is a best number of threads, and more threads are slower.
 #
-# Two times are enough to fit the law to your machine: one thread, and all threads. The price of a meeting you have from above.
+# Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit: whatever else grows with the threads (a shared cache or memory, SMT, other programs) is counted as serial. The range comes from the quartiles of the measured times.
 
 # %%
 times = take_turns({n: partial(training_step, numba_parallel, n) for n in (1, cores)}, 9)
@@ -204,6 +208,8 @@ if not gained:
     print("nothing was gained: one core, or other programs use them; run this cell again")
 elif serial:
     print(f"Amdahl's limit for this step: {one / serial:.1f} times one thread")
+quartiles = [times[1].spread[k] / times[cores].spread[1 - k] for k in (0, 1)]
+print(f"speed-up between {quartiles[0]:.2f} and {quartiles[1]:.2f} times. {disturbance({str(n): times[n] for n in times})}")
 
 # %%
 from rnnlab.picture import PALETTE, canvas, show
@@ -240,7 +246,7 @@ rnnlab.progress("parallel_cpu")
 # %% [markdown]
 # ## 6 · The order of work, as data
 #
-# In 2016 two students at Carnegie Mellon wrote an RNN in **Halide**, a language that keeps *what* is computed apart from the **schedule**: the order of the loops, tiles, vectors, threads. They tried eight schedules on 61 cores. Their best took 2.9 s an epoch; NumPy took 0.95 s.
+# In 2016 two students at Carnegie Mellon wrote an RNN in **Halide**, a language that keeps *what* is computed apart from the **schedule**: the order of the loops, tiles, vectors, threads. They tried eight schedules on 61 cores. In their table the best took 2.9 s an epoch and NumPy 0.95 s; both times are from their progress report.
 #
 # **Predict:** what was missing: threads, vectors, tiles, or something else?
 
@@ -248,9 +254,9 @@ rnnlab.progress("parallel_cpu")
 from rnnlab import records
 from rnnlab.bench import cmu_picture, cmu_report
 
-kept = records.kept("bench cmu")
-if kept:
-    epoch = records.read(kept[-1])
+paths = records.kept("bench cmu")
+if paths:
+    epoch = records.read(paths[-1])
     print(cmu_report.heading(epoch))
     show(cmu_picture.draw(epoch), alt=cmu_picture.finding(epoch))
 else:
@@ -313,39 +319,42 @@ rnnlab.progress("parallel_cpu")
 # %%
 from rnnlab.bench import cpu_picture, cpu_report
 
-kept = records.kept("bench cpu")
-if kept:
-    ladder = records.read(kept[-1])
+paths = records.kept("bench cpu")
+if paths:
+    ladder = records.read(paths[-1])
     print(cpu_report.heading(ladder))
     show(cpu_picture.draw(ladder), alt=cpu_picture.finding(ladder))
 else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# Small steps belong to whoever compiles the loop over time, as Numba and JAX do: the others pay for calls between the products. Large steps belong to whoever has the faster products, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster. What bounds each size stands in [docs/performance.md](../docs/performance.md).
+# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster. What bounds each size stands in [docs/performance.md](../docs/performance.md).
 #
 # ## Recap
 
 # %%
 rows = [
     ("what can be shared", "products, units, sequences; never time"),
-    ("a meeting", "threads wait for the last one: as few as possible"),
-    ("sequences shared", "one meeting a layer, in place of one a step"),
+    ("a barrier", "threads wait for the last one: as few as possible"),
+    ("sequences shared", "one barrier a layer, in place of one a step"),
     ("gradients", "an array a thread, added up in a fixed order"),
-    ("two libraries with threads", "one of them has to hold still"),
-    ("Amdahl", "the serial part bounds all; meetings make a best number"),
+    ("two libraries with threads", "one of them gets a single thread"),
+    ("Amdahl", "the serial part bounds all; barriers make a best number"),
     ("schedule", "the order of work, apart from the work"),
     ("registers", "a tile of sums that stay there feeds each load to many"),
 ]
 for question, answer in rows:
     print(f"{question:28}{answer}")
+reached = ", ".join(f"{kind} shared {speedup:.2f} times" for kind, speedup in speedups.items())
+verdict = "holds" if min(speedups.values()) > 0.9 * cores > 1 else "does NOT hold"
+print(f"\nclaim: {verdict} here, with {cores} cores: {reached}")
 
 # %% [markdown]
 # ## Recall
 #
 # Answer first, then open.
 #
-# <details><summary>Why is the loop over time inside the threads, and not the threads inside the loop?</summary>Threads that share a step meet after each of T steps; threads that share sequences meet once.</details>
+# <details><summary>Why is the loop over time inside the threads, and not the threads inside the loop?</summary>Threads that share a step need a barrier after each of T steps; threads that share sequences need one.</details>
 #
 # <details><summary>Why are two runs with two threads equal to the last bit, and not equal to a run with one?</summary>The sum over sequences is cut in two at the same place each time; with one thread it is not cut.</details>
 #

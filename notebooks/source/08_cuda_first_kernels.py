@@ -43,7 +43,7 @@ def scale_kernel(a, x, y):
 
 
 # %% [markdown]
-# `cuda.grid(1)` is the thread's place in the whole grid: `blockIdx.x · blockDim.x + threadIdx.x`. A launch, `kernel[blocks, threads]` called with the arguments, returns nothing; what the threads write stands in the arrays afterwards.
+# `cuda.grid(1)` is the thread's place in the whole grid: `blockIdx.x · blockDim.x + threadIdx.x`. A launch, `kernel[blocks, threads]` called with the arguments, returns nothing; what the threads write stands in the arrays afterwards. A constant is written as `np.float32(10)`: a plain `10.0` is a float64, and float64 arithmetic is slower on most GPUs.
 #
 # **Predict:** 10 elements, blocks of 4 threads. How many blocks do you need, and how many threads have nothing to do?
 
@@ -88,7 +88,7 @@ rnnlab.progress("cuda_first_kernels")
 # %% [markdown]
 # ## 2 · Threads come in warps
 #
-# A GPU does not run threads one by one. It runs **warps** of 32 threads, the **lanes**, in step: the same instruction for all of them. When that instruction loads from memory, the 32 lanes make one **request**, and the request moves whole **sectors** of 32 bytes: 8 float32 each.
+# A GPU does not run threads one by one. It runs **warps** of 32 threads, the **lanes**, mostly in step: the same instruction for all of them. (Since 2017 lanes may drift apart; where their order matters, a kernel says so: section 4.) When that instruction loads from memory, the 32 lanes make one **request**, and the request moves whole **sectors** of 32 bytes: 8 float32 each.
 #
 # So the price of a load is not how many bytes the lanes want. It is how many sectors hold them. `cuda.observe` launches a kernel once and gives a report of both.
 
@@ -157,7 +157,7 @@ if naive.counts:
 # %% [markdown]
 # Reading, a warp covers 4 rows of exactly one sector. Writing, it covers 8 rows of y, 4 elements of each: 8 sectors, each half used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
 #
-# The way out is a detour through **shared memory**, a few kilobytes that a block's threads have in common and that know no sectors: read a tile along its rows, wait for each other, write along the rows of the result.
+# The way out is a detour through **shared memory**, some dozens of kilobytes that the threads of a block have in common and that are not divided into sectors: read a tile along its rows, wait for each other, write along the rows of the result.
 
 # %% [markdown]
 # ### Exercise: a transpose without losers
@@ -191,7 +191,7 @@ print(numbers[:4], "…", numbers[-4:])
 race
 
 # %% [markdown]
-# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read what nobody had written yet. On a GPU the 32 threads are one warp in step, and the result would often be right: often, until the compiler or the next chip decides otherwise.
+# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read what nobody had written yet. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
 #
 # A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds the same race:
 

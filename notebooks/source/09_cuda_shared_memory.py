@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 09 · Shared memory
 #
-# **Claim: a product of two matrices spends its time loading the same numbers again and again; a tile in shared memory divides the loads by the tile's width, and costs two barriers a tile.**
+# **Claim to test: a simple product of two matrices loads the same numbers again and again; a tile in shared memory divides the loads by the tile's width, and costs two barriers a tile.**
 #
 # You will count the loads of both, walk into bank conflicts and out again, and add up numbers without touching memory at all.
 #
@@ -60,21 +60,21 @@ if naive.counts:
     print(f"each number was loaded {loads / different:g} times")
 
 # %% [markdown]
-# Every number is loaded once for each element of `c` that needs it: 32 times. Sectors soften that a little, because the lanes of a warp share them. But a row of `a` is still fetched again by every block beside it, and by every warp of a block.
+# Every number is loaded once for each element of `c` that needs it: 32 times. Sectors soften that a little, because the lanes of a warp share them. But a row of `a` is still loaded again by every block beside it, and by every warp of a block. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each still takes an instruction, a request and its latency.
 #
-# All 64 threads of a block need the same 8 rows of `a` and the same 8 columns of `b`. If each of them fetched a few of those numbers and left them where all can read them, everybody would be served.
+# All 64 threads of a block need the same 8 rows of `a` and the same 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each number is loaded once a block.
 
 # %% [markdown]
 # ## 2 · Shared memory
 #
-# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it costs about a tenth of the time of reading global memory, and nothing outside the block can see it.
+# **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it takes about a tenth of the time of reading the L2 cache (memory itself is slower still), and nothing outside the block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch.
 #
 # `cuda.shared.array((8, 8), np.float32)` asks for a **tile**: one for each block, not one for each thread. The plan of a tiled product, 8 numbers of the inner size at a time:
 #
 # 1. every thread loads one number of `a` and one of `b` into the tiles;
 # 2. all wait: the tiles are full;
 # 3. every thread adds 8 products from the tiles;
-# 4. all wait: nobody fills the tiles again while somebody still reads.
+# 4. all wait: no thread fills the tiles again while another one still reads.
 
 # %% [markdown]
 # **Predict:** with tiles of 8 by 8, how often is each number loaded from global memory? What would tiles of 16 by 16 give?
@@ -89,36 +89,65 @@ if naive.counts:
 rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]
-# Here is the course's own, counted on the same matrices. Compare the loads: the inner loop has moved to the column *shared*.
+# The effect can be seen on half of the work. The kernel below puts only the tiles of `a` into shared memory; it still loads `b` from global memory for every product, and its sizes must be multiples of 8. Compare the loads with those of the naive kernel: those of `a` have moved to *shared loads*.
 
 # %%
-from rnnlab.checks.cuda_shared_memory.tiled_matmul_kernel import tiled_matmul_kernel
+@cuda.jit
+def matmul_with_one_tile(a, b, c):
+    """c [M,N] becomes a [M,K] times b [K,N]; all sizes are multiples of 8."""
+    tile = cuda.shared.array((8, 8), np.float32)
+    column, row = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], 8):
+        tile[cuda.threadIdx.y, cuda.threadIdx.x] = a[row, start + cuda.threadIdx.x]
+        cuda.syncthreads()
+        for k in range(8):
+            total += tile[cuda.threadIdx.y, k] * b[start + k, column]
+        cuda.syncthreads()
+    c[row, column] = total
 
-tiled = cuda.observe(tiled_matmul_kernel, (4, 4), (8, 8), a, b, c)
-if tiled.counts:
-    for name, counts in (("naive", naive.counts), ("tiled", tiled.counts)):
-        print(f"{name}: {counts.global_loads:6} loads, {counts.global_load_sectors:5} sectors, "
+
+one_tile = cuda.observe(matmul_with_one_tile, (4, 4), (8, 8), a, b, c)
+print("right:", np.allclose(c, a @ b, atol=1e-5))
+if one_tile.counts:
+    for name, counts in (("naive", naive.counts), ("a in tiles", one_tile.counts)):
+        print(f"{name:10}: {counts.global_loads:6} loads, {counts.global_load_sectors:5} sectors, "
               f"{counts.shared_loads:6} shared loads, {counts.barriers:3} barriers")
+    of_a = one_tile.counts.global_loads - naive.counts.global_loads // 2
+    print(f"a: {of_a} loads where the naive kernel has {naive.counts.global_loads // 2}: "
+          f"{naive.counts.global_loads // 2 / of_a:g} times fewer")
 
 # %% [markdown]
-# An eighth of the loads: each number once for every tile of `c` beside it, 32 / 8 = 4 times. The price is two barriers a tile. At a barrier a block does nothing; that is why a GPU keeps several blocks on each multiprocessor, so that another one can work meanwhile.
+# The loads of `a` are an eighth: each number is loaded once for every tile of `c` beside it, 32 / 8 = 4 times. Your kernel of the exercise does the same for `b`. The price is two barriers a tile. At a barrier a warp may have to wait; that is why a GPU keeps several blocks on each multiprocessor, so that the warps of another block can work meanwhile.
 #
-# Look at a block's life. This picture shows a smaller kernel, the sum of the next section: a row for each thread, a mark for each access to shared memory, a line for each barrier.
+# The picture below shows this for a smaller kernel: two rotations of 32 numbers in shared memory. It has a row for each thread, a mark for each access to shared memory, and a line for each barrier. The simulator runs one thread until it reaches a barrier, then the next one: that is why the marks form a staircase.
 
 # %%
-from rnnlab.checks.cuda_shared_memory.block_sum_kernel import block_sum_kernel
 from rnnlab.widgets.barrier_timeline import barriers_in_words, figure_barriers
 
+
+@cuda.jit
+def rotate_twice(x):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    for _ in range(2):
+        part[i] = x[i]
+        cuda.syncthreads()
+        x[i] = part[(i + 1) % 32]
+        cuda.syncthreads()
+
+
 x, out = np.ones(32, "float32"), np.zeros(1, "float32")
-halving = cuda.observe(block_sum_kernel, 1, 32, x, out)
-print("the sum of 32 ones:", out[0])
+rotated = np.arange(32, dtype="float32")
+rotation = cuda.observe(rotate_twice, 1, 32, rotated)
+print("after two rotations:", rotated[:3], "…", rotated[-3:])
 if cuda.is_simulated:
-    show(figure_barriers(halving), alt=barriers_in_words(halving))
+    show(figure_barriers(rotation), alt=barriers_in_words(rotation))
 
 # %% [markdown]
 # ## 3 · Adding up together
 #
-# 32 numbers need 31 additions however you turn it. One thread takes 31 steps; 16 threads that add a pair each, then 8, then 4, take 5. The picture shows it: between two barriers half as many threads have something to do.
+# 32 numbers need 31 additions however you turn it. One thread takes 31 steps; 16 threads that add a pair each, then 8, then 4, take 5 steps. After each barrier half as many threads have something to do.
 #
 # **Predict:** what happens if the barrier stands inside the `if`, where only the threads with something to add come by?
 
@@ -145,7 +174,7 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# 16 threads never come. Put the barrier back outside the `if` in your own version.
+# 16 threads never reach the barrier. In your own version, put it outside the `if`.
 #
 # ### Exercise: the sum of a block
 #
@@ -157,7 +186,7 @@ rnnlab.progress("cuda_shared_memory")
 # %% [markdown]
 # ## 4 · From register to register
 #
-# The last five halvings happen within one warp, whose 32 lanes run in step. They need neither shared memory nor a barrier: a **shuffle** hands a lane the register of another one. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
+# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. It also synchronises the lanes in its mask, hence `_sync`; without a shuffle, `cuda.syncwarp()` does that. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
 
 # %%
 @cuda.jit
@@ -171,7 +200,7 @@ look_down[1, 32](numbers, seen, 8)
 print(seen)
 
 # %% [markdown]
-# The last 8 lanes have nobody 8 places on, and keep their own value. So which lane ends up with the sum of all 32, after steps of 16, 8, 4, 2 and 1?
+# The last 8 lanes have no lane 8 places on, and keep their own value. So which lane ends up with the sum of all 32, after steps of 16, 8, 4, 2 and 1?
 #
 # ### Exercise: the sum of a warp
 #
@@ -183,7 +212,7 @@ print(seen)
 rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]
-# ## 5 · Thirty-two doors: banks
+# ## 5 · Thirty-two banks
 #
 # Shared memory has 32 **banks**. Word number `w` lies in bank `w mod 32`, and each bank serves one word at a time. 32 lanes that want words of 32 different banks are served at once; two lanes that want *different* words of *one* bank queue. That is a **bank conflict**. Lanes that want the same word share it.
 #
@@ -196,8 +225,8 @@ from rnnlab.widgets.bank_map import walk_a_tile
 
 for direction, down in (("row", 0), ("column", 1)):
     counts = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32, down).counts
-    found = counts.bank_conflicts if counts else "not counted on a GPU"
-    print(f"a {direction}: you guessed {my_guess[direction]}, counted were {found}")
+    conflicts = counts.bank_conflicts if counts else "not counted on a GPU"
+    print(f"a {direction}: you guessed {my_guess[direction]}, counted were {conflicts}")
 
 # %% [markdown]
 # A column of a tile with 32 words a row lies in one single bank: 31 lanes wait. Now change the length of the rows. Blue cells are served in the first turn, orange ones wait.
@@ -222,12 +251,9 @@ rnnlab.progress("cuda_shared_memory")
 # %% [markdown]
 # ## 6 · Measure: what the three transposes move
 #
-# The naive one of lesson 08, one through a tile of 32 by 32, one through a padded tile. Same matrix, same result.
+# The naive kernel of lesson 08, one through a tile of 32 by 32, and one whose tile has a row length of 33. They transpose the same matrix, and their results are the same. To keep the two short, they transpose a square whose sides are multiples of 32, and a block has 32 by 32 threads; your kernel of the exercise needs neither.
 
 # %%
-from rnnlab.checks.cuda_shared_memory.transpose_without_conflicts import transpose_without_conflicts
-
-
 @cuda.jit
 def naive_transpose(x, y):
     column, row = cuda.grid(2)
@@ -235,37 +261,69 @@ def naive_transpose(x, y):
         y[column, row] = x[row, column]
 
 
+@cuda.jit
+def transpose_through_a_tile(x, y):
+    tile = cuda.shared.array((32, 32), np.float32)
+    column, row = cuda.grid(2)
+    tile[cuda.threadIdx.y, cuda.threadIdx.x] = x[row, column]
+    cuda.syncthreads()
+    column, row = cuda.blockIdx.x * 32 + cuda.threadIdx.y, cuda.blockIdx.y * 32 + cuda.threadIdx.x
+    y[column, row] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
+
+
+@cuda.jit
+def transpose_through_a_padded_tile(x, y):
+    tile = cuda.shared.array((32, 33), np.float32)
+    column, row = cuda.grid(2)
+    tile[cuda.threadIdx.y, cuda.threadIdx.x] = x[row, column]
+    cuda.syncthreads()
+    column, row = cuda.blockIdx.x * 32 + cuda.threadIdx.y, cuda.blockIdx.y * 32 + cuda.threadIdx.x
+    y[column, row] = tile[cuda.threadIdx.x, cuda.threadIdx.y]
+
+
+# %%
 x = rng.normal(size=(64, 64)).astype("float32")
-launches = {"naive": (naive_transpose, (2, 8)), "padded tile": (transpose_without_conflicts, (2, 2))}
-for name, (kernel, grid) in launches.items():
+transposes = {}
+for kernel in (naive_transpose, transpose_through_a_tile, transpose_through_a_padded_tile):
     y = np.zeros_like(x)
-    done = cuda.observe(kernel, grid, (32, 8), x, y)
+    report = cuda.observe(kernel, (2, 2), (32, 32), x, y)
     assert np.array_equal(y, x.T)
-    if done.counts:
-        n = done.counts
-        print(f"{name:12} {n.global_load_sectors + n.global_store_sectors:5} sectors, "
-              f"{n.bank_conflicts:4} conflicts, {n.barriers} barriers")
+    if report.counts:
+        counts = transposes[kernel.__name__] = report.counts
+        print(f"{kernel.__name__:32} {counts.global_load_sectors + counts.global_store_sectors:5} sectors, "
+              f"{counts.bank_conflicts:4} conflicts, {counts.barriers} barriers")
 
 # %% [markdown]
-# A matrix of 64 by 64 float32 is 512 sectors; reading and writing it once is 1 024, and the padded tile moves no more. The naive kernel writes each element into a sector of its own: 4 096 for the writes alone.
+# A matrix of 64 by 64 float32 is 512 sectors; reading and writing it once is 1 024, and both kernels with a tile move no more. The naive kernel writes each element into a sector of its own: 4 096 for the writes alone. What padding takes away is the conflicts: without it the 32 lanes of a warp read one column of the tile, which lies in one bank, and 31 of them wait.
 #
 # ## 7 · Break it: the second barrier
 #
-# The tiled product has two barriers a tile, and the second looks superfluous: the results are right without it, here. **Predict:** does the simulator agree?
+# A product in tiles has two barriers a tile, and the second looks superfluous. Here is the kernel of section 2 without it. **Predict:** is its result right in the simulator? Is it right on a GPU? And what does the simulator say?
 
 # %%
-from rnnlab.checks.cuda_shared_memory.tiled_matmul_kernel import MUTANTS
-from rnnlab.checks.kernels import edited_kernel
+@cuda.jit
+def matmul_with_one_barrier(a, b, c):
+    tile = cuda.shared.array((8, 8), np.float32)
+    column, row = cuda.grid(2)
+    total = np.float32(0)
+    for start in range(0, a.shape[1], 8):
+        tile[cuda.threadIdx.y, cuda.threadIdx.x] = a[row, start + cuda.threadIdx.x]
+        cuda.syncthreads()
+        for k in range(8):
+            total += tile[cuda.threadIdx.y, k] * b[start + k, column]
+    c[row, column] = total
 
-without = next(mutant for mutant in MUTANTS if mutant.name.startswith("fills the next tile"))
-kernel = edited_kernel(tiled_matmul_kernel, without)
-if cuda.is_simulated:
-    report = cuda.observe(kernel, (1, 1), (8, 8), a[:8, :16].copy(), b[:16, :8].copy(), c[:8, :8].copy())
-    for finding in report.findings:
-        print(finding)
+
+result = np.zeros((8, 8), "float32")
+short_a, short_b = a[:8, :16].copy(), b[:16, :8].copy()
+report = cuda.observe(matmul_with_one_barrier, (1, 1), (8, 8), short_a, short_b, result)
+wrong = int((~np.isclose(result, short_a @ short_b, atol=1e-5)).sum())
+print(f"{wrong} of {result.size} elements are wrong in this run")
+for finding in report.findings if cuda.is_simulated else ():
+    print(finding)
 
 # %% [markdown]
-# One thread may be a tile ahead of another and overwrite what that one still needs. That it went well in one run proves nothing; that nothing *orders* the two accesses is the finding.
+# One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so elements are wrong at once. On a GPU the warps of a block often stay close together, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
 #
 # ## Recap
 
@@ -279,6 +337,9 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:32}{answer}")
+if one_tile.counts:
+    verdict = "holds" if naive.counts.global_loads // 2 == 8 * of_a else "does NOT hold"
+    print(f"\nclaim: {verdict}; tiles of 8 divide the loads of a by {naive.counts.global_loads // 2 / of_a:g}")
 
 # %% [markdown]
 # ## Recall
@@ -302,4 +363,4 @@ for question, answer in rows:
 # - M. Harris, *Optimizing Parallel Reduction in CUDA*, 2007: sums by halving.
 # - The tenth in section 2 is from gpu-benches (te42kyfo/gpu-benches, gpu-latency): about 30 cycles for shared memory, 265 for the L2 cache of an H100.
 #
-# Next: 10 · A naive GPU RNN (planned)
+# Next: [10 · A naive GPU RNN](10_naive_gpu_rnn.ipynb)

@@ -7,6 +7,7 @@ from rnnlab.checks.kernels import Case, compare_launches
 
 ANSWERS = answers("cuda_shared_memory")
 TILE = 8
+MOST_BARRIERS = 8  # a block: six halvings of 64 threads, one barrier before and one after
 
 
 def check_tiled_matmul_kernel(submission, rng, M, K, N):
@@ -18,12 +19,15 @@ def check_tiled_matmul_kernel(submission, rng, M, K, N):
 
 
 def limit_matmul(counts, case):
-    """Every element of a and b once for each tile of c beside or below it."""
+    """Each element of a and b once for each tile of c that needs it; two barriers a tile."""
     a, b, _ = case.arguments
     tiles = lambda n: -(-n // TILE)
     needed = a.size * tiles(b.shape[1]) + b.size * tiles(a.shape[0])
     if (loads := counts["global_loads"]) > needed:
         return f"{loads} loads from global memory where {needed} are enough with tiles of 8 by 8"
+    most = case.grid[0] * case.grid[1] * (2 * tiles(a.shape[1]) + 1)
+    if (barriers := counts["barriers"]) > most:
+        return f"{barriers} barriers where {most} are enough: two for each tile, and one more"
     return None
 
 
@@ -36,15 +40,21 @@ def check_block_sum_kernel(submission, rng, n, blocks, threads):
 
 
 def limit_block_sum(counts, case):
-    """A barrier a halving, one before and one after at most."""
+    """At most as many barriers as six halvings need, no atomics, and no thread that adds up everything.
+
+    A warp's halving takes two requests that read and one that writes; shuffles take none.
+    """
     blocks, threads = case.grid[0], case.block[0]
-    halvings = threads.bit_length() - 1
-    if (barriers := counts["barriers"]) > blocks * (halvings + 2):
-        return f"{barriers} barriers where {blocks * (halvings + 1)} are enough"
-    wanted = blocks * (halvings + 1) if halvings > 1 else 0
-    if barriers < min(wanted, blocks * halvings):
+    if (barriers := counts["barriers"]) > blocks * MOST_BARRIERS:
+        return f"{barriers} barriers where {blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
+    if counts["atomics"]:
+        return f"It uses {counts['atomics']} atomics, which take turns; halving adds many pairs at once"
+    halvings, warps = threads.bit_length() - 1, -(-threads // 32)
+    most = blocks * (4 * halvings * warps + 3 * warps + 4)
+    if (requests := counts["shared_requests"]) > most:
         return (
-            f"{barriers} barriers: {threads} numbers take {halvings} halvings, not one addition after another"
+            f"{requests} requests to shared memory where {most} are enough: {threads} numbers take "
+            f"{halvings} halvings, not one addition after another"
         )
     return None
 
@@ -58,7 +68,9 @@ def check_warp_sum_kernel(submission, rng, n, blocks, threads):
 
 
 def limit_warp_sum(counts, case):
-    """Registers only."""
+    """Registers only, and no barrier."""
+    if counts["barriers"]:
+        return f"It has {counts['barriers']} barriers; the lanes of a warp exchange registers without one"
     if counts["shared_requests"]:
         return "It goes through shared memory; a shuffle takes a value straight from another lane's register"
     if counts["atomics"]:

@@ -24,6 +24,10 @@ REMEDIES = {
     "barrier_divergence": "Every thread of the block must come to the same cuda.syncthreads().",
     "deadlock": "Who waits, and who should let them go on?",
     "missing_fence": "The data must be visible before the flag is: cuda.threadfence() between the two.",
+    "whole_array": "A thread works on single elements: give the array one whole number for each dimension.",
+    "undefined_lane": "Every lane of the mask must call the shuffle: put conditions around what follows it.",
+    "limit": "Make the array smaller: a block has 48 KiB of shared memory without further settings.",
+    "endless": "Look at the loop's condition: what changes in each turn, so that it becomes false?",
 }
 
 

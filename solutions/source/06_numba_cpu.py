@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 06 · One walk over memory: exercises
+# # 06 · One pass over memory: exercises
 #
 # A GRU's gates in one loop, a tanh of multiplications, a product in tiles. Write plain Python, without `@njit`: the check calls it with arrays and numbers that watch what you do. Numba compiles the same text further down.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
@@ -35,28 +35,29 @@ for name, timing in times.items():
 # Compiled for 65 536 numbers, with Python's rule for a division by zero, which is an error, and with NumPy's. Do the results differ? Do the times?
 
 # %%
-from rnnlab.checks.numba_cpu.lambert import lambert
+from rnnlab.lambert import lambert
 
 ODD, EVEN = (tuple(np.float32(c) for c in part) for part in lambert(13))
-a, own = rng.normal(size=65536).astype("float32"), use(fast_tanh)
+numbers = rng.normal(size=65536).astype("float32")
+own_tanh = use(fast_tanh)
 
 
 def over_all(rule):
     """A compiled loop over an array, with that rule for divisions."""
-    of_one = njit(error_model=rule)(own)
+    compiled_tanh = njit(error_model=rule)(own_tanh)
 
     @njit(error_model=rule)
-    def run(a):
-        y = np.empty_like(a)
-        for j in range(a.size):
-            y[j] = of_one(a[j], ODD, EVEN, np.float32(9.02))
-        return y
+    def run(numbers):
+        results = np.empty_like(numbers)
+        for j in range(numbers.size):
+            results[j] = compiled_tanh(numbers[j], ODD, EVEN, np.float32(9.02))
+        return results
 
-    return lambda: run(a)
+    return lambda: run(numbers)
 
 
 for rule, timing in take_turns({rule: over_all(rule) for rule in ("python", "numpy")}, 5).items():
-    print(f"error_model={rule!r:9} {1e9 * timing.median / a.size:5.2f} ns a number")
+    print(f"error_model={rule!r:9} {1e9 * timing.median / numbers.size:5.2f} ns a number")
 
 # %% [exercise] blocked_matmul
 
@@ -64,9 +65,9 @@ for rule, timing in take_turns({rule: over_all(rule) for rule in ("python", "num
 # Compiled, on float32 matrices of 500 by 500, 1 MB each. A tile of 500 is no tile at all. How large is your second cache? Where all of b fits into it, expect the widths to differ little; the lesson's section 8 takes weights four times as large, and vectors.
 
 # %%
-a, b, c = rng.normal(size=(3, 500, 500)).astype("float32")
+left, right, sums = rng.normal(size=(3, 500, 500)).astype("float32")
 compiled = njit(use(blocked_matmul))
-ways = {tile: lambda tile=tile: compiled(a, b, c, tile) for tile in (8, 32, 64, 128, 500)}
+ways = {tile: lambda tile=tile: compiled(left, right, sums, tile) for tile in (8, 32, 64, 128, 500)}
 times = take_turns(ways, 3)
 for tile, timing in times.items():
     print(f"tile {tile:3}: {1e3 * timing.median:6.1f} ms")

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from rnnlab.checks.numba_cpu.lambert import lambert
 from rnnlab.checks.numba_cpu.machines import Arithmetic
 from rnnlab.checks.numba_cpu.shells import BATCH, Number, Tape, shells
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import refuse
+from rnnlab.lambert import lambert
 
 ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 6
 COMPARISONS = 8  # allowed at a point: each tells the answer one bit of it, and two are needed

@@ -8,7 +8,7 @@
 # - r, z = σ(g + u) with σ(a) = 1/(1 + e⁻ᵃ); n = tanh(g + **r·u**); h' = (1 − z)·n + z·h.
 # - Make the result with `np.empty_like(h)` and fill it in **one loop over the units**. All that unit j needs is read, computed and written before the loop goes on to the next unit.
 #
-# `np.exp` and `np.tanh` of a single number are welcome.
+# Read and write single elements, such as `g[j]`: the check does not accept slices, not even as views. `np.exp` and `np.tanh` of a single number are allowed.
 
 
 # %%

@@ -12,7 +12,7 @@
 # | `"vectorise"` | numbers in a vector |
 # | `"parallel"` | share the outermost loop between threads, where there are several |
 #
-# A tile of r rows and v vectors keeps r·v registers of sums, and needs v for a row of b and one for a number of a. It loads (r + v)/(r·v) times for each multiply-add: be within a quarter of the fewest that fit. At the end your schedule races against the serial one on this machine, and has to be 4 times as fast.
+# A tile of r rows and v vectors keeps r·v registers of sums, and needs v for a row of b and one for a number of a. It loads (r + v)/(r·v) times for each multiply-add: be within a quarter of the fewest that fit. A tile must not exceed the matrix (rows at most M, columns at most N), but M and N need not be multiples of it. At the end your schedule races against the serial one on this machine, and has to be 4 times as fast.
 
 
 # %%

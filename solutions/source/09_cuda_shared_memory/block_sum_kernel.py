@@ -3,8 +3,11 @@
 #
 # <!-- exercise: block_sum_kernel -->
 #
-# Block `k` leaves in `out[k]` the sum of the elements of `x` that its threads own. Add up by halving: with 64 threads, 32 add a pair
-# each, then 16, and so on. At most 64 threads a block, a power of 2. Threads beyond the end of `x` count as 0.
+# Block `k` writes to `out[k]` the sum of the elements of `x` that its threads own. Add up by halving: with 64 threads, 32 add a pair
+# each, then 16, and so on. A block has at most 64 threads, a power of 2. Threads beyond the end of `x` add 0.
+#
+# The check counts: at most 8 barriers a block, no atomics, and no more requests to shared memory than halvings need. Shuffles, which
+# section 4 explains, are allowed within a warp.
 
 
 # %%
@@ -42,8 +45,8 @@ check(block_sum_kernel)
 # 64 numbers can be added pairwise: 32 threads add 32 pairs at once. How often do you halve until one is left?
 
 # %% [hint]
-# After each halving the first `step` numbers hold what is left. Everybody must have finished a halving before anybody
-# starts the next, and the barrier is for all threads, also for those with nothing to add.
+# After each halving the first `step` numbers hold what is left. All threads must have finished a halving before any
+# thread starts the next one. All threads must reach the barrier, also those with nothing to add.
 
 # %% [hint]
 # `step = cuda.blockDim.x // 2`, then `while step > 0:` with `if i < step: part[i] += part[i + step]`, a barrier

@@ -5,7 +5,7 @@
 #
 # `c [M, N]` becomes `a [M, K]` times `b [K, N]`. Blocks are 8 by 8 threads; thread `(j, i)` of block `(bx, by)` makes the element of
 # `c` in row `8·by + i` and column `8·bx + j`. Each number of `a` and `b` is loaded from global memory once for every tile of `c` that
-# needs it, not once for every element: the check counts. Sizes need not be multiples of 8.
+# needs it, not once for every element, and two barriers a tile are enough: the check counts both. Sizes need not be multiples of 8.
 
 
 # %%
@@ -48,8 +48,8 @@ check(tiled_matmul_kernel)
 # does the naive kernel load each of those numbers?
 
 # %% [hint]
-# Walk along the inner size in steps of 8. In each step every thread loads one number of a and one of b into shared
-# tiles, all wait, every thread adds 8 products from the tiles, all wait again.
+# Go along the inner size in steps of 8. In each step every thread loads one number of a and one of b into shared
+# tiles; a barrier; every thread adds 8 products from the tiles; a second barrier.
 
 # %% [hint]
 # `for start in range(0, a.shape[1], 8):` tile_a[i, j] is a[row, start + j] or 0 beyond the end, tile_b[i, j] is
@@ -95,6 +95,15 @@ check(tiled_matmul_kernel)
 # %% [mistake] loads the same tile of a every time
 # - a[row, start + j]
 # + a[row, j]
+
+# %% [mistake] leaves out the rest behind the last whole tile
+# - range(0, a.shape[1], 8)
+# + range(0, a.shape[1] - a.shape[1] % 8, 8)
+
+# %% [mistake] has a third barrier for each tile
+# -         for k in range(8):
+# +         cuda.syncthreads()
+# +         for k in range(8):
 
 # %% [right]
 from rnnlab import cuda

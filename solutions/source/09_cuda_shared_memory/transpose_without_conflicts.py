@@ -4,7 +4,7 @@
 # <!-- exercise: transpose_without_conflicts -->
 #
 # Your transpose of lesson 08 with a larger tile: 32 by 32 numbers, moved by a block of 32 by 8 threads, so that each thread moves four.
-# Shared memory has 32 banks; the check wants not a single conflict.
+# Shared memory has 32 banks. The check accepts no bank conflict, and no more sectors than whole rows need.
 
 
 # %%
@@ -39,8 +39,8 @@ check(transpose_without_conflicts)
 # column lie in?
 
 # %% [hint]
-# If a row of the tile were 33 words long, the words of a column would lie in 32 different banks. Nobody needs the
-# last word of each row.
+# If a row of the tile were 33 words long, the words of a column would lie in 32 different banks. The last word of
+# each row stays unused.
 
 # %% [hint]
 # `tile = cuda.shared.array((32, 33), np.float32)`; the block has 8 rows of threads, so each does rows i, i + 8, i +

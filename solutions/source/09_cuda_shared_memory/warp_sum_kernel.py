@@ -3,7 +3,7 @@
 #
 # <!-- exercise: warp_sum_kernel -->
 #
-# The same for each warp of 32 threads, without shared memory and without a barrier: `cuda.shfl_down_sync(mask, value, step)` gives a
+# The sum of each warp of 32 threads, without shared memory, without a barrier and without atomics: `cuda.shfl_down_sync(mask, value, step)` gives a
 # lane the `value` of the lane `step` places on. `out[w]` is the sum of warp `w`, counted through the whole grid.
 
 
@@ -34,7 +34,7 @@ check(warp_sum_kernel)
 # lines: 8
 
 # %% [hint]
-# Lanes of a warp run in step and can read one another's registers. Which lane's value does lane i need in the first
+# Lanes of a warp can read one another's registers by a shuffle, which also synchronises them. Which lane's value does lane i need in the first
 # of the five steps, and which in the second?
 
 # %% [hint]
@@ -84,6 +84,16 @@ check(warp_sum_kernel)
 # +         cuda.syncwarp()
 # +         value += part[(cuda.threadIdx.x + step) % 32 + cuda.threadIdx.x // 32 * 32]
 # +         cuda.syncwarp()
+
+# %% [mistake] has a barrier, which a warp does not need
+# -         step //= 2
+# +         cuda.syncthreads()
+# +         step //= 2
+
+# %% [mistake] shuffles in a branch that some lanes do not take
+# -         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+# +         if cuda.threadIdx.x % 32 < step:
+# +             value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
 
 # %% [right]
 from rnnlab import cuda
