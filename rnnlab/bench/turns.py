@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+DISTURBED = 1.0  # relative spread above which a median says nothing about the code
+
 Item = TypeVar("Item")
 
 
@@ -24,6 +26,19 @@ class Timing:
         """The quartiles: half of all rounds lie between them."""
         lower, _, upper = statistics.quantiles(self.seconds, n=4)
         return lower, upper
+
+    @property
+    def relative_spread(self) -> float:
+        """Distance between the quartiles as a share of the median."""
+        lower, upper = self.spread
+        return (upper - lower) / self.median
+
+
+def disturbance(timings: Mapping[str, Timing]) -> str:
+    """Sentence about the timings whose relative spread is above DISTURBED; empty if there is none."""
+    spreads = {name: timing.relative_spread for name, timing in timings.items()}
+    words = [f"{name} {spread:.0%}" for name, spread in spreads.items() if spread > DISTURBED]
+    return f"Spread of {', '.join(words)}: something else was using the cores; run again." if words else ""
 
 
 def rotated(items: Sequence[Item], number: int) -> list[Item]:
