@@ -1,6 +1,7 @@
 """The course's answers as a check needs them: each with the other statements of its notebook that it uses."""
 
 import ast
+import symtable
 from collections.abc import Iterable
 
 from rnnlab.checks.answers import Answer
@@ -57,7 +58,14 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
 
 
 def _names_in(tree: ast.AST) -> set[str]:
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    """Names that a program reads and that are not local to one of its functions."""
+    return _read_by(symtable.symtable(ast.unparse(tree), "cell", "exec"))
+
+
+def _read_by(scope: symtable.SymbolTable) -> set[str]:
+    outermost = scope.get_type() == "module"
+    symbols = (s for s in scope.get_symbols() if s.is_referenced() and (outermost or s.is_global()))
+    return {symbol.get_name() for symbol in symbols}.union(*map(_read_by, scope.get_children()))
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:

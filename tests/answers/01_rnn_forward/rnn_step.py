@@ -10,7 +10,7 @@ def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     return np.tanh(weight_ih @ x + weight_hh.T @ h + bias_ih + bias_hh)
 
 
-# %% [wrong] updates the units in place, so that later ones read new values
+# %% [wrong] updates the units one after another, so that later ones read new values
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
     h = h.copy()
     for j in range(len(h)):
