@@ -122,6 +122,10 @@ check(train_filter)
 # - x[:, chosen], target[:, chosen]
 # + x[chosen % len(x)], target[chosen % len(x)]
 
+# %% [mistake] trains on the first step only
+# - x[:, chosen], target[:, chosen]
+# + x[:1, chosen], target[:1, chosen]
+
 # %% [mistake] changes its input
 # - parameters[name] - 0.2 * velocity[name] for
 # + np.subtract(parameters[name], 0.2 * velocity[name], out=parameters[name]) for
