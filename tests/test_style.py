@@ -49,7 +49,8 @@ CONVERTED_WIDGETS = ("rnnlab/widgets/schedule_", "rnnlab/widgets/step_view.py")
 NO_NAMES = re.compile(r"^(get|do)_|_v\d+$|^(helper|utils?|tmp|ret)$")
 
 PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *ROOT.glob("docs/*.py")])
-TESTS = sorted(ROOT.glob("tests/**/*.py"))
+ANSWERS = {*ROOT.glob("tests/answers/*/*.py")}  # cells, some of them wrong on purpose
+TESTS = sorted({*ROOT.glob("tests/**/*.py")} - ANSWERS)
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
 WORKER = ROOT / "rnnlab/grading/inside"  # also runs where there is no package rnnlab
