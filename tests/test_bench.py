@@ -5,7 +5,7 @@ import pytest
 
 from rnnlab.bench import gru_variants
 from rnnlab.bench.gru_variants import Case
-from rnnlab.bench.turns import Timing, take_turns
+from rnnlab.bench.turns import Timing, disturbance, take_turns
 
 
 def test_candidates_take_turns_after_one_run_to_warm_up():
@@ -19,6 +19,14 @@ def test_a_timing_is_told_by_median_and_quartiles():
     timing = Timing((5.0, 1.0, 2.0, 3.0, 100.0))
     assert timing.median == 3.0
     assert timing.spread == (1.5, 52.5)
+
+
+def test_a_spread_above_the_median_is_reported_with_its_name():
+    calm, disturbed = Timing((1.0, 1.1, 1.2, 1.3, 9.0)), Timing((1.0, 1.0, 2.0, 5.0, 9.0))
+    assert disturbance({"calm": Timing((1.0, 1.1, 1.2))}) == ""
+    sentence = disturbance({"calm": Timing((1.0, 1.1, 1.2)), "busy": disturbed})
+    assert sentence == "Spread of busy 300%: something else was using the cores; run again."
+    assert calm.relative_spread > 1  # one stray run among five moves a quartile
 
 
 def test_one_round_is_no_measurement():

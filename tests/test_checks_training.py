@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab import reference
+from rnnlab import checks, reference
 from rnnlab.checks.training import train_filter
 from rnnlab.checks.training.photograph_rows import (
     Rows,
@@ -16,6 +16,9 @@ from rnnlab.checks.training.photograph_rows import (
 )
 from rnnlab.checks.training.tiny_rnn import loss_and_gradients
 from rnnlab.course import ROOT
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import judge
+from rnnlab.grading.verdict import Status
 from rnnlab.tasks.photographs import brightness
 
 KERNEL = np.array([0.7, -0.2, 1.3])
@@ -88,6 +91,17 @@ def test_a_perfect_network_is_told_from_one_that_trained_on_the_wrong_step():
     late = np.array([0, 0.7, -0.2, 1.3])
     assert alike(late, [0, *KERNEL]) == pytest.approx(1)
     assert alike(late, KERNEL) < 0.5
+
+
+def test_a_check_refuses_the_course_s_own_optimiser_as_grading_does():
+    def train_filter(x, target, parameters, loss_and_gradients):
+        from rnnlab.training import Adam
+
+        return Adam(0.01).start(parameters)
+
+    verdict = judge(checks.find("train_filter")[1], InProcess(train_filter), seed=1)
+    assert verdict.status is Status.forbidden
+    assert "may not import rnnlab.training: write it with NumPy" in verdict.message
 
 
 def test_rows_of_both_photographs_can_be_drawn():

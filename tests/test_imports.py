@@ -30,6 +30,7 @@ GROUND = (
     "percent",
     "exercise_text",
     "cache_model",
+    "lambert",
 )  # tools below the core
 TOOLS = (
     "exchange",

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 00 · Start here
 #
-# **Claim: a matrix product that serves 64 sequences at once takes less than 64 times as long as the same product for one sequence.**
+# **Claim to test: a matrix product for 64 sequences takes less than 64 times as long as the same product for one sequence, but a product for two sequences takes more than twice as long.**
 #
-# You will measure whether that holds on your machine, and learn how this course answers you.
+# You will measure whether both halves hold on your machine; the recap prints a verdict for each. You will also learn how the checks of this course work.
 #
 # - **Time:** 40 minutes, exercises included.
 # - **You need:** Python, and NumPy as far as `a @ b` and `a.shape`.
@@ -21,14 +21,14 @@ drawings.show("shared_weights")
 # %% [markdown]
 # ## How to work
 #
-# Run a cell with **Shift + Enter** and go on to the next one. Cells may be changed and run again, as often as you like. A cell that does not come to an end is stopped by the **■** above the notebook.
+# Run a cell with **Shift + Enter** and go on to the next one. You may change cells and run them again as often as you like. If a cell does not end, stop it with the **■** above the notebook.
 #
-# Each lesson goes the same way: you **predict**, you run, you are surprised, you find out why. Do write your prediction down: a surprise needs something to be surprised against. Exercises stand in a notebook of your own, in the folder `work`; nothing you write there is ever overwritten.
+# Each lesson has the same steps: you **predict** a result, you run the cell, you compare, and you find out why they differ. Write your prediction down before you run the cell; otherwise you cannot be surprised by the result. The exercises are in a notebook of your own, in the folder `work`. Nothing that you write there is ever overwritten.
 
 # %% [markdown]
 # ## 1 · What this machine is
 #
-# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), a GPU if there is one. Where something is missing, it names the command that mends it. You can also call it from a shell: `rnnlab doctor`.
+# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. You can also call it from a shell: `rnnlab doctor`.
 
 # %%
 from rnnlab.machine import doctor
@@ -38,9 +38,9 @@ doctor.report()
 # %% [markdown]
 # ## 2 · A check that says no
 #
-# The outputs of a network are one array, `y [T,B,H]`: `T` steps in time, `B` sequences that are worked on together (a **minibatch**), `H` units. Square brackets after a name always give its shape, in this course and in its code.
+# The outputs of a network are one array, `y [T,B,H]`: `T` steps in time, `B` sequences that are computed together (a **minibatch**), `H` hidden units. A **unit** is one number that the network computes at every step. Square brackets after a name always give its shape, in this course and in its code.
 #
-# Here is a function that ought to give the outputs at the **last step**. Something is wrong with it. Run it, and the check after it.
+# The function below should return the outputs at the **last step**, but it contains a mistake. Run it, and then the check after it.
 
 # %%
 def last_step(y):
@@ -54,17 +54,17 @@ rnnlab.check(last_step)
 # %% [markdown]
 # A verdict has three parts, always in this order: **what differs** first, in the smallest case that shows it; the **likely mistake**, if it is a known one; and **what to do next**.
 #
-# The check drew random arrays, ran the function on copies of them, and compared. It looks at what comes out, never at how you wrote it. If you are stuck, ask for a hint. There are three for each exercise; run the cell again for the next one.
+# The check drew random arrays, ran the function on copies of them, and compared the results. It examines only what the function returns, not how you wrote it. If you are stuck, ask for a hint. There are three hints for each exercise; run the cell again for the next one.
 
 # %%
 rnnlab.hint(last_step)
 
 # %% [markdown]
-# **Now mend it.** Go back to the cell that defines `last_step`, change its last line, run it, and run the check again until it turns green.
+# **Now correct it.** Go back to the cell that defines `last_step`, change its last line, run it, and run the check again until it turns green.
 #
-# <details><summary>Question: why did the wrong version pass the case T=1, B=1, H=1?</summary>
+# <details><summary>Question: would the wrong version give the right number for T=1, B=1, H=1?</summary>
 #
-# With one step, one sequence and one unit, the last step, the last sequence and the last unit are the same number. A test with sizes that are equal, or 1, cannot tell axes apart. That is why checks use several shapes.
+# Yes: with one step, one sequence and one unit, the last step, the last sequence and the last unit are the same number. Even the shape would be right. A test whose sizes are equal, or 1, cannot tell axes apart. That is why checks use several shapes.
 # </details>
 
 # %% [markdown]
@@ -72,7 +72,7 @@ rnnlab.hint(last_step)
 #
 # <!-- exercise: last_step -->
 #
-# Open your own notebook for this lesson with the link above, and write the answer there too. This is how every exercise goes: read here, write there, come back. Your progress is kept in one file on this machine, and nothing leaves it.
+# Open your own notebook for this lesson with the link above, and write the answer there too. Every exercise works in this way: read the text here, write the answer there, come back. Your progress is stored in one file on this machine; nothing is sent anywhere.
 
 # %%
 rnnlab.progress("start_here")
@@ -82,7 +82,7 @@ rnnlab.progress("start_here")
 #
 # A **FLOP** is one operation on floating-point numbers: one multiplication or one addition. A product of an [m,k] array with a [k,n] array has m·n results, and each of them is a sum of k products: k multiplications and about k additions.
 #
-# So a product takes **2·m·n·k FLOP**. In a recurrent network one product comes back at every step: all states `h [B,H]` times the weights `weight_hh [H,H]`, transposed.
+# So a product takes **2·m·n·k FLOP**. A recurrent network computes one product at every step: all states `h [B,H]` times the weights `weight_hh [H,H]`, transposed. (A **state** `h [B,H]` is what the network remembers: H numbers for each sequence. The **weights** are the numbers that training changes. Lesson 01 explains both.)
 
 # %%
 H = 1024
@@ -94,39 +94,48 @@ for B in (1, 64):
 #
 # <!-- exercise: count_rnn_flops -->
 #
-# Count a whole network: every step, every sequence, every layer.
+# Count a whole network: every step, every sequence, every layer. A **layer** is a network whose outputs are the inputs of the next one.
 
 # %% [markdown]
 # ## 4 · Predict, then measure
 #
-# 64 sequences are 64 times the arithmetic of one. How many times as long will the product take? Put your guess into the next cell before you go on. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
+# Two sequences need twice the arithmetic of one sequence, and 64 sequences need 64 times as much. How many times as long will each product take? Put your two guesses into the next cell before you go on. Think of the weights, too: how many numbers of `weight_hh` must the processor read for one sequence, and how many for 64?
 
 # %%
-guess = 64  # times as long as for one sequence: put your own number here
+guess_2 = 2  # times as long as for one sequence: put your own numbers here
+guess_64 = 64
 
 # %% [markdown]
-# The next cell measures. Each product runs 52 times; the first run is thrown away, because it also fills caches and starts threads. From the other 51 we take the **median**: the run in the middle. Half of the runs were faster, half slower, and a few disturbed runs change nothing.
+# The next cell measures. Each product runs 52 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 51 runs we take the **median**: half of the runs were faster, half slower. A few disturbed runs do not change it.
+#
+# The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, another program was using the cores, and the cell says so.
 
 # %%
 import timeit
+from functools import partial
 
 import numpy as np
+
+from rnnlab.bench.turns import disturbance, take_turns
 
 rng = np.random.default_rng(0)
 weight_hh = rng.standard_normal((H, H), dtype=np.float32)
 minibatches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-runs = {}
+products = {}
 for B in minibatches:
     h = rng.standard_normal((B, H), dtype=np.float32)
-    runs[B] = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1, repeat=52)[1:]
-seconds = {B: np.median(runs[B]) for B in minibatches}
+    products[f"B = {B}"] = partial(np.matmul, h, weight_hh.T)
+timings = take_turns(products, rounds=51)
+seconds = {B: timings[f"B = {B}"].median for B in minibatches}
 for B in minibatches:
-    microseconds = 1e6 * seconds[B]
-    print(f"B = {B:3}: {microseconds:7.0f} µs, {microseconds / B:6.1f} µs for each sequence")
+    microseconds, spread = 1e6 * seconds[B], timings[f"B = {B}"].relative_spread
+    print(f"B = {B:3}: {microseconds:7.0f} µs, {microseconds / B:6.1f} µs per sequence, spread {spread:.0%}")
+print(disturbance(timings))
 
 # %%
-ratio = seconds[64] / seconds[1]
-print(f"64 sequences took {ratio:.1f} times as long as one. Your guess was {guess}.")
+ratios = {B: seconds[B] / seconds[1] for B in (2, 64)}
+for B, guess in ((2, guess_2), (64, guess_64)):
+    print(f"{B:2} sequences took {ratios[B]:.1f} times as long as one. Your guess was {guess}.")
 
 # %% [markdown]
 # ## 5 · The same as a rate
@@ -149,21 +158,23 @@ finding = f"The rate is {rate[1]:.0f} GFLOP/s for one sequence"
 show(figure, f"{finding}, and best for {best}: {rate[best]:.0f} GFLOP/s.")
 
 # %% [markdown]
-# Look at the left end. On many machines the rate first **falls** from one sequence to two. A product with a single row is a product of a matrix and a vector, which reads the weights as they lie. With two rows or more, the BLAS first copies the weights into an order that suits its inner loop; for few rows that copy costs more than the product itself.
-#
-# Not every machine shows it. Trust your picture, not this text.
+# Look at the left end: the next cell says what you measured there. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy costs more than the product itself, and the rate **falls** from one sequence to two. Other libraries have a special routine for few rows, and then the rate grows from the beginning.
+
+# %%
+change = "falls" if rate[2] < rate[1] else "does not fall"
+print(f"From one sequence to two the rate {change} here: {rate[1]:.0f} to {rate[2]:.0f} GFLOP/s.")
 
 # %% [markdown]
 # ## Exercise: measure_gemm
 #
 # <!-- exercise: measure_gemm -->
 #
-# Write the measurement yourself. **GEMM** is the usual name for a matrix product in a BLAS: *general matrix multiply*. Speed in this course is never graded by a clock that depends on luck: the check brings a clock whose readings it knows.
+# Write the measurement yourself. **GEMM** is the usual name for a matrix product in a BLAS: *general matrix multiply*. The course never grades the speed of your machine: the check passes a clock of its own, whose readings it knows.
 
 # %% [markdown]
 # ## 6 · Why: two roofs
 #
-# A product needs arithmetic, and it needs its numbers brought from memory. Two limits of your machine follow: its **peak** in GFLOP/s, and its **bandwidth**, the GB (10⁹ bytes) a second that come from memory. Both are measured, not looked up.
+# A product needs arithmetic, and its numbers must be read from memory. So there are two limits: the **peak** in GFLOP/s, and the **bandwidth**, the number of GB (10⁹ bytes) that memory delivers in a second. Both are measured here. The peak is what your BLAS reaches with a large product, not what the processor could reach at best.
 
 # %%
 from rnnlab.machine import roofline
@@ -195,42 +206,48 @@ from rnnlab.widgets.roofline_view import explore_roofline
 explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 
 # %% [markdown]
-# A point **above** the slope is no mistake. The slope was measured with arrays far too large for the processor's **caches**, small and fast memories close to its cores. The weights here take 4·H² bytes, 4.2 MB. If they stay in a cache from one run to the next, they need not come from memory, and the product may be faster than the slope allows.
+# A point **above** the slope is not an error. The slope was measured with arrays far too large for the processor's **caches**, small and fast memories close to its cores. The weights here take 4·H² bytes, 4.2 MB. If they stay in a cache from one run to the next, they need not be read from memory, and the product may be faster than the slope allows.
+#
+# A point far **below** both limits, beside others close to them, was measured while another program was using the cores. Run section 4 again.
 #
 # Keeping weights close to the arithmetic is the idea of this whole course; lesson 14 does it by hand, on a GPU.
 
 # %% [markdown]
 # ## 7 · Break it
 #
-# How much would you trust a single run? The next cell draws all 15 runs for one sequence and for 64. Run it again, then once more while you scroll quickly through another window. Which of the three values, first run, mean or median, moves least?
+# How far can you trust a single run? The next cell draws 15 runs for one sequence and 15 for 64 sequences. Run it again, then once more while you scroll quickly through another window. Which of the three values changes least: first run, mean or median?
 
 # %%
 figure, axes = canvas(1, 2, sharey=True, width=7.4, height=2.8)
 for axis, B in zip(axes, (1, 64), strict=True):
     h = rng.standard_normal((B, H), dtype=np.float32)
-    again = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1, repeat=15)
-    relative = np.array(again) / np.median(again)
-    axis.plot(relative, "o", color=PALETTE["blue"])
+    runs = timeit.repeat("h @ weight_hh.T", globals=globals(), number=1, repeat=15)
+    relative = np.array(runs) / np.median(runs)
+    axis.plot(range(1, 16), relative, "o", color=PALETTE["blue"])
     axis.axhline(relative.mean(), color=PALETTE["red"], linestyle="--", label="mean")
     axis.axhline(1, color=PALETTE["black"], label="median")
-    axis.set(title=f"B = {B}", xlabel="run")
-    first, mean, median = 1e6 * again[0], 1e6 * np.mean(again), 1e6 * np.median(again)
+    axis.set(title=f"B = {B}", xlabel="run", xticks=(1, 5, 10, 15))
+    first, mean, median = 1e6 * runs[0], 1e6 * np.mean(runs), 1e6 * np.median(runs)
     print(f"B = {B:2}: first {first:5.0f} µs, mean {mean:5.0f} µs, median {median:5.0f} µs")
 axes[0].set(ylabel="time / median", ylim=(0, None))
 axes[0].legend(frameon=False)
-show(figure, "Fifteen runs each, for one sequence and for 64, as multiples of their median; some stray.")
+show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as multiples of their median.")
+
+# %% [markdown]
+# One slow run moves the mean and may be the first run, but it cannot move the median. A program that keeps the cores busy all the time slows **every** run: the median does not help against that, and only a second measurement shows it.
 
 # %% [markdown]
 # ## Recap
 
 # %%
-print("sequences      MFLOP    time (µs)    µs for each    GFLOP/s")
+print("sequences      MFLOP    time (µs)    µs a sequence  GFLOP/s")
 for B in (1, 64):
     microseconds = 1e6 * seconds[B]
     print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}{microseconds / B:15.1f}{rate[B]:11.0f}")
-claim = "holds" if ratio < 64 else "does NOT hold"
-disturbed = "  Less than once? Measure again, from section 4." if ratio < 1 else ""
-print(f"claim: {claim} on this machine, {ratio:.1f} times as long for 64 times the work.{disturbed}")
+verdict = {True: "holds", False: "does NOT hold"}
+print(f"claim, 64 sequences: {verdict[ratios[64] < 64]} in this run, {ratios[64]:.1f} times as long as one")
+print(f"claim, 2 sequences:  {verdict[ratios[2] > 2]} in this run, {ratios[2]:.1f} times as long as one")
+print(disturbance(timings))
 
 # %% [markdown]
 # ## Recall
@@ -238,7 +255,7 @@ print(f"claim: {claim} on this machine, {ratio:.1f} times as long for 64 times t
 # Answer each in a sentence before you open it.
 #
 # <details><summary>What are T, B and H in y [T,B,H]?</summary>Steps in time, sequences in the minibatch, hidden units.</details>
-# <details><summary>How many FLOP has a product [m,k] × [k,n]?</summary>2·m·n·k: a multiplication and an addition for each of k terms in m·n results.</details>
+# <details><summary>How many FLOP does a product [m,k] × [k,n] need?</summary>2·m·n·k: a multiplication and an addition for each of k terms in m·n results.</details>
 # <details><summary>Why the median of several runs, and why is the first run left out?</summary>One disturbed run moves a mean but not a median; the first run also pays for filling caches and starting threads.</details>
 # <details><summary>What is arithmetic intensity, and what does a larger minibatch do to it?</summary>FLOP per byte moved. The weights are read once for all sequences, so intensity grows with B.</details>
 # <details><summary>When may a product run faster than bandwidth × intensity?</summary>When its numbers come from a cache instead of memory.</details>

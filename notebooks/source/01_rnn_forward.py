@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 · A recurrent network runs
 #
-# **Claim: a recurrent network that has seen nothing but rows of one photograph, with the right answers, finds Sobel's filter (1, 0, −1) by itself, and draws the edges of a photograph it has never seen.**
+# **Claim to test: a recurrent network that is trained on rows of one photograph, with the right answers, learns Sobel's filter (1, 0, −1) from these examples alone, and then draws the edges of a photograph that it has never seen.** The recap prints a verdict.
 #
 # - **Time:** 75 minutes, exercises included.
 # - **You need:** [00 · Start here](00_start_here.ipynb), and what a matrix times a vector is.
@@ -14,7 +14,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · A row of pixels is a sequence
 #
-# We read a photograph the way a scanner does: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** answers, at every step, with the newest pixel minus the one two steps before: $y_t = x_t - x_{t-2}$. It is 0 where brightness is level and large at an edge.
+# We read a photograph like a scanner: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** computes, at every step, the newest pixel minus the pixel two steps before: $y_t = x_t - x_{t-2}$. The result is 0 where brightness is constant, and large at an edge. Brightness runs from −0.5 (black) to 0.5 (white), so that its mean is near 0.
 
 # %%
 from rnnlab import drawings
@@ -30,6 +30,13 @@ print("target", photograph.target.shape)
 from rnnlab.picture import PALETTE, canvas, show
 
 line = 200  # which row of the photograph
+figure, axis = canvas(height=3.2)
+axis.imshow(photograph.x[:, :, 0].T, cmap="gray")
+axis.axhline(line, color=PALETTE["red"])
+axis.set(xlabel="column = step t", ylabel="row = sequence")
+show(figure, f"The photograph; the red line is row {line}, which the next picture shows.")
+
+# %%
 row, answer = photograph.x[:, line, 0], photograph.target[:, line, 0]
 figure, (above, below) = canvas(2, 1, sharex=True, height=3.2)
 above.plot(row, color=PALETTE["black"], linewidth=1)
@@ -37,22 +44,22 @@ above.set(ylabel="brightness")
 below.plot(answer[2:], color=PALETTE["blue"], linewidth=1)
 below.set(ylabel="Sobel's answer", xlabel="step t = column of the photograph")
 peak = abs(answer[2:]).max()
-finding = "the answer is near 0 where brightness is level"
+finding = "the answer is near 0 where brightness is constant"
 show(figure, f"Row {line}: {finding} and reaches {peak:.2f} where it jumps.")
 
 # %% [markdown]
-# **Predict.** A network sees one pixel a step and nothing else. To answer with $x_t - x_{t-2}$ it must carry something from step to step. How many numbers at least must it carry?
+# **Predict.** A network reads one pixel a step and nothing else. To compute $x_t - x_{t-2}$ it must remember something from step to step. How many numbers must it remember at least?
 #
 # <details><summary>Answer</summary>Two are enough from one step to the next: the last pixel and the one before it. With the new pixel that makes three. You will build exactly this by hand in section 4.</details>
 
 # %% [markdown]
 # ## 2 · One step
 #
-# What a recurrent network carries is its **state** `h [H]`, a vector of H numbers, one for each hidden unit. A step turns the input `x [I]` and the state into the next state:
+# A recurrent network remembers its **state** `h [H]`, a vector of H numbers, one for each hidden unit. A step computes the next state from the input `x [I]` and the state:
 #
 # $$h' = \tanh(W_{ih}\,x + b_{ih} + W_{hh}\,h + b_{hh}).$$
 #
-# The same weights serve at every step. `tanh` keeps each unit between −1 and 1. The names are PyTorch's: `ih` goes from input to hidden, `hh` from hidden to hidden.
+# The same weights are used at every step. `tanh` is the **activation function**. It keeps each unit between −1 and 1, and it makes the network nonlinear: without it, a whole network would compute nothing but one linear filter. Older networks used the logistic function (`sigmoid`), whose values lie between 0 and 1; tanh has the steeper slope at 0 (1 instead of ¼), so gradients fade more slowly. The names are PyTorch's: `ih` goes from input to hidden, `hh` from hidden to hidden.
 
 # %%
 from rnnlab.network import Network
@@ -62,7 +69,7 @@ for name, array in network.parameters.items():
     print(f"{name:14}{array.shape}")
 
 # %% [markdown]
-# The units are independent within a step: unit j reads the input through row j of `weight_ih`, the old state through row j of `weight_hh`, and nothing else. Here is unit 0, worked out on its own. All three are your first exercise.
+# The units are independent within a step: unit j depends on the input through row j of `weight_ih` and on the old state through row j of `weight_hh`. The next cell computes unit 0 alone. Your first exercise computes all units.
 
 # %%
 import numpy as np
@@ -82,9 +89,9 @@ print(f"unit 0: sum {sum_0:.4f}, next state {np.tanh(sum_0):.4f}")
 # %% [markdown]
 # ## 3 · A sequence
 #
-# A sequence is a loop: each step reads the state that the step before has left. `reference.forward` does this for a whole network, slowly and readably; everything faster in this course is compared with it.
+# A sequence is a loop: each step reads the state that the step before has written. `reference.forward` does this for a whole network, in slow but readable code. Everything faster in this course is compared with it.
 #
-# **Predict.** One bright pixel at step 0, then only zeros. What happens to the state: does it stay, fade, or jump back to zero at step 1?
+# **Predict.** The input is 1 at step 0 (a flash), and 0 at all later steps. What happens to the state: does the trace of the flash stay, does it fade, or is it gone at step 1?
 
 # %%
 from rnnlab import reference
@@ -92,25 +99,25 @@ from rnnlab import reference
 flash = np.zeros((12, 1, 1), np.float32)  # x [T,B,I]
 flash[0] = 1
 dark = np.zeros_like(flash)
-with_flash, without = (reference.forward(network, x)[0][:, 0] for x in (flash, dark))
+with_flash, without = (reference.forward(network, inputs)[0][:, 0] for inputs in (flash, dark))
 figure, axis = canvas(height=2.6)
 for unit in range(3):
     axis.plot(with_flash[:, unit] - without[:, unit], marker="o", label=f"unit {unit}")
 axis.set(xlabel="step t", ylabel="h with minus h without flash")
 axis.legend(frameon=False)
-left = np.abs(with_flash - without).max(axis=1)
-finding = f"The trace of the flash fades: {left[0]:.2f} at step 0"
-show(figure, f"{finding}, {left[4]:.3f} at step 4, {left[-1]:.5f} at the end.")
+trace = np.abs(with_flash - without).max(axis=1)
+finding = f"The trace of the flash fades: {trace[0]:.2f} at step 0"
+show(figure, f"{finding}, {trace[4]:.3f} at step 4, {trace[-1]:.5f} at the end.")
 
 # %% [markdown]
-# The flash leaves a trace that fades. How long it lasts is a matter of `weight_hh`: at every step the trace is multiplied by it, and shrunk once more by tanh. What a network can remember, and for how long, is decided there. Lesson 03 comes back to this, when gradients fade in the same way.
+# The flash leaves a trace that fades. `weight_hh` decides how long it lasts: at every step the trace is multiplied by this matrix, and tanh makes it smaller once more. So `weight_hh` decides what a network can remember, and for how long. Gradients fade in the same way; lessons 02 and 03 measure that.
 
 # %% [markdown]
 # ## Exercise: rnn_forward
 #
 # <!-- exercise: rnn_forward -->
 #
-# The loop over a sequence, with all its states `[T+1,H]`: the given one first.
+# The loop over a sequence. Its result holds all states `[T+1,H]`, and the first of them is `h0`.
 
 # %%
 rnnlab.progress("rnn_forward")
@@ -118,9 +125,9 @@ rnnlab.progress("rnn_forward")
 # %% [markdown]
 # ## 4 · Weights set by hand
 #
-# Before any training: can such a network filter at all? Take a simpler filter, the difference of neighbours $y_t = x_t - x_{t-1}$, and two units. Unit 0 copies the new pixel. Unit 1 copies what unit 0 held before. The **readout** `weight_out [O,H]` answers with unit 0 minus unit 1.
+# Can such a network compute a filter at all, before any training? Take a simpler filter, the difference of neighbours $y_t = x_t - x_{t-1}$, and two units. Unit 0 copies the new pixel. Unit 1 copies the old value of unit 0. The **readout** `weight_out [O,H]` computes the answer from the state: unit 0 minus unit 1.
 #
-# In place of tanh we take `rnn_relu`: it leaves numbers ≥ 0 as they are, and brightness can be counted from black = 0.
+# Instead of tanh this network uses **ReLU** (`rnn_relu`), the function max(a, 0). It does not change numbers ≥ 0, so in this section brightness is counted from black = 0 to white = 1.
 
 # %%
 from rnnlab.training.model import Model
@@ -135,19 +142,19 @@ weight_out = np.array([[1, -1]], np.float32)
 difference = Model(by_hand, weight_out, bias_out=np.zeros(1, np.float32))
 pixels = np.array([0.1, 0.1, 0.7, 0.7, 0.7, 0.2], np.float32)
 print("pixels ", pixels)
-print("answers", difference.predict(pixels[:, None, None])[0][:, 0, 0].round(2))
+print("answers", difference.predict(pixels[:, np.newaxis, np.newaxis])[0][:, 0, 0].round(2))
 
 # %% [markdown]
-# The answer is the pixel itself at step 0, where nothing came before, and then the jumps, with their signs. `weight_hh` is a **shift**: it moves the content of the state by one unit.
+# At step 0 there is no pixel before, so the answer is the pixel itself. After that the answers are the jumps, with their signs. `weight_hh` is a **shift**: it moves the content of the state by one unit.
 #
 # ## Exercise: filter_weights
 #
 # <!-- exercise: filter_weights -->
 #
-# Set the weights for any kernel, Sobel's (1, 0, −1) among them. No training, no loop.
+# Set the weights for any kernel, for example Sobel's (1, 0, −1), without training and without a loop over pixels.
 
 # %% [markdown]
-# Which kernel shows what? Move the three numbers. Try (1, 1, 1), then (1, −2, 1), the Laplacian, and watch what becomes of the level background.
+# What does each kernel show? Move the three numbers. Try (1, 1, 1), then (1, −2, 1), the Laplacian. Where brightness is constant, what does each of the two answer?
 
 # %%
 from rnnlab.widgets.filter_view import explore_filter
@@ -157,82 +164,84 @@ explore_filter()
 # %% [markdown]
 # ## 5 · A minibatch
 #
-# A photograph is many rows, and no row needs another. So we can run them all side by side: `x [T,B,I]` with one sequence for each row. At each step a single product then serves all B rows.
+# A photograph has many rows, and no row depends on another one. So we can compute them together: `x [T,B,I]` holds one sequence for each row. At each step a single product then computes all B rows.
 #
-# **Predict.** 64 rows one after another, or 64 rows as one minibatch: how many times faster is the minibatch? Lesson 00 gave you one reason. Write your number down.
+# **Predict.** 64 rows can be computed one after another, or as one minibatch. How many times faster is the minibatch? Lesson 00 gave you one reason. Write your number down.
 
 # %%
 guess = 10  # times faster: put your own number here
 
 # %%
-import timeit
-
+from rnnlab.bench.turns import disturbance, take_turns
 from rnnlab.ladder import one_step_at_a_time
 
 network = Network.create("rnn_tanh", input_size=1, hidden_size=16, seed=1)
 rows = np.ascontiguousarray(photograph.x[:, :64])
 run = lambda x: one_step_at_a_time.forward(network, x, network.zero_state(x.shape[1]))
-run_each = lambda: [run(rows[:, b : b + 1]) for b in range(64)]
-one_after_another = min(timeit.repeat(run_each, number=1, repeat=3))
-together = min(timeit.repeat(lambda: run(rows), number=1, repeat=3))
-faster = one_after_another / together
-print(f"one after another {1e3 * one_after_another:7.1f} ms")
-print(f"as a minibatch    {1e3 * together:7.1f} ms, {faster:.0f} times faster; your guess was {guess}")
+ways = {
+    "one after another": lambda: [run(rows[:, b : b + 1]) for b in range(64)],
+    "as a minibatch": lambda: run(rows),
+}
+timings = take_turns(ways, rounds=3)
+for way, timing in timings.items():
+    print(f"{way:17} {1e3 * timing.median:7.1f} ms")
+faster = timings["one after another"].median / timings["as a minibatch"].median
+print(f"the minibatch is {faster:.0f} times faster; your guess was {guess}", disturbance(timings))
 
 # %% [markdown]
-# The arithmetic is the same. And the weights are tiny, 16 × 16 numbers, so memory cannot be the reason this time. What else is saved?
+# The arithmetic is the same. The weights are only 16 × 16 numbers, so memory cannot be the reason this time. What else is saved?
 #
-# Count the **calls**. One after another, NumPy is called for every step of every row; as a minibatch, once for every step. A call costs time before its first multiplication: Python looks up names, NumPy checks shapes and makes room for the result.
+# Count the **calls**. For rows one after another, NumPy is called for every step of every row; for a minibatch, it is called once for every step. A call costs time before its first multiplication: Python looks up names, and NumPy checks shapes and allocates memory for the result.
 
 # %% [markdown]
 # ## Exercise: rnn_forward_batched
 #
 # <!-- exercise: rnn_forward_batched -->
 #
-# All sequences at once. The products are counted: 2 a step, whatever the size of the minibatch.
+# Compute all sequences at once. The check counts the products: 2 a step are allowed, whatever the size of the minibatch.
 
 # %% [markdown]
 # ## 6 · Measure
 #
-# If each step costs a fixed time for its calls, plus a share for each sequence, then time per sequence falls like 1/B at first and levels off when the share is all that is left. Where does your machine level off?
+# Suppose that each step costs a fixed time for its calls, plus a time for each sequence. Then the time per sequence falls like 1/B at first, and becomes constant when the calls no longer matter. At which B does that happen on your machine?
 
 # %%
 minibatches = [1, 2, 4, 8, 16, 32, 64, 128, 256]
-milliseconds = []
-for B in minibatches:
-    rows = np.ascontiguousarray(photograph.x[:, :B])
-    runs = timeit.repeat("run(rows)", globals=globals(), number=1, repeat=5)
-    milliseconds.append(1e3 * min(runs))
-each = np.array(milliseconds) / minibatches
-only_calls = each[0] / np.array(minibatches)
+inputs = {B: np.ascontiguousarray(photograph.x[:, :B]) for B in minibatches}
+timings = take_turns({f"B = {B}": (lambda x=x: run(x)) for B, x in inputs.items()}, rounds=5)
+milliseconds = np.array([1e3 * timing.median for timing in timings.values()])
+per_sequence = milliseconds / minibatches
+only_calls = per_sequence[0] / np.array(minibatches)
 figure, axis = canvas()
-axis.plot(minibatches, each, "o-", color=PALETTE["blue"], label="measured")
+axis.plot(minibatches, per_sequence, "o-", color=PALETTE["blue"], label="measured")
 axis.plot(minibatches, only_calls, "--", color=PALETTE["red"], label="if only calls cost time")
-axis.set(xscale="log", yscale="log", xlabel="minibatch B (sequences)", ylabel="ms for each")
+axis.set(xscale="log", yscale="log", xlabel="minibatch B (sequences)", ylabel="ms per sequence")
 axis.set_xticks(minibatches, minibatches)
 axis.minorticks_off()
 axis.yaxis.set_major_formatter("{x:g}")
 axis.legend(frameon=False)
-best = minibatches[each.argmin()]
-finding = f"Time for each sequence falls from {each[0]:.2f} ms alone"
-show(figure, f"{finding} to {each.min():.3f} ms among {best}.")
+best = minibatches[per_sequence.argmin()]
+finding = f"A sequence takes {per_sequence[0]:.2f} ms alone, and least in a minibatch of {best}"
+show(figure, f"{finding}: {per_sequence.min():.3f} ms. {disturbance(timings)}")
 
 # %%
-T = len(rows)
-microseconds = 1e3 * np.array(milliseconds) / T  # a step
+microseconds = 1e3 * milliseconds / len(photograph.x)  # a step
 share, calls = np.polyfit(minibatches, microseconds, deg=1, w=1 / microseconds)
 print(f"a step costs about {calls:.1f} µs for its calls, and {1e3 * share:.0f} ns for each sequence")
-print(f"both are equal at a minibatch of {calls / share:.0f}")
+if share > 0 and calls > 0:
+    print(f"both are equal at a minibatch of {calls / share:.0f}")
+else:
+    print("a cost below zero means that a busy machine disturbed the measurement: run section 6 again")
 
 # %% [markdown]
-# So a minibatch saves twice: calls while the network is small, and trips to memory for the weights once it is large, as in lesson 00. On a GPU the first part is called **launch overhead**. Lesson 10 makes it visible on a timeline.
+# So a minibatch saves two things: calls while the network is small, and reads of the weights from memory when it is large, as in lesson 00. On a GPU the first part is called **launch overhead**. Lesson 10 shows it on a timeline.
 
 # %% [markdown]
 # ## 7 · Learned instead of set
 #
-# Now the claim. A network with 8 units and tanh starts from random weights. It sees stretches of 32 pixels from rows of *china.jpg*, with Sobel's answers, and changes its weights to lower the mean squared error. How training works is lessons 02 and 03; here it is one call.
+# Now the claim. A network with 8 units and tanh starts from random weights. It reads pieces of 32 pixels from rows of *china.jpg*, with Sobel's answers, and training changes its weights to make the mean squared error smaller. Lessons 02 and 03 explain training; here it is one call.
 #
-# **Predict.** The task's baseline always gives the mean answer. By what factor will the error on the *other* photograph lie below it after 600 steps: 2, 10, 100?
+# **Predict.** The **baseline** is the error of somebody who always gives the mean answer. By what factor will the network's error on the *other* photograph be smaller after 600 updates of the weights: 2, 10, 100?
 
 # %%
 from rnnlab.training.loop import fit
@@ -252,7 +261,7 @@ prediction = trained.predict(batch.x)[0]
 show(task.picture(prediction, batch), task.alt(prediction, batch))
 
 # %% [markdown]
-# Good answers, but which filter has it learned? Ask it the question of section 3: one small flash, then nothing. For a filter, the answers to a flash of size 1 *are* the kernel, one number a step. This is its **impulse response**. We take a flash of 0.1, divide by 0.1, and subtract what the network answers without a flash.
+# Which filter has the network learned? Use the input of section 3: one small flash, then zeros. For a filter, the answers to a flash of size 1 *are* the kernel, one number a step. This is its **impulse response**. We use a flash of 0.1, subtract the network's answers without a flash, and divide by 0.1.
 
 # %%
 flash = np.zeros((8, 2, 1), np.float32)  # sequence 0 stays dark, sequence 1 has the flash
@@ -268,12 +277,12 @@ axis.set(xlabel="steps after the flash", ylabel="answer / flash")
 axis.legend(frameon=False)
 print("trained:", learned.round(2))
 worst = np.abs(learned - sobel).max()
-show(figure, f"The trained network answers a flash with 1, 0, -1, then nothing, to within {worst:.2f}.")
+show(figure, f"The trained network's impulse response differs from 1, 0, -1, 0, … by at most {worst:.2f}.")
 
 # %% [markdown]
-# Nobody told the network about $x_{t-2}$. It found out what to remember, and to forget everything older, from examples alone.
+# The formula $x_t - x_{t-2}$ is nowhere in the training code. The examples alone decide what the network remembers and what it forgets.
 #
-# Now the whole photograph, which it has never seen: 640 steps, although it was trained on 32, and all 427 rows as one minibatch.
+# Now the whole photograph, which was not used in training: 640 steps, although the training sequences had 32, and all 427 rows as one minibatch.
 
 # %%
 drawn = trained.predict(photograph.x)[0][:, :, 0].T  # [rows,columns]
@@ -284,25 +293,32 @@ for axis, picture, title in zip(axes, (wanted, drawn), titles, strict=True):
     axis.imshow(picture[:, 2:], cmap="gray", vmin=-0.3, vmax=0.3)
     axis.set_title(title, loc="left")
     axis.set_axis_off()
-apart = np.sqrt(np.mean((drawn - wanted)[:, 2:] ** 2))
-finding = f"The two drawings look alike: {apart:.4f} apart"
-show(figure, f"{finding} (root mean square), on a scale from -1 to 1.")
+rms = np.sqrt(np.mean((drawn - wanted)[:, 2:] ** 2))
+finding = f"The two drawings differ by {rms:.4f} (root mean square)"
+size = np.sqrt(np.mean(wanted[:, 2:] ** 2))
+show(figure, f"{finding}; the right answers have a root mean square of {size:.4f}.")
 
 # %% [markdown]
 # ## 8 · Break it
 #
-# Sobel's filter is linear: twice the contrast gives twice the answer. tanh is not. **Predict:** what becomes of the trained network if the contrast of the photograph is multiplied by 2, by 5, by 10? And of your weights from `filter_weights`?
+# Sobel's filter is linear: twice the contrast gives twice the answer. tanh is not linear. **Predict:** how wrong will the trained network be if the contrast of the photograph is multiplied by 2, by 5, by 10? How wrong will a linear network with weights set by hand be? It computes the difference of neighbours of section 4, so its right answers are other ones.
 
 # %%
 rows = photograph.x[:, ::8]
 target = photograph.target[2:, ::8]
+light = rows + np.float32(0.5)  # black = 0, for the ReLU network set by hand
+relative = lambda answers, right: np.linalg.norm(answers - right) / np.linalg.norm(right)
+errors = {}
 for contrast in (0.1, 1, 2, 5, 10):
-    wrong_by = trained.predict(rows * np.float32(contrast))[0][2:] - target * contrast
-    relative = np.linalg.norm(wrong_by) / np.linalg.norm(target * contrast)
-    print(f"contrast × {contrast:<4}: wrong by {100 * relative:5.1f} % of the right answers")
+    errors[contrast] = relative(trained.predict(rows * np.float32(contrast))[0][2:], target * contrast)
+    by_hand_answers = difference.predict(light * np.float32(contrast))[0][1:]
+    by_hand_error = relative(by_hand_answers, np.diff(light, axis=0) * contrast)
+    print(f"contrast × {contrast:<4}: trained {errors[contrast]:6.1%} wrong, by hand {by_hand_error:6.1%}")
+worse = [str(contrast) for contrast in errors if errors[contrast] > 2 * errors[1]]
+print(f"more than twice as wrong as at contrast 1: × {', × '.join(worse) or 'none'}")
 
 # %% [markdown]
-# At low contrast the constant offset that the network has left over weighs more; at high contrast units reach the flat ends of tanh, and what lies beyond looks all the same to them. A network is only known where it was trained. The linear one, set by hand, is right at every contrast.
+# Two effects can make the trained network worse. At low contrast, a small constant error of its answers is large beside the answers. At high contrast, units reach the flat ends of tanh, where different inputs give nearly the same state. Training shows nothing about inputs that were not in the data. The network set by hand computes a linear function, so the contrast changes nothing but rounding.
 
 # %% [markdown]
 # ## Recap
@@ -310,19 +326,21 @@ for contrast in (0.1, 1, 2, 5, 10):
 # %%
 from rnnlab.network import parameter_count
 
-print("network    cell       units   parameters   answer to a flash")
+print("network    cell       units   parameters   impulse response")
 for name, model in (("by hand", difference), ("fresh", fresh), ("trained", trained)):
     network, response = model.network, impulse_response(model)[:4].round(2)
     print(f"{name:11}{network.cell:9}{network.hidden_size:7}{parameter_count(network):13}   {response}")
 print(f"minibatch: {faster:.0f} times faster than 64 rows one after another")
 holds = worst < 0.15 and error < task.baseline.value / 10
-print("claim:", "holds" if holds else "does NOT hold", "in this run")
+print("claim:", "holds" if holds else "does NOT hold", "in this run:")
+print(f"  largest error of the kernel {worst:.2f} (at most 0.15)")
+print(f"  error {task.baseline.value / error:.0f} times lower than the baseline (at least 10)")
 
 # %% [markdown]
 # ## Recall
 #
-# <details><summary>Which shapes have x, h and y for a whole minibatch of sequences?</summary>x [T,B,I], all states h [T+1,B,H] with the given one first, y [T,B,H].</details>
-# <details><summary>Why does the matrix stand on the left for one vector, and transposed on the right for a minibatch?</summary>W x has one result for each row of W. With one sequence in each row of X, X Wᵀ holds the same sums, one sequence a row.</details>
+# <details><summary>Which shapes do x, h and y have for a minibatch of sequences?</summary>x [T,B,I]; all states h [T+1,B,H], the first of them h0; y [T,B,H].</details>
+# <details><summary>Why does the matrix stand on the left for one vector, and transposed on the right for a minibatch?</summary>W x has one result for each row of W. If each row of X is one sequence, X Wᵀ holds the same sums, one row for each sequence.</details>
 # <details><summary>What does weight_hh do in the network set by hand?</summary>It shifts the state by one unit, so that unit k holds the pixel of k steps ago.</details>
 # <details><summary>Name two things that a minibatch saves.</summary>Calls, whose cost does not depend on the size; and reading the weights again for each sequence.</details>
 # <details><summary>How can you read from a trained network which filter it has learned?</summary>From its impulse response: the answers to a single small flash.</details>
@@ -330,8 +348,8 @@ print("claim:", "holds" if holds else "does NOT hold", "in this run")
 # %% [markdown]
 # ## Sources
 #
-# - Filters along the rows of a picture as a first problem for a recurrent network: B. Han, E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 project (eknight7/ParallelRNN).
-# - A recurrent network with tanh and its state carried from step to step: J. Elman, *Finding Structure in Time*, Cognitive Science 14 (1990).
+# - Filters along the rows of a picture as a first task for a recurrent network: B. Han, E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 project (eknight7/ParallelRNN).
+# - A recurrent network whose state goes from step to step (we believe that its units use the logistic function instead of tanh, but did not check): J. Elman, *Finding Structure in Time*, Cognitive Science 14 (1990).
 # - The photographs come with scikit-learn: china.jpg and flower.jpg.
 #
 # Next: [02 · Back through time](02_bptt.ipynb)

@@ -1,13 +1,13 @@
 # %% [markdown]
 # # 03 · Training
 #
-# **Claim: one loop, one kind of network and one update rule learn four problems from real data, each better than its baseline; and where learning fails, the length of the gradient says why.**
+# **Claim to test: one loop, one kind of network and one update rule learn four problems from real data, each better than its baseline; and a network that does not learn to remember has a smaller gradient at the first step than one that does.** The recap prints a verdict for each half.
 #
-# You will train, break, clip, compare, stop and go on. Each training takes seconds.
+# You will train networks, make training fail, clip gradients, compare update rules, and continue a training that was stopped. Each training takes seconds.
 #
-# - **Time:** 100 minutes, exercises included.
+# - **Time:** 130 minutes, exercises included.
 # - **You need:** [02 · back through time](02_bptt.ipynb): the gradient that all of this starts from.
-# - **Afterwards you can** write the loop, choose an update rule and its learning rate, tell exploding from vanishing gradients by what you measure, and train on after a crash.
+# - **Afterwards you can** write the loop, choose an update rule and its learning rate, tell exploding from vanishing gradients by what you measure, and continue a training after a crash.
 
 # %%
 import rnnlab
@@ -15,11 +15,11 @@ import rnnlab
 rnnlab.banner()
 
 # %% [markdown]
-# ## 1 · Four problems and what there is to beat
+# ## 1 · Four problems and their baselines
 #
-# A loss of 0.01: is that good? Nobody can tell without a **baseline**, the loss of an answer that needs no training. Below are the course's tasks, with nothing downloaded: two photographs, handwritten digits, and the source text of your own Python.
+# Is a loss of 0.01 good? You cannot say that without a **baseline**, the loss of an answer that needs no training. Below are the course's tasks. Nothing is downloaded: they use two photographs, handwritten digits, and the source text of your own Python.
 #
-# Every task keeps some data back. All losses you will compare are on those **held-out** data, which no training ever sees.
+# Every task has **held-out** data, which are never used to change weights. All losses that you will compare are on these data. (Where you *choose* a setting by its held-out loss, as in section 6, that loss is a little too good. To report a result after such a choice, you need a third set of data that nobody has looked at.)
 
 # %%
 import numpy as np
@@ -43,18 +43,18 @@ for task in tasks:
     print(f"{'':17} {task.baseline.what}")
 
 # %% [markdown]
-# **Predict:** one network of 128 units, one training of a few seconds. For which task will the loss fall furthest below its baseline, and for which the least? Write the two names down; the table at the end of section 4 answers.
+# **Predict:** one network of 128 units, one training of a few seconds. For which task will the loss fall furthest below its baseline, and for which the least? Write the two names down; the table at the end of section 4 gives the answer.
 
 # %%
 my_guess_furthest = "frame_differences"
-my_guess_least = "image_filters"
+my_guess_least = "image_filters"  # put your own guesses here
 
 # %% [markdown]
 # ## 2 · The loop
 #
-# Lesson 02 gave you the gradient of every parameter. The rest is a loop: draw a **minibatch** of sequences, get loss and gradients, make a small step against the gradient. One such step is an **update**, and the factor in front of the gradient is the **learning rate**.
+# Lesson 02 gave you the gradient of every parameter. The rest is a loop: draw a **minibatch** of sequences, compute loss and gradients, and make a small step against the gradient. One such step is an **update**, and the factor in front of the gradient is the **learning rate**. (Many texts count in **epochs**. One epoch is as many updates as are needed to use each training sequence once. Our tasks draw new pieces at random, so this course counts updates.)
 #
-# The rule below is gradient descent with **momentum**: it steps along a running sum of gradients. Directions on which the minibatches agree add up, the others cancel.
+# The rule below is gradient descent with **momentum**: it steps along a running sum of gradients. Where the gradients of many minibatches have the same direction, they add up; where they differ, they cancel.
 
 # %%
 rnnlab.show_source(SGD.update)
@@ -75,12 +75,12 @@ for update in range(301):
         print(f"update {update:3}: loss {loss:.5f}, held out {held_out:.5f}")
 
 # %% [markdown]
-# The network reads a row of a photograph pixel by pixel. In grey: what the Laplacian filter makes of it. In red: the network, on the photograph that was kept back. **Look for** pixels where the two differ.
+# The network reads a row of a photograph pixel by pixel. The grey line is the Laplacian filter of that row; the red line is the network's answer. The photograph is the held-out one. **Look for** pixels where the two lines differ.
 
 
 # %%
 def show_prediction(model, task):
-    """Shows prediction beside target on held-out sequences."""
+    """Show the prediction beside the target on held-out sequences."""
     batch = task.batch(np.random.default_rng(0), 64, "test")
     prediction = model.predict(batch.x)[0]
     show(task.picture(prediction, batch), task.alt(prediction, batch))
@@ -91,9 +91,9 @@ show_prediction(model, task)
 # %% [markdown]
 # ## 3 · What has it learned?
 #
-# A filter is known by its answer to one bright pixel in an even row: the numbers of its kernel, one a step. Ask the network the same question while it trains. Here it learns live, and the picture is drawn anew again and again.
+# The answer of a filter to one bright pixel in a row of equal pixels is its kernel, one number a step. Give the network the same input while it trains. The picture below is drawn again and again during the training.
 #
-# **Predict:** in which order will it find the three numbers 1, −2, 1? Watch the red dots, then play it once more with the slider.
+# **Predict:** will the network find the three numbers 1, −2, 1 one after another, and in which order? Watch the red dots, then play it once more with the slider.
 
 # %%
 from rnnlab.widgets.learned_filter import explore_learned_filter, watch_learned_filter
@@ -103,19 +103,27 @@ recording = watch_learned_filter("laplacian")
 # %%
 explore_learned_filter(recording)
 
+# %%
+for lag, number in enumerate(recording.kernel[:3]):
+    updates = [look.updates for look in recording.looks if look.response[lag] / number >= 0.8]
+    reached = f"first seen after update {updates[0]}" if updates else "not seen"
+    print(f"{number:4.0f} at lag {lag}: 80 % of it {reached}")
+
 # %% [markdown]
-# For some dozens of updates nearly nothing happens: the best answer without memory is close to 0 everywhere, and the network finds that first. Then the gradient through one step back, and through two, begins to count.
+# The cell above prints when each number reached 80 % of its size; the network was examined more and more rarely, so these updates are not exact. If they lie close together, the numbers came nearly at once: the target is small where brightness is constant, so a network that finds only one of the three numbers gains little.
 #
-# **Break it:** put `"sobel"` in the place of `"laplacian"`, or add `SGD(0.1)`, the rule without momentum, as second argument. Does it still arrive within 300 updates?
+# **Break it:** put `"sobel"` instead of `"laplacian"`, or add `SGD(0.1)`, the rule without momentum, as second argument. Does the network still find the filter within 300 updates?
 #
 # ## 4 · The same loop, three more problems
 #
-# `fit` is the loop of section 2 with a progress bar. A camera pans over a photograph; the network sees one frame at a time and says what changed. Only the data differ from before.
+# `fit` is the loop of section 2 with a progress bar. Its options here are explained later: **Adam** (section 6) is an update rule whose steps have nearly the same length for every parameter, and `clip=1.0` (section 5) shortens a gradient that is longer than 1.
+#
+# In the first task a camera moves over a photograph. The network reads one frame at a time and computes what changed since the frame before.
 
 
 # %%
 def train(task, cell="rnn_tanh", hidden_size=128, updates=600, learning_rate=0.003, seed=0, progress=True):
-    """(trained model, history) of a fresh model on a task, gradients clipped to length 1."""
+    """Train a fresh model on a task, gradients clipped to length 1; (trained model, history)."""
     model = Model.create(cell, task.input_size, hidden_size, task.output_size, seed=seed)
     return fit(model, task, Adam(learning_rate), updates, seed=seed, clip=1.0, progress=progress)
 
@@ -126,43 +134,60 @@ for task in tasks:
 show_prediction(trained["frame_differences"], tasks[1])
 
 # %% [markdown]
-# A digit turns by 10° a step; the network draws what it will see next. This was the final problem of the project at Carnegie Mellon that the first lessons retell, there with photographs of the CIFAR-10 collection.
+# A digit is rotated by 10° a step, and the network draws the next picture. This was the final problem of the project at Carnegie Mellon that the first lessons follow, there with photographs of the CIFAR-10 collection.
 #
-# **Look** at the first frame and at the last: at which one does the network know more, and why?
+# **Predict:** is the error smaller at the first frame or at the last? Does this task need memory, when every sequence starts at 0° and rotates in the same direction?
 
 # %%
 show_prediction(trained["rotated_images"], tasks[2])
+batch = tasks[2].held_out
+squares = (trained["rotated_images"].predict(batch.x)[0] - batch.target) ** 2
+error = squares.mean(axis=(1, 2))  # [T]
+print("mean squared error by step:", " ".join(f"{value:.4f}" for value in error))
+better = "first" if error[0] < error[-1] else "last"
+print(f"the {better} step has the smaller error")
 
 # %% [markdown]
-# Text: one character a step, and the network says how probable each of 97 characters is to come next. Its loss is the **cross-entropy**, the mean of −log p of the character that came. Below the picture it writes by itself. **Find** a character of which it was sure, and one that surprised it.
+# A first step that is as good as the others says that the present picture is enough: the network needs no memory for this task, because the direction never changes. Memory would help if start angle and direction were different in each sequence.
+
+# %% [markdown]
+# The last task is text, one character a step. The network computes a probability for each of 97 characters to be the next one. Its loss is the **cross-entropy**, the mean of −log p, where p is the probability of the character that really came next. With the natural logarithm its unit is the **nat**: a loss of 2 nats is what you get if p is always e⁻² = 0.14.
+#
+# Below the picture the network writes text: it draws a character at random with its probabilities, and reads it as the next input. The **temperature** divides the outputs before softmax. Below 1 it makes probable characters still more probable; near 0 only the most probable one is drawn. **Find** a character that the network predicted with a high probability, and one that it did not expect.
 
 # %%
 show_prediction(trained["text"], tasks[3])
 written = text.write(trained["text"], "    return self.", 250, np.random.default_rng(1), temperature=0.9)
-print("    return self." + written)
+print("    return self." + written)  # after 600 updates: words of Python, no sense
 
 # %% [markdown]
-# ### Exercise: the gradient that starts it
+# ### Exercise: the gradient at the output
 #
 # <!-- exercise: cross_entropy_gradient -->
 #
-# For the squared error the sweep starts with 2·(prediction − target)/n. What is it for the cross-entropy? Write it in [work/03_training.ipynb](../work/03_training.ipynb).
+# For the squared error the backward pass starts with 2·(prediction − target)/n. What does it start with for the cross-entropy? Write it in [work/03_training.ipynb](../work/03_training.ipynb).
 
 # %%
+relative_loss = {}
 print(f"{'':17} baseline  trained  trained / baseline")
 for task in tasks:
     loss = evaluate(trained[task.name], task)
-    print(f"{task.name:17} {task.baseline.value:8.4f} {loss:8.2g} {loss / task.baseline.value:14.2%}")
-print(f"you guessed: furthest {my_guess_furthest}, least {my_guess_least}")
+    relative_loss[task.name] = loss / task.baseline.value
+    print(f"{task.name:17} {task.baseline.value:8.4f} {loss:8.2g} {relative_loss[task.name]:14.2%}")
+furthest, least = min(relative_loss, key=relative_loss.get), max(relative_loss, key=relative_loss.get)
+print(f"furthest below: {furthest} (your guess: {my_guess_furthest})")
+print(f"least below:    {least} (your guess: {my_guess_least})")
 
 # %% [markdown]
-# The first half of the claim holds if every number in the last column is below 100 %. The bigram table is the strongest opponent: one character tells much about the next, and a network has to find that out before anything else.
+# The first half of the claim holds if every number in the last column is below 100 %. For text the baseline is a **bigram table**: for each character, how often each other one follows. It is hard to beat, because one character says much about the next, and the network must learn that first.
+#
+# **Break it:** train the text task with `updates=3000`, or with `cell="lstm"`. How far does the loss fall, and how does the written text change?
 #
 # ## 5 · A cliff
 #
-# Now let it fail. One unit, 50 steps, no input: $h' = \tanh(w h + b)$, and the last state should be 0.7. Two parameters, so you can look at the whole loss. Two descents start at the same place; one clips its gradient.
+# Here is a training that fails. A network has one unit, 50 steps and no input: $h' = \tanh(w h + b)$, and the last state should be 0.7. It has only two parameters, so you can see the loss for all of their values. Two runs of gradient descent start at the same point. One **clips** its gradient: if the gradient is longer than a limit, it is scaled to the length of the limit.
 #
-# **Predict:** which of them gets nearer to loss 0, the careful one or the fast one? Then move the sliders.
+# **Predict:** which run comes nearer to loss 0, the one with clipping or the one without? Then move the sliders.
 
 # %%
 from rnnlab.widgets.cliff import explore_cliff
@@ -170,21 +195,21 @@ from rnnlab.widgets.cliff import explore_cliff
 explore_cliff()
 
 # %% [markdown]
-# At the edge a tiny change of $b$ decides where the unit settles 50 steps later: the gradient is a product of 50 factors, and they are above 1 there. One step along so long a gradient throws the parameters onto a plain where tanh is flat, and no gradient leads back.
+# At the edge a tiny change of $b$ decides which value the unit has 50 steps later: the gradient is a product of 50 factors, and these are above 1 there. One step along such a long gradient moves the parameters to a region where tanh is flat, and there the gradient is too small to lead back.
 #
-# **Clipping** keeps the direction and shortens the step. It is a limit on length, not a cure: the gradient at the cliff is right, it just holds for a very small distance only.
+# Clipping keeps the direction and shortens the step. It does not correct the gradient: the gradient at the cliff is right, but it describes the loss only within a very small distance.
 
 # %% [markdown]
 # ### Exercise: clip
 #
 # <!-- exercise: clip_by_global_norm -->
 #
-# In [work/03_training.ipynb](../work/03_training.ipynb): one factor for all parameters. Why would a factor for each array change the direction?
+# Write it in [work/03_training.ipynb](../work/03_training.ipynb), with one factor for all parameters. Why would a factor for each array change the direction?
 #
-# Now a real network with 24 ReLU units, which bound nothing, on the **adding problem**: among 30 numbers two are marked, and after the last step their sum is asked for. Four starts, each with and without clipping. **Predict** how many of the eight get below half of the baseline.
+# Now a network with 24 ReLU units, whose states have no upper limit, on the **adding problem**: two of 30 numbers are marked, and the answer after the last step must be their sum. The recurrent weights start as an **orthogonal** matrix, which keeps the length of every vector (`init="orthogonal"`). There are four starts, each with and without clipping. **Predict** how many of the eight runs come below half of the baseline.
 
 # %%
-task, findings = adding.task(steps=30), []
+task, findings, solved = adding.task(steps=30), [], {}
 figure, axes = canvas(1, 2, sharey=True)
 for axis, clip in zip(axes, (None, 1.0), strict=True):
     losses, norms = [], []
@@ -194,41 +219,48 @@ for axis, clip in zip(axes, (None, 1.0), strict=True):
         losses.append(evaluate(model, task))
         norms.append(max(history.norms))
         axis.semilogy(history.norms, lw=0.8, label=f"start {seed}: loss {losses[-1]:.3f}")
-    solved = sum(loss < task.baseline.value / 2 for loss in losses)
+    solved[clip] = sum(loss < task.baseline.value / 2 for loss in losses)
     axis.set(xlabel="updates", title=f"clip={clip}, baseline {task.baseline.value:.3f}", ylim=(1e-4, 1e3))
     axis.legend(fontsize=8, loc="lower left")
-    findings.append(f"clip={clip}: {solved} of 4 starts solved, gradients up to {max(norms):.0f} long")
+    findings.append(f"clip={clip}: {solved[clip]} of 4 starts solved, gradients up to {max(norms):.0f} long")
 axes[0].set_ylabel("gradient norm before clipping")
 show(figure, "; ".join(findings) + ".")
+more = solved[1.0] - solved[None]
+effect = "helped" if more > 0 else "made no difference to the count" if more == 0 else "did not help"
+print(f"In this run clipping {effect}: {solved[None]} of 4 solved without it, {solved[1.0]} of 4 with it.")
 
 # %% [markdown]
-# Clipping does not make the gradients short: look at the right picture. It makes the *steps* harmless. The spikes are real, and a run that survives them gets somewhere.
+# Four starts are few. Which of them succeed depends on the last bits of each product, so your BLAS and its number of threads can change the count; in our own runs the result was sometimes better and sometimes worse with clipping.
 #
-# Watch the norm in your own trainings. `fit` writes it into its history, since the loss tells of a bad step only after it was made.
+# Clipping also matters less here than in the picture of the cliff, because the rule is Adam. Adam divides each step by the size of recent gradients, so one step is never much longer than the learning rate (section 6). But one very long gradient enters Adam's two running means: it dominates the direction for about ten updates, and makes all steps shorter for about a thousand. Clipping prevents that. With plain descent the step itself is as long as the gradient, and clipping decides whether a run survives.
+#
+# Clipping does not make the gradients shorter: the curves show the norms **before** clipping. Watch this norm in your own trainings. `fit` writes it into its history, because the loss shows a bad step only after it was made.
 #
 # ## 6 · How large a step
 #
-# Three rules on the filter of section 2, each with nine learning rates, 300 updates each. **Adam** divides every step by the running size of that parameter's own gradient, so that its steps have about the length of the learning rate, however long the gradient is.
+# The next cell runs three rules on the filter of section 2, each with nine learning rates and 300 updates. **Adam** keeps two running means for each parameter: $m$ of its gradient and $v$ of the square of its gradient. Its step is learning rate · $m / \sqrt{v}$. If the gradient of a parameter is always the same, $m / \sqrt{v}$ is 1 or −1, so the step is about as long as the learning rate, however long the gradient is. (The exercise below adds two details: $\epsilon$ and the bias correction.)
 #
 # **Predict:** which rule works over the widest range of learning rates?
 
 
 # %%
 def outcome(rule):
-    """Held-out loss over baseline after 300 updates; NaN if training broke down."""
+    """Held-out loss over baseline after 300 updates; NaN if training failed with numbers that are not finite."""
     model = Model.create("rnn_tanh", 1, 16, 1, seed=0)
     try:
         return (
             evaluate(fit(model, tasks[0], rule, 300, progress=False)[0], tasks[0]) / tasks[0].baseline.value
         )
-    except FloatingPointError as stopped:
-        print("stopped at", str(stopped).partition(". ")[0])
+    except FloatingPointError as error:
+        messages.append(str(error))
         return np.nan
 
 
+messages = []
 rates = [10.0 ** (k / 2) for k in range(-7, 2)]
 rules = {"plain descent": SGD, "momentum 0.9": lambda rate: SGD(rate, 0.9), "Adam": Adam}
 outcomes = {name: [outcome(rule(rate)) for rate in rates] for name, rule in rules.items()}
+print(f"{len(messages)} of {len(rates) * len(rules)} trainings failed", *messages[:1], sep="\n")
 
 # %%
 figure, axis = canvas()
@@ -244,20 +276,20 @@ below = {
 show(
     figure,
     "Loss below half of the baseline: "
-    + "; ".join(f"{name} at {len(found)} of {len(rates)} learning rates" for name, found in below.items())
+    + "; ".join(f"{name} at {len(good)} of {len(rates)} learning rates" for name, good in below.items())
     + ".",
 )
 
 # %% [markdown]
-# Where a line ends, training broke down: the loss was no number any more, and `fit` stopped with the step and a remedy. Left of its best rate each rule is only slow. Right of it lies a cliff, often less than a factor of ten away.
+# Where a line ends, training failed: a loss or a gradient was not a finite number any more, and `fit` stopped with the message above. Compare the two sides of each curve's lowest point: with a smaller learning rate a rule is slow, with a larger one it can fail. How far is the best rate of each rule from the first one that fails or exceeds the baseline?
 #
-# **Break it:** give `fit` the option `clip=0.1` and run both cells again. Which breakdowns disappear, and do the runs succeed now?
+# **Break it:** give `fit` the option `clip=0.1` and run both cells again. Which failures disappear, and are these runs now below the baseline?
 #
 # ### Exercise: Adam
 #
 # <!-- exercise: adam_update -->
 #
-# You saw momentum's update; write Adam's, in [work/03_training.ipynb](../work/03_training.ipynb). How far are you?
+# You saw the update of momentum. Write the update of Adam in [work/03_training.ipynb](../work/03_training.ipynb). This is how far you are:
 
 # %%
 rnnlab.progress("training")
@@ -265,9 +297,9 @@ rnnlab.progress("training")
 # %% [markdown]
 # ## 7 · How far back a network learns
 #
-# Exploding is loud, vanishing is silent. If the gradient from the last step does not reach step 0, nothing complains: the network just does not learn what came then. In the adding problem one number always stands in the first half.
+# A gradient that explodes causes errors that you can see. A gradient that vanishes does not: if the gradient from the last step does not reach step 0, there is no message, and the network does not learn from the first inputs. In the adding problem one of the two marked numbers is always in the first half.
 #
-# **Predict** the longest of T = 10, 20, 40 that a tanh network learns in 600 updates. Then an LSTM and a GRU: cells with gates, which lesson 04 opens.
+# **Predict** the longest of T = 10, 20, 40 that a tanh network learns in 600 updates. Then predict the same for an LSTM and a GRU. These are cells with **gates**: numbers between 0 and 1 that decide how much of the state is kept. Lesson 04 gives their formulas.
 
 # %%
 models, share = {}, {}
@@ -279,7 +311,7 @@ for cell in ("rnn_tanh", "lstm", "gru"):
     print(f"{cell:8}", "   ".join(f"T = {T}: {share[cell, T]:6.1%} of the baseline" for T in (10, 20, 40)))
 
 # %% [markdown]
-# Now ask each network at T = 40 how much its last state still depends on the input of every step: the size of $\partial y_{T-1}/\partial x_t$, by one reverse sweep. Dashed before training, solid after it.
+# Now compute for each network at T = 40 how much its last state depends on the input of every step: the size of $\partial y_{T-1}/\partial x_t$, with one backward pass. The dashed lines are before training, the solid lines after it.
 
 # %%
 from rnnlab import reference
@@ -303,6 +335,8 @@ axis.plot([], [], "k--", label="before training")
 axis.set(xlabel="time step of the input", ylabel="size of the gradient", ylim=(1e-12, 10))
 axis.legend()
 first = {cell: reach(models[cell, 40].network)[0] for cell in ("rnn_tanh", "lstm", "gru")}
+learned = [cell for cell in first if share[cell, 40] < 0.5]
+not_learned = [cell for cell in first if share[cell, 40] >= 0.5]
 show(
     figure,
     "At step 0 of 40 the gradient after training is "
@@ -311,16 +345,16 @@ show(
 )
 
 # %% [markdown]
-# Before training all three forget: a straight dashed line on this axis is a constant factor below 1 for every step back, as in lesson 02's picture of spectral radius. A gate can bring that factor to nearly 1, and the network that has learnt the task did so: its solid line is flat. The others have not received the gradient that would tell them to.
+# A straight dashed line on this axis is a constant factor for every step back, as in lesson 02's picture of the spectral radius: below 1 it means that the network forgets. A gate can bring that factor near to 1. Compare with the losses above: which networks came below half of the baseline at T = 40, and are their solid lines higher at step 0 than those of the others? The recap checks this.
 #
-# **Find out:** can the LSTM not do it, or not yet? Run `train(adding.task(40), "lstm", 24, 1000, 0.01, seed=1)` and draw its history with `.picture()`. Would you have stopped at update 600? Then try the tanh network.
+# **Find out:** if a cell has not learned T = 40, does it need more updates, or can it not learn this at all? Run `train(adding.task(40), "lstm", 24, 1000, 0.01, seed=1)` and draw its history with `.picture()`. Would you have stopped at update 600? Then try the tanh network.
 
 # %% [markdown]
-# ## 8 · Train on after a crash
+# ## 8 · Continue after a crash
 #
-# A training of a week will be killed once: by a power cut, a full queue, a closed laptop. `checkpoint=` names a file for parameters, the rule's state and the history. Each new one is written beside the old and then takes its name: at every moment there is a whole file.
+# A training of a week will be stopped some day: by a power cut, by a time limit, by a closed laptop. `checkpoint=` names a file for the parameters, the state of the update rule and the history. Each new file is first written beside the old one and then renamed, so there is a complete file at every moment.
 #
-# Another Python process trains, and dies at update 130 without a goodbye. **Predict** at which update this notebook goes on.
+# In the next cell another Python process trains, and is stopped at update 130 without any chance to save. **Predict** at which update this notebook continues.
 
 # %%
 import subprocess
@@ -338,28 +372,29 @@ die = lambda update, model: os._exit(9) if update == 130 else None
 model, task = Model.create("rnn_tanh", 1, 8, 1), image_filters.task()
 fit(model, task, Adam(0.01), 200, checkpoint={path!r}, every=50, watch=die, progress=False)
 """
-died = subprocess.run([sys.executable, "-c", program])
-print("exit status", died.returncode, "· checkpoint of", Path(path).stat().st_size, "bytes")
+process = subprocess.run([sys.executable, "-c", program])
+print("exit status", process.returncode, "· checkpoint of", Path(path).stat().st_size, "bytes")
 
 # %%
-seen = []
+updates = []
 start, task = Model.create("rnn_tanh", 1, 8, 1), image_filters.task()
-note = lambda update, model: seen.append(update)
+note = lambda update, model: updates.append(update)
 resumed, _ = fit(start, task, Adam(0.01), 200, checkpoint=path, every=50, watch=note, progress=False)
-never_killed, _ = fit(start, task, Adam(0.01), 200, progress=False)
-same = [np.array_equal(resumed.parameters[name], array) for name, array in never_killed.parameters.items()]
+uninterrupted, _ = fit(start, task, Adam(0.01), 200, progress=False)
+equal = [np.array_equal(resumed.parameters[name], array) for name, array in uninterrupted.parameters.items()]
 print(
-    f"went on at update {seen[0]}; {sum(same)} of {len(same)} arrays equal, bit for bit, to the run that was never killed"
+    f"continued at update {updates[0]}; {sum(equal)} of {len(equal)} arrays are equal, bit for bit, "
+    "to those of a run without interruption"
 )
 
 # %% [markdown]
-# Not nearly equal but equal: minibatch $k$ depends on the seed and on $k$ alone, and Adam's running means are in the file as well. Without them the first steps would be as if training had just begun.
+# The arrays are exactly equal because minibatch $k$ depends only on the seed and on $k$, and because Adam's running means are in the file as well. Without these means, the first updates after the crash would be the updates of a new training.
 #
 # ### Exercise: your own loop
 #
 # <!-- exercise: train_filter -->
 #
-# Everything together, in [work/03_training.ipynb](../work/03_training.ipynb): rows of a photograph, the same rows after a filter that nobody tells you, and a training that you write. It is judged on another photograph.
+# This exercise uses everything, in [work/03_training.ipynb](../work/03_training.ipynb): you get rows of a photograph and the same rows after an unknown filter, and you write the training. The check tests it on another photograph.
 
 # %% [markdown]
 # ## Recap
@@ -368,27 +403,37 @@ print(
 print("what you see                                  likely cause              remedy")
 for row in (
     ("loss jumps up, gradient norm far above usual", "exploding gradient", "clip by global norm"),
-    ("loss is no number", "learning rate", "a tenth of it"),
+    ("loss is not a finite number", "learning rate", "a tenth of it"),
     ("loss falls, but very slowly", "learning rate", "ten times it, or Adam"),
     ("loss stays at the answer without memory", "vanishing gradient", "gates, or a shorter path"),
-    ("training loss good, held-out loss not", "learnt by heart", "more data, fewer units"),
+    ("training loss good, held-out loss not", "overfitting", "more data, fewer units"),
 ):
     print(f"{row[0]:45} {row[1]:25} {row[2]}")
+verdict = {True: "holds", False: "does NOT hold"}
+better = sum(value < 1 for value in relative_loss.values())
+print(f"\nclaim, four problems: {verdict[better == 4]} in this run, {better} of 4 better than their baselines")
+names = f"learned T = 40: {', '.join(learned) or 'none'}; did not: {', '.join(not_learned) or 'none'}"
+if learned and not_learned:
+    separated = max(first[cell] for cell in not_learned) < min(first[cell] for cell in learned)
+    print(f"claim, gradient at step 0: {verdict[separated]} in this run ({names})")
+else:
+    print(f"claim, gradient at step 0: not tested in this run ({names})")
+print(f"clipping {effect} in this run: {solved[None]} of 4 without, {solved[1.0]} of 4 with")
 
 # %% [markdown]
 # ## Recall
 #
 # Answer first, then open.
 #
-# <details><summary>Why does a loss say nothing without a baseline?</summary>Its size depends on the task's scale; only beside an answer that needs no training does it tell what was learned.</details>
+# <details><summary>Why does a loss say nothing without a baseline?</summary>Its size depends on the scale of the task. Only the comparison with an answer that needs no training shows what was learned.</details>
 #
-# <details><summary>What does clipping by global norm leave as it is?</summary>The direction of the step, and every gradient that is short enough.</details>
+# <details><summary>What does clipping by global norm not change?</summary>The direction of the gradient, and every gradient that is not longer than the limit.</details>
 #
-# <details><summary>The first Adam update moves every weight by about the same distance. Which?</summary>The learning rate: with the bias corrected, mean and root of the mean square are the gradient and its size.</details>
+# <details><summary>The first Adam update moves every weight by about the same distance. How far?</summary>The learning rate: after the bias correction, the two means are the gradient and its square, so m/√v is 1 or −1.</details>
 #
 # <details><summary>How do you see a vanishing gradient?</summary>Not in the loss curve alone: measure the gradient with respect to early inputs, step by step.</details>
 #
-# <details><summary>What must a checkpoint hold besides the parameters?</summary>The rule's state, the number of updates made, and what decides the next minibatches.</details>
+# <details><summary>What must a checkpoint hold besides the parameters?</summary>The state of the update rule, the number of updates so far, and whatever decides the next minibatches.</details>
 
 # %% [markdown]
 # ## Sources
@@ -397,3 +442,5 @@ for row in (
 # - R. Pascanu, T. Mikolov, Y. Bengio, *On the difficulty of training recurrent neural networks*, 2013 (arXiv 1211.5063): the cliff of one unit over 50 steps (figure 6, with the logistic function), clipping by norm.
 # - S. Hochreiter, J. Schmidhuber, *Long short-term memory*, 1997: the adding problem. Q. Le, N. Jaitly, G. Hinton, *A simple way to initialize recurrent networks of rectified linear units*, 2015 (arXiv 1504.00941): the form used here, and ReLU networks on it.
 # - D. Kingma, J. Ba, *Adam*, 2015 (arXiv 1412.6980), algorithm 1.
+#
+# Next: [04 · Gradients read off a picture](04_differentiable_graphs.ipynb)

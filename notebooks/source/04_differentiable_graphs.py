@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 04 · Gradients read off a picture
 #
-# **Claim: a picture of a GRU tells, before any clock runs, how many matrix products each variant calls, what it must remember for the way back, and which of two variants is faster.**
+# **Claim to test: a picture of a GRU shows, before any time is measured, how many matrix products each variant calls, what it must save for the backward pass, and which of two variants is faster.**
 #
-# You will draw cells, turn the arrows round, count, and let a clock judge the last part.
+# You will draw cells, reverse the arrows, count calls, and measure times for the last part of the claim. The recap prints a verdict.
 #
-# - **Time:** 120 minutes, exercises included.
-# - **You need:** [02 · back through time](02_bptt.ipynb) and what a GRU and an LSTM compute.
+# - **Time:** 200 minutes, exercises included (the exercises alone are 135). A good place for a break is after section 6.
+# - **You need:** [02 · back through time](02_bptt.ipynb).
 # - **Afterwards you can** read a gradient off a graph, see what must be saved, transform a cell so that it calls fewer products, and plan its memory under a limit.
 
 # %%
@@ -14,11 +14,11 @@ import rnnlab
 rnnlab.banner()
 
 # %% [markdown]
-# ## 1 · A cell as a circuit
+# ## 1 · A cell as a graph
 #
-# In these pictures **wires carry tensors** and **nodes are functions** without memory. Weights are inputs like any other, so one rule serves gradients of inputs and of parameters.
+# In these pictures **wires carry arrays** and **nodes are functions** without memory. Weights are inputs like any other input, so the same rules give the gradients of inputs and of parameters.
 #
-# You draw by writing the equation. Below is one step of a tanh network, for 4 sequences, 3 inputs and 5 units. `×` is a matrix product, `+b` adds a bias to every row.
+# You draw a graph by writing the equation. Below is one step of a tanh network, for 4 sequences, 3 inputs and 5 units. `×` is a matrix product, `+b` adds a bias to every row.
 
 # %%
 import numpy as np
@@ -35,18 +35,18 @@ rnn = g.graph("h_next")
 draw(rnn)
 
 # %% [markdown]
-# Every wire has a shape, and a node refuses what does not fit. **Predict:** what will the engine say about `g.x @ g.U.T`? Read the message before you go on: it names both wires.
+# Every wire has a shape, and a node refuses what does not fit. **Predict:** which message will `g.x @ g.U.T` cause? Read it before you go on: it names both wires.
 
 # %%
 try:
     g.x @ g.U.T
-except ValueError as mistake:
-    print(mistake)
+except ValueError as error:
+    print(error)
 
 # %% [markdown]
 # ## 2 · Six rules
 #
-# Let `d` be the gradient that arrives at a node's output. Each kind of node sends something back:
+# Let `d` be the gradient that arrives at a node's output. Each kind of node sends gradients to its inputs:
 #
 # | node | sends back | needs |
 # |---|---|---|
@@ -57,10 +57,10 @@ except ValueError as mistake:
 # | product a · b | d · bᵀ and aᵀ · d | a, b |
 # | function h = f(a) | d ∘ f′, written on h | h |
 #
-# The right column decides what a network must remember. **Look for** the two rules that are each other's mirror image.
+# The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other.
 
 # %% [markdown]
-# Trust none of it: hold one rule against differences. A node alone is a graph too. **Guess** the relative error that central differences leave in float64, in powers of ten.
+# Test one rule with central differences; a single node is a graph, too. **Guess** the relative error of central differences in float64, as a power of ten.
 
 # %%
 from rnnlab import reference
@@ -75,9 +75,9 @@ alone, rng = g.graph("y"), np.random.default_rng(0)
 values = {wire: rng.standard_normal(shape) for wire, shape in alone.inputs.items()}
 d = rng.standard_normal((3, 4))
 loss = lambda b: (d * run(alone, values | {"b": b})["y"]).sum()
-wanted = reference.numerical_gradient(loss, values["b"])
-error = relative_error(gradients(alone, values, {"y": d})["b"], wanted)
-print(f"you guessed {my_guess:.0e}; error {error:.0e}")
+numeric = reference.numerical_gradient(loss, values["b"])
+error = relative_error(gradients(alone, values, {"y": d})["b"], numeric)
+print(f"your guess: {my_guess:.0e}; error {error:.0e}")
 
 # %% [markdown]
 # ### Exercise: the rules
@@ -90,19 +90,19 @@ print(f"you guessed {my_guess:.0e}; error {error:.0e}")
 rnnlab.progress("differentiable_graphs")
 
 # %% [markdown]
-# ## 3 · Turn the arrows round
+# ## 3 · Reverse the arrows
 #
-# With the rules, the gradient needs no algebra. Keep every node in its place, turn every arrow, and replace each node by its rule: a sum becomes a copy, a copy becomes a sum.
+# With these rules you get the gradient without algebra. Keep every node in its place, reverse every arrow, and replace each node by its rule: a sum becomes a copy, and a copy becomes a sum. We call the result the **mirror** of the graph; it computes the backward pass.
 #
-# Solid green wires need nothing saved. **Dashed red** ones carry a value that the reverse pass reads; in the reverse picture each node names what it reads.
+# A solid green wire carries a value that the backward pass does not need. A **dashed orange** wire carries a value that the backward pass reads. In the mirror, each node names the values that it reads.
 
 # %%
 side_by_side(rnn)
 
 # %% [markdown]
-# A tanh network must remember x, h and h_next, and nothing in between: the states are kept anyway. So its only memory is its states.
+# A tanh network must save x, h and h_next, and nothing between them. Inputs and states are saved anyway, so it needs no further memory.
 #
-# Does the mirrored graph give the gradients of lesson 02? Unroll 6 steps, run forward and mirror, and compare with the reference.
+# Does the mirror give the gradients of lesson 02? Draw 6 steps as one graph, run it and its mirror, and compare with the reference.
 
 # %%
 from rnnlab.graphs.cells import network_gradients, sequence_graph, step_graph, wire_values
@@ -112,17 +112,37 @@ T, B, I, H = 6, 4, 3, 5
 network = Network.create("rnn_tanh", I, H, dtype="float64", seed=1)
 x, state, dy = rng.standard_normal((T, B, I)), network.zero_state(B), rng.standard_normal((T, B, H))
 graph = sequence_graph("rnn_tanh", T, B, I, H)
-found = gradients(graph, wire_values(network, x, state), {f"h{t + 1}": dy[t] for t in range(T)})
-_, _, wanted = reference.backward(network, reference.forward(network, x, state)[2], dy)
-for name, gradient in network_gradients(network, found).items():
-    print(f"{name:13} relative difference {relative_error(gradient, wanted[name]):.0e}")
+on_wires = gradients(graph, wire_values(network, x, state), {f"h{t + 1}": dy[t] for t in range(T)})
+_, _, exact = reference.backward(network, reference.forward(network, x, state)[2], dy)
+for name, gradient in network_gradients(network, on_wires).items():
+    print(f"{name:13} relative difference {relative_error(gradient, exact[name]):.0e}")
 
 # %% [markdown]
-# ## 4 · A GRU
+# ## 4 · Cells with gates: GRU and LSTM
 #
-# A few lines declare a GRU with the reset gate **before** its product, as first published in 2014. Compare them with the picture.
+# In a tanh network every step replaces the whole state, so what was stored fades, and the gradient with it (lessons 02 and 03). A **gate** is a vector of numbers between 0 and 1, one for each unit, computed by a sigmoid $\sigma(a) = 1/(1 + e^{-a})$ from the input and the state. It is multiplied element by element (∘) with another vector: 1 lets a number pass, 0 stops it.
 #
-# **Predict** before you look: how many nodes read `h`? Each reader sends a gradient back, and they all meet there.
+# The **GRU** has two gates and one candidate for the new state. Each W has its bias b, and each U its bias c; both are left out here:
+#
+# $$r = \sigma(x W_r^T + h U_r^T) \qquad z = \sigma(x W_z^T + h U_z^T)$$
+# $$n = \tanh(x W_n^T + (r \circ h)\,U_n^T) \qquad h' = (1 - z) \circ n + z \circ h$$
+#
+# - **r**, the reset gate, decides how much of the old state the candidate may use.
+# - **n**, the candidate, is what the new state would be without the update gate.
+# - **z**, the update gate, decides for each unit how much of the old state stays. Where z = 1, the unit keeps its value, and its gradient goes back unchanged.
+#
+# The **LSTM** has three gates and a second state, the **cell** c:
+#
+# $$i, f, o = \sigma(x W^T + h U^T), \text{ each with its own } W, U \qquad g = \tanh(x W_g^T + h U_g^T)$$
+# $$c' = f \circ c + i \circ g \qquad h' = o \circ \tanh(c')$$
+#
+# - **f**, the forget gate, decides how much of the old cell stays. Along this path the gradient is only multiplied by f.
+# - **i**, the input gate, decides how much of the candidate **g** is added to the cell.
+# - **o**, the output gate, decides how much of the cell the network shows as its output h'.
+#
+# Below, a few lines declare the GRU above, with the reset gate **before** its product, as first published in 2014. Compare them with the picture.
+#
+# **Predict** before you look: how many nodes read `h`? Each of them sends a gradient back to `h`, and these are added up.
 
 # %%
 from rnnlab.graphs.cells import gru_before
@@ -132,7 +152,7 @@ gru = step_graph("gru_before", 4, 3, 5)
 side_by_side(gru)
 
 # %% [markdown]
-# Now read its gradient. Put a finger on `dh_next` in the lower picture and walk left: one line of code for each node you pass. At z two gradients meet, from z itself and, with the sign turned, from 1 − z. At h **four** meet.
+# Now read its gradient. Begin at `dh_next` in the lower picture and follow the wires to the left; each node that you pass is one line of code. At z two gradients are added: one from z, and one from 1 − z with the opposite sign. At h **four** gradients are added.
 
 # %%
 values = {wire: rng.standard_normal(shape) for wire, shape in gru.inputs.items()}
@@ -146,13 +166,13 @@ da_r = drh * h * r * (1 - r)
 dh = dh_next * z + drh * r + da_r @ wires["U_r"] + da_z @ wires["U_z"]
 
 print(f"h is read by {len(gru.readers('h'))} nodes")
-wanted = gradients(gru, values, {"h_next": dh_next})["h"]
-print(f"dh read off the picture: relative difference {relative_error(dh, wanted):.0e}")
+exact = gradients(gru, values, {"h_next": dh_next})["h"]
+print(f"dh read off the picture: relative difference {relative_error(dh, exact):.0e}")
 
 # %% [markdown]
-# **Break it:** leave out `drh * r`, run the cell, and look at the error. No shape protests: only a comparison finds a forgotten wire.
+# **Break it:** leave out `drh * r`, run the cell, and look at the error. All shapes are still right: only a comparison finds a forgotten wire.
 #
-# Now light the nodes one at a time, forward first, then in reverse. The line below says what a node reads, makes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library.
+# Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library.
 
 # %%
 from rnnlab.widgets.graph_stepper import explore_graph
@@ -164,16 +184,16 @@ explore_graph()
 #
 # <!-- exercise: lstm_backward -->
 #
-# Two states come in and two gradients come back. The picture stands in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb).
+# A step reads two states, and its backward step returns two gradients for them. The picture is in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb).
 #
 # ## 5 · Fewer, larger products
 #
-# Small products waste a machine (lesson 05 measures how much). Two may share a call if neither waits for the other:
+# Small products use only a part of the machine (lesson 05 measures how much). Two products can share a call if neither needs the result of the other:
 #
 # - **over gates:** W_r, W_z and W_n all multiply x, so stack the weights;
 # - **over time:** W multiplies x₁ … x_T, all known before the loop, so stack the inputs.
 #
-# Each is a function from graph to graph; it reads off the wires what waits for what. **Predict:** of the 6T calls of the GRU above, how many remain with both?
+# Each transformation is a function from graph to graph; the wires show which product depends on which. **Predict:** of the 6T calls of the GRU above, how many remain with both?
 
 # %%
 from rnnlab.graphs.transform import reset_after, stack_gates, stack_time, stack_weight_gradients
@@ -185,10 +205,10 @@ for T in (1, 10, 40):
         plain = sequence_graph(cell, T, 2, 3, 4)
         counts += [plain.gemms(), stack_time(stack_gates(plain)).gemms()]
     print("T = {:2}: GRU {} calls, stacked {}; LSTM {} calls, stacked {}".format(T, *counts))
-print(f"you guessed {my_guess} for the GRU")
+print(f"your guess for the GRU: {my_guess}")
 
 # %% [markdown]
-# The LSTM goes from 8T to 1 + T. The GRU stops at 1 + **2**T: in the picture, the product with U_n waits for r∘h, and r waits for another product. One wire in the wrong place costs a call in every step.
+# The LSTM goes from 8T to 1 + T. The GRU stops at 1 + **2**T: in the picture, the product with U_n needs r∘h, and r needs the result of another product. This one wire costs a call in every step.
 #
 # ### Exercise: count
 #
@@ -198,9 +218,9 @@ print(f"you guessed {my_guess} for the GRU")
 #
 # ## 6 · Move one node
 #
-# Put the reset gate **behind** the product, r∘(h·U_nᵀ) instead of (r∘h)·U_nᵀ, and all three recurrent products read h. That is variant 3 of the 2016 notes that this lesson follows, and what cuDNN and PyTorch compute.
+# If the reset gate comes **after** the product, r∘(h·U_nᵀ) instead of (r∘h)·U_nᵀ, all three recurrent products read h. That is variant 3 of the 2016 notes that this lesson follows, and the one that cuDNN and PyTorch compute.
 #
-# **Predict:** is it the same function? Stacking is: it must give the same numbers up to rounding. Run both.
+# **Predict:** is it the same function? Stacking does not change the function: it gives the same numbers up to rounding. Run both.
 
 # %%
 T = 8
@@ -211,16 +231,17 @@ variants = {
     "V3 reset after": stack_time(stack_gates(reset_after(before))),
 }
 values = {wire: rng.standard_normal(shape) / 2 for wire, shape in before.inputs.items()}
-wanted = run(before, values)[f"h{T}"]
+textbook = run(before, values)[f"h{T}"]
 for name, graph in variants.items():
-    back = stack_weight_gradients(mirror(graph).graph)
-    apart = relative_error(run(graph, values)[f"h{T}"], wanted)
-    print(f"{name:14} {graph.gemms():2} calls forward, {back.gemms():2} backward, {apart:.0e} from V1")
+    backward = stack_weight_gradients(mirror(graph).graph)
+    difference = relative_error(run(graph, values)[f"h{T}"], textbook)
+    calls = f"{graph.gemms():2} calls forward, {backward.gemms():2} backward"
+    print(f"{name:14} {calls}, relative difference from V1 {difference:.0e}")
 
 # %% [markdown]
-# V1 and V2 are one function, V3 is another one. A network trained with one cannot run with the other; trained afresh, the notes report extremely similar accuracy.
+# V1 and V2 are the same function, V3 is another one. A network that was trained with one of them cannot run with the other. The notes report very similar accuracy when each is trained from the beginning.
 #
-# **Break it:** for which weights would V3 be the same after all? If U_n only scales each unit, r may act before or after it. Test that with a diagonal U_n, then with one number off the diagonal.
+# **Break it:** for which weights would V3 be the same function as V1? If U_n only scales each unit, r may act before or after it. Test that with a diagonal U_n, then with one number off the diagonal.
 
 # %%
 diagonal = np.diag(rng.standard_normal(H))
@@ -234,11 +255,11 @@ for name, U_n in {"diagonal": diagonal, "nearly diagonal": nearly}.items():
 #
 # <!-- exercise: gru_reset_after -->
 #
-# Write variant 3 over a whole sequence in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb). The product you are given counts your calls.
+# Write variant 3 over a whole sequence in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb). The function `product` that you get counts your calls.
 #
-# ## 7 · Save it, or make it again
+# ## 7 · Save it, or recompute it
 #
-# Each red wire is either **saved** on the way forward or **recomputed** on the way back. Inputs, weights and states are there anyway; the rest is your choice. Below is a step of variant 3. **Look for** the one wire that had no match in the GRU before, and is red.
+# The value on each dashed orange wire is either **saved** in the forward pass or **recomputed** in the backward pass. Inputs, weights and states are in memory anyway; for the others you can choose. Below is a step of variant 3. **Look for** the one dashed orange wire that the GRU of section 4 does not have.
 
 # %%
 after = step_graph("gru_after", 4, 3, 5)
@@ -248,9 +269,9 @@ for name, graph in {"reset before": gru, "reset after": after}.items():
 side_by_side(after)
 
 # %% [markdown]
-# The new red wire is h·U_nᵀ + c_n: r's gradient needs its other factor. Whoever saves r, z and n, the outputs of the gates, must run that product again in every step of the way back.
+# The new dashed wire is h·U_nᵀ + c_n: the gradient of r needs it, as the other factor. A program that saves only r, z and n, the outputs of the gates, must compute that product again in every step of the backward pass.
 #
-# A **plan** says what is saved. Here are three of a step of 64 sequences and 512 units in float32. `alive` names what is stored for another reason: the input product of all steps, if nothing overwrites it.
+# A **plan** says what is saved. Here are three plans for a step of 64 sequences and 512 units in float32. `alive` names what is in memory for another reason: the input product of all steps, if nothing overwrites it.
 
 # %%
 from rnnlab.graphs.plan import all_plans, cheapest, make_plan
@@ -262,11 +283,11 @@ for name, saved in plans.items():
     plan = make_plan(after, reverse, saved, alive)
     print(
         f"{name:9} saves {plan.saved_bytes / 1024:.0f} KiB a step, "
-        f"makes again {plan.extra_gemms} GEMM and {plan.extra_flops / 1e6:.2f} MFLOP"
+        f"recomputes {plan.extra_gemms} GEMM and {plan.extra_flops / 1e6:.2f} MFLOP"
     )
 
 # %% [markdown]
-# Variant 4 saves the product **in place of** n. Same memory, and n comes back by one tanh. **Predict:** is there anything better within three wires, or within two? One step has few wires, so `cheapest` simply tries all subsets.
+# Variant 4 saves the product **instead of** n. It needs the same memory, and one tanh recomputes n. **Predict:** is there a better plan with three wires, or with two? One step has few wires, so `cheapest` simply tries all subsets.
 
 # %%
 wire = 4 * 64 * 512  # bytes
@@ -275,11 +296,11 @@ for wires in range(5):
     plan = cheapest(after, reverse, wires * wire, alive)
     print(
         f"room for {wires}: save {', '.join(plan.saved) or 'nothing':22} "
-        f"again {plan.extra_gemms} GEMM, {plan.extra_flops / 1e6:6.2f} MFLOP"
+        f"recompute {plan.extra_gemms} GEMM, {plan.extra_flops / 1e6:6.2f} MFLOP"
     )
 
 # %% [markdown]
-# Without being told, the search finds variant 4. **Break it:** replace `alive` by `()` in the cell above. What does a plan with three wires cost now, and why? That is the small print of "no additional memory": the input product must survive.
+# With room for three wires, compare the plan that the search found with variant 4 above. **Break it:** replace `alive` by `()` in the cell above. What does a plan with three wires cost now, and why? So "no additional memory" has a condition: the input product must stay in memory.
 #
 # ### Exercises: its gradient, its memory
 #
@@ -291,12 +312,13 @@ for wires in range(5):
 #
 # ## 8 · Five variants, one network
 #
-# The course has each variant as a rung of its ladder, forward and backward. A fifth stands beside the four of the notes: variant 3, with the product of **all** steps made again in one call, since by then every h is known.
+# The course has each variant as a **rung** (an implementation) of its **ladder** (the list of all implementations), forward and backward. There is a fifth beside the four of the notes: variant 3, with the product of **all** steps recomputed in one call, because every h is known in the backward pass.
 #
 # First: which of them agree? **Guess** two pairs before you run the cell. Compared are the gradients of the recurrent weights.
 
 # %%
 from rnnlab.bench.gru_variants import PUBLISHED, VARIANTS, measure
+from rnnlab.bench.turns import disturbance
 
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))
@@ -318,7 +340,7 @@ for name in gradient:
 #
 # The notes measured V1 to V4 on a TitanX at minibatch 128: the time of V1 divided by that of each variant, read off their figure. Now the same here: float32, 4 steps, forward and backward, variants taking turns, median of 5 rounds.
 #
-# **Predict** from the counts: where will a CPU agree? The cell takes 5 to 20 s. The lines below the table say how far to trust a digit: two variants closer than the middle half of their rounds have not been told apart. Then **change** `rounds` to 20 while your machine is idle; add 2048, or minibatches down to 8, if you have some minutes.
+# **Predict** from the counts: for which sizes will a CPU give the same order? The cell takes 5 to 20 s on an idle machine, and minutes on a busy one. Below the table it prints the spread, the distance between the quartiles as a share of the median. If two variants differ by less than their spread, the measurement has not shown which of them is faster. Then **change** `rounds` to 20 while your machine is idle; add 2048, or minibatches down to 8, if you have some minutes.
 
 # %%
 cases = measure((128, 256, 512, 1024), (128,), T=4, rounds=5)
@@ -326,29 +348,28 @@ print("speed relative to V1, minibatch 128")
 print("hidden   TitanX, published: V1   V2   V3   V4     here: V1   V2   V3   V4   V5")
 for case in cases:
     published = " ".join(f"{speed:.2f}" for speed in PUBLISHED[case.hidden_size])
-    here = " ".join(f"{speed:.2f}" for speed in case.relative_speed())
-    print(f"{case.hidden_size:6}                  {published}           {here}")
-print("\nmiddle half of the rounds, as a share of the median")
+    measured = " ".join(f"{speed:.2f}" for speed in case.relative_speed())
+    print(f"{case.hidden_size:6}                  {published}           {measured}")
+print("\nspread of each variant")
 for case in cases:
-    quartiles = [(timing.spread, timing.median) for timing in case.timings.values()]
-    shares = "  ".join(f"{(upper - lower) / median:.0%}" for (lower, upper), median in quartiles)
-    print(f"hidden {case.hidden_size:4}: {shares}")
+    spreads = "  ".join(f"{timing.relative_spread:.0%}" for timing in case.timings.values())
+    print(f"hidden {case.hidden_size:4}: {spreads}  {disturbance(case.timings)}")
 
 # %% [markdown]
-# ## 10 · Why here is not there
+# ## 10 · Why a CPU and a GPU differ
 #
-# The picture also tells the arithmetic, which no variant reduces: stacking moves work into fewer calls, and V3 even **adds** some. How much? Count the operations of a step of V3, forward and in reverse, and what it makes again.
+# The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. How much? Count the operations of a step of V3, forward and backward, and what it recomputes.
 
 # %%
 after = step_graph("gru_after", 128, 1024, 1024)
 reverse = mirror(after)
 all_work = after.flops() + reverse.graph.flops()
-again = make_plan(after, reverse, plans["V3"], alive).extra_flops
-print(f"a step, forward and in reverse: {all_work / 1e9:.2f} GFLOP")
-print(f"V3 makes again {again / all_work:.1%} of that")
+extra = make_plan(after, reverse, plans["V3"], alive).extra_flops
+print(f"a step, forward and backward: {all_work / 1e9:.2f} GFLOP")
+print(f"V3 recomputes {extra / all_work:.1%} of that")
 
 # %% [markdown]
-# So V3 must win back that share by its larger calls. Does it, here? Measure three prices on this machine: a product, three of them stacked, and the tanh that V4 pays instead of a product. **Predict:** at which size is the tanh the dearer one?
+# So V3 must gain at least that share by its larger calls. Measure the prices on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1024?
 
 
 # %%
@@ -372,23 +393,23 @@ for H in (128, 256, 512, 1024):
     one, pointwise = microseconds(np.matmul, h, U[:H].T), microseconds(np.tanh, h)
     print(
         f"hidden {H:4}: three products {three:5.0f} us, stacked {stacked:5.0f} us; "
-        f"one {one:5.0f} us, tanh {pointwise:3.0f} us"
+        f"one {one:5.0f} us, tanh {pointwise:3.0f} us ({one / pointwise:.0f} tanhs a product)"
     )
 
 # %% [markdown]
-# Hold your table against three explanations. Which of them does it bear out?
+# Compare your tables with three explanations. Which of them agree with what you measured?
 #
-# 1. **A larger call is cheaper only if a small one leaves the machine idle.** A GPU must fill thousands of lanes, so on the TitanX V3 gained on V2 at every size. Two cores are full sooner: expect V3 **behind** V2 by about the share it makes again.
-# 2. **V4 spares that share for a tanh.** Expect V4 ahead of V3 by as much, where products dominate. V5 pays it, in one call of a good shape.
-# 3. **At small sizes neither counts.** Each NumPy call costs about a microsecond before it does anything, and V3 to V5 make more pointwise calls.
+# 1. **A larger call is cheaper only if a small one leaves a part of the machine idle.** A GPU must fill thousands of lanes, and on the TitanX V3 was faster than V2 at every size. A few cores are busy with smaller products: there, expect V3 to be **slower** than V2 by about the share that it recomputes.
+# 2. **V4 computes a tanh instead of that share.** Expect V4 to be faster than V3 by about this share, where products need most of the time. V5 recomputes the product, too, but in one call of a good shape.
+# 3. **At small sizes neither matters.** Each NumPy call costs about a microsecond before it computes anything, and V3 to V5 make more elementwise calls.
 #
-# The picture told calls, memory and arithmetic exactly. Which variant is *faster* also takes prices, of a call and of an operation in it, and those belong to a machine: that half of the claim holds only where they are known. On the TitanX, too, the gain shrank at 2048, where products already filled it.
+# The picture shows calls, memory and arithmetic exactly. To predict which variant is *faster* you also need prices, the time of a call and of an operation in it, and these depend on the machine. So that part of the claim holds only where the prices are known. On the TitanX, too, the gain was smaller at 2048, where each product already used the whole machine.
 #
 # ## Recap
 
 # %%
-published = PUBLISHED[1024]
-here = cases[-1].relative_speed()
+published = PUBLISHED[cases[-1].hidden_size]
+measured = cases[-1].relative_speed()
 rows = [
     ("V1 textbook", "6T", "-"),
     ("V2 stacked", "1 + 2T", "-"),
@@ -396,11 +417,18 @@ rows = [
     ("V4 keep U·h, not n", "1 + T", "T times tanh"),
     ("V5 V3, again at once", "1 + T", "1 product"),
 ]
-print("hidden 1024, minibatch 128")
-print(f"{'':22}{'calls forward':15}{'made again':14}TitanX  here")
-for k, (name, calls, again) in enumerate(rows):
-    there = f"{published[k]:.2f}" if k < len(published) else "-"
-    print(f"{name:22}{calls:15}{again:14}{there:>6}{here[k]:6.2f}")
+print(f"hidden {cases[-1].hidden_size}, minibatch 128")
+print(f"{'':22}{'calls forward':15}{'recomputed':14}TitanX  here")
+for k, (name, calls, recomputed) in enumerate(rows):
+    on_titan = f"{published[k]:.2f}" if k < len(published) else "-"
+    print(f"{name:22}{calls:15}{recomputed:14}{on_titan:>6}{measured[k]:6.2f}")
+steps = {name: graph.gemms() for name, graph in variants.items()}  # section 6, T = 8
+counts_hold = list(steps.values()) == [6 * 8, 1 + 2 * 8, 1 + 8]
+order = lambda speeds: sorted(range(4), key=lambda k: speeds[k])
+same_order = order(measured) == order(published)
+print("claim, calls:", "holds" if counts_hold else "does NOT hold", f"for T = 8: {steps}")
+print("claim, order of speed:", "holds" if same_order else "does NOT hold", "in this run:", end=" ")
+print("the four variants are ranked as on the TitanX" if same_order else "another ranking than on the TitanX")
 
 # %% [markdown]
 # ## Recall
@@ -411,11 +439,11 @@ for k, (name, calls, again) in enumerate(rows):
 #
 # <details><summary>Why is the mirror of a copy a sum?</summary>Each reader of a wire changes the loss on its own; the gradients of all of them add up.</details>
 #
-# <details><summary>What keeps the textbook's GRU at 1 + 2T calls?</summary>The candidate's product waits for r∘h, so it cannot share the call with those of r and z.</details>
+# <details><summary>Why does the textbook's GRU need 1 + 2T calls?</summary>The candidate's product needs r∘h, so it cannot share a call with the products of r and z.</details>
 #
 # <details><summary>When is resetting after the product the same function as resetting before it?</summary>If U_n is diagonal, or if r has the same value in all units.</details>
 #
-# <details><summary>Variant 4 stores as much as variant 3. What does it spare, and what must stay alive for that?</summary>One product a step on the way back; the input product of all steps.</details>
+# <details><summary>Variant 4 stores as much as variant 3. What does it save, and what must stay in memory for that?</summary>One product a step in the backward pass; the input product of all steps must stay in memory.</details>
 
 # %% [markdown]
 # ## Sources
@@ -423,4 +451,6 @@ for k, (name, calls, again) in enumerate(rows):
 # - J. Engel, *Optimizing RNNs with Differentiable Graphs*, 2016 (svail/diff_graphs): the notation, the six rules, variants 1 to 4 and their speeds on a TitanX (Maxwell) without boost, read off a figure to about 0.003. Credits the idea of variant 4 to S. Sengupta.
 # - K. Cho et al., *Learning Phrase Representations using RNN Encoder–Decoder*, 2014: the GRU with its reset gate before the product.
 # - lmnt-com/haste, an open implementation that stores four values a unit and step instead of three.
-# - Variant 5 is not in the notes. Its idea, that U·h of all steps can be made again at once, is this course's.
+# - Variant 5 is not in the notes. Its idea, to recompute U·h of all steps in one call, comes from this course.
+#
+# Next: [05 · Shapes of products](05_gemm_shapes.ipynb)

@@ -1,6 +1,7 @@
 """train_filter: a training loop, judged on a photograph that it never saw."""
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,7 +21,14 @@ from rnnlab.grading.exercise import Shell, Wrong
 from rnnlab.grading.judging import refuse
 
 ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
-TINY_RNN = Shell("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients), "loss_and_gradients")
+RECORDED = """
+
+def recorded(parameters, x, target):
+    loss, gradients = loss_and_gradients(parameters, x, target)
+    note(loss, *np.shape(x)[:2])
+    return loss, gradients
+"""
+TINY_RNN = Shell("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED, "recorded")
 
 DIVERGED = "walks uphill, or in steps that are too large"
 UNTOUCHED = "returns the parameters untrained"
@@ -29,6 +37,8 @@ UNPAIRED = "pairs rows with the targets of other rows"
 WRONG_STEP = "trains on the targets of another step"
 SWAPPED = "swaps input and target"
 SCRAMBLED = "takes the minibatch out of the steps, not out of the rows"
+FIRST_STEP = "trains on the first step only"
+ONE_ROW = "trains on a single row at a time"
 TOO_EARLY = "stops too early"
 
 
@@ -36,7 +46,7 @@ SEEN = {  # misconception: what was found, and the next step
     UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
     PARTLY: ("Some parameters are still as given.", "Update every name in parameters."),
     DIVERGED: (
-        "The error is larger than before training.",
+        "The loss grew, during training or after it.",
         "Print the loss every 50 updates. If it grows, look at the sign, then at the learning rate.",
     ),
     UNPAIRED: (
@@ -51,6 +61,11 @@ SEEN = {  # misconception: what was found, and the next step
     SCRAMBLED: (
         "The network uses no pixel but the present one.",
         "Axis 0 is time and stays whole; the rows to choose from are axis 1: x[:, chosen].",
+    ),
+    FIRST_STEP: ("Each minibatch has one step only.", "Axis 0 is time and stays whole: take x[:, chosen]."),
+    ONE_ROW: (
+        "Each minibatch has one row only, so its gradient is mostly chance.",
+        "Take more rows, for instance 32, and other ones in each update.",
     ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
@@ -74,20 +89,22 @@ def check(submission, rng, kernel, T, H, learn):
     train = draw_rows(rng, kernel, T, 400, learn)
     held_out = draw_rows(rng, kernel, T, 200, "test" if learn == "train" else "train")
     given = untrained(np.random.default_rng(10 + H), H)  # one start: the same mistake then looks the same
-    got = submission(train.x, train.target, given, TINY_RNN)
+    calls: list[tuple[float, int, int]] = []  # loss, steps and rows of each minibatch
+    note = lambda *call: calls.append(call)
+    got = submission(train.x, train.target, given, replace(TINY_RNN, services={"note": note}))
     case = f"T={T}, H={H}"
     if not _has_form(got, given, case):
         return
     with np.errstate(all="ignore"):  # the numbers that come back may be of any size
-        refuse(_shortfall(got, given, kernel, train, held_out), case)
+        refuse(_shortfall(got, given, kernel, train, held_out, calls), case)
 
 
-def _shortfall(got, given, kernel, train: Rows, held_out: Rows) -> Wrong | None:
+def _shortfall(got, given, kernel, train: Rows, held_out: Rows, calls: list) -> Wrong | None:
     baseline = error_without_memory(train, held_out)
     error = error_on(got, held_out)
     if error <= ALLOWED * baseline:
         return None
-    name = _misconception(got, given, kernel, held_out, baseline)
+    name = _misconception(got, given, kernel, held_out, baseline, calls)
     finding, next_step = SEEN[name]
     return Wrong(
         f"{finding} On the photograph that was kept back the mean squared error is {error:.2g}; at most "
@@ -107,23 +124,31 @@ def _has_form(got, given, case) -> bool:
     return refuse(difference, case)
 
 
-def _misconception(got, given, kernel, held_out: Rows, baseline: float) -> str:
-    """Why these parameters do not do what is asked."""
+def _misconception(got, given, kernel, held_out: Rows, baseline: float, calls: list) -> str:
+    """Why these parameters do not do what is asked, from what they compute and how they were trained."""
     still = [np.array_equal(got[name], given[name]) for name in given]
     prediction, response = predict(got, held_out.x), response_to_one_pixel(got)
     error = mean_square(prediction - held_out.target)
     backwards = mean_square(predict(got, held_out.target) - held_out.x)
+    T = len(held_out.x)
+    losses, steps, rows = map(np.array, zip(*calls, strict=True)) if calls else (np.zeros(1),) * 3
     findings = {
         UNTOUCHED: all(still),
+        FIRST_STEP: bool(calls) and (steps == 1).all(),
+        SCRAMBLED: bool(calls) and ((steps != T) & (steps != T - 1)).any(),
+        ONE_ROW: bool(calls) and (rows == 1).all(),
+        DIVERGED: bool(calls) and not losses.max() <= 3 * losses[0],
         PARTLY: any(still),
         UNPAIRED: prediction.std() < 0.2 * held_out.target.std(),
         WRONG_STEP: error < 3 * baseline and _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel),
         SWAPPED: backwards < 0.1 * held_out.x.var(),
+    }
+    later = {
         DIVERGED: error > 3 * max(error_on(given, held_out), mean_square(held_out.target)),
         SCRAMBLED: error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0]),
         TOO_EARLY: True,
     }
-    return next(name for name, found in findings.items() if found)
+    return next(name for name, applies in (*findings.items(), *later.items()) if applies)
 
 
 def _alike(response, kernel) -> float:

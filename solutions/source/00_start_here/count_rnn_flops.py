@@ -6,7 +6,7 @@
 # One layer computes, for each step and each sequence, two products: its weights `weight_ih [H,I]` times the input and
 # `weight_hh [H,H]` times the state. A multiplication and an addition are **2 FLOP** (floating-point operations).
 # Count the FLOP of all products in a forward pass through `L` layers. The first layer reads `I` inputs; every
-# other layer reads the `H` outputs of the layer below. Biases and tanh are left out: they need no product.
+# other layer reads the `H` outputs of the layer below. Biases and tanh are not counted: they need no product.
 
 # %%
 def count_rnn_flops(T, B, I, H, L):
@@ -66,6 +66,14 @@ check(count_rnn_flops)
 # %% [mistake] feeds every layer with x
 # - first + (L - 1) * deeper
 # + L * first
+
+# %% [mistake] feeds every layer with H inputs
+# - first + (L - 1) * deeper
+# + L * deeper
+
+# %% [mistake] leaves out the recurrent product of step 0
+# - 2 * T * B * (first + (L - 1) * deeper)
+# + 2 * B * (T * (first + (L - 1) * deeper) - L * H * H)
 
 # %% [mistake] counts the biases too
 # - H * (I + H)

@@ -4,7 +4,7 @@
 # <!-- exercise: last_step -->
 #
 # The outputs of a network for a whole minibatch are one array `y [T,B,H]`: `T` steps, `B` sequences, `H` units.
-# Return the outputs of all sequences at the **last step**. In the lesson you mended a wrong answer; write it once more here.
+# Return the outputs of all sequences at the **last step**. In the lesson you corrected a wrong answer; write the right one once more here.
 
 # %%
 def last_step(y):
@@ -24,13 +24,13 @@ check(last_step)
 # lines: 1
 
 # %% [hint]
-# y has three axes, in the order steps, sequences, units. Which of them should be gone from the result [B,H]?
+# y has three axes, in the order steps, sequences, units. Which of them does the result [B,H] not have?
 
 # %% [hint]
 # An index on the first axis picks one step. Python counts from the end with negative numbers.
 
 # %% [hint]
-# `y[0]` is the first step, of all sequences and units. The last one is `y[...]` with the index -1.
+# `y[0]` is the first step, of all sequences and units. The last step is `y[-1]`.
 
 # %% [mistake] keeps the time axis
 # - y[-1]

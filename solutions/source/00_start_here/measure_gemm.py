@@ -3,15 +3,16 @@
 #
 # <!-- exercise: measure_gemm -->
 #
-# A rate is only worth something if you know how it was measured. Your recipe:
+# A rate means something only if you know how it was measured. Follow these steps:
 #
-# 1. call `multiply()` once and forget that run (the first one also fills caches and starts threads);
+# 1. call `multiply()` once and do not count this run (it also fills caches and starts threads);
 # 2. then `repeats` times: read `clock()`, call `multiply()`, read `clock()` again;
-# 3. take the **median** of the `repeats` durations;
+# 3. take the **median** of the `repeats` durations, each the difference of the two readings around its run;
 # 4. return the rate in **GFLOP/s** (10⁹ FLOP a second).
 #
 # One call of `multiply()` is a product of an [m,k] array with a [k,n] array. `clock()` gives **nanoseconds**, and
-# `repeats` is odd. The check brings a clock of its own, whose every reading it knows.
+# `repeats` is odd. Your own code between two runs takes time, too; it must not be part of a duration.
+# The check passes a clock of its own and knows each of its readings.
 
 # %%
 def measure_gemm(multiply, clock, m, n, k, repeats):
@@ -37,16 +38,16 @@ check(measure_gemm)
 # lines: 7
 
 # %% [hint]
-# Two questions: which durations do you collect, and how do you get from a duration to a rate? The four steps above
-# the cell are the program; only the units are left to you.
+# Two questions: which durations do you collect, and how do you compute a rate from a duration? The four steps above
+# the cell are the program; only the units are your task.
 
 # %% [hint]
-# FLOP of one product: 2·m·n·k. FLOP per nanosecond is the same number as GFLOP per second, because 10⁹ appears above
-# and below. The duration of a run is the difference of two clock readings around that run alone.
+# FLOP of one product: 2·m·n·k. FLOP per nanosecond is the same number as GFLOP per second, because 10⁹ stands in
+# numerator and denominator. The duration of a run is the difference of two clock readings around that run alone.
 
 # %% [hint]
 # `multiply()` once; then in a loop `start = clock()`, `multiply()`, `durations.append(clock() - start)`; finally `2 *
-# m * n * k / np.median(durations)`, made a plain number by `float(...)`.
+# m * n * k / np.median(durations)`, converted to a Python number by `float(...)`.
 
 # %% [mistake] counts the first run
 # -     multiply()
@@ -81,6 +82,24 @@ check(measure_gemm)
 # - 2 * m * n * k
 # + 1e-9 * 2 * m * n * k
 
+# %% [mistake] takes the middle of the durations without sorting them
+# - float(np.median(durations))
+# + durations[repeats // 2]
+
+# %% [mistake] reads the clock once a run, so that the time between two runs counts
+# -     for _ in range(repeats):
+# -         start = clock()
+# -         multiply()
+# -         durations.append(clock() - start)
+# -
+# +     start = clock()
+# +     for _ in range(repeats):
+# +         multiply()
+# +         end = clock()
+# +         durations.append(end - start)
+# +         start = end
+# +
+
 # %% [mistake] measures one run too many
 # - range(repeats)
 # + range(repeats + 1)
@@ -98,9 +117,10 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
 # %% [right]
 def measure_gemm(multiply, clock, m, n, k, repeats):
     multiply()
-    marks = [clock()]
+    marks = []
     for _ in range(repeats):
+        marks.append(clock())
         multiply()
         marks.append(clock())
-    rates = 2 * m * n * k / np.diff(marks)
+    rates = 2 * m * n * k / np.diff(marks)[::2]
     return float(np.median(rates))

@@ -3,12 +3,12 @@
 #
 # <!-- exercise: filter_weights -->
 #
-# A filter along a row of pixels weighs each pixel and those before it:
+# A filter along a row of pixels computes a weighted sum of each pixel and those before it:
 # $y_t = k_0 x_t + k_1 x_{t-1} + \dots + k_{K-1} x_{t-K+1}$, where pixels before the row are 0. With the kernel
-# (1, 0, −1) that is the 1-D Sobel filter: it answers where brightness changes.
+# (1, 0, −1) that is the 1-D Sobel filter: it is large where brightness changes.
 #
 # In the lesson a **linear** network without biases, $h' = W_{ih}\,x + W_{hh}\,h$ and $y = W_{out}\,h'$ with $h = 0$
-# at the start, computed the difference of two neighbours. Set its weights for **any** kernel of K numbers, so that $y$ is the filtered row.
+# at the start, computed the difference of two neighbours. Set its weights for **any** kernel of K numbers, so that $y$ is the filtered row. The arrays may be float64 or float32.
 
 # %%
 def filter_weights(kernel):
@@ -33,8 +33,8 @@ check(filter_weights)
 # lines: 5
 
 # %% [hint]
-# Draw the state as K boxes in a row. At each step the new pixel goes into box 0 and what stood in each box moves to
-# the next. Which matrix moves the content of h by one place?
+# Draw the state as K boxes in a row. At each step the new pixel goes into box 0, and the content of each box moves to
+# the next one. Which matrix moves the content of h by one place?
 
 # %% [hint]
 # weight_ih puts the pixel into unit 0 and nowhere else. Row j of weight_hh says which units unit j reads: unit j
@@ -47,6 +47,11 @@ check(filter_weights)
 # %% [mistake] hands no pixel on to the next unit
 # - k=-1
 # + k=1
+
+# %% [mistake] has no unit for the oldest pixel
+# - K = len(kernel)
+# + K = max(1, len(kernel) - 1)
+# +     kernel = kernel[:K]
 
 # %% [mistake] keeps every pixel for ever
 # - np.eye(K, k=-1)
@@ -80,6 +85,13 @@ check(filter_weights)
 def filter_weights(kernel):
     K = len(kernel)
     return np.array(kernel).reshape(K, 1), np.eye(K, k=1), np.eye(1, K)
+
+# %% [right]
+def filter_weights(kernel):
+    K = len(kernel)
+    weight_ih = np.eye(K, 1, dtype=np.float32)
+    weight_hh = np.diag(np.ones(K - 1, np.float32), -1)
+    return weight_ih, weight_hh, np.array([kernel], dtype=np.float32)
 
 # %% [right]
 def filter_weights(kernel):

@@ -4,7 +4,7 @@
 # <!-- exercise: rnn_forward -->
 #
 # A whole sequence: `x [T,I]` holds one input per step. Return **all** states, `[T+1,H]`: row 0 is the state `h0` that
-# you are given, and row `t+1` follows the input `x[t]`. The result has the dtype of `h0`: float32 in, float32 out.
+# you get, and row `t+1` follows the input `x[t]`. The result has the dtype of `h0`: float32 in, float32 out.
 
 # %%
 def rnn_forward(x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -31,8 +31,8 @@ check(rnn_forward)
 # lines: 7
 
 # %% [hint]
-# What does step t need, and where does it stand? The input is row t of x; the state before it is the one that you
-# stored last. How many rows has the result if the given state counts?
+# What does step t need, and in which rows is it? The input is row t of x; the state before it is the one that you
+# stored last. How many rows does the result have if h0 is one of them?
 
 # %% [hint]
 # One loop over the T steps. Row 0 of the result is h0, and step t reads row t and writes row t + 1. Every step makes
@@ -69,6 +69,10 @@ check(rnn_forward)
 # %% [mistake] reads the input of the step before
 # - x[t]
 # + x[t - 1]
+
+# %% [mistake] forgets the input bias
+# -  + bias_ih
+# +
 
 # %% [mistake] stores the same array at every step
 # - states[t + 1] =

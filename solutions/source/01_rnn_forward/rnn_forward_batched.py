@@ -3,8 +3,8 @@
 #
 # <!-- exercise: rnn_forward_batched -->
 #
-# Now `B` sequences at once: `x [T,B,I]`, `h0 [B,H]`, and all states `[T+1,B,H]`. The sequences know nothing of each
-# other; they only share the weights. So one product can serve them all.
+# Now `B` sequences at once: `x [T,B,I]`, `h0 [B,H]`, and all states `[T+1,B,H]`. The sequences do not depend on each
+# other, but they have the same weights. So one product can compute all of them.
 #
 # Every product must go through `multiply(a, b)`: the matrix product of a [M,K] and b [K,N]. It counts its calls and
 # allows **2 a step**, 2·T in all, however many sequences there are.
@@ -34,8 +34,8 @@ check(rnn_forward_batched)
 # lines: 7
 
 # %% [hint]
-# Start from your rnn_forward. Which of its arrays get one more axis, and which stay as they are because all sequences
-# share them?
+# Start from your rnn_forward. Which of its arrays get one more axis, and which do not change because all sequences
+# use the same ones?
 
 # %% [hint]
 # `x[t]` is now a matrix [B,I] with one sequence a row. A row vector has its matrix on the right, transposed:
@@ -70,6 +70,14 @@ check(rnn_forward_batched)
 # -
 # +
 
+# %% [mistake] starts every step from h0
+# - multiply(states[t],
+# + multiply(h0,
+
+# %% [mistake] forgets the input bias
+# -  + bias_ih
+# +
+
 # %% [mistake] leaves out the initial state
 # - return states
 # + return states[1:]
@@ -89,6 +97,16 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
     states = [h0]
     for t in range(T):
         states.append(np.tanh(gates_x[t] + multiply(states[t], weight_hh.T) + bias_ih + bias_hh))
+    return np.stack(states)
+
+# %% [right]
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, _ = x.shape
+    weights = np.vstack([weight_ih.T, weight_hh.T, bias_ih + bias_hh])
+    ones = np.ones((B, 1), dtype=h0.dtype)
+    states = [h0]
+    for t in range(T):
+        states.append(np.tanh(multiply(np.hstack([x[t], states[t], ones]), weights)))
     return np.stack(states)
 
 # %% [right]

@@ -7,7 +7,7 @@
 #
 # $$h' = \tanh(W_{ih}\,x + b_{ih} + W_{hh}\,h + b_{hh}).$$
 #
-# Return a new array and leave `h` as it is.
+# Return a new array, and do not change `h`.
 
 # %%
 def rnn_step(x, h, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -29,7 +29,7 @@ check(rnn_step)
 # lines: 3
 
 # %% [hint]
-# Two matrices meet two vectors. Which of them fits x [I], which h [H]? Both products have H entries: why?
+# There are two matrices and two vectors. Which matrix can be multiplied with x [I], and which with h [H]? Both products have H entries: why?
 
 # %% [hint]
 # Everything is added up before tanh is taken, once: two products and two biases. For a single vector the matrix
@@ -70,6 +70,13 @@ check(rnn_step)
 # %% [mistake] transposes weight_hh
 # - weight_hh @ h
 # + h @ weight_hh
+
+# %% [mistake] updates the units one after another, so that later ones read new values
+# - return np.tanh(gates_x + gates_h)
+# + h = h.copy()
+# +     for j in range(len(h)):
+# +         h[j] = np.tanh(gates_x[j] + weight_hh[j] @ h + bias_hh[j])
+# +     return h
 
 # %% [mistake] changes its input
 # - return np.tanh(gates_x + gates_h)

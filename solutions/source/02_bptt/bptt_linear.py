@@ -3,7 +3,7 @@
 #
 # <!-- exercise: bptt_linear -->
 #
-# The same numbers from **one** walk back: `T` calls of `cell_backward` instead of T(T+1)/2. States are `h [T+1,B,H]`:
+# The same numbers from **one** sweep: `T` calls of `cell_backward` instead of T(T+1)/2. States are `h [T+1,B,H]`:
 # `h[0]` is given, `h[t+1]` follows `x[t]`.
 #
 # The check brings a `cell_backward` of its own, not tanh's, so call the one you get. It counts: every call after the `T`-th adds
@@ -101,6 +101,19 @@ check(bptt_linear)
 # -
 # +         dweight_ih, dweight_hh, dbias = step
 # +
+
+# %% [mistake] takes dy of the step before
+# - dy[t] + dh
+# + dy[t - 1] + dh
+
+# %% [mistake] takes the states of the step before
+# - h[t], h[t + 1]
+# + h[t - 1], h[t]
+
+# %% [mistake] divides the parameters' gradients by the number of sequences
+# - return dx, dh, dweight_ih, dweight_hh, dbias
+# + B = dy.shape[1]
+# +     return dx, dh, dweight_ih / B, dweight_hh / B, dbias / B
 
 # %% [mistake] walks forward in time
 # - reversed(range(len(x)))

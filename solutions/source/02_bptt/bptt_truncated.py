@@ -3,9 +3,9 @@
 #
 # <!-- exercise: bptt_truncated -->
 #
-# The other way, which training loops use: cut the **sequence** into chunks of `chunk` steps, counted from step 0 (the last may be
-# shorter). A gradient walks back within its chunk and is dropped at the boundary: in other libraries, the state is detached there.
-# Nothing is cut before step 0, so `dh0` is what the first chunk sends back. `T` calls of `cell_backward`, counted as before.
+# The other method, which training loops use: cut the **sequence** into chunks of `chunk` steps, counted from step 0 (the last may be
+# shorter). A gradient goes back to the first step of its chunk and no further: other libraries detach the state there.
+# There is no cut before step 0, so `dh0` is the gradient that arrives there from the first chunk. `T` calls of `cell_backward`, counted as before.
 
 
 # %%
@@ -94,6 +94,10 @@ check(bptt_truncated)
 # %% [mistake] drops dh0
 # - return dx, dh,
 # + return dx, np.zeros_like(dh),
+
+# %% [mistake] makes chunks of one step more
+# - (t + 1) % chunk == 0
+# + (t + 1) % (chunk + 1) == 0
 
 # %% [mistake] leaves out the last, shorter chunk
 # - range(len(x))

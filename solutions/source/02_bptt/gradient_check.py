@@ -3,13 +3,13 @@
 #
 # <!-- exercise: gradient_check -->
 #
-# `loss(array)` returns a number. For **every** entry of `array`, of any shape, move that entry by `+eps` and by `−eps`, all
-# others where they were, and take the central difference (loss above − loss below) / (2·eps). Return two things:
+# `loss(array)` returns a number. For **every** entry of `array`, of any shape, change that entry by `+eps` and by `−eps`, leave
+# all others as they were, and take the central difference (loss above − loss below) / (2·eps). Return two things:
 #
 # - `numeric`, those differences, with the shape of `array`;
 # - `error`, a float: ‖gradient − numeric‖ / ‖numeric‖, over all entries.
 #
-# `array` belongs to the caller: it must hold the same bits afterwards.
+# `array` belongs to the caller: it must hold exactly the same numbers afterwards.
 
 
 # %%
@@ -85,6 +85,10 @@ check(gradient_check)
 # %% [mistake] divides by the norm of the gradient under test
 # - norm(numeric)
 # + norm(gradient)
+
+# %% [mistake] takes the largest relative error of one entry
+# - float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
+# + float((np.abs(gradient - numeric) / np.maximum(np.abs(gradient), np.abs(numeric))).max())
 
 # %% [mistake] takes the largest difference
 # - np.linalg.norm(gradient - numeric)

@@ -3,10 +3,10 @@
 #
 # <!-- exercise: relu_step_backward -->
 #
-# The sibling of the step above: `h_after = relu(a)` with `relu(a) = max(a, 0)` and
-# `a = x @ weight_ih.T + h_before @ weight_hh.T + bias`. You get `h_after`, not `a`. Where `h_after` is 0, ReLU passes nothing on.
+# The same step as above, with ReLU instead of tanh: `h_after = relu(a)` with `relu(a) = max(a, 0)` and
+# `a = x @ weight_ih.T + h_before @ weight_hh.T + bias`. You get `h_after`, not `a`. Where `h_after` is 0, the slope of ReLU is 0.
 #
-# Two things to hold on to: return new arrays, and give every gradient the shape of the thing it is the gradient of.
+# Two rules: return new arrays, and give every gradient the shape of the array that it belongs to.
 
 
 # %%
@@ -75,6 +75,10 @@ check(relu_step_backward)
 # %% [mistake] transposes the recurrent weight gradient
 # - da.T @ h_before
 # + h_before.T @ da
+
+# %% [mistake] averages the parameters' gradients over the minibatch
+# - da.T @ x, da.T @ h_before, da.sum(axis=0)
+# + da.T @ x / len(x), da.T @ h_before / len(x), da.mean(axis=0)
 
 # %% [mistake] averages the bias gradient over the minibatch
 # - da.sum(axis=0)

@@ -8,10 +8,10 @@
 #
 # 1. count it: the first update is number $s = 1$;
 # 2. $m \leftarrow \beta_1 m + (1-\beta_1)\,g$ and $v \leftarrow \beta_2 v + (1-\beta_2)\,g^2$;
-# 3. $\hat m = m / (1-\beta_1^s)$ and $\hat v = v / (1-\beta_2^s)$, since the means began at 0 and are too small at first;
+# 3. $\hat m = m / (1-\beta_1^s)$ and $\hat v = v / (1-\beta_2^s)$, because the means begin at 0 and are too small at first;
 # 4. weight $\leftarrow$ weight $-$ learning_rate $\cdot\, \hat m / (\sqrt{\hat v} + \epsilon)$.
 #
-# Return new arrays; the state that you hand on is `m` and `v`, not the corrected ones.
+# Return new arrays. The state for the next update is `m` and `v`, not the corrected means.
 
 # %%
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
@@ -53,6 +53,16 @@ check(adam_update)
 # -     v_hat = v / (1 - beta2**step)
 # + m
 # +     v_hat = v
+
+# %% [mistake] swaps beta1 and beta2
+# - beta1 * m + (1 - beta1) * gradient
+# -     v = beta2 * v + (1 - beta2) * gradient**2
+# -     m_hat = m / (1 - beta1**step)
+# -     v_hat = v / (1 - beta2**step)
+# + beta2 * m + (1 - beta2) * gradient
+# +     v = beta1 * v + (1 - beta1) * gradient**2
+# +     m_hat = m / (1 - beta2**step)
+# +     v_hat = v / (1 - beta1**step)
 
 # %% [mistake] corrects only m
 # - v / (1 - beta2**step)

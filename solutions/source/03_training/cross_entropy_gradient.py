@@ -5,7 +5,7 @@
 #
 # A network that guesses the next character has one output per character: `logits [T,B,O]`. Softmax turns the O
 # outputs $z$ of one step and sequence into probabilities, $p_j = e^{z_j} / \sum_k e^{z_k}$. The **cross-entropy** is the mean, over
-# all T·B guesses, of $-\log p$ of the character that really came, whose number is in `target [T,B]`.
+# all T·B guesses, of $-\log p$, where $p$ is the probability of the character that really came. Its number is in `target [T,B]`.
 #
 # Return its gradient with respect to the logits, in their dtype. In the lesson you saw the same for the squared error.
 # The outputs may be large: `np.exp(1000)` is infinite, the gradient never is.
@@ -66,6 +66,11 @@ check(cross_entropy_gradient)
 # %% [mistake] forgets to subtract the target
 # - probabilities - one_hot
 # + probabilities
+
+# %% [mistake] subtracts 1 at all targets in every guess
+# - np.eye(O, dtype=logits.dtype)[target]
+# + np.zeros_like(logits)
+# +     one_hot[:, :, target] = 1
 
 # %% [mistake] takes softmax over the sequences
 # - exponentials.sum(axis=-1,

@@ -3,15 +3,16 @@
 #
 # <!-- exercise: train_filter -->
 #
-# `x [T,N,1]` holds N stretches of T pixels from rows of a photograph, `target [T,N,1]` the same stretches after a
-# filter that nobody tells you; pixels before the stretch count as 0. `parameters` is a dict of arrays: a recurrent
-# network that knows nothing yet. Train it.
+# `x [T,N,1]` holds N stretches of T pixels from rows of a photograph, `target [T,N,1]` the same stretches after an
+# unknown filter; pixels before the stretch count as 0. `parameters` is a dict of arrays, the weights of a recurrent
+# network that is not trained yet. Train it.
 #
-# `loss_and_gradients(parameters, x, target)` does the whole sweep for any number of rows; it stands in the next cell,
-# and the check brings its own copy. All else is yours: minibatches, update rule, learning rate, number of updates.
+# `loss_and_gradients(parameters, x, target)` does the forward and the backward pass for any number of rows. It is in the next cell,
+# and the check passes its own copy. You choose minibatches, update rule, learning rate and number of updates. Write
+# the loop with NumPy: an answer may not import anything from `rnnlab`.
 #
-# **Asked for:** on rows of a *second photograph* the mean squared error must be at most a **tenth of the baseline's**,
-# which is the best straight line from the present pixel alone to the target: an answer without memory.
+# **The condition:** on rows of a *second photograph* the mean squared error must be at most a **tenth of the baseline's**,
+# the error of the best straight line from the present pixel to the target. That is an answer without memory.
 
 # %%
 def loss_and_gradients(parameters, x, target):
@@ -38,8 +39,8 @@ def loss_and_gradients(parameters, x, target):
 
 
 # %% [markdown]
-# Something to try it on: one photograph to learn from, another kept back, and a network that knows nothing.
-# Is the gradient right? You need not believe it: lesson 02's central difference, for one number, must agree.
+# Data for your own tests: one photograph to learn from, a second one held out, and a network that is not trained.
+# Is the gradient right? Test it: the central difference of lesson 02, for one number, must agree.
 
 # %%
 laplacian = image_filters.task("laplacian", steps=20)
@@ -120,6 +121,10 @@ check(train_filter)
 # %% [mistake] takes the minibatch out of the steps, not out of the rows
 # - x[:, chosen], target[:, chosen]
 # + x[chosen % len(x)], target[chosen % len(x)]
+
+# %% [mistake] trains on the first step only
+# - x[:, chosen], target[:, chosen]
+# + x[:1, chosen], target[:1, chosen]
 
 # %% [mistake] changes its input
 # - parameters[name] - 0.2 * velocity[name] for

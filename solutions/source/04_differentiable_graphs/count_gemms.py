@@ -3,7 +3,7 @@
 #
 # <!-- exercise: count_gemms -->
 #
-# `step` lists the products of one step as pairs (left factor, weight). The left factor `"x"` is the input; every other one is made inside the loop.
+# `step` lists the products of one step as pairs (left factor, weight). The left factor `"x"` is the input; every other one is computed inside the loop.
 # How many matrix products does the forward pass of `T` steps call?
 #
 # - `stack_gates`: products of one step that read the same left factor share a call.
@@ -50,6 +50,10 @@ check(count_gemms)
 # %% [mistake] stacks r∘h with h
 # - set(factors)
 # + {"x" if factor == "x" else "h" for factor in factors}
+
+# %% [mistake] counts a product of x even where there is none
+# - sum(
+# + (1 if stack_time else T) * ("x" not in factors) + sum(
 
 # %% [mistake] counts one step only
 # - else T

@@ -3,7 +3,7 @@
 #
 # <!-- exercise: graph_rules -->
 #
-# A node reads `inputs` and makes `output`. `d` is the gradient that arrives at its output; send back one gradient for each input.
+# A node reads `inputs` and computes `output`. `d` is the gradient that arrives at its output; return one gradient for each input.
 #
 # | node | computes | | node | computes |
 # |---|---|---|---|---|
@@ -12,7 +12,7 @@
 # | `"times"` | a ∘ b | | `"sigmoid"` | 1/(1 + e⁻ᵃ) |
 # | `"product"` | a @ b | | | |
 #
-# A rule gets only the values it needs. What is saved for nothing arrives as `None`, in `inputs` or as `output`: take that as advice.
+# A rule gets only the values that it needs. Values that it does not need are `None`, in `inputs` or as `output`; this is a hint, too.
 
 
 # %%

@@ -4,7 +4,7 @@
 # <!-- exercise: gru_backward -->
 #
 # The lesson read the gradient of a GRU that resets **before** its product. Read this one, which resets **after** it.
-# `product` is what you kept above, h·U_nᵀ + c_n `[B,H]`; the gates `r, z, n [B,H]` are behind their own functions.
+# `product` is what the exercise above returned, h·U_nᵀ + c_n `[B,H]`; `r, z, n [B,H]` are the outputs of the gates, after sigmoid or tanh.
 #
 # Here the two biases get different gradients. Why? Look where `c_n` enters.
 

@@ -3,11 +3,11 @@
 #
 # <!-- exercise: gru_reset_after -->
 #
-# A GRU forward over a whole sequence in **1 + T** calls of `product`, with the reset gate behind its product:
+# A GRU forward over a whole sequence in **1 + T** calls of `product`, with the reset gate after its product:
 #
 # - r, z = σ of (input part + recurrent part); n = tanh(input part + **r∘(h·U_nᵀ + c_n)**); h ← (1−z)∘n + z∘h.
-# - `product(a [rows,k], weight [m,k])` gives a·weightᵀ `[rows,m]`. Use it for every matrix product: it counts, and refuses the call after the `1 + T`-th.
-# - Besides the states, return what variant 4 keeps: h·U_nᵀ + c_n of every step.
+# - `product(a [rows,k], weight [m,k])` gives a·weightᵀ `[rows,m]`. Use it for every matrix product: it counts its calls and allows `1 + T` of them.
+# - Besides the states, return what variant 4 saves: h·U_nᵀ + c_n of every step.
 #
 # Weights are stacked in the order r, z, n; `c_n` is the last third of `bias_hh`.
 

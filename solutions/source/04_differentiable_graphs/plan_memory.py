@@ -4,9 +4,9 @@
 # <!-- exercise: plan_memory -->
 #
 # `sizes` says how many bytes each wire takes, `{name: bytes}`. `extra_flops(saved)` says how many floating-point operations the
-# way back spends on making the other wires again, if it finds those of `saved`, a tuple of names.
+# backward pass needs to recompute the other wires, if those of `saved`, a tuple of names, are saved.
 #
-# Find the plan with the least extra work among those that store no more than `limit` bytes; among equals, the one that stores less. No plan is excluded, the empty one included.
+# Find the plan with the least extra work among those that store no more than `limit` bytes. If several plans have the same extra work, take the one that stores the fewest bytes. Every subset of the wires is a plan, the empty one, too.
 
 
 # %%

@@ -1,0 +1,49 @@
+# %% [right]
+def count_rnn_flops(T, B, I, H, L):
+    widths = [I] + [H] * (L - 1)
+    return sum(2 * T * B * H * (width + H) for width in widths)
+
+
+# %% [right]
+def count_rnn_flops(T, B, I, H, L):
+    gemm = lambda m, n, k: 2 * m * n * k
+    total = gemm(T * B, H, I) + gemm(T * B, H, H)
+    for layer in range(1, L):
+        total += 2 * gemm(T * B, H, H)
+    return total
+
+
+# %% [right]
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * B * T * (H * I + (2 * L - 1) * H**2)
+
+
+# %% [wrong] feeds every layer with x
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * T * B * L * H * (I + H)
+
+
+# %% [wrong] feeds every layer with H inputs
+def count_rnn_flops(T, B, I, H, L):
+    return 4 * T * B * L * H * H
+
+
+# %% [wrong] counts the biases too
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * T * B * (H * (I + H + 1) + (L - 1) * H * 2 * H)
+
+
+# %% [wrong] adds tanh and biases as FLOP
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * T * B * (H * (I + H) + (L - 1) * 2 * H * H) + 3 * T * B * H * L
+
+
+# %% [wrong] counts a multiply-add as one operation
+def count_rnn_flops(T, B, I, H, L):
+    return T * B * (H * I + H * H) + (L - 1) * T * B * 2 * H * H
+
+
+# %% [wrong] leaves out the recurrent product of step 0
+def count_rnn_flops(T, B, I, H, L):
+    inputs = 2 * T * B * (H * I + (L - 1) * H * H)
+    return inputs + 2 * (T - 1) * B * L * H * H

@@ -1,0 +1,88 @@
+# %% [right]
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    times = np.zeros(repeats)
+    multiply()
+    for i in range(repeats):
+        t0 = clock()
+        multiply()
+        t1 = clock()
+        times[i] = t1 - t0
+    return np.median(2.0 * m * n * k / times)
+
+
+# %% [right]
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    runs = []
+    for _ in range(repeats + 1):
+        begin = clock()
+        multiply()
+        end = clock()
+        runs.append(end - begin)
+    middle = sorted(runs[1:])[len(runs[1:]) // 2]
+    return 2 * m * n * k * 1e-9 / (middle * 1e-9)
+
+
+# %% [right]
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    def run():
+        before = clock()
+        multiply()
+        return -before + clock()
+
+    multiply()
+    return (m * n * k + m * n * k) / float(np.median([run() for _ in range(repeats)]))
+
+
+# %% [wrong] reads the clock once a run, so that the time between two runs counts
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    marks = [clock()]
+    for _ in range(repeats):
+        multiply()
+        marks.append(clock())
+    return float(np.median(2 * m * n * k / np.diff(marks)))
+
+
+# %% [wrong] takes the middle of the durations without sorting them
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    runs = []
+    for _ in range(repeats):
+        t = clock()
+        multiply()
+        runs.append(clock() - t)
+    return 2 * m * n * k / runs[len(runs) // 2]
+
+
+# %% [wrong] takes the mean
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    total = 0
+    for _ in range(repeats):
+        t = clock()
+        multiply()
+        total += clock() - t
+    return 2 * m * n * k / (total / repeats)
+
+
+# %% [wrong] averages the rates
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    rates = []
+    for _ in range(repeats):
+        t = clock()
+        multiply()
+        rates.append(2 * m * n * k / (clock() - t))
+    return float(np.mean(rates))
+
+
+# %% [wrong] multiplies twice between two readings
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    runs = []
+    for _ in range(repeats):
+        t = clock()
+        multiply()
+        multiply()
+        runs.append(clock() - t)
+    return 2 * m * n * k / float(np.median(runs))

@@ -1,0 +1,71 @@
+# %% [right]
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states, bias = [h0], bias_ih + bias_hh
+    for x_t in x:
+        states += [np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias)]
+    return np.array(states)
+
+
+# %% [right]
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    ones = np.ones((x.shape[1], 1), h0.dtype)
+    recurrent = np.concatenate([weight_hh, bias_hh[:, None]], axis=1)
+    states = [h0]
+    for x_t in x:
+        a = multiply(x_t, weight_ih.T) + bias_ih
+        states.append(np.tanh(a + multiply(np.concatenate([states[-1], ones], axis=1), recurrent.T)))
+    return np.stack(states)
+
+
+# %% [right]
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    states = np.empty((T + 1, B, len(bias_hh)), h0.dtype)
+    states[0] = h0
+    for t in range(T):
+        column = multiply(weight_ih, x[t].T) + multiply(weight_hh, states[t].T)
+        states[t + 1] = np.tanh(column.T + bias_ih + bias_hh)
+    return states
+
+
+# %% [wrong] starts every step from h0
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    rest = [
+        np.tanh(multiply(x_t, weight_ih.T) + multiply(h0, weight_hh.T) + bias_ih + bias_hh) for x_t in x
+    ]
+    return np.stack([h0, *rest])
+
+
+# %% [wrong] forgets the recurrent bias
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih))
+    return np.stack(states)
+
+
+# %% [wrong] carries only the first sequence's state
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        h = np.repeat(states[-1][:1], len(h0), axis=0)
+        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(h, weight_hh.T) + bias_ih + bias_hh))
+    return np.stack(states)
+
+
+# %% [wrong] computes by einsum and never calls multiply
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        a = np.einsum("bi,hi->bh", x_t, weight_ih) + np.einsum("bk,hk->bh", states[-1], weight_hh)
+        states.append(np.tanh(a + bias_ih + bias_hh))
+    return np.stack(states)
+
+
+# %% [wrong] adds the biases after tanh
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        a = multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T)
+        states.append(np.tanh(a) + bias_ih + bias_hh)
+    return np.stack(states)

@@ -1,0 +1,59 @@
+# %% [right]
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    new_m = gradient + beta1 * (m - gradient)
+    new_v = gradient * gradient + beta2 * (v - gradient * gradient)
+    change = (new_m / (1 - beta1**s)) / ((new_v / (1 - beta2**s)) ** 0.5 + epsilon)
+    return weight - learning_rate * change, new_m, new_v, s
+
+
+# %% [right]
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    m, v = m * beta1 + gradient * (1 - beta1), v * beta2 + np.square(gradient) * (1 - beta2)
+    corrected = [mean / (1 - beta ** (step + 1)) for mean, beta in ((m, beta1), (v, beta2))]
+    return weight - corrected[0] * learning_rate / (np.sqrt(corrected[1]) + epsilon), m, v, step + 1
+
+
+# %% [right]
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    step += 1
+    m = np.add(np.multiply(beta1, m), np.multiply(1 - beta1, gradient))
+    v = np.add(np.multiply(beta2, v), np.multiply(1 - beta2, np.power(gradient, 2)))
+    weight = np.subtract(weight, learning_rate * m / (1 - beta1**step) / (np.sqrt(v / (1 - beta2**step)) + epsilon))
+    return [weight, m, v, step]
+
+
+# %% [wrong] swaps beta1 and beta2
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    step, beta1, beta2 = step + 1, beta2, beta1
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    d = (m / (1 - beta1**step)) / (np.sqrt(v / (1 - beta2**step)) + epsilon)
+    return weight - learning_rate * d, m, v, step
+
+
+# %% [wrong] forgets the bias correction
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    return weight - learning_rate * m / (np.sqrt(v) + epsilon), m, v, step + 1
+
+
+# %% [wrong] steps along the gradient instead of its mean
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    step = step + 1
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    return weight - learning_rate * gradient / (np.sqrt(v / (1 - beta2**step)) + epsilon), m, v, step
+
+
+# %% [wrong] updates with the old means
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    d = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * d, beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2, s
+
+
+# %% [wrong] counts two updates
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    d = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * d, m, v, s + 1

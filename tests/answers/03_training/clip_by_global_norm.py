@@ -1,0 +1,53 @@
+# %% [right]
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum(np.sum(np.square(g.astype("float64"))) for g in gradients.values()))
+    factor = limit / max(norm, limit)
+    return {name: (g * factor).astype(g.dtype) for name, g in gradients.items()}
+
+
+# %% [right]
+def clip_by_global_norm(gradients, limit):
+    norm = np.linalg.norm([np.linalg.norm(g) for g in gradients.values()])
+    if norm > limit:
+        return {name: g / norm.astype(g.dtype) * g.dtype.type(limit) for name, g in gradients.items()}
+    return dict(gradients)
+
+
+# %% [right]
+def clip_by_global_norm(gradients, limit):
+    from math import fsum, sqrt
+
+    norm = sqrt(fsum(float(v) ** 2 for g in gradients.values() for v in g.ravel()))
+    scale = limit / norm if norm >= limit else 1
+    return {k: np.array(v * scale, dtype=v.dtype) for k, v in gradients.items()}
+
+
+# %% [wrong] clips every array on its own
+def clip_by_global_norm(gradients, limit):
+    return {k: g * min(1.0, limit / max(np.linalg.norm(g), 1e-12)) for k, g in gradients.items()}
+
+
+# %% [wrong] stretches small gradients up to the limit
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
+    return {k: g * (limit / norm) if norm else g for k, g in gradients.items()}
+
+
+# %% [wrong] divides by the norm plus one
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
+    return {k: g * min(1.0, limit / (norm + 1)) for k, g in gradients.items()}
+
+
+# %% [wrong] sets a long gradient to zero
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
+    return {k: g * (0.0 if norm > limit else 1.0) for k, g in gradients.items()}
+
+
+# %% [wrong] halves until it is short enough
+def clip_by_global_norm(gradients, limit):
+    norm, factor = np.sqrt(sum((g * g).sum() for g in gradients.values())), 1.0
+    while norm * factor > limit:
+        factor /= 2
+    return {k: g * factor for k, g in gradients.items()}

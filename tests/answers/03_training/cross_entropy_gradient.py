@@ -1,0 +1,64 @@
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    z = logits.reshape(T * B, O)
+    e = np.exp(z - z.max(axis=1)[:, None])
+    p = e / e.sum(axis=1)[:, None]
+    p[np.arange(T * B), target.ravel()] -= 1
+    return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    shifted = logits - np.max(logits, axis=2, keepdims=True)
+    p = np.exp(shifted)
+    p /= np.sum(p, axis=2, keepdims=True)
+    hits = np.zeros_like(p)
+    np.put_along_axis(hits, target[..., None], 1, axis=2)
+    return (p - hits) / int(np.prod(target.shape))
+
+
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    d = np.empty(logits.shape, logits.dtype)
+    for index in np.ndindex(target.shape):
+        e = np.exp(logits[index] - logits[index].max())
+        d[index] = e / e.sum()
+        d[index][target[index]] -= 1
+    return d / target.size
+
+
+# %% [wrong] shifts by the smallest output
+def cross_entropy_gradient(logits, target):
+    e = np.exp(logits - logits.min(axis=-1, keepdims=True))
+    p = e / e.sum(axis=-1, keepdims=True)
+    return (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
+
+
+# %% [wrong] subtracts 1 at all targets in every guess
+def cross_entropy_gradient(logits, target):
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    p = e / e.sum(axis=-1, keepdims=True)
+    p[:, :, target] -= 1
+    return p / target.size
+
+
+# %% [wrong] turns the sign round
+def cross_entropy_gradient(logits, target):
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    p = e / e.sum(axis=-1, keepdims=True)
+    return (np.eye(logits.shape[-1], dtype=logits.dtype)[target] - p) / target.size
+
+
+# %% [wrong] forgets the mean
+def cross_entropy_gradient(logits, target):
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    p = e / e.sum(axis=-1, keepdims=True)
+    return p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]
+
+
+# %% [wrong] takes the gradient of the squared error of the probabilities
+def cross_entropy_gradient(logits, target):
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    p = e / e.sum(axis=-1, keepdims=True)
+    return 2 * (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size

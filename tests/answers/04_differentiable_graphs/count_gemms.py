@@ -1,0 +1,65 @@
+# %% [right]
+def count_gemms(step, T, stack_gates, stack_time):
+    from collections import Counter
+
+    reads = Counter(left for left, _ in step)
+    calls = 0
+    for left, number in reads.items():
+        times = 1 if left == "x" and stack_time else T
+        calls += times * (1 if stack_gates else number)
+    return calls
+
+
+# %% [right]
+def count_gemms(step, T, stack_gates, stack_time):
+    lefts = sorted({left for left, _ in step}) if stack_gates else [pair[0] for pair in step]
+    x = lefts.count("x")
+    return (len(lefts) - x) * T + (x if stack_time else x * T)
+
+
+# %% [right]
+def count_gemms(step, T, stack_gates, stack_time):
+    seen, calls = [], 0
+    for left, weight in step:
+        if stack_gates and left in seen:
+            continue
+        seen.append(left)
+        calls += T ** (not (stack_time and left == "x"))
+    return calls
+
+
+# %% [wrong] counts one step only
+def count_gemms(step, T, stack_gates, stack_time):
+    lefts = [left for left, _ in step]
+    return len(set(lefts)) if stack_gates else len(lefts)
+
+
+# %% [wrong] counts a product of x even where there is none
+def count_gemms(step, T, stack_gates, stack_time):
+    lefts = [left for left, _ in step if left != "x"]
+    x = sum(left == "x" for left, _ in step) or 1
+    if stack_gates:
+        lefts, x = set(lefts), 1
+    return len(lefts) * T + x * (1 if stack_time else T)
+
+
+# %% [wrong] never stacks over time
+def count_gemms(step, T, stack_gates, stack_time):
+    lefts = [left for left, _ in step]
+    return T * len(set(lefts) if stack_gates else lefts)
+
+
+# %% [wrong] stacks gates only if it stacks time, too
+def count_gemms(step, T, stack_gates, stack_time):
+    lefts = [left for left, _ in step]
+    if stack_gates and stack_time:
+        lefts = set(lefts)
+    return sum(1 if stack_time and left == "x" else T for left in lefts)
+
+
+# %% [wrong] returns the calls of one gate more
+def count_gemms(step, T, stack_gates, stack_time):
+    lefts = [left for left, _ in step]
+    if stack_gates:
+        lefts = set(lefts)
+    return sum(1 if stack_time and left == "x" else T for left in lefts) + T

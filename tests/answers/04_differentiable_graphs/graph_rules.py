@@ -1,0 +1,120 @@
+# %% [right]
+def graph_rules(node, d, inputs, output):
+    if node in ("tanh", "sigmoid"):
+        slope = 1 - output * output if node == "tanh" else output - output * output
+        return (slope * d,)
+    if node == "copy":
+        first, second = d
+        return (second + first,)
+    if node == "product":
+        a, b = inputs
+        return np.dot(d, b.T), np.dot(a.T, d)
+    if node == "times":
+        return inputs[1] * d, inputs[0] * d
+    return (d, d) if node == "sum" else (d, np.add.reduce(d))
+
+
+# %% [right]
+def graph_rules(node, d, inputs, output):
+    if node == "sum":
+        da = db = 1 * d
+    elif node == "times":
+        da, db = np.multiply(d, inputs[1]), np.multiply(inputs[0], d)
+    elif node == "product":
+        da, db = np.inner(d, inputs[1]), (d.T @ inputs[0]).T
+    elif node == "bias":
+        da, db = d, sum(d)
+    else:
+        slopes = {"tanh": lambda: d * (1 - output**2), "sigmoid": lambda: d * output * (1 - output)}
+        return (slopes[node]() if node in slopes else d[0] + d[1],)
+    return da, db
+
+
+# %% [right]
+def graph_rules(node, d, inputs, output):
+    a, b = (*inputs, None)[:2]
+    table = {
+        "sum": lambda: [d, d],
+        "copy": lambda: [np.sum(d, axis=0)],
+        "times": lambda: [d * b, d * a],
+        "product": lambda: [d @ b.T, a.T @ d],
+        "bias": lambda: [d, d.sum(0)],
+        "tanh": lambda: [d - d * output**2],
+        "sigmoid": lambda: [d * output * (1 - output)],
+    }
+    return table[node]()
+
+
+# %% [wrong] keeps one branch of a copy
+def graph_rules(node, d, inputs, output):
+    if node == "sum":
+        return d, d
+    if node == "copy":
+        return (d[0],)
+    if node == "times":
+        return d * inputs[1], d * inputs[0]
+    if node == "product":
+        return d @ inputs[1].T, inputs[0].T @ d
+    if node == "bias":
+        return d, d.sum(0)
+    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+
+
+# %% [wrong] subtracts at a sum
+def graph_rules(node, d, inputs, output):
+    if node == "sum":
+        return d, -d
+    if node == "copy":
+        return (d[0] + d[1],)
+    if node == "times":
+        return d * inputs[1], d * inputs[0]
+    if node == "product":
+        return d @ inputs[1].T, inputs[0].T @ d
+    if node == "bias":
+        return d, d.sum(0)
+    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+
+
+# %% [wrong] adds the bias gradient up over the units
+def graph_rules(node, d, inputs, output):
+    if node == "sum":
+        return d, d
+    if node == "copy":
+        return (d[0] + d[1],)
+    if node == "times":
+        return d * inputs[1], d * inputs[0]
+    if node == "product":
+        return d @ inputs[1].T, inputs[0].T @ d
+    if node == "bias":
+        return d, d.sum(1)
+    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+
+
+# %% [wrong] gives sigmoid the slope of tanh and tanh that of sigmoid
+def graph_rules(node, d, inputs, output):
+    if node == "sum":
+        return d, d
+    if node == "copy":
+        return (d[0] + d[1],)
+    if node == "times":
+        return d * inputs[1], d * inputs[0]
+    if node == "product":
+        return d @ inputs[1].T, inputs[0].T @ d
+    if node == "bias":
+        return d, d.sum(0)
+    return (d * (1 - output**2) if node == "sigmoid" else d * output * (1 - output),)
+
+
+# %% [wrong] averages the bias gradient over the minibatch
+def graph_rules(node, d, inputs, output):
+    if node == "sum":
+        return d, d
+    if node == "copy":
+        return (d[0] + d[1],)
+    if node == "times":
+        return d * inputs[1], d * inputs[0]
+    if node == "product":
+        return d @ inputs[1].T, inputs[0].T @ d
+    if node == "bias":
+        return d, np.mean(d, axis=0)
+    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
