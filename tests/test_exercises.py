@@ -16,7 +16,7 @@ EXERCISES = [pytest.param(unit, each, id=each.name) for unit in UNITS for each i
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 16), 2, (1, 10)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1])
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(unit, seed):
     """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name."""
