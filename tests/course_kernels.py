@@ -11,7 +11,7 @@ import numpy as np
 from numba import float32, int32, types
 
 from rnnlab import cuda
-from rnnlab.course import ROOT
+from rnnlab.course import ROOT, solved_cells
 
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOLUTIONS = sorted(ROOT.glob("solutions/source/*.py"))
@@ -22,11 +22,18 @@ def kernels(paths):
     """{"08_lesson:kernel": (kernel, argument types)} of all texts."""
     found = {}
     for path in paths:
-        if "cuda.jit" in (text := path.read_text(encoding="utf-8")):
+        if "cuda.jit" in (text := program(path)):
             scope = _scope(ast.parse(text), path)
             written = {name: value for name, value in scope.items() if hasattr(value, "overloads")}
             found |= {f"{path.stem}:{n}": (value, signature(value, text)) for n, value in written.items()}
     return found
+
+
+def program(path):
+    """The text of a lesson, or of a lesson's solved exercises with all that they include."""
+    if path.parents[1].name != "solutions":
+        return path.read_text(encoding="utf-8")
+    return "\n\n".join(cell.text for cell in solved_cells(ROOT, path.stem) if cell.kind == "code")
 
 
 def _scope(tree, path):

@@ -45,7 +45,8 @@ def problem(T, B=4, seed=0):
 # A **cell-backward** takes the gradient `dh` that arrives at one state, and computes from it the gradients of everything that this step was computed from: its input, the state before it, and the parameters. This lesson counts cell-backwards.
 #
 # The forward step is $a = x\,W_{ih}^T + h\,W_{hh}^T + b$ and $h' = \tanh(a)$, where each row of $x [B,I]$, $h [B,H]$ and $a [B,H]$ is one sequence. Five lines lead back. In each of them, write down one number of the result first, and then look for the matrix product that computes all of them:
-#
+
+# %% [markdown]
 # 1. **Through tanh.** If $a$ changes by a little $\delta$, $h'$ changes by $\tanh'(a)\,\delta$, and $\tanh' = 1 - \tanh^2$. So $da = dh \circ (1 - h'^2)$, where ∘ multiplies element by element. This slope needs only the output $h'$, which is saved anyway; $a$ need not be saved.
 # 2. **To the input.** $a_{bj} = \sum_i x_{bi}\,W_{ji} + \dots$, so $x_{bi}$ changes every $a_{bj}$, by the factor $W_{ji}$. Add them up over $j$: $dx = da\,W_{ih}$.
 # 3. **To the state before.** The same with the recurrent weights: $dh_{before} = da\,W_{hh}$.

@@ -233,7 +233,8 @@ print(f"In this run clipping {effect}: {solved[None]} of 4 solved without it, {s
 # Four starts are few. Which of them succeed depends on the last bits of each product, so your BLAS and its number of threads can change the count; in our own runs the result was sometimes better and sometimes worse with clipping.
 #
 # Clipping also matters less here than in the picture of the cliff, because the rule is Adam. Adam divides each step by the size of recent gradients, so one step is never much longer than the learning rate (section 6). But one very long gradient enters Adam's two running means: it dominates the direction for about ten updates, and makes all steps shorter for about a thousand. Clipping prevents that. With plain descent the step itself is as long as the gradient, and clipping decides whether a run survives.
-#
+
+# %% [markdown]
 # Clipping does not make the gradients shorter: the curves show the norms **before** clipping. Watch this norm in your own trainings. `fit` writes it into its history, because the loss shows a bad step only after it was made.
 #
 # ## 6 · How large a step

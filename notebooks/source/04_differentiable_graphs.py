@@ -123,14 +123,16 @@ for name, gradient in network_gradients(network, on_wires).items():
 # In a tanh network every step replaces the whole state, so what was stored fades, and the gradient with it (lessons 02 and 03). A **gate** is a vector of numbers between 0 and 1, one for each unit, computed by a sigmoid $\sigma(a) = 1/(1 + e^{-a})$ from the input and the state. It is multiplied element by element (∘) with another vector: 1 lets a number pass, 0 stops it.
 #
 # The **GRU** has two gates and one candidate for the new state. Each W has its bias b, and each U its bias c; both are left out here:
-#
+
+# %% [markdown]
 # $$r = \sigma(x W_r^T + h U_r^T) \qquad z = \sigma(x W_z^T + h U_z^T)$$
 # $$n = \tanh(x W_n^T + (r \circ h)\,U_n^T) \qquad h' = (1 - z) \circ n + z \circ h$$
 #
 # - **r**, the reset gate, decides how much of the old state the candidate may use.
 # - **n**, the candidate, is what the new state would be without the update gate.
 # - **z**, the update gate, decides for each unit how much of the old state stays. Where z = 1, the unit keeps its value, and its gradient goes back unchanged.
-#
+
+# %% [markdown]
 # The **LSTM** has three gates and a second state, the **cell** c:
 #
 # $$i, f, o = \sigma(x W^T + h U^T), \text{ each with its own } W, U \qquad g = \tanh(x W_g^T + h U_g^T)$$
@@ -402,7 +404,8 @@ for H in (128, 256, 512, 1024):
 # 1. **A larger call is cheaper only if a small one leaves a part of the machine idle.** A GPU must fill thousands of lanes, and on the TitanX V3 was faster than V2 at every size. A few cores are busy with smaller products: there, expect V3 to be **slower** than V2 by about the share that it recomputes.
 # 2. **V4 computes a tanh instead of that share.** Expect V4 to be faster than V3 by about this share, where products need most of the time. V5 recomputes the product, too, but in one call of a good shape.
 # 3. **At small sizes neither matters.** Each NumPy call costs about a microsecond before it computes anything, and V3 to V5 make more elementwise calls.
-#
+
+# %% [markdown]
 # The picture shows calls, memory and arithmetic exactly. To predict which variant is *faster* you also need prices, the time of a call and of an operation in it, and these depend on the machine. So that part of the claim holds only where the prices are known. On the TitanX, too, the gain was smaller at 2048, where each product already used the whole machine.
 #
 # ## Recap

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 08 · First kernels
 #
-# **Claim: what a kernel costs is decided less by what its threads compute than by which 32-byte pieces of memory its warps touch; and that can be counted without a GPU.**
+# **Claim to test: what a kernel costs is decided less by what its threads compute than by which 32-byte pieces of memory its warps touch; and that can be counted without a GPU.**
 #
 # You will write kernels that run on a GPU, run them on whatever machine you have, and count what they move.
 #

@@ -152,11 +152,14 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRO
 # Two things are missing. **Change** the cell: add `cuda.threadfence()` before the `atomic.add`, and run it again. The simulator still reports a finding, because thread 0 does not wait for the other threads of its block. Then add `cuda.syncthreads()` before `if cuda.threadIdx.x == 0:`, and a `cuda.threadfence()` after the `while`.
 #
 # ### The memory model, in short
-#
+
+# %% [markdown]
 # - **Order.** A thread sees its own writes in order. Another thread may see them in any order, unless both synchronise.
 # - **Release.** `cuda.threadfence()`, then an atomic write to a flag: everything that the thread wrote before is published with the flag.
 # - **Acquire.** An atomic read that sees the flag, then `cuda.threadfence()`: everything that was published with the flag is visible to later reads. Both sides need their fence.
 # - **Scope.** `syncthreads` orders the threads of one block. `threadfence` orders memory for the whole device, `threadfence_system` also for the CPU and other GPUs.
+
+# %% [markdown]
 # - **Cumulativity.** After `syncthreads`, what the whole block wrote counts as written before thread 0's fence. So one fence, by the thread that sets the flag, publishes the writes of its block. A fence by every writer before the barrier is right as well, only more work.
 # - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever; read a flag with an atomic, or with `cuda.ldcv`, which does not take the cached value.
 #

@@ -245,7 +245,7 @@ class Scope:
             names = [part for part in ast.walk(target) if isinstance(part, ast.Name)]
             for part in names:
                 if isinstance(part.ctx, ast.Store):
-                    self.shares[part.id] |= roots(value)
+                    self.shares[part.id] |= _roots_of_parts(value)
             return [target]
         self.sites.append(Site(target.id, kind, value if kind == "value" else None))
         self.shares[target.id] |= roots(value)
@@ -263,6 +263,14 @@ class Scope:
             self.calls.append(call._replace(roots=reached, passed=passed))
         self.inner += below.inner
         self.texts += below.texts
+
+
+def _roots_of_parts(value: ast.expr) -> frozenset[str]:
+    """Names whose objects the parts of a value may share; a function shares nothing with its results."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name | ast.Call):
+        passed = [*value.args, *(keyword.value for keyword in value.keywords)]
+        return frozenset().union(*map(roots, passed))
+    return roots(value)
 
 
 def roots(expression: ast.expr) -> frozenset[str]:

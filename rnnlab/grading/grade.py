@@ -125,10 +125,13 @@ def grade(
 def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
     """The verdict on one exercise, whatever the notebook holds."""
     answers: list[Answer] = []
-    unanswered = _verdict(
-        exercise, lambda: answers.append(answer_in(cells, exercise.name, exercise.is_kernel))
-    )
+    unanswered = _verdict(exercise, lambda: answers.append(_answer(exercise, cells)))
     return judge_apart(exercise, answers[0], seed, box) if answers else unanswered
+
+
+def _answer(exercise: Exercise, cells: list[Cell]) -> Answer:
+    with limited(OWN_SECONDS):  # a notebook may be written so that choosing its statements takes hours
+        return answer_in(cells, exercise.name, exercise.is_kernel)
 
 
 def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:

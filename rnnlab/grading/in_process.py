@@ -16,6 +16,7 @@ def course_module(function: Callable) -> str | None:
 
     The simulator's `cuda` and what grading offers (`use`, `check`) are allowed.
     """
+    function = getattr(function, "py_func", function)  # of a compiled one, what was written
     code = getattr(function, "__code__", None)
     for instruction in dis.get_instructions(code) if code else ():
         name = instruction.argval

@@ -98,7 +98,7 @@ class Names:
         showing = {name for name, sites in self.sites.items() if {site.source for site in sites} <= SHOWING}
         for _ in range(4):  # an axis comes from a figure, which comes from a module
             for name, names in self.shares.items():
-                if names & showing and all(each in showing or each in self.constants for each in names):
+                if names & showing and all(part in showing or part in self.constants for part in names):
                     showing.add(name)
         return showing
 
@@ -145,7 +145,7 @@ class Names:
     def _partners(self, name: str, shares: dict[str, set[str]]) -> Iterator[str]:
         """The names whose objects a name may share at once."""
         apart = self.definitions if name in self.results else ()
-        return (each for each in shares.get(name, ()) if each not in self.modules and each not in apart)
+        return (other for other in shares.get(name, ()) if other not in self.modules and other not in apart)
 
     @cached_property
     def sharing(self) -> dict[str, list[str]]:

@@ -1,7 +1,7 @@
 """Calls a copy of the function that counts, with a closure of its own.
 
 exercise: bptt_linear
-deserves: crashed
+deserves: failed
 """
 
 import types

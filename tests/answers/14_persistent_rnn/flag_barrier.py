@@ -140,7 +140,7 @@ def flag_barrier(history, flags, steps):
         cuda.syncthreads()
 
 
-# %% [wrong] has no barrier between the writes and the fence of thread 0
+# %% [wrong] sets the flag before the block has written
 from rnnlab import cuda
 import math
 
