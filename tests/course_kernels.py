@@ -5,6 +5,7 @@ Package: each .cu file.
 """
 
 import ast
+import linecache
 import math
 
 import numpy as np
@@ -23,7 +24,9 @@ def kernels(paths):
     found = {}
     for path in paths:
         if "cuda.jit" in (text := program(path)):
-            scope = _scope(ast.parse(text), path)
+            label = f"<{path.parents[1].name} {path.stem}>"  # the text may stand in several files
+            linecache.cache[label] = (len(text), None, text.splitlines(True), label)
+            scope = _scope(ast.parse(text), label)
             written = {name: value for name, value in scope.items() if hasattr(value, "overloads")}
             found |= {f"{path.stem}:{n}": (value, signature(value, text)) for n, value in written.items()}
     return found
@@ -36,11 +39,11 @@ def program(path):
     return "\n\n".join(cell.text for cell in solved_cells(ROOT, path.stem) if cell.kind == "code")
 
 
-def _scope(tree, path):
+def _scope(tree, label):
     """The module's names after running nothing but its constants and functions for kernels."""
     kept = [each for each in tree.body if _is_kept(each)]
     scope = {"cuda": cuda, "np": np, "math": math, "float32": float32}
-    exec(compile(ast.Module(kept, []), path, "exec"), scope)
+    exec(compile(ast.Module(kept, []), label, "exec"), scope)
     return scope
 
 

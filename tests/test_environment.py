@@ -175,7 +175,7 @@ def test_twenty_lines_of_pip_become_one_sentence(tmp_path, output, sentence):
 
 
 def test_who_waits_hears_of_large_downloads_and_of_the_number_of_packages():
-    assert [*environment.progress("Downloading https://x/llvmlite-0.47.0-cp311.whl (56.3 MB)")] == [
+    assert [*environment.progress("Downloading packages/llvmlite-0.47.0-cp311.whl (56.3 MB)")] == [
         "downloading llvmlite, 56 MB"
     ]
     assert [*environment.progress("  Downloading scipy-1.17.1-cp311-manylinux.whl.metadata (62 kB)")] == []
