@@ -5,6 +5,7 @@ metadata and format, the order of its cells, their source. A damaged notebook ma
 traceback is a fault of the grader.
 """
 
+import copy
 import json
 import random
 import sys
@@ -61,12 +62,17 @@ def damaged(book: dict, draw: random.Random) -> bytes:
     return draw.choice(ENCODINGS)(data, draw) if draw.random() < 0.2 else data
 
 
+def _value(draw: random.Random) -> object:
+    """One of the values, copied: the next damage may change it in place."""
+    return copy.deepcopy(draw.choice(VALUES))
+
+
 def _replace_a_value(book: dict, draw: random.Random) -> None:
     place: object = book
     while isinstance(place, dict | list) and place:
         key = draw.choice(list(place) if isinstance(place, dict) else range(len(place)))
         if not isinstance(place[key], dict | list) or draw.random() < 0.3:
-            place[key] = draw.choice(VALUES)
+            place[key] = _value(draw)
             return
         place = place[key]
 
@@ -79,8 +85,8 @@ def _drop_a_field(book: dict, draw: random.Random) -> None:
 
 def _old_format(book: dict, draw: random.Random) -> None:
     listed = [{**cell, "input": cell.get("source", "")} for cell in _cells(book)]
-    sheets = [{"cells": listed}, {"cells": draw.choice(VALUES)}, draw.choice(VALUES)]
-    book["worksheets"] = draw.choice([sheets, sheets[1:], draw.choice(VALUES)])
+    sheets = [{"cells": listed}, {"cells": _value(draw)}, _value(draw)]
+    book["worksheets"] = draw.choice([sheets, sheets[1:], _value(draw)])
     book.pop("cells", None)
 
 
@@ -99,7 +105,7 @@ def _order(book: dict, draw: random.Random) -> None:
 def _metadata(book: dict, draw: random.Random) -> None:
     draw.choice([book, *_cells(book)])[
         draw.choice(("metadata", "nbformat", "cell_type", "id", "outputs"))
-    ] = draw.choice(VALUES)
+    ] = _value(draw)
 
 
 def _source(book: dict, draw: random.Random) -> None:
