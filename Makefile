@@ -15,7 +15,7 @@ endif
 # cuda12 or cuda13 where there is an NVIDIA driver, nothing elsewhere; `make lab CUDA_EXTRA=` leaves CuPy out all the same.
 # Nothing in continuous integration: its tests simulate, and cuda12 and the compilers below want different cuda-bindings.
 ifeq ($(origin CUDA_EXTRA), undefined)
-CUDA_EXTRA := $(if $(CI),,$(if $(PYTHON),$(shell "$(PYTHON)" -E rnnlab/machine/driver.py 2>/dev/null)))
+CUDA_EXTRA := $(if $(CI),,$(if $(PYTHON),$(shell "$(PYTHON)" -E rnnlab/lab/driver.py 2>/dev/null)))
 endif
 # Halide, NVIDIA's compilers, and one that runs kernels on the CPU: 1.1 GB on disk, for tests in continuous integration
 ifeq ($(origin CI_EXTRA), undefined)
@@ -31,7 +31,7 @@ define USABLE_PYTHON
 	echo "PYTHON=$(PYTHON) is $${version:-no Python that starts}; the course needs Python 3.11 to 3.14"; exit 1; }
 endef
 # ends at once where the environment is complete, and says in a sentence why it cannot be made
-SET_UP = @"$(PYTHON)" -E -m rnnlab.machine.environment $(PYTHON_CHOSEN)
+SET_UP = @"$(PYTHON)" -E -m rnnlab.lab.environment $(PYTHON_CHOSEN)
 
 environment:  # what a learner needs, and no more; without a network, an older one
 	$(USABLE_PYTHON)
@@ -46,7 +46,7 @@ lab: environment  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-
 
 update:  ## bring the newest lessons; what you wrote in work/ is not touched
 	$(USABLE_PYTHON)
-	@"$(PYTHON)" -E -m rnnlab.machine.update
+	@"$(PYTHON)" -E -m rnnlab.lab.update
 
 test: test-environment  ## run every test (OPTIONS="-k bptt" for some of them)
 	@.venv/bin/python -m pytest -n 2 --dist worksteal $(OPTIONS)

@@ -11,9 +11,10 @@ Read in this order.  The core, which computes:
   training   how a network learns a task; tasks: real problems
 Tools, which lessons use:
   simulator  a GPU for everyone; compiling: what a kernel becomes on a real one; cuda: either of them
-  machine    what this computer can do; records: measurements; bench: who is how fast
+  kernels    what fast rungs launch; gpu: a plan on a real GPU
+  lab        what this computer can do; records: measurements (made by the programs in bench/)
   grading    how an answer is judged; checks: the question behind each exercise
-  widgets    pictures; course: notebooks built from their sources; exchange: files and PyTorch
+  views      pictures; course: notebooks built from their sources; exchange: files and PyTorch
 
 Letters, here and nowhere else:
   T  time steps            B  sequences in a minibatch    I  inputs             H  hidden units

@@ -24,11 +24,15 @@ import argparse
 import traceback
 import warnings
 from importlib import import_module
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import rnnlab
 from rnnlab.printable import printable
 
-PARTS = ("rnnlab.machine.commands", "rnnlab.grading.commands", "rnnlab.bench.commands")
+BENCHMARKS = "bench.commands"
+PARTS = ("rnnlab.lab.commands", "rnnlab.grading.commands", BENCHMARKS)
+BENCH = Path(rnnlab.__file__).parents[1] / "bench"  # beside the package in the course's folder, in no wheel
 UNUSABLE, OWN_FAULT, INTERRUPTED = 2, 3, 130  # 130: what a shell reports for Ctrl-C
 
 
@@ -53,8 +57,33 @@ def parser() -> Parser:
     command.add_argument("--version", action="version", version=f"rnnlab {rnnlab.__version__}")
     subparsers = command.add_subparsers(metavar="COMMAND", dest="command")
     for part in PARTS:
-        import_module(part).add_commands(subparsers)
+        if part != BENCHMARKS or _found_benchmarks():
+            import_module(part).add_commands(subparsers)
+        else:
+            _add_absent(subparsers)
     return command
+
+
+def _found_benchmarks() -> bool:
+    """Whether bench/ lies beside the package; then `import bench` finds it, whatever else has that name."""
+    init = BENCH / "__init__.py"
+    if init.is_file() and "bench" not in sys.modules:
+        spec = spec_from_file_location("bench", init, submodule_search_locations=[str(BENCH)])
+        sys.modules["bench"] = module_from_spec(spec)
+    return init.is_file()
+
+
+def _add_absent(subparsers: argparse._SubParsersAction) -> None:
+    """The benchmarks' commands where the package was installed alone: they say what is missing."""
+    for name in ("bench", "record"):
+        absent = subparsers.add_parser(name, help="measurements: only in the course's folder")
+        absent.set_defaults(handler=lambda chosen: _no_benchmarks(chosen.command))
+
+
+def _no_benchmarks(command: str) -> int:
+    sentence = "the benchmark programs lie in the folder bench/ of the course, which this installation lacks"
+    print(f"rnnlab {command}: {sentence}: clone the course and run it there", file=sys.stderr)
+    return UNUSABLE
 
 
 def main(arguments: list[str] | None = None) -> int:

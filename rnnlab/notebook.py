@@ -10,7 +10,7 @@ from typing import Any
 
 import rnnlab
 from rnnlab import records
-from rnnlab.machine import driver, resources
+from rnnlab.lab import driver, resources
 
 ROOT = Path(__file__).resolve().parents[1]
 

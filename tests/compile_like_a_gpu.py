@@ -28,8 +28,8 @@ from rnnlab.compiling import compilers
 from rnnlab.compiling.machine_code import blind_loops
 from rnnlab.compiling.report import ARCHITECTURES, _read
 from rnnlab.compiling.without_gpu import without_gpu
+from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import persistent
-from rnnlab.ladder.persistence.tiles import tiles_for
 from rnnlab.network import Network
 
 assert cuda is numba.cuda

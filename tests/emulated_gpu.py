@@ -12,13 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnlab.ladder.persistence.numbers import loaded, stored
-from rnnlab.ladder.persistence.shapes import FOLDER
+from rnnlab.kernels.persistence.numbers import loaded, stored
+from rnnlab.kernels.persistence.shapes import HEADERS
 
 HEADER = Path(__file__).with_name("emulated_gpu.h")
-INSTRUCTIONS = (
-    (FOLDER / "persistence/instructions.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
-)
+INSTRUCTIONS = (HEADERS / "instructions.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
 KERNEL = re.compile(r"__global__ void [^;{]*?(\w+)\(([^)]*)\)\s*\{")
 FLAGS = "-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-fno-sanitize=undefined"
 ENTRY = """

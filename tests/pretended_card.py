@@ -5,8 +5,8 @@ import random
 import numpy as np
 
 from rnnlab import cuda
-from rnnlab.schedule.cublas import sizes_of
-from rnnlab.schedule.pointwise import launch_of, python_kernel, row_length
+from rnnlab.gpu.cublas import sizes_of
+from rnnlab.gpu.pointwise import launch_of, python_kernel, row_length
 from rnnlab.schedule.run_numpy import RUN
 
 

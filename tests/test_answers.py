@@ -67,6 +67,6 @@ def test_an_answer_gets_its_verdict_whatever_the_seed(lesson, name, cell):
 def test_what_is_given_to_an_answer_holds_no_statement_for_its_own_variables():
     fast_tanh = answers("numba_cpu")["fast_tanh"]  # its parameter a is also an array of its notebook
     assert fast_tanh.call(0.5, (1.0,), (1.0,), 9.0) == 0.5
-    for lesson in checks.UNITS:
+    for lesson in checks.LESSONS:
         for name, answer in answers(lesson).items():
             assert "use(" not in answer.given, f"{name} is given the result of another exercise"

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab.bench import gru_variants
-from rnnlab.bench.gru_variants import Case
-from rnnlab.bench.turns import Timing, disturbance, take_turns
+from rnnlab.lab import gru_variants
+from rnnlab.lab.gru_variants import Case
+from rnnlab.lab.turns import Timing, disturbance, take_turns
 
 
 def test_candidates_take_turns_after_one_run_to_warm_up():

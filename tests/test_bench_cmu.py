@@ -5,12 +5,13 @@ import importlib.util
 import numpy as np
 import pytest
 
+from bench import cmu_workload, halide_page
+from bench.cmu import contestants
+from bench.cmu import problem as cmu
+from bench.cmu.contestants import CANDIDATES, EPOCHS
+from bench.cmu.problem import Problem, Size
 from rnnlab import cli, records
-from rnnlab.bench import cmu_picture, cmu_report, cmu_workload, halide_page
-from rnnlab.bench.cmu import contestants
-from rnnlab.bench.cmu import problem as cmu
-from rnnlab.bench.cmu.contestants import CANDIDATES, EPOCHS
-from rnnlab.bench.cmu.problem import Problem, Size
+from rnnlab.records import cmu_picture, cmu_report
 
 SMALL = Size(T=3, B=21, units=50)
 INSTALLED = [each.name for each in CANDIDATES if not each.needs or importlib.util.find_spec(each.needs)]
@@ -120,6 +121,6 @@ def test_every_published_figure_belongs_to_a_contestant():
 
 def test_the_page_about_halide_and_its_picture_are_of_the_latest_record():
     text = halide_page.PAGE.read_text(encoding="utf-8")
-    assert halide_page.page(text) == text, "run python -m rnnlab.bench.halide_page"
+    assert halide_page.page(text) == text, "run python -m bench.halide_page"
     if found := halide_page.latest():
         assert found[1]["digest"].encode() in halide_page.PICTURE.read_bytes()

@@ -7,15 +7,16 @@ import sys
 import numpy as np
 import pytest
 
-from rnnlab.bench.cpu import Arena, Settings
-from rnnlab.bench.peers import LADDER, LIMITS, PEERS, Candidate, process
-from rnnlab.bench.peers.process import Failed, Peer, environment, find_peers_python, interpreter
-from rnnlab.bench.provenance import ROOT
-from rnnlab.bench.watch import Watch
-from rnnlab.bench.workload import SHAPES, Workload, problem
+from bench.cpu import Arena, Settings
+from bench.peers import LADDER, LIMITS, PEERS, Candidate, process
+from bench.peers.process import Failed, Peer, environment, find_peers_python, interpreter
+from bench.provenance import ROOT
+from bench.watch import Watch
+from bench.workload import problem
 from rnnlab.compare import TOLERANCES
 from rnnlab.ladder import RUNGS
 from rnnlab.network import Network, training_flops
+from rnnlab.records.workload import SHAPES, Workload
 
 SMALL = Workload("gru", 5, 3, 4, 6)
 QUICK = Settings(threads=1, rounds=3, turn=0.0001)

@@ -2,11 +2,12 @@
 
 import pytest
 
+from bench import cpu_targets, performance_page
+from bench.peers import blas_products
 from rnnlab import records
-from rnnlab.bench import cpu_picture, cpu_report, cpu_targets, performance_page
-from rnnlab.bench.peers import blas_products
-from rnnlab.bench.workload import CELLS, SHAPES, Workload
 from rnnlab.picture import png
+from rnnlab.records import cpu_picture, cpu_report
+from rnnlab.records.workload import CELLS, SHAPES, Workload
 
 STEP = {"slow": 4.0, "fast": 1.0, "pytorch": 2.0, "pytensor": 8.0, "jax": 1.5, "gemm_step": 0.5}
 
@@ -189,6 +190,6 @@ def test_refreshing_writes_page_and_a_picture_that_names_its_record(full, monkey
 
 def test_the_page_and_its_picture_are_of_the_latest_record():
     text = performance_page.PAGE.read_text(encoding="utf-8")
-    assert performance_page.page(text) == text, "run python -m rnnlab.bench.performance_page"
+    assert performance_page.page(text) == text, "run python -m bench.performance_page"
     if found := performance_page.latest():
         assert found[1]["digest"].encode() in performance_page.PICTURE.read_bytes()

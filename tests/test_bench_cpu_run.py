@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from bench import cpu_run, performance_page, provenance
+from bench.cpu import Arena
 from rnnlab import cli, records
-from rnnlab.bench import cpu_run, performance_page, provenance
-from rnnlab.bench.cpu import Arena
-from rnnlab.bench.workload import CELLS, SHAPES
+from rnnlab.records.workload import CELLS, SHAPES
 
 FEW = ["--rungs", "one_big_gemm", "--peers", "--rounds", "2", "--threads", "1"]
 TINY = [*FEW, "--cells", "rnn_tanh", "gru", "--shapes", "3,2,4,5"]
@@ -125,7 +125,7 @@ def test_a_record_of_other_code_or_another_machine_is_begun_anew(folder, monkeyp
 
 
 def test_a_missing_peer_is_named_with_the_command_that_installs_it(folder, monkeypatch, capsys):
-    from rnnlab.bench import peers
+    from bench import peers
 
     absent = peers.Candidate("absent", "no.module", needs="no_such_package_at_all")
     monkeypatch.setattr(cpu_run, "PEERS", (absent,))

@@ -8,14 +8,16 @@ import numpy as np
 import pytest
 from pretended_card import PretendedCard
 
+from bench import provenance
+from bench.gpu import command, cudnn, ladder, measure, persistent_layers
+from bench.gpu.measure import Entry, Settings
+from bench.gpu.record import MEASURED
+from bench.provenance import ROOT
+from bench.workload import problem, rounded
 from rnnlab import cli, cuda
-from rnnlab.bench import provenance
-from rnnlab.bench.gpu import command, cudnn, ladder, measure, persistent_layers, report
-from rnnlab.bench.gpu.measure import Entry, Settings
-from rnnlab.bench.gpu.record import MEASURED
-from rnnlab.bench.provenance import ROOT
-from rnnlab.bench.workload import PARTS, Workload, problem, rounded
 from rnnlab.ladder import stage_passes
+from rnnlab.records import gpu_report as report
+from rnnlab.records.workload import PARTS, Result, Workload
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 
@@ -177,10 +179,10 @@ def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monk
 def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
     time = lambda seconds: {"seconds": {part: [seconds] for part in PARTS}}
     results = [
-        measure.Result("kernel_per_operation", "float32", **time(0.12)),
-        measure.Result("graph_replay", "float32", **time(0.01)),
-        measure.Result("graph_replay", "tf32", **time(0.005)),
-        measure.Result("pytorch", "float32", **time(0.02)),
+        Result("kernel_per_operation", "float32", **time(0.12)),
+        Result("graph_replay", "float32", **time(0.01)),
+        Result("graph_replay", "tf32", **time(0.005)),
+        Result("pytorch", "float32", **time(0.02)),
     ]
     lines = report.table(SMALL, results).splitlines()
     assert lines[2].split()[5:7] == ["12.00", "2.00"]
@@ -189,7 +191,7 @@ def test_speed_is_told_beside_naive_and_beside_pytorch_in_the_same_precision():
 
 def halves(name, precision, forward, step):
     seconds = {"forward": [forward], "backward": [step - forward], "step": [step]}
-    return measure.Result(name, precision, seconds)
+    return Result(name, precision, seconds)
 
 
 def test_sixteen_bit_kernels_stand_beside_the_fastest_peer_in_any_16_bit_type():
@@ -226,7 +228,7 @@ def test_the_hosts_part_of_a_step_is_told_and_explained_where_it_sets_the_pace()
 
 def test_every_record_hash_covers_all_code_that_a_task_runs():
     covered = {path for place in MEASURED for path in [ROOT / place, *(ROOT / place).rglob("*.py")]}
-    reached, waiting = set(), [ROOT / "rnnlab/bench/gpu/child.py", *(ROOT / "rnnlab/bench/gpu").glob("*.py")]
+    reached, waiting = set(), [ROOT / "bench/gpu/child.py", *(ROOT / "bench/gpu").glob("*.py")]
     while waiting:
         path = waiting.pop()
         if path not in reached:

@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 from emulated_gpu import EmulatedChip, compiler, library
 
+from bench.gpu import depth, floors, latencies, tensor_layers
+from bench.workload import problem
 from rnnlab import cli, cuda, reference
-from rnnlab.bench.gpu import depth, floors, latencies, report, tensor_layers
-from rnnlab.bench.gpu.measure import Result
-from rnnlab.bench.workload import PARTS, Workload, problem
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
 from rnnlab.devices import find
-from rnnlab.ladder.persistence.floor import H200 as PAPER
-from rnnlab.ladder.persistence.floor import floor
-from rnnlab.ladder.persistence.shapes import cluster_shape, with_includes
+from rnnlab.kernels.persistence.floor import H200 as PAPER
+from rnnlab.kernels.persistence.floor import floor
+from rnnlab.kernels.persistence.shapes import cluster_shape, with_includes
+from rnnlab.records import gpu_report as report
+from rnnlab.records.workload import PARTS, Result, Workload
 
 H200, A100, T4 = find("H200"), find("A100"), find("T4")
 needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler: pip install ziglang")
@@ -174,7 +175,7 @@ def test_a_records_page_tells_exchanges_depth_and_what_time_left_out():
 
 def test_without_a_gpu_the_suite_prints_floors_and_refusals(monkeypatch, capsys):
     monkeypatch.setenv("RNNLAB_CUDA", "simulator")
-    from rnnlab.schedule import card
+    from rnnlab.gpu import card
 
     card.why_not.cache_clear()
     assert cli.main(["bench", "gpu", "--suite", "persistent"]) == 0

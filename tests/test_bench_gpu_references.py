@@ -6,9 +6,10 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 
-from rnnlab.bench.gpu import references
-from rnnlab.bench.workload import Workload, by_numpy, problem
+from bench.gpu import references
+from bench.workload import by_numpy, problem
 from rnnlab.cells import GATES
+from rnnlab.records.workload import Workload
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 

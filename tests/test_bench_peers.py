@@ -6,9 +6,10 @@ import itertools
 import numpy as np
 import pytest
 
-from rnnlab.bench.peers import memory, wire
-from rnnlab.bench.peers.serve import Peer, serve
-from rnnlab.bench.workload import Workload, problem
+from bench.peers import memory, wire
+from bench.peers.serve import Peer, serve
+from bench.workload import problem
+from rnnlab.records.workload import Workload
 
 
 def sent(fields, arrays=None):
@@ -62,7 +63,7 @@ def test_bytes_that_are_no_message_are_refused(line):
 def conversation(*questions):
     """What a peer with a clock of our own answers; each reading of the clock is a second later."""
     ticks = itertools.count()
-    peer = Peer("rnnlab.bench.peers.ladder_rung", "one_big_gemm", clock=lambda: float(next(ticks)))
+    peer = Peer("bench.peers.ladder_rung", "one_big_gemm", clock=lambda: float(next(ticks)))
     answers = io.BytesIO()
     serve(peer, io.BytesIO(b"".join(questions)), answers)
     answers.seek(0)
@@ -92,7 +93,7 @@ def test_a_peer_that_fails_says_so_and_answers_the_next_question(capfd):
 
 def test_a_rung_refuses_in_its_own_words():
     asked = problem(Workload("lstm", 4, 2, 3, 5))
-    peer = Peer("rnnlab.bench.peers.ladder_rung", "gru_textbook")
+    peer = Peer("bench.peers.ladder_rung", "gru_textbook")
     answer, _ = peer.prepare({"cell": "lstm"}, asked.given)
     assert answer == {"refused": "gru_textbook runs gru, not lstm"}
 

@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from rnnlab.machine import blas, resources
-from rnnlab.machine.blas import Diagnosis, Trial
+from rnnlab.lab import blas, resources
+from rnnlab.lab.blas import Diagnosis, Trial
 
 UNSET = (("OPENBLAS_CORETYPE", None),)
 AS_IS, OLD, NEW = (
@@ -217,7 +217,7 @@ def test_a_process_that_cannot_start_has_no_rate(monkeypatch):
 
 def test_the_doctor_names_a_variable_that_is_set():
     """All of it in real processes with the real BLAS; whether it is slower is for the machine to say."""
-    code = "import os; from rnnlab.machine import blas; print(blas.examine().sentence(os.environ))"
+    code = "import os; from rnnlab.lab import blas; print(blas.examine().sentence(os.environ))"
     env = {name: value for name, value in os.environ.items() if name not in blas.THREADS} | PRESCOTT
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert "OPENBLAS_CORETYPE=Prescott" in done.stdout

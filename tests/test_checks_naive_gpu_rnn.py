@@ -1,4 +1,4 @@
-"""Reference answers of lesson 10: launches against plans, a GRU step against the reference."""
+"""Reference answers of lesson 11: launches against plans, a GRU step against the reference."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What the checks of unit 06 stand on: arrays and numbers that watch, and a fraction that is tanh."""
+"""What the checks of lesson 06 stand on: arrays and numbers that watch, and a fraction that is tanh."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""What the checks of unit 07 stand on: loads counted by hand, races that may be repeated, odd answers."""
+"""What the checks of lesson 07 stand on: loads counted by hand, races that may be repeated, odd answers."""
 
 import numpy as np
 import pytest
@@ -7,8 +7,8 @@ from rnnlab.checks.parallel_cpu import ANSWERS, EXERCISES, _uneven
 from rnnlab.checks.parallel_cpu import choose_schedule as schedules
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
-from rnnlab.ladder.loop_nests import race as racing
-from rnnlab.ladder.loop_nests import read
+from rnnlab.kernels.loop_nests import race as racing
+from rnnlab.kernels.loop_nests import read
 
 GOOD = {"tile": {"m": 4, "n": 16}, "vectorise": 8}
 SIZES = (64, 96, 32)

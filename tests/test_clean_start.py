@@ -86,8 +86,8 @@ def test_numba_settings_beside_a_submission_neither_give_nor_cost_a_point(trap, 
     folder, seen = trap
     (folder / ".numba_config.yaml").write_text(": no YAML [")
     for kind, score in (("exercises", 0), ("solutions", 4)):
-        shutil.copy(ROOT / kind / "08_cuda_first_kernels.ipynb", folder)
-        only = ("08_cuda_first_kernels.ipynb", "--only", "fix_the_race")
+        shutil.copy(ROOT / kind / "09_cuda_first_kernels.ipynb", folder)
+        only = ("09_cuda_first_kernels.ipynb", "--only", "fix_the_race")
         status, report, error = graded(folder, way, *only)
         assert (status, error) == (int(not score), "")
         assert bool(report["score"]) == bool(score)

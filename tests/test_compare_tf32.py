@@ -8,8 +8,9 @@ both must pass.  A product here has operands of 10 bits and sums in float32; the
 import numpy as np
 import pytest
 
-from rnnlab.bench.workload import Workload, problem
+from bench.workload import problem
 from rnnlab.ladder import fused_layer
+from rnnlab.records.workload import Workload
 from rnnlab.schedule import run_numpy, stages
 
 SIZES = {"one layer": (50, 16, 96, 1), "four layers": (30, 16, 64, 4)}

@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from rnnlab import reference
 from rnnlab.cells import GATES
+from rnnlab.kernels.compiled import passes, recurrence, threads
+from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder import RUNGS, find
-from rnnlab.ladder.compiled import passes, recurrence, threads
-from rnnlab.ladder.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder.facts import Counted
 from rnnlab.ladder.numba_fused import forward as fused_forward
 from rnnlab.network import Network
@@ -69,7 +69,7 @@ COUNT = """
 import json, sys
 import numpy as np
 from rnnlab.ladder import find
-from rnnlab.ladder.compiled import passes, recurrence
+from rnnlab.kernels.compiled import passes, recurrence
 from rnnlab.network import Network
 
 count, dot = 0, np.dot

@@ -15,7 +15,7 @@ import rnnlab
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import ARCHITECTURES, compile_report
 from rnnlab.devices import find
-from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape, with_includes
+from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape, with_includes
 from rnnlab.simulator.strict import check
 
 VECTOR, MATRIX = np.ones(64, np.float32), np.ones((32, 32), np.float32)

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from rnnlab.machine import copies
-from rnnlab.machine.notebooks import written
+from rnnlab.lab import copies
+from rnnlab.lab.notebooks import written
 
 
 def notebook(text, **outputs):

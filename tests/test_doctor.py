@@ -9,8 +9,8 @@ import pytest
 
 from rnnlab.cli import main
 from rnnlab.grading import sandbox
-from rnnlab.machine import blas, doctor, driver, gpu, roofline
-from rnnlab.machine.doctor import Finding, Report
+from rnnlab.lab import blas, doctor, driver, gpu, roofline
+from rnnlab.lab.doctor import Finding, Report
 
 GIB = 2**30
 

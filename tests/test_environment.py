@@ -11,8 +11,8 @@ import sys
 
 import pytest
 
-from rnnlab.machine import environment
-from rnnlab.machine.environment import NotSetUp
+from rnnlab.lab import environment
+from rnnlab.lab.environment import NotSetUp
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -243,7 +243,7 @@ def test_pip_is_run_once_with_the_constraints_and_its_output_kept(tmp_path, monk
 
 def test_set_up_needs_the_standard_library_only():
     line = [sys.executable, "-I", "-S", "-c", "import sys; sys.path.insert(0, sys.argv[1]); "
-            "import rnnlab.machine.environment, rnnlab.machine.update", str(environment.ROOT)]  # fmt: skip
+            "import rnnlab.lab.environment, rnnlab.lab.update", str(environment.ROOT)]  # fmt: skip
     assert subprocess.run(line).returncode == 0
 
 

@@ -11,22 +11,24 @@ from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.sandbox import choose
 from rnnlab.grading.self_check import findings
 
-UNITS = list(checks.UNITS)
-EXERCISES = [pytest.param(unit, each, id=each.name) for unit in UNITS for each in checks.exercises(unit)]
+LESSONS = list(checks.LESSONS)
+EXERCISES = [
+    pytest.param(lesson, each, id=each.name) for lesson in LESSONS for each in checks.exercises(lesson)
+]
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
 @pytest.mark.parametrize("seed", [1])
-@pytest.mark.parametrize("unit", UNITS)
-def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(unit, seed):
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, seed):
     """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name."""
-    found = list(findings(unit, choose(), seed))
-    assert {each.exercise for each in found} == {each.name for each in checks.exercises(unit)}
+    found = list(findings(lesson, choose(), seed))
+    assert {each.exercise for each in found} == {each.name for each in checks.exercises(lesson)}
     assert not [(each.exercise, each.answer, str(each.verdict)) for each in found if not each.as_wanted]
 
 
-@pytest.mark.parametrize(("unit", "exercise"), EXERCISES)
-def test_an_exercise_says_all_a_learner_and_a_teacher_need(unit: str, exercise: Exercise):
+@pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)
+def test_an_exercise_says_all_a_learner_and_a_teacher_need(lesson: str, exercise: Exercise):
     assert POINTS[0] <= exercise.points <= POINTS[1]
     assert 1 <= exercise.difficulty <= 5
     assert exercise.minutes >= 1
@@ -39,32 +41,35 @@ def test_an_exercise_says_all_a_learner_and_a_teacher_need(unit: str, exercise: 
 
 
 def test_a_name_stands_for_one_exercise_in_the_whole_course():
-    names = Counter(exercise.name for unit in UNITS for exercise in checks.exercises(unit))
+    names = Counter(exercise.name for lesson in LESSONS for exercise in checks.exercises(lesson))
     assert names.most_common(1)[0][1] == 1
 
 
 def test_an_exercise_is_found_by_its_name_and_a_near_miss_is_told():
-    unit, exercise = checks.find("rnn_step")
-    assert (unit, exercise.name) == ("rnn_forward", "rnn_step")
+    lesson, exercise = checks.find("rnn_step")
+    assert (lesson, exercise.name) == ("rnn_forward", "rnn_step")
 
 
 def test_every_unit_has_its_notebooks():
-    for stem in checks.UNITS.values():
+    for stem in checks.LESSONS.values():
         for folder in ("notebooks", "exercises", "solutions"):
             assert (ROOT / folder / f"{stem}.ipynb").exists()
 
 
-@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("lesson", LESSONS)
 @pytest.mark.parametrize(
     ("folder", "code", "status"), [("solutions", 0, "passed"), ("exercises", 1, "not_attempted")]
 )
 def test_the_command_gives_solutions_full_marks_and_untouched_exercises_none(
-    tmp_path, unit, folder, code, status
+    tmp_path, lesson, folder, code, status
 ):
     out = tmp_path / "report.json"
-    assert cli.main(["grade", str(ROOT / folder / f"{checks.UNITS[unit]}.ipynb"), "--json", str(out)]) == code
+    assert (
+        cli.main(["grade", str(ROOT / folder / f"{checks.LESSONS[lesson]}.ipynb"), "--json", str(out)])
+        == code
+    )
     report = json.loads(out.read_text())
-    possible = sum(exercise.points for exercise in checks.exercises(unit))
-    assert (report["unit"], report["max_score"]) == (unit, possible)
+    possible = sum(exercise.points for exercise in checks.exercises(lesson))
+    assert (report["lesson"], report["max_score"]) == (lesson, possible)
     assert report["score"] == (possible if folder == "solutions" else 0)
     assert {each["status"] for each in report["exercises"]} == {status}

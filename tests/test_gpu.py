@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnlab.machine import gpu
+from rnnlab.lab import gpu
 
 
 @pytest.fixture

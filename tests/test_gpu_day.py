@@ -9,13 +9,13 @@ import time
 
 import pytest
 
+from bench.gpu import command, day
+from bench.gpu.children import ROOT, Limits, run_task
+from bench.gpu.measure import Entry
+from bench.gpu.suites import Task, tasks_of
 from rnnlab import cli, records
-from rnnlab.bench.gpu import command, day
-from rnnlab.bench.gpu.children import ROOT, Limits, run_task
-from rnnlab.bench.gpu.measure import Entry
-from rnnlab.bench.gpu.suites import Task, tasks_of
-from rnnlab.bench.workload import Workload
-from rnnlab.schedule import card
+from rnnlab.gpu import card
+from rnnlab.records.workload import Workload
 
 SMALL = Workload("rnn_tanh", 3, 2, 4, 5, 1)
 OTHER = SMALL._replace(cell="gru")
@@ -36,7 +36,7 @@ def machine(monkeypatch, tmp_path):
 
 def pretend_suite(monkeypatch, *tasks):
     """Let `--suite stages` be these tasks."""
-    monkeypatch.setattr("rnnlab.bench.gpu.suites.SUITES", {"stages": lambda quick: iter(tasks)})
+    monkeypatch.setattr("bench.gpu.suites.SUITES", {"stages": lambda quick: iter(tasks)})
 
 
 def results_of(case):
@@ -214,7 +214,7 @@ def test_a_parent_that_is_killed_takes_its_child_along(machine, tmp_path):
     task = {"kind": "workload", "workload": SMALL, "entries": [["Hangs", MODULE, "float32"]]}
     task["settings"] = {"rounds": 2, "turn": 1e-9}
     program = (
-        "import os; from rnnlab.bench.gpu.children import Limits, run_task\n"
+        "import os; from bench.gpu.children import Limits, run_task\n"
         f"run_task({json.loads(json.dumps(task))!r}, Limits(60), lambda line: print(line, flush=True))"
     )
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
@@ -245,7 +245,7 @@ def is_running(pid):
 
 def test_nothing_of_a_gpu_is_imported_before_the_first_child():
     names = "cupy", "torch", "numba", "greenlet", "igraph", "IPython", "ipywidgets"
-    program = f"import rnnlab.bench.gpu.day, sys; print([name for name in {names} if name in sys.modules])"
+    program = f"import bench.gpu.day, sys; print([name for name in {names} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -290,7 +290,7 @@ def test_the_first_part_goes_through_every_step_on_a_pretended_card(
     pretended_tool(errors=0)
     task = Task("persistent", "workload", SMALL, [entry("Right"), entry("RaisesLate")])
     suites = {"persistent": lambda quick: iter([task])}
-    monkeypatch.setattr("rnnlab.bench.gpu.suites.SUITES", suites | {"stages": lambda quick: iter(())})
+    monkeypatch.setattr("bench.gpu.suites.SUITES", suites | {"stages": lambda quick: iter(())})
     monkeypatch.setattr(day, "OURS", [entry("Right"), entry("WrongLate")])
     monkeypatch.setattr(day, "PEERS", [entry("IsKilled")])
     monkeypatch.setattr(day, "SANITIZED", [entry("graph_replay")])

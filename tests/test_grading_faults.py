@@ -324,7 +324,7 @@ def test_a_missing_package_is_named_with_the_command_and_the_status_is_3(tmp_pat
     missing = "raise ModuleNotFoundError(\"No module named 'numba'\", name='numba')"
     (tmp_path / "numba.py").write_text(missing)
     env = os.environ | {"PYTHONPATH": str(tmp_path), "RNNLAB_HOME": str(tmp_path / "home")}
-    done = command("grade", ROOT / "solutions/08_cuda_first_kernels.ipynb", env=env)
+    done = command("grade", ROOT / "solutions/09_cuda_first_kernels.ipynb", env=env)
     assert done.returncode == 3
     assert b"kernels need Numba, not installed here: pip install 'rnnlab[lab]'" in done.stdout
     assert command("grade", SOLVED, env=env).returncode == 0
@@ -334,9 +334,9 @@ def test_a_missing_package_is_named_with_the_command_and_the_status_is_3(tmp_pat
 
 
 def test_the_catalogue_has_the_names_and_points_of_the_checks_themselves():
-    for unit in checks.UNITS:
-        own = {exercise.name: exercise.points for exercise in checks.exercises(unit)}
-        assert list(own.items()) == list(checks.catalogue(unit).items())
+    for lesson in checks.LESSONS:
+        own = {exercise.name: exercise.points for exercise in checks.exercises(lesson)}
+        assert list(own.items()) == list(checks.catalogue(lesson).items())
 
 
 def test_a_file_name_with_escapes_is_shown_without_them(tmp_path, capsys):

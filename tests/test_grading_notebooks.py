@@ -163,7 +163,7 @@ def test_a_missing_file_a_folder_and_another_units_notebook_are_told(tmp_path, w
 
 
 def test_a_notebook_is_known_by_its_functions_where_its_name_says_nothing(written):
-    assert grade(written(RIGHT, name="my answers.ipynb"), seed=1, only="last_step").unit == "start_here"
+    assert grade(written(RIGHT, name="my answers.ipynb"), seed=1, only="last_step").lesson == "start_here"
 
 
 def test_an_unknown_exercise_is_told_with_the_near_ones(written, capsys):
@@ -187,8 +187,8 @@ def test_the_report_has_the_promised_fields_and_says_which_sandbox(written, tmp_
     out = tmp_path / "report.json"
     cli.main(["grade", str(written(RIGHT)), "--json", str(out), "--seed", "5", "--plain"])
     report = json.loads(out.read_text())
-    assert list(report) == ["unit", "score", "max_score", "sandbox", "seed", "exercises"]
-    assert (report["unit"], report["score"], report["seed"], report["sandbox"]) == (
+    assert list(report) == ["lesson", "score", "max_score", "sandbox", "seed", "exercises"]
+    assert (report["lesson"], report["score"], report["seed"], report["sandbox"]) == (
         "start_here",
         1,
         5,

@@ -9,10 +9,10 @@ import pytest
 from rnnlab import reference
 from rnnlab.cells import STATES
 from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.kernels.halide import compiled, equations, published, registers
+from rnnlab.kernels.halide.kernels import Kernels
 from rnnlab.ladder import find, halide_scheduled
 from rnnlab.ladder.facts import Counted
-from rnnlab.ladder.halide import compiled, equations, published, registers
-from rnnlab.ladder.halide.kernels import Kernels
 from rnnlab.network import Network
 
 halide = pytest.mark.skipif(not importlib.util.find_spec("halide"), reason="Halide is not installed")
@@ -78,7 +78,7 @@ def test_without_a_linker_ahead_of_time_says_what_is_missing(tmp_path, monkeypat
 
 @halide
 def test_the_ledger_counts_the_products_really_done(monkeypatch):
-    monkeypatch.setattr("rnnlab.ladder.halide.layers.BLOCK", 15)
+    monkeypatch.setattr("rnnlab.kernels.halide.layers.BLOCK", 15)
     network, x, state, dy, dstate = problem("rnn_relu", T=4, B=11, layers=2)
     rung, sizes = halide_scheduled.Halide("rnn_relu"), Counted(4, B=11, H=18, G=1)  # 44 rows: 3 blocks
     ledger = halide_scheduled.FACTS.ledger

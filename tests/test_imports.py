@@ -37,45 +37,34 @@ TOOLS = (
     "compiling",
     "simulator",
     "cuda",
-    "gpu_plans",
-    "ladder.compiled",
-    "ladder.halide",
-    "ladder.persistence",
-    "ladder.loop_nests",
+    "gpu",
+    "kernels",
     "records",
+    "scaling",
     "grading",
     "checks",
     "pack_answers",
     "course",
-    "machine",
+    "lab",
     "drawings",
-    "widgets",
-    "bench",
+    "classroom",
+    "views",
     "notebook",
     "cli",
 )
 PARTS = (*GROUND, *CORE, *TOOLS)
 RANK = {part: rank for rank, part in enumerate(PARTS)}
-INSIDE = {  # modules and folders that are a part of their own within the folder of another one
-    "ladder.compiled": "ladder.compiled",
-    "ladder.halide": "ladder.halide",
-    "ladder.persistence": "ladder.persistence",
-    "ladder.loop_nests": "ladder.loop_nests",
-    "schedule.card": "gpu_plans",
-    "schedule.cublas": "gpu_plans",
-    "schedule.run_cuda": "gpu_plans",
-    "schedule.pointwise": "gpu_plans",
-}
+INSIDE = {"grading.classroom": "classroom"}  # a folder that is a part of its own within another one
 UPWARD = {  # the only imports that point upward, file by file, and why
-    "schedule/stages.py": {"gpu_plans"},  # a plan runs on the GPU if the machine has one
-    "ladder/kernel_per_operation.py": {"ladder.persistence"},  # its predicted step, beside those of kernels
-    "ladder/graph_replay.py": {"ladder.persistence"},
-    "ladder/numba_fused.py": {"ladder.compiled"},  # a rung launches its kernels
-    "ladder/numba_parallel.py": {"ladder.compiled"},
-    "ladder/halide_scheduled.py": {"ladder.halide"},
-    "ladder/persistent.py": {"ladder.persistence", "cuda", "simulator"},
-    "ladder/persistent_grid.py": {"ladder.persistence"},
-    "ladder/persistent_cluster.py": {"ladder.persistence"},
+    "schedule/stages.py": {"gpu"},  # a plan runs on the GPU if the machine has one
+    "ladder/kernel_per_operation.py": {"kernels"},  # its predicted step, beside those of kernels
+    "ladder/graph_replay.py": {"kernels"},
+    "ladder/numba_fused.py": {"kernels"},  # a rung launches its kernels
+    "ladder/numba_parallel.py": {"kernels"},
+    "ladder/halide_scheduled.py": {"kernels"},
+    "ladder/persistent.py": {"kernels", "cuda", "simulator"},
+    "ladder/persistent_grid.py": {"kernels"},
+    "ladder/persistent_cluster.py": {"kernels"},
     "compiling/device_words.py": {"cuda", "simulator"},  # a word has a meaning in either world
     "grading/overview.py": {"checks"},  # until learner.py, which joins the two, stands above both
     "grading/commands.py": {"checks"},
@@ -128,6 +117,14 @@ def test_imports_point_downward_only(path):
     assert own in RANK, f"say in PARTS at which rank {own} stands"
     upward = {other for other in imported(path) if RANK[other] > RANK[own]}
     assert upward == UPWARD.get(name(path), set()), f"{own} lies below {upward}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name)
+def test_the_package_imports_no_benchmark(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules += [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    assert not [module for module in modules if module and module.split(".")[0] == "bench"]
 
 
 def test_the_exemptions_are_of_files_that_exist():

@@ -14,7 +14,7 @@ from rnnlab.grading.sandbox import choose
 from rnnlab.grading.verdict import Status
 from rnnlab.grading.worker import of_source
 
-UNIT, SAXPY = checks.find("saxpy_kernel")
+LESSON, SAXPY = checks.find("saxpy_kernel")
 HEAD = "import numpy as np\nfrom rnnlab import cuda\n"
 RIGHT = "    i = cuda.grid(1)\n    if i < x.size:\n        y[i] = a * x[i] + y[i]\n"
 KERNEL = f"@cuda.jit\ndef saxpy_kernel(a, x, y):\n{RIGHT}"

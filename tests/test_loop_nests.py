@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from rnnlab.compare import relative_error
-from rnnlab.ladder import loop_nests
-from rnnlab.ladder.loop_nests import SERIAL, in_numba, read
-from rnnlab.ladder.loop_nests.race import race
+from rnnlab.kernels import loop_nests
+from rnnlab.kernels.loop_nests import SERIAL, in_numba, read
+from rnnlab.kernels.loop_nests.race import race
 
 INSTALLED = [name for name in loop_nests.ENGINES if importlib.util.find_spec(name)]
 SIZES = (12, 48, 20)

@@ -13,9 +13,9 @@ from rnnlab.cells import GATES
 from rnnlab.compiling import compilers, machine_code
 from rnnlab.compiling.device_words import load_acquire
 from rnnlab.compiling.report import compile_report
+from rnnlab.kernels.persistence.shapes import with_includes
+from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import persistent
-from rnnlab.ladder.persistence.shapes import with_includes
-from rnnlab.ladder.persistence.tiles import tiles_for
 from rnnlab.network import Network
 
 pytestmark = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

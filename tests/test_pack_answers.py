@@ -126,7 +126,7 @@ def test_the_right_result_is_computed_on_copies_and_leaves_no_trace():
     assert double.trace == []  # else the course's own calls would count as the learner's
 
 
-@pytest.mark.parametrize("lesson", list(checks.UNITS))
+@pytest.mark.parametrize("lesson", list(checks.LESSONS))
 def test_no_answer_of_the_course_needs_a_statement_that_computes_with_exercises(lesson):
     for answer in answers(lesson).values():
         assert "use(" not in answer.given, answer.name

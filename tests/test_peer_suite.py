@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from rnnlab.bench import peer_suite
-from rnnlab.bench.peer_suite import Outcome
+from bench import peer_suite
+from bench.peer_suite import Outcome
 
 MODULE = "numba.cuda.tests.cudapy.test_slicing"
 NAME = f"{MODULE}.TestSlicing.test_"
@@ -73,7 +73,7 @@ def test_the_worker_says_how_each_test_of_a_module_ended(tmp_path):
         "    @unittest.skip('no time')\n"
         "    def test_skipped(self): pass\n"
     )
-    command = [sys.executable, "-m", "rnnlab.bench.peer_suite_worker", "theirs", "sample"]
+    command = [sys.executable, "-m", "bench.peer_suite_worker", "theirs", "sample"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     ends = {line["test"][-5:]: line for line in lines if line["outcome"] not in ("found", "started")}

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from rnnlab import cuda, devices, reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compiling import compilers
+from rnnlab.kernels.persistence import capacity, kernels
+from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find, persistent
 from rnnlab.ladder.facts import Counted
-from rnnlab.ladder.persistence import capacity, kernels
-from rnnlab.ladder.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.network import RESETS, Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

@@ -10,9 +10,9 @@ from rnnlab import reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.devices import find
-from rnnlab.ladder.persistence.layers import TensorLayers
-from rnnlab.ladder.persistence.numbers import loaded, stored
-from rnnlab.ladder.persistence.shapes import ClusterShape, GridShape
+from rnnlab.kernels.persistence.layers import TensorLayers
+from rnnlab.kernels.persistence.numbers import loaded, stored
+from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape
 from rnnlab.network import Network
 
 H200, A100 = find("H200"), find("A100")

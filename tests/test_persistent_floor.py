@@ -6,11 +6,11 @@ import pytest
 
 from rnnlab.cells import GATES as CELLS
 from rnnlab.devices import DEVICES, find
-from rnnlab.ladder.persistence import on_gpu
-from rnnlab.ladder.persistence.chooser import Abilities, choose
-from rnnlab.ladder.persistence.floor import H200 as PAPER
-from rnnlab.ladder.persistence.floor import TENSOR_PEAK, floor, latencies_of
-from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.kernels.persistence import on_gpu
+from rnnlab.kernels.persistence.chooser import Abilities, choose
+from rnnlab.kernels.persistence.floor import H200 as PAPER
+from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor, latencies_of
+from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
 from rnnlab.ladder.persistent_grid import shape_for
 from rnnlab.network import Network

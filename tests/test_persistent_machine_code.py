@@ -12,7 +12,7 @@ import pytest
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
 from rnnlab.devices import find
-from rnnlab.ladder.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
+from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
 
 H200 = find("H200")
 STRONG_LOAD = "LDG.E.128.STRONG.GPU"  # past the first-level cache, 16 bytes

@@ -5,9 +5,9 @@ import pytest
 from test_persistent_cuda import problem, ran, wanted, worst
 
 from rnnlab.compare import TOLERANCES
-from rnnlab.ladder.persistence.chooser import abilities
-from rnnlab.ladder.persistence.cuda_chip import CudaChip
-from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.kernels.persistence.chooser import abilities
+from rnnlab.kernels.persistence.cuda_chip import CudaChip
+from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 
 pytestmark = pytest.mark.gpu
 

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rnnlab.bench import register_table
 from rnnlab.cells import GATES
 from rnnlab.compiling import compilers
 from rnnlab.devices import find
-from rnnlab.ladder.persistence import cuda_chip, fragments
-from rnnlab.ladder.persistence.numbers import STORED, factors, loaded
-from rnnlab.ladder.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
+from rnnlab.kernels.persistence import cuda_chip, fragments, register_table
+from rnnlab.kernels.persistence.numbers import STORED, factors, loaded
+from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
 
 H200, A100 = find("H200"), find("A100")
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

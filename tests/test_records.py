@@ -5,8 +5,8 @@ import os
 
 import pytest
 
+from bench import provenance
 from rnnlab import cli, records
-from rnnlab.bench import provenance
 from rnnlab.course import ROOT
 
 RECORD = {

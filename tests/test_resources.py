@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rnnlab.machine import resources
+from rnnlab.lab import resources
 
 GIB = 2**30
 

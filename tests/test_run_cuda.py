@@ -9,15 +9,15 @@ from pretended_card import PretendedCard
 from rnnlab import cuda, reference
 from rnnlab.cells import STATES
 from rnnlab.compiling import compilers
+from rnnlab.gpu.card import transpose_source
+from rnnlab.gpu.pointwise import NUMBERS, cuda_source, launch_of, python_kernel, row_length
+from rnnlab.gpu.run_cuda import Prepared
 from rnnlab.graphs.cells import CELLS, cell_name
 from rnnlab.ladder import stage_passes
 from rnnlab.network import Network
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule import stages
-from rnnlab.schedule.card import transpose_source
 from rnnlab.schedule.plan import Sizes
-from rnnlab.schedule.pointwise import NUMBERS, cuda_source, launch_of, python_kernel, row_length
-from rnnlab.schedule.run_cuda import Prepared
 from rnnlab.schedule.run_numpy import execute
 
 T, B, I, H, L = 4, 3, 5, 6, 2

@@ -5,9 +5,9 @@ import pytest
 
 from rnnlab import cuda, reference
 from rnnlab.cells import GATES, STATES
+from rnnlab.gpu import card
 from rnnlab.ladder import find, stage_passes
 from rnnlab.network import Network
-from rnnlab.schedule import card
 
 pytestmark = pytest.mark.gpu
 CELLS = [*((cell, "after") for cell in GATES), ("gru", "before")]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab.bench import simulator_speed
+from bench import simulator_speed
 
 
 def test_what_is_timed_has_computed_the_product(monkeypatch):

@@ -24,31 +24,31 @@ PRONOUNS = set(  # and participles: a name is the noun that the field's manuals 
 NO_OPENINGS = {"Of", "As", "Who", "By"}  # a docstring begins with a noun or a verb
 NOT_YET_CONVERTED = (  # folders and files that still have such names; a list that only gets shorter
     "docs",
-    "rnnlab/bench",
+    "bench",
     "rnnlab/checks",
     "rnnlab/course.py",
-    "rnnlab/ladder/persistence",
+    "rnnlab/kernels/persistence",
     "rnnlab/ladder/persistent.py",
-    "rnnlab/machine",
-    "rnnlab/schedule/card.py",
-    "rnnlab/schedule/cublas.py",
-    "rnnlab/schedule/pointwise.py",
-    "rnnlab/schedule/run_cuda.py",
+    "rnnlab/lab",
+    "rnnlab/gpu/card.py",
+    "rnnlab/gpu/cublas.py",
+    "rnnlab/gpu/pointwise.py",
+    "rnnlab/gpu/run_cuda.py",
     "rnnlab/simulator",
-    "rnnlab/widgets",
+    "rnnlab/views",
     "tests",
 )
-CONVERTED_WIDGETS = ("rnnlab/widgets/schedule_", "rnnlab/widgets/step_view.py")
+CONVERTED_WIDGETS = ("rnnlab/views/schedule_", "rnnlab/views/step_view.py")
 NO_NAMES = re.compile(r"^(get|do)_|_v\d+$|^(helper|utils?|tmp|ret)$")
 
-PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *ROOT.glob("docs/*.py")])
+PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *ROOT.glob("bench/**/*.py"), *ROOT.glob("docs/*.py")])
 ANSWERS = sorted(ROOT.glob("tests/answers/*/*.py"))  # cells of programs as learners write them
 TESTS = sorted({*ROOT.glob("tests/**/*.py")} - {*ANSWERS})
 COLLECTIONS = {"faulty_kernels.py", "sound_kernels.py"}  # one kernel after another, in the styles of others
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
 WORKER = ROOT / "rnnlab/grading/inside"  # also runs where there is no package rnnlab
-CONTRACTED = {"ladder", "checks"}  # one contract for all: that of a rung, that of the exercise judged
+CONTRACTED = {"ladder", "kernels", "checks"}  # one contract for all: a rung's, that of the exercise judged
 HOLDS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 name = lambda path: path.relative_to(ROOT).as_posix()
 

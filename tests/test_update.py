@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from rnnlab.machine import update
-from rnnlab.machine.update import NoUpdate
+from rnnlab.lab import update
+from rnnlab.lab.update import NoUpdate
 
 LESSON, EXERCISE = "notebooks/00_start_here.ipynb", "exercises/00_start_here.ipynb"
 

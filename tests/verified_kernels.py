@@ -10,8 +10,8 @@ from pathlib import Path
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
 
 from rnnlab.course import ROOT
-from rnnlab.ladder.persistence import kernels as persistent
-from rnnlab.ladder.persistence import reset_before
+from rnnlab.kernels.persistence import kernels as persistent
+from rnnlab.kernels.persistence import reset_before
 
 PAGE = ROOT / "docs/kernels_verified.md"
 RECORDS = ROOT / "rnnlab/records/measured"

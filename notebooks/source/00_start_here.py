@@ -31,7 +31,7 @@ drawings.show("shared_weights")
 # Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. You can also call it from a shell: `rnnlab doctor`.
 
 # %%
-from rnnlab.machine import doctor
+from rnnlab.lab import doctor
 
 doctor.report()
 
@@ -116,7 +116,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.bench.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns
 
 rng = np.random.default_rng(0)
 weight_hh = rng.standard_normal((H, H), dtype=np.float32)
@@ -177,7 +177,7 @@ print(f"From one sequence to two the rate {change} here: {rate[1]:.0f} to {rate[
 # A product needs arithmetic, and its numbers must be read from memory. So there are two limits: the **peak** in GFLOP/s, and the **bandwidth**, the number of GB (10⁹ bytes) that memory delivers in a second. Both are measured here. The peak is what your BLAS reaches with a large product, not what the processor could reach at best.
 
 # %%
-from rnnlab.machine import roofline
+from rnnlab.lab import roofline
 
 roof = roofline.measure()
 print(f"peak       {roof.peak:7.1f} GFLOP/s")
@@ -201,7 +201,7 @@ for B in minibatches:
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?
 
 # %%
-from rnnlab.widgets.roofline_view import explore_roofline
+from rnnlab.views.roofline_view import explore_roofline
 
 explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 
@@ -210,7 +210,7 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 #
 # A point far **below** both limits, beside others close to them, was measured while another program was using the cores. Run section 4 again.
 #
-# Keeping weights close to the arithmetic is the idea of this whole course; lesson 14 does it by hand, on a GPU.
+# Keeping weights close to the arithmetic is the idea of this whole course; lesson 15 does it by hand, on a GPU.
 
 # %% [markdown]
 # ## 7 · Break it

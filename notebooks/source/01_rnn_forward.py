@@ -157,7 +157,7 @@ print("answers", difference.predict(pixels[:, np.newaxis, np.newaxis])[0][:, 0, 
 # What does each kernel show? Move the three numbers. Try (1, 1, 1), then (1, −2, 1), the Laplacian. Where brightness is constant, what does each of the two answer?
 
 # %%
-from rnnlab.widgets.filter_view import explore_filter
+from rnnlab.views.filter_view import explore_filter
 
 explore_filter()
 
@@ -172,7 +172,7 @@ explore_filter()
 guess = 10  # times faster: put your own number here
 
 # %%
-from rnnlab.bench.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns
 from rnnlab.ladder import one_step_at_a_time
 
 network = Network.create("rnn_tanh", input_size=1, hidden_size=16, seed=1)
@@ -234,7 +234,7 @@ else:
     print("a cost below zero means that a busy machine disturbed the measurement: run section 6 again")
 
 # %% [markdown]
-# So a minibatch saves two things: calls while the network is small, and reads of the weights from memory when it is large, as in lesson 00. On a GPU the first part is called **launch overhead**. Lesson 10 shows it on a timeline.
+# So a minibatch saves two things: calls while the network is small, and reads of the weights from memory when it is large, as in lesson 00. On a GPU the first part is called **launch overhead**. Lesson 11 shows it on a timeline.
 
 # %% [markdown]
 # ## 7 · Learned instead of set

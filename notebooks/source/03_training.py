@@ -96,7 +96,7 @@ show_prediction(model, task)
 # **Predict:** will the network find the three numbers 1, −2, 1 one after another, and in which order? Watch the red dots, then play it once more with the slider.
 
 # %%
-from rnnlab.widgets.learned_filter import explore_learned_filter, watch_learned_filter
+from rnnlab.views.learned_filter import explore_learned_filter, watch_learned_filter
 
 recording = watch_learned_filter("laplacian")
 
@@ -190,7 +190,7 @@ print(f"least below:    {least} (your guess: {my_guess_least})")
 # **Predict:** which run comes nearer to loss 0, the one with clipping or the one without? Then move the sliders.
 
 # %%
-from rnnlab.widgets.cliff import explore_cliff
+from rnnlab.views.cliff import explore_cliff
 
 explore_cliff()
 

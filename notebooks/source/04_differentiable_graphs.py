@@ -177,7 +177,7 @@ print(f"dh read off the picture: relative difference {relative_error(dh, exact):
 # Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library.
 
 # %%
-from rnnlab.widgets.graph_stepper import explore_graph
+from rnnlab.views.graph_stepper import explore_graph
 
 explore_graph()
 
@@ -319,8 +319,8 @@ for wires in range(5):
 # First: which of them agree? **Guess** two pairs before you run the cell. Compared are the gradients of the recurrent weights.
 
 # %%
-from rnnlab.bench.gru_variants import PUBLISHED, VARIANTS, measure
-from rnnlab.bench.turns import disturbance
+from rnnlab.lab.gru_variants import PUBLISHED, VARIANTS, measure
+from rnnlab.lab.turns import disturbance
 
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))

@@ -28,7 +28,7 @@ drawings.show("equal_arithmetic")
 # %%
 import numpy as np
 
-from rnnlab.machine import roofline
+from rnnlab.lab import roofline
 
 my_guess = 64
 H, minibatches = 1024, (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -57,7 +57,7 @@ print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-ad
 # **Predict:** from which minibatch on is arithmetic the limit on your machine? Move the slider and see.
 
 # %%
-from rnnlab.widgets.roofline_view import explore_roofline
+from rnnlab.views.roofline_view import explore_roofline
 
 roof = roofline.measure()
 print(f"{roof.peak:.0f} GFLOP/s, {roof.bandwidth:.0f} GB/s: they meet at {roof.balance:.1f} FLOP a byte")
@@ -83,7 +83,7 @@ rnnlab.progress("gemm_shapes")
 # **Predict:** what part of its peak does a GPU reach with 32 sequences? Choose the size of the weights; your machine's own curve is the dashed one.
 
 # %%
-from rnnlab.widgets.gemm_view import explore_gemm
+from rnnlab.views.gemm_view import explore_gemm
 
 peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
@@ -94,7 +94,7 @@ explore_gemm(rates, peak)
 # Their post gives the price of an incomplete piece in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
 
 # %%
-from rnnlab.machine import svail_gemm
+from rnnlab.lab import svail_gemm
 
 my_guess = {"cuBLAS": 1.02, "Nervana": 1.02}
 full = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560], strict=True))[128]
@@ -113,7 +113,7 @@ for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
 # **Predict:** does your machine have a sawtooth, too? And is 1 024 a good size on it?
 
 # %%
-from rnnlab.bench.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns
 
 rng = np.random.default_rng(0)
 
@@ -189,7 +189,7 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}. {disturbance(over_time)}")
 
 # %% [markdown]
-# That is the most valuable line of this lesson, and it costs memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 12 asks when two steps at a time are better than all.
+# That is the most valuable line of this lesson, and it costs memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 13 asks when two steps at a time are better than all.
 #
 # ### Exercise: several steps at a time
 #

@@ -24,7 +24,7 @@ rnnlab.banner()
 import numpy as np
 
 from rnnlab import drawings
-from rnnlab.machine.array_traffic import traffic
+from rnnlab.lab.array_traffic import traffic
 
 drawings.show("passes_over_memory")
 
@@ -63,7 +63,7 @@ import math
 
 from numba import njit
 
-from rnnlab.bench.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns
 
 my_guess = 5.0
 
@@ -187,7 +187,7 @@ rnnlab.progress("numba_cpu")
 # %%
 from functools import partial
 
-from rnnlab.ladder.compiled import nonlinear
+from rnnlab.kernels.compiled import nonlinear
 
 SEVEN = tuple(map(np.float32, (135135, 17325, 378, 62370, 3150, 28)))
 
@@ -252,7 +252,7 @@ print(f"factor {widths['float64'].median / widths['float32'].median:.1f}; you gu
 # This is how the course's ladder does it. `tanh` and `sigmoid` are its own: a quotient with fewer coefficients, fitted so that the worst error is small (Eigen's), and a polynomial for eᵃ (Cephes). Look for what section 4 would object to, and does not find.
 
 # %%
-from rnnlab.ladder.compiled import gates
+from rnnlab.kernels.compiled import gates
 
 rnnlab.show_source(gates.lstm)
 
@@ -336,7 +336,7 @@ import tempfile
 my_guess = {"cache empty": 0.1, "cache filled": 0.1}
 program = """
 import time, numpy as np
-from rnnlab.ladder.compiled import gates
+from rnnlab.kernels.compiled import gates
 g, c = np.zeros(2048, "float32"), np.zeros(512, "float32")
 for call in range(2):
     start = time.perf_counter()
@@ -427,7 +427,7 @@ print("you guessed", my_guess)
 # Now look at the cache. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which two orders lose by tiles of 8, and why?
 
 # %%
-from rnnlab.widgets.loop_order import explore_loop_order
+from rnnlab.views.loop_order import explore_loop_order
 
 explore_loop_order()
 
@@ -450,8 +450,8 @@ explore_loop_order()
 # **Predict:** which width is best on your machine? Its caches are printed first.
 
 # %%
-from rnnlab.ladder.compiled.threads import single_threaded_blas
-from rnnlab.machine.resources import caches
+from rnnlab.kernels.compiled.threads import single_threaded_blas
+from rnnlab.lab.resources import caches
 
 my_guess = 64
 print({name: f"{size // 1024} KiB" for name, size in caches().items()})
@@ -576,7 +576,7 @@ print(f"\nclaim: {verdict} here; the loop saves {saved:.2f} ns a unit, fewer pas
 #
 # - B. Han and E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 (eknight7/ParallelRNN): 8.9 s with Halide's compiler inside, 2.9 s ahead of time; 1 000 units instead of 1 024.
 # - J. H. Lambert, *Mémoire sur quelques propriétés remarquables des quantités transcendentes*, 1768: the continued fraction.
-# - Eigen (generic_fast_tanh_float) and Cephes (expf): the coefficients in rnnlab/ladder/compiled/nonlinear.py.
+# - Eigen (generic_fast_tanh_float) and Cephes (expf): the coefficients in rnnlab/kernels/compiled/nonlinear.py.
 # - Numba's manual: error_model, fastmath, caching.
 #
 # Next: [07 · Threads](07_parallel_cpu.ipynb)

@@ -31,9 +31,9 @@ drawings.show("threads_and_barriers")
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rnnlab.bench.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns
 from rnnlab.ladder import numba_parallel, one_big_gemm
-from rnnlab.machine.resources import usable_cores
+from rnnlab.lab.resources import usable_cores
 from rnnlab.network import Network
 
 my_guess = {"products shared": 2.0, "sequences shared": 2.0}
@@ -81,7 +81,7 @@ print(disturbance(times))
 # **Predict:** eight steps, four threads, a barrier costs a tenth of a step, and the shares are uneven by a fifth. What is left of the fourfold speed with a barrier at every step?
 
 # %%
-from rnnlab.widgets.thread_timeline import explore_threads
+from rnnlab.views.thread_timeline import explore_threads
 
 explore_threads()
 
@@ -91,8 +91,8 @@ explore_threads()
 # Now the measurement. The loop over time runs in shares, first with all steps in one piece, then in pieces with a barrier after each. Nothing else changes, so the ratio is the price of the barriers.
 
 # %%
-from rnnlab.ladder.compiled import recurrence
-from rnnlab.ladder.compiled.threads import shares, single_threaded_blas, together
+from rnnlab.kernels.compiled import recurrence
+from rnnlab.kernels.compiled.threads import shares, single_threaded_blas, together
 
 weights = np.ascontiguousarray(network.parameters["weight_hh_l0"].T)
 bias, h = np.zeros(256, "float32"), np.zeros((101, 32, 256), "float32")
@@ -252,7 +252,7 @@ rnnlab.progress("parallel_cpu")
 
 # %%
 from rnnlab import records
-from rnnlab.bench import cmu_picture, cmu_report
+from rnnlab.records import cmu_picture, cmu_report
 
 paths = records.kept("bench cmu")
 if paths:
@@ -270,7 +270,7 @@ else:
 # %%
 from importlib.util import find_spec
 
-from rnnlab.ladder.loop_nests.race import race
+from rnnlab.kernels.loop_nests.race import race
 
 compilers = [name for name in ("numba", "halide") if find_spec(name)]
 sizes = (288, 288, 288)
@@ -317,7 +317,7 @@ rnnlab.progress("parallel_cpu")
 # **Predict:** where does PyTorch win, at one sequence or at 64?
 
 # %%
-from rnnlab.bench import cpu_picture, cpu_report
+from rnnlab.records import cpu_picture, cpu_report
 
 paths = records.kept("bench cpu")
 if paths:
@@ -372,4 +372,4 @@ print(f"\nclaim: {verdict} here, with {cores} cores: {reached}")
 # - J. Ragan-Kelley et al., *Halide*, PLDI 2013: schedules apart from algorithms.
 # - [docs/halide.md](../docs/halide.md) and [docs/performance.md](../docs/performance.md): how the two records were made.
 #
-# Next: [08 · First kernels](08_cuda_first_kernels.ipynb)
+# Next: [09 · First kernels](09_cuda_first_kernels.ipynb)

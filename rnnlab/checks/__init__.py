@@ -1,4 +1,4 @@
-"""All exercises of the course by name: one module a unit, with EXERCISES in the order of its notebook."""
+"""All exercises of the course by name: one module a lesson, with EXERCISES in the order of its notebook."""
 
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ from importlib import import_module
 from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Exercise
 
-UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and work
+LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and work
     "start_here": "00_start_here",
     "rnn_forward": "01_rnn_forward",
     "bptt": "02_bptt",
@@ -17,14 +17,14 @@ UNITS = {  # unit: its notebooks' name, in lessons, exercises, solutions and wor
     "gemm_shapes": "05_gemm_shapes",
     "numba_cpu": "06_numba_cpu",
     "parallel_cpu": "07_parallel_cpu",
-    "cuda_first_kernels": "08_cuda_first_kernels",
-    "cuda_shared_memory": "09_cuda_shared_memory",
-    "naive_gpu_rnn": "10_naive_gpu_rnn",
-    "fused_cell": "11_fused_cell",
-    "fused_layer": "12_fused_layer",
-    "network_schedule": "13_network_schedule",
-    "persistent_rnn": "14_persistent_rnn",
-    "persistent_cuda": "15_persistent_cuda",
+    "cuda_first_kernels": "09_cuda_first_kernels",
+    "cuda_shared_memory": "10_cuda_shared_memory",
+    "naive_gpu_rnn": "11_naive_gpu_rnn",
+    "fused_cell": "12_fused_cell",
+    "fused_layer": "13_fused_layer",
+    "network_schedule": "14_network_schedule",
+    "persistent_rnn": "15_persistent_rnn",
+    "persistent_cuda": "16_persistent_cuda",
 }
 
 
@@ -33,39 +33,39 @@ class UnknownExercise(ValueError):
 
 
 @cache
-def exercises(unit: str) -> tuple[Exercise, ...]:
-    """The exercises of one unit, in the order of its notebook."""
-    if unit not in UNITS:
-        raise ValueError(f"there is no unit {unit!r}; the units are {', '.join(UNITS)}")
-    return import_module(f"rnnlab.checks.{unit}").EXERCISES
+def exercises(lesson: str) -> tuple[Exercise, ...]:
+    """The exercises of one lesson, in the order of its notebook."""
+    if lesson not in LESSONS:
+        raise ValueError(f"there is no lesson {lesson!r}; the lessons are {', '.join(LESSONS)}")
+    return import_module(f"rnnlab.checks.{lesson}").EXERCISES
 
 
-def catalogue(unit: str) -> dict[str, int]:
-    """{exercise: points} of one unit, in the order of its notebook.
+def catalogue(lesson: str) -> dict[str, int]:
+    """{exercise: points} of one lesson, in the order of its notebook.
 
-    The packed answers say it: a unit whose packages are not installed (numba, greenlet) has its names and
+    The packed answers say it: a lesson whose packages are not installed (numba, greenlet) has its names and
     points all the same.
     """
-    return {answer.name: answer.points for answer in answers(unit).values()}
+    return {answer.name: answer.points for answer in answers(lesson).values()}
 
 
 def every() -> Iterator[tuple[str, Exercise]]:
-    """(unit, exercise) for the whole course."""
-    for unit in UNITS:
-        for exercise in exercises(unit):
-            yield unit, exercise
+    """(lesson, exercise) for the whole course."""
+    for lesson in LESSONS:
+        for exercise in exercises(lesson):
+            yield lesson, exercise
 
 
 def find(name: str) -> tuple[str, Exercise]:
-    """(unit, exercise) by the exercise's name."""
-    for unit in UNITS:
-        if name in catalogue(unit):
-            return unit, next(exercise for exercise in exercises(unit) if exercise.name == name)
+    """(lesson, exercise) by the exercise's name."""
+    for lesson in LESSONS:
+        if name in catalogue(lesson):
+            return lesson, next(exercise for exercise in exercises(lesson) if exercise.name == name)
     raise UnknownExercise(_unknown(name))
 
 
 def _unknown(name: str) -> str:
-    names = [exercise for unit in UNITS for exercise in catalogue(unit)]
+    names = [exercise for lesson in LESSONS for exercise in catalogue(lesson)]
     near = get_close_matches(name, names, 3, 0.5)
     offered = f"Did you mean {' or '.join(near)}?" if near else f"The exercises are {', '.join(names)}."
     return f"No exercise is called {name!r}. {offered}"

@@ -1,4 +1,4 @@
-"""Checks of lesson 08: a thread for each element, any number of elements, whole sectors, and a race."""
+"""Checks of lesson 09: a thread for each element, any number of elements, whole sectors, and a race."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks of lesson 09: a product from tiles, a sum in a block and in a warp, a tile without conflicts."""
+"""Checks of lesson 10: a product from tiles, a sum in a block and in a warp, a tile without conflicts."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks of lesson 11: all gates from two products, and an LSTM's pointwise work in one kernel each way."""
+"""Checks of lesson 12: all gates from two products, and an LSTM's pointwise work in one kernel each way."""
 
 import numpy as np
 

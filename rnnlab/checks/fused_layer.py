@@ -1,4 +1,4 @@
-"""Checks of lesson 12: weights transposed once, inputs of several steps, weight gradients after the loop."""
+"""Checks of lesson 13: weights transposed once, inputs of several steps, weight gradients after the loop."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks of lesson 10: a GRU step as four small kernels, and what a naive forward pass launches."""
+"""Checks of lesson 11: a GRU step as four small kernels, and what a naive forward pass launches."""
 
 from rnnlab import cuda
 from rnnlab.checks.answers import answers

@@ -1,4 +1,4 @@
-"""Checks of lesson 13: cells in the order of the wavefront, streams with events, inputs of several steps."""
+"""Checks of lesson 14: cells in the order of the wavefront, streams with events, inputs of several steps."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Checks of lesson 15: what a lane holds of a tile, what a thread can keep, how fast a step can be."""
+"""Checks of lesson 16: what a lane holds of a tile, what a thread can keep, how fast a step can be."""
 
 from dataclasses import replace
 
@@ -9,8 +9,8 @@ from rnnlab.checks.answers import answers
 from rnnlab.checks.numbers import compare_numbers
 from rnnlab.devices import Device, find
 from rnnlab.grading.judging import expect
-from rnnlab.ladder.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Latencies, floor
-from rnnlab.ladder.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.kernels.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Latencies, floor
+from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 
 ANSWERS = answers("persistent_cuda")
 

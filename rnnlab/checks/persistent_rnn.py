@@ -1,4 +1,4 @@
-"""Checks of lesson 14: what fits on a chip, who has which weight, a barrier of flags, a kernel that stays."""
+"""Checks of lesson 15: what fits on a chip, who has which weight, a barrier of flags, a kernel that stays."""
 
 import numpy as np
 

@@ -8,7 +8,7 @@ LANES_DRAWN = 8  # of the 32 lanes of a warp
 
 
 def grid_block_warp() -> Sheet:
-    """Lesson 08: boxes in boxes, and one element for each thread."""
+    """Lesson 09: boxes in boxes, and one element for each thread."""
     s = Sheet(
         "Grid, block, warp, thread",
         "A kernel runs once for every thread, and each thread takes one element of the array. The grid is "
@@ -57,7 +57,7 @@ def _array(s: Sheet) -> None:
 
 
 def shared_tile() -> Sheet:
-    """Lesson 09: a tile is loaded once and read by a whole block."""
+    """Lesson 10: a tile is loaded once and read by a whole block."""
     s = Sheet(
         "A tile in shared memory",
         "A tile that is loaded once is read by a whole block. Left, every thread fetches all it needs "
@@ -116,7 +116,7 @@ def _far_memory(s: Sheet, left: float) -> None:
 
 
 def launch_timeline() -> Sheet:
-    """Lesson 10: with small kernels the chip waits for launches, with large ones it does not."""
+    """Lesson 11: with small kernels the chip waits for launches, with large ones it does not."""
     s = Sheet(
         "A host launches small kernels and large ones",
         "With small kernels the chip waits between them, since the host needs longer to launch a kernel than "
@@ -159,7 +159,7 @@ def _time(s: Sheet, y: float) -> None:
 
 
 def fused_cell() -> Sheet:
-    """Lesson 11: what is grouped, what runs side by side, what is fused."""
+    """Lesson 12: what is grouped, what runs side by side, what is fused."""
     s = Sheet(
         "25 kernels become 3",
         "An LSTM step of 25 kernels becomes one of 3. Left, every operation is a kernel: for each of four "

@@ -11,7 +11,7 @@ BLUE, OCHRE = ROLES["state"].words, ROLES["weights"].words
 
 
 def fused_layer() -> Sheet:
-    """Lesson 12: what waits for the step before stays in the loop, the rest goes out of it."""
+    """Lesson 13: what waits for the step before stays in the loop, the rest goes out of it."""
     s = Sheet(
         "What stays in the loop over time",
         "Only what waits for the step before stays in the loop over time. Above, every step forward "
@@ -53,7 +53,7 @@ def _pair(s: Sheet, x: float, first: tuple[str, str], second: tuple[str, str], n
 
 
 def wavefront(turn: int = LIT) -> Sheet:
-    """Lesson 13: a diagonal of layers and steps runs at once; the cells of `turn` are lit."""
+    """Lesson 14: a diagonal of layers and steps runs at once; the cells of `turn` are lit."""
     s = Sheet(
         "The wavefront",
         f"Along diagonals, {LAYERS} layers of {STEPS} steps take {TURNS} turns in place of "
@@ -123,7 +123,7 @@ def _bars(s: Sheet, turn: int) -> None:
 
 
 def weights_on_chip() -> Sheet:
-    """Lesson 14: weights stay in registers, only h moves."""
+    """Lesson 15: weights stay in registers, only h moves."""
     s = Sheet(
         "Weights that stay on the chip",
         "A persistent kernel reads the weights once; a kernel for each step reads them again at every step. "
@@ -166,7 +166,7 @@ def _chip(s: Sheet, left: float, stays: bool) -> None:
 
 
 def cluster_exchange() -> Sheet:
-    """Lesson 15: h reaches the other blocks through the whole chip, or inside a cluster."""
+    """Lesson 16: h reaches the other blocks through the whole chip, or inside a cluster."""
     s = Sheet(
         "How h reaches the other blocks",
         "A step waits for h to reach the other blocks, and a cluster shortens the way. Left, over the whole "

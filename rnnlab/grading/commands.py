@@ -34,7 +34,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     for parser in (grade, check):
         _add_shared(parser)
     progress = subparsers.add_parser("progress", help="what you have done so far")
-    progress.add_argument("unit", nargs="?", help="one unit, for instance bptt")
+    progress.add_argument("lesson", nargs="?", help="one lesson, for instance bptt")
     progress.set_defaults(handler=_progress)
     attacks = subparsers.add_parser(
         "attacks", help="attacks and faults that grading withstands, and those it does not"
@@ -57,7 +57,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "--require-sandbox", action="store_true", help="refuse (exit 2) where bubblewrap does not work"
     )
     parser.add_argument("--only", metavar="NAME", help="one exercise")
-    parser.add_argument("--unit", help="the unit, where the file's name does not say it")
+    parser.add_argument("--lesson", "--unit", help="the lesson, where the file's name does not say it")
 
 
 def _seed(text: str) -> int:
@@ -87,7 +87,7 @@ def _check(chosen: argparse.Namespace) -> int:
 
     def record(report: object, chosen: argparse.Namespace) -> None:
         for verdict in report.verdicts:
-            progress_file.record(report.unit, verdict)
+            progress_file.record(report.lesson, verdict)
 
     chosen.json = None
     return _guarded(chosen, lambda chosen: _graded(chosen, record))
@@ -97,11 +97,11 @@ def _progress(chosen: argparse.Namespace) -> int:
     from rnnlab import checks
     from rnnlab.grading.learner import progress
 
-    if chosen.unit and chosen.unit not in checks.UNITS:
-        units = ", ".join(checks.UNITS)
-        print(f"rnnlab progress: no unit {printable(repr(chosen.unit))}, only {units}", file=sys.stderr)
+    if chosen.lesson and chosen.lesson not in checks.LESSONS:
+        lessons = ", ".join(checks.LESSONS)
+        print(f"rnnlab progress: no lesson {printable(repr(chosen.lesson))}, only {lessons}", file=sys.stderr)
         return UNUSABLE
-    print(progress(chosen.unit))
+    print(progress(chosen.lesson))
     return ALL_PASSED
 
 
@@ -148,7 +148,7 @@ def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
     _refuse_without_sandbox(chosen)
     if chosen.json:
         refuse_to_replace(chosen.json, chosen.notebook)
-    options = {name: getattr(chosen, name) for name in ("seed", "plain", "only", "unit")}
+    options = {name: getattr(chosen, name) for name in ("seed", "plain", "only", "lesson")}
     screen = _Screen()
     report = grade(chosen.notebook, **options, tell=screen.show)
     screen.show(report)
@@ -196,13 +196,13 @@ def _self_check(chosen: argparse.Namespace) -> int:
     _refuse_without_sandbox(chosen)
     box = sandbox.choose(chosen.plain)
     seed = secrets.randbits(53) if chosen.seed is None else chosen.seed
-    units = [chosen.unit] if chosen.unit else checks.UNITS
+    lessons = [chosen.lesson] if chosen.lesson else checks.LESSONS
     answers, wrong = 0, 0
-    for unit in units:
-        results = list(findings(unit, box, seed))
+    for lesson in lessons:
+        results = list(findings(lesson, box, seed))
         surprising = [result for result in results if not result.as_wanted]
         print(
-            f"{unit}: {len(results)} answers with known verdicts, {len(surprising)} judged otherwise",
+            f"{lesson}: {len(results)} answers with known verdicts, {len(surprising)} judged otherwise",
             flush=True,
         )
         for result in surprising:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rnnlab import checks
 from rnnlab.grading import sandbox
-from rnnlab.grading.grade import grade_one, unit_of
+from rnnlab.grading.grade import grade_one, lesson_of
 from rnnlab.grading.reading import Unusable, cells
 from rnnlab.grading.slices import answer_in, defined
 from rnnlab.grading.verdict import Stopped
@@ -158,13 +158,13 @@ ENCODINGS: tuple[Callable, ...] = (_flip, _flip, _cut, _recode)
 
 
 def books() -> list[tuple[str, dict]]:
-    """(unit, notebook) of every exercise sheet and solution."""
+    """(lesson, notebook) of every exercise sheet and solution."""
     paths = [
         (u, sandbox.CHECKOUT / folder / f"{n}.ipynb")
-        for u, n in checks.UNITS.items()
+        for u, n in checks.LESSONS.items()
         for folder in ("exercises", "solutions")
     ]
-    return [(unit, json.loads(path.read_text(encoding="utf-8"))) for unit, path in paths]
+    return [(lesson, json.loads(path.read_text(encoding="utf-8"))) for lesson, path in paths]
 
 
 def fuzz(count: int, seed: int = 0, every: int = GRADED) -> tuple[Counter, list[str]]:
@@ -173,25 +173,25 @@ def fuzz(count: int, seed: int = 0, every: int = GRADED) -> tuple[Counter, list[
     box = sandbox.choose()
     for number in range(count):
         draw = random.Random(f"{seed} {number}")
-        unit, book = draw.choice(originals)
+        lesson, book = draw.choice(originals)
         data = damaged(book, draw)
         try:
-            tally.update(_follow(data, unit, box, tally, every))
+            tally.update(_follow(data, lesson, box, tally, every))
         except Exception:
             faults.append(f"notebook {number} of seed {seed}:\n{traceback.format_exc()}")
     return tally, faults
 
 
-def _follow(data: bytes, unit: str, box: sandbox.Sandbox, tally: Counter, every: int) -> Counter:
+def _follow(data: bytes, lesson: str, box: sandbox.Sandbox, tally: Counter, every: int) -> Counter:
     """One notebook on the way that `rnnlab grade` goes."""
-    path = Path(f"{checks.UNITS[unit]}.ipynb")
+    path = Path(f"{checks.LESSONS[lesson]}.ipynb")
     seen = Counter()
     try:
         listed = cells(data.decode("utf-8-sig"), path)
-        unit = unit_of(path, defined(listed))
+        lesson = lesson_of(path, defined(listed))
     except (Unusable, UnicodeDecodeError):
         return Counter(unusable=1)
-    for exercise in checks.exercises(unit):
+    for exercise in checks.exercises(lesson):
         seen["answers sliced"] += 1
         try:
             answer_in(listed, exercise.name, exercise.is_kernel).packed()

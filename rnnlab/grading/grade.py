@@ -1,4 +1,4 @@
-"""A whole notebook: which unit it is, one verdict an exercise, and the report of all."""
+"""A whole notebook: which lesson it is, one verdict an exercise, and the report of all."""
 
 import json
 import os
@@ -35,7 +35,7 @@ OWN_SECONDS = 120.0  # for the judge's own computing on one exercise, beyond the
 class Report:
     """The verdicts on one notebook, and how they were found."""
 
-    unit: str
+    lesson: str
     box: Sandbox
     seed: int
     verdicts: tuple[Verdict, ...]
@@ -60,7 +60,7 @@ class Report:
     def __str__(self) -> str:
         """The last line of a grade, and before it what the grader could not judge."""
         box = self.box.name if not self.box.why else f"{self.box.name} ({self.box.why})"
-        line = f"{self.unit}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
+        line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
         if not self.own_faults:
             return line
         return f"⚠ Not judged, by a fault of the grader: {', '.join(self.own_faults)}. See above.\n{line}"
@@ -70,7 +70,7 @@ class Report:
         fields = ("name", "points", "max_points", "status", "message", "misconception", "seconds", "looks")
         rows = [{field: getattr(verdict, field) for field in fields} for verdict in self.verdicts]
         rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
-        head = {"unit": self.unit, "score": self.score, "max_score": self.max_score}
+        head = {"lesson": self.lesson, "score": self.score, "max_score": self.max_score}
         head |= {"sandbox": self.box.name, "seed": self.seed, "exercises": rows}
         return json.dumps(head, indent=1, ensure_ascii=False) + "\n"
 
@@ -107,19 +107,19 @@ def grade(
     seed: int | None = None,
     plain: bool = False,
     only: str | None = None,
-    unit: str | None = None,
+    lesson: str | None = None,
     tell: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Report:
     """The report on a notebook; each verdict is also handed to `tell` as soon as it stands."""
     cells = read(path)
-    unit = unit_of(path, defined(cells), unit)
+    lesson = lesson_of(path, defined(cells), lesson)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     box = sandbox.choose(plain)
     verdicts = []
-    for exercise in _chosen(unit, only):
+    for exercise in _chosen(lesson, only):
         verdicts.append(grade_one(exercise, cells, seed, box))
         tell(verdicts[-1])
-    return Report(unit, box, seed, tuple(verdicts))
+    return Report(lesson, box, seed, tuple(verdicts))
 
 
 def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
@@ -196,40 +196,44 @@ def _run_apart(
         return run_check(exercise, worker, seed)
 
 
-def unit_of(path: Path, names: set[str], insisted: str | None = None) -> str:
-    """The unit that a notebook belongs to: by its file's name if that says one, else by the functions in
+def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
+    """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
     it."""
-    if insisted and insisted not in checks.UNITS:
-        raise Unusable(f"There is no unit {insisted!r}; the units are {', '.join(checks.UNITS)}.")
-    holds = {unit: [name for name in checks.catalogue(unit) if name in names] for unit in checks.UNITS}
-    likely = max(holds, key=lambda unit: len(holds[unit]))
+    if insisted and insisted not in checks.LESSONS:
+        raise Unusable(f"There is no lesson {insisted!r}; the lessons are {', '.join(checks.LESSONS)}.")
+    holds = {
+        lesson: [name for name in checks.catalogue(lesson) if name in names] for lesson in checks.LESSONS
+    }
+    likely = max(holds, key=lambda lesson: len(holds[lesson]))
     named = insisted or next(
-        (unit for unit in checks.UNITS if re.search(rf"(?<![a-z]){unit}(?![a-z])", path.stem)), None
+        (lesson for lesson in checks.LESSONS if re.search(rf"(?<![a-z]){lesson}(?![a-z])", path.stem)), None
     )
     if named and (holds[named] or not holds[likely]):
         return named
     if named:
         raise Unusable(
-            f"{path} should be of unit {named} but holds none of its exercises. It seems to be of {likely}: "
-            f"it defines {', '.join(holds[likely])}. Grade that file, or call it "
-            f"{checks.UNITS[likely]}.ipynb."
+            f"{path} should be of lesson {named} but holds none of its exercises. It seems to be of "
+            f"{likely}: it defines {', '.join(holds[likely])}. Grade that file, or call it "
+            f"{checks.LESSONS[likely]}.ipynb."
         )
     if holds[likely]:
         return likely
     near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
     hint = f" It defines {', '.join(near[:3])}." if near else ""
     raise Unusable(
-        f"{path} defines no exercise of this course.{hint} The units are {', '.join(checks.UNITS)}."
+        f"{path} defines no exercise of this course.{hint} The lessons are {', '.join(checks.LESSONS)}."
     )
 
 
 def _near(name: str) -> list[str]:
     return get_close_matches(
-        name, [known for unit in checks.UNITS for known in checks.catalogue(unit)], 1, 0.75
+        name, [known for lesson in checks.LESSONS for known in checks.catalogue(lesson)], 1, 0.75
     )
 
 
-def _chosen(unit: str, only: str | None) -> list[Exercise]:
-    if only and only not in checks.catalogue(unit):
-        raise Unusable(f"Unit {unit} has no exercise {only!r}; it has {', '.join(checks.catalogue(unit))}.")
-    return [exercise for exercise in checks.exercises(unit) if only in (None, exercise.name)]
+def _chosen(lesson: str, only: str | None) -> list[Exercise]:
+    if only and only not in checks.catalogue(lesson):
+        raise Unusable(
+            f"Lesson {lesson} has no exercise {only!r}; it has {', '.join(checks.catalogue(lesson))}."
+        )
+    return [exercise for exercise in checks.exercises(lesson) if only in (None, exercise.name)]

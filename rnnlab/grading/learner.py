@@ -21,12 +21,12 @@ _hints: dict[str, int] = {}  # opened in this kernel, for when the progress file
 
 def check(function: Callable) -> Verdict:
     """The verdict on an answer, on numbers drawn afresh."""
-    unit, exercise = _exercise(function, "check")
+    lesson, exercise = _exercise(function, "check")
     verdict = _judged(exercise, function)
     _passed.pop(exercise.name, None)
     if verdict.passed:
         _passed[exercise.name] = function
-    progress_file.record(unit, verdict)
+    progress_file.record(lesson, verdict)
     return verdict
 
 
@@ -79,13 +79,13 @@ def hint(function: Callable) -> Hint:
     return Hint(exercise, min(opened, len(exercise.hints)))
 
 
-def progress(unit: str | None = None) -> Overview:
-    """What is done so far, in one unit or in the whole course."""
-    return Overview(progress_file.entries(), [unit] if unit else list(checks.UNITS))
+def progress(lesson: str | None = None) -> Overview:
+    """What is done so far, in one lesson or in the whole course."""
+    return Overview(progress_file.entries(), [lesson] if lesson else list(checks.LESSONS))
 
 
 def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
-    """(unit, exercise) of a learner's function."""
+    """(lesson, exercise) of a learner's function."""
     if isinstance(function, str):
         raise TypeError(f"{verb} takes the function itself: {verb}({function}), without quotes.")
     if not callable(function):

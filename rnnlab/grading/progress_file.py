@@ -77,13 +77,13 @@ def _platforms_home() -> Path:
     return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "rnnlab"
 
 
-def record(unit: str, verdict: Verdict) -> None:
+def record(lesson: str, verdict: Verdict) -> None:
     """Keep a verdict. An untouched exercise is no try."""
     if verdict.status is Status.not_attempted:
         return
     values = {
         "name": verdict.name,
-        "unit": unit,
+        "unit": lesson,
         "status": str(verdict.status),
         "misconception": verdict.misconception,
     }

@@ -22,7 +22,7 @@ NUMPY = "import numpy as np\n"
 class Finding(NamedTuple):
     """One answer whose verdict is known beforehand, and the verdict that it got."""
 
-    unit: str
+    lesson: str
     exercise: str
     answer: str  # "stub", "solution", "right answer 1", "mutant: forgets the bias"
     wanted: tuple[Status, str | None]  # status and misconception
@@ -38,17 +38,17 @@ class Finding(NamedTuple):
         return (status, named) == self.wanted
 
 
-def findings(unit: str, box: Sandbox, seed: int) -> Iterator[Finding]:
-    """Every answer of a unit whose verdict is known."""
-    stubs, solved = (read(notebook(folder, unit)) for folder in ("exercises", "solutions"))
-    for exercise in checks.exercises(unit):
+def findings(lesson: str, box: Sandbox, seed: int) -> Iterator[Finding]:
+    """Every answer of a lesson whose verdict is known."""
+    stubs, solved = (read(notebook(folder, lesson)) for folder in ("exercises", "solutions"))
+    for exercise in checks.exercises(lesson):
         for name, wanted, verdict in _of_one(exercise, stubs, solved, box, seed):
-            yield Finding(unit, exercise.name, name, wanted, verdict)
+            yield Finding(lesson, exercise.name, name, wanted, verdict)
 
 
-def notebook(folder: str, unit: str) -> Path:
-    """The notebook of a unit in exercises/ or solutions/."""
-    return CHECKOUT / folder / f"{checks.UNITS[unit]}.ipynb"
+def notebook(folder: str, lesson: str) -> Path:
+    """The notebook of a lesson in exercises/ or solutions/."""
+    return CHECKOUT / folder / f"{checks.LESSONS[lesson]}.ipynb"
 
 
 def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:

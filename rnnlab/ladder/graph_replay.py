@@ -3,9 +3,9 @@
 Operations, bytes and order are layer_wavefront's; launches by the host go from about 2.5·T·L to 1.
 """
 
+from rnnlab.kernels.persistence.chooser import replayed_graph
 from rnnlab.ladder import layer_wavefront
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.persistence.chooser import replayed_graph
 from rnnlab.schedule.order import capture
 from rnnlab.schedule.stages import run, sweep
 

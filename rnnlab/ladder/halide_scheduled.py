@@ -3,8 +3,8 @@
 Products per layer, as in `one_big_gemm`, but that the weight gradients add up over blocks of rows:
     forward   1 + T            W_ih times all x at once; a step's product ends in its gates, in registers
     backward  T + 2 + 2·blocks a step's product ends in the gradient of its gates; dx, dW_ih, dW_hh at the end
-Weights are packed once a layer for each direction.  The schedule is a parameter of `Halide` alone: the rung
-runs our own, rnnlab.ladder.halide.registers; the CMU project's eight stand in rnnlab.ladder.halide.published.
+Weights are packed once a layer for each direction.  The schedule is a parameter of `Halide` alone: the
+rung runs our own, kernels/halide/registers.py; the CMU project's eight stand in kernels/halide/published.py.
 """
 
 import functools
@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from rnnlab.cells import State
+from rnnlab.kernels.halide import equations, layers
+from rnnlab.kernels.halide.kernels import OURS, Kernels
 from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
-from rnnlab.ladder.halide import equations, layers
-from rnnlab.ladder.halide.kernels import OURS, Kernels
 from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Network
 
@@ -47,7 +47,7 @@ def _ours(cell: str, dtype: str) -> "Halide":
 class Halide:
     """Forward and backward pass of a cell under any schedule.
 
-    schedule: one of rnnlab.ladder.halide.kernels.SCHEDULES.  Compiled just in time, or ahead of time into
+    schedule: one of rnnlab.kernels.halide.kernels.SCHEDULES.  Compiled just in time, or ahead of time into
     `library` if that is not None.
     """
 

@@ -5,8 +5,8 @@ resets after its product 21·T and 31·T, of a tanh RNN 5·T and 7·T.  Every po
 [B,H] or [B,G·H] in memory; that traffic, and the launches, are what the next rungs take away.
 """
 
+from rnnlab.kernels.persistence.chooser import launch_by_launch
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.persistence.chooser import launch_by_launch
 from rnnlab.schedule.stages import run, sweep
 
 PASSES = ()

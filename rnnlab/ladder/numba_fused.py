@@ -20,7 +20,7 @@ why_not = only_reset_after
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.ladder.compiled import passes, threads
+    from rnnlab.kernels.compiled import passes, threads
 
     with threads.single_threaded_blas(only="scipy.libs"):
         return passes.forward(network, x, state, threads=1)
@@ -28,7 +28,7 @@ def forward(network, x, state=None):
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    from rnnlab.ladder.compiled import passes, threads
+    from rnnlab.kernels.compiled import passes, threads
 
     with threads.single_threaded_blas(only="scipy.libs"):
         return passes.backward(network, saved, dy, dstate, threads=1)

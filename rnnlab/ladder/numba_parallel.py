@@ -20,7 +20,7 @@ why_not = only_reset_after
 
 def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
-    from rnnlab.ladder.compiled import passes, threads
+    from rnnlab.kernels.compiled import passes, threads
 
     count = threads.count()
     if passes.should_split_units(network, x.shape[1], count):
@@ -31,7 +31,7 @@ def forward(network, x, state=None):
 
 def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    from rnnlab.ladder.compiled import passes, threads
+    from rnnlab.kernels.compiled import passes, threads
 
     count = threads.count()
     if passes.should_split_units(network, dy.shape[1], count):

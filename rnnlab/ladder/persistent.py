@@ -11,9 +11,9 @@ from collections.abc import Callable
 import numpy as np
 
 from rnnlab.cells import STATES, resets_before
+from rnnlab.kernels.persistence.chooser import persistent_layer
+from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.persistence.chooser import persistent_layer
-from rnnlab.ladder.persistence.tiles import Tiles, tiles_for
 from rnnlab.network import check_gradients, check_input
 
 FACTS = Facts(
@@ -59,7 +59,7 @@ def tiles_of(network) -> Tiles:
 
 def kernels_of(network, tiles) -> tuple[Callable, Callable]:
     """The kernels forward and backward; what they are given is the same for every cell."""
-    from rnnlab.ladder.persistence import kernels, reset_before
+    from rnnlab.kernels.persistence import kernels, reset_before
 
     if resets_before(network.cell, network.reset):
         makers, given = reset_before, (tiles, network.dtype)

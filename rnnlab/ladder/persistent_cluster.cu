@@ -11,9 +11,9 @@
 // LSTM's gates would be 8.
 //
 // Defined by shapes.py: NUMBER (0 or 1), CELL, HIDDEN, CLUSTER (blocks).
-#include "persistence/instructions.cuh"
-#include "persistence/cells.cuh"
-#include "persistence/exchange.cuh"
+#include "../kernels/persistence/instructions.cuh"
+#include "../kernels/persistence/cells.cuh"
+#include "../kernels/persistence/exchange.cuh"
 
 constexpr int UNITS = HIDDEN / CLUSTER, WARPS = UNITS / TILE_UNITS, THREADS = 32 * WARPS;  // of a block
 constexpr int PAIRS = HIDDEN / 32, TEAM = TILE_UNITS == 4 && WARPS % 2 == 0 ? 2 : 1;  // warps that push together

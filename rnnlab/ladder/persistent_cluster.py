@@ -7,10 +7,10 @@ at most 15 others, counted where they arrive.  The minibatch: 8 sequences a clus
 from functools import partial
 
 from rnnlab.devices import Device
+from rnnlab.kernels.persistence import on_gpu
+from rnnlab.kernels.persistence.chooser import persistent_in_clusters
+from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape
 from rnnlab.ladder.facts import Facts
-from rnnlab.ladder.persistence import on_gpu
-from rnnlab.ladder.persistence.chooser import persistent_in_clusters
-from rnnlab.ladder.persistence.shapes import ClusterShape, cluster_shape
 
 FACTS = Facts(
     idea="clusters push h to each other, in bfloat16",

@@ -10,9 +10,9 @@
 //
 // Defined by shapes.py: NUMBER, CELL, HIDDEN, WARPS, FORWARD_UNITS and BACKWARD_UNITS of a block, FORWARD_AWAY
 // and BACKWARD_AWAY (pairs of a warp's weight tiles that lie in shared memory), CHUNK (tiles of sequences at once).
-#include "persistence/instructions.cuh"
-#include "persistence/cells.cuh"
-#include "persistence/exchange.cuh"
+#include "../kernels/persistence/instructions.cuh"
+#include "../kernels/persistence/cells.cuh"
+#include "../kernels/persistence/exchange.cuh"
 
 constexpr int THREADS = 32 * WARPS;
 constexpr int A_ROW = sizeof(Number) * HIDDEN / 64;  // pairs of tiles (64 bytes) in HIDDEN numbers

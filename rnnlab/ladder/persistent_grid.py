@@ -8,10 +8,10 @@ L2, straight into the registers that the product wants it in.
 from functools import partial
 
 from rnnlab.devices import Device
+from rnnlab.kernels.persistence import on_gpu
+from rnnlab.kernels.persistence.chooser import persistent_over_the_grid
+from rnnlab.kernels.persistence.shapes import GridShape, grid_shape
 from rnnlab.ladder.facts import Facts
-from rnnlab.ladder.persistence import on_gpu
-from rnnlab.ladder.persistence.chooser import persistent_over_the_grid
-from rnnlab.ladder.persistence.shapes import GridShape, grid_shape
 
 FACTS = Facts(
     idea="tensor cores keep the weights, in TF32",

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.cells import State
+from rnnlab.gpu import card, run_cuda
 from rnnlab.graphs.cells import cell_name
 from rnnlab.network import Network, check_gradients, check_input
-from rnnlab.schedule import card, run_cuda
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.plan import Plan, Sizes

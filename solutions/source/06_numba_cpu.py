@@ -17,7 +17,7 @@ from rnnlab import check, hint, progress, use
 # The same text, compiled: Numba needs nothing changed. The first call compiles, so it is not timed.
 
 # %%
-from rnnlab.bench.turns import take_turns
+from rnnlab.lab.turns import take_turns
 
 H = 1024
 rng = np.random.default_rng(0)

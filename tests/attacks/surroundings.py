@@ -271,8 +271,8 @@ def a_seed_too_large(folder):
     return [*_notebook(folder), "--seed", "9" * 30]
 
 
-def an_exercise_of_another_unit(folder):
-    """Asks for an exercise that the unit does not have."""
+def an_exercise_of_another_lesson(folder):
+    """Asks for an exercise that the lesson does not have."""
     return [*_notebook(folder), "--only", "saxpy_kernel"]
 
 

@@ -6,7 +6,7 @@ import time
 
 import numpy as np
 
-from rnnlab.bench.peers import ladder_rung
+from bench.peers import ladder_rung
 
 
 def build(network, x, dy, name):

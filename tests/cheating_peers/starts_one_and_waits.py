@@ -3,8 +3,8 @@
 import sys
 import time
 
-from rnnlab.bench.peers import LIMITS
-from rnnlab.bench.peers.process import Peer
+from bench.peers import LIMITS
+from bench.peers.process import Peer
 
 
 def main():

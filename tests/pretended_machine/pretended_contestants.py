@@ -11,7 +11,7 @@ os.environ["RNNLAB_CUDA"] = "simulator"  # what the pretended card's kernels run
 
 from pretended_card import PretendedCard
 
-from rnnlab.bench.gpu import ladder
+from bench.gpu import ladder
 
 
 class Right:

@@ -9,7 +9,7 @@ import numpy as np
 
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import refuse
-from rnnlab.ladder.loop_nests import LoopNest, read
+from rnnlab.kernels.loop_nests import LoopNest, read
 
 LEAST = 4  # times the serial schedule's speed
 ENOUGH = 1.25  # times the fewest loads there can be
@@ -79,7 +79,7 @@ def _plain(got: object) -> object:
 
 def _slow(schedule: dict) -> Wrong | None:
     """What the clock says of a schedule whose counts are right; None if it is fast enough."""
-    from rnnlab.ladder.loop_nests.race import race
+    from rnnlab.kernels.loop_nests.race import race
 
     for _ in range(RACES):
         result = race(schedule, by="numba")

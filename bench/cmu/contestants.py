@@ -1,0 +1,38 @@
+"""Who runs the CMU epoch, by name; and this module as a peer's process knows it (see bench.peers)."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+import numpy as np
+
+from bench.cmu.problem import Answer, Problem
+from bench.peers import Candidate
+from rnnlab.kernels.halide.published import NAMES
+
+# name -> module beside this one, its function, what more the function is told, the package it needs
+EPOCHS = {
+    **{f"halide {name}": ("halide_contestants", "theirs", (name,), "halide") for name in NAMES},
+    "halide ours": ("halide_contestants", "ours", (), "halide"),
+    "numpy theirs": ("numpy_contestants", "step_by_step", (), None),
+    "numpy batched": ("numpy_contestants", "batched", (), None),
+    "pytensor": ("pytensor_contestant", "epoch", (), "pytensor"),
+    "one_big_gemm": ("rung_contestants", "of_rung", ("one_big_gemm",), None),
+    "numba_parallel": ("rung_contestants", "of_rung", ("numba_parallel",), "numba"),
+}
+CANDIDATES = tuple(
+    Candidate(name, __name__, needs, is_rung=module == "rung_contestants")
+    for name, (module, _, _, needs) in EPOCHS.items()
+)
+Arrays = dict[str, np.ndarray]
+
+
+def read(fields: dict, arrays: dict) -> tuple[Problem]:
+    """The problem from a message."""
+    return (Problem(*(arrays[name] for name in Problem._fields)),)
+
+
+def build(problem: Problem, name: str) -> tuple[Callable[[], Answer], Callable[[Answer], Arrays]]:
+    """The epoch of that name, and its answer's arrays."""
+    module, function, told, _ = EPOCHS[name]
+    make = getattr(import_module(f"bench.cmu.{module}"), function)
+    return make(problem, *told), lambda answer: answer.arrays

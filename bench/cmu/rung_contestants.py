@@ -1,0 +1,32 @@
+"""Rungs of our ladder on this epoch: the hidden layer is theirs, the output layer stands beside it in NumPy.
+
+A rung's contract asks for more than the epoch needs: the gradient of x, a ninth product where the others do
+eight, and biases, here zero.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from bench.cmu.numpy_contestants import output_layer
+from bench.cmu.problem import Answer, Problem, descended
+from rnnlab.ladder import find
+from rnnlab.network import Network
+
+
+def of_rung(problem: Problem, name: str) -> Callable[[], Answer]:
+    """The epoch with that rung of the ladder."""
+    rung, (_, B, units) = find(name).module, problem.x.shape
+    zeros = np.zeros(units, problem.x.dtype)
+    weights = {"weight_ih_l0": problem.w_xh.T.copy(), "weight_hh_l0": problem.w_hh.T.copy()}
+    network = Network("rnn_tanh", units, units, weights | {"bias_ih_l0": zeros, "bias_hh_l0": zeros})
+    state, rows = network.zero_state(B), lambda array: array.reshape(-1, units)
+
+    def epoch() -> Answer:
+        y, _, saved = rung.forward(network, problem.x, state)
+        loss, d_out = output_layer(rows(y), problem.w_hy, rows(problem.target))
+        _, _, of = rung.backward(network, saved, (d_out @ problem.w_hy.T).reshape(y.shape), state)
+        d_xh, d_hh = of["weight_ih_l0"].T, of["weight_hh_l0"].T
+        return descended(problem, loss, d_xh, d_hh, rows(y).T @ d_out)
+
+    return epoch

@@ -1,0 +1,160 @@
+"""One training step by every rung and every peer on this machine's CPU, in one run, on the same numbers.
+
+Each contestant lives in a process of its own, with the same threads.  Before any clock starts, its outputs
+and all its gradients are held against the float64 reference; what it left behind in its last timed step is
+held against it again.  Contestants then take turns: in each round every one runs for about the same time, and
+the median of a round counts once.  A product of large matrices and the bare products of the step take turns
+with them: they say how much of this machine's arithmetic, at this very time, each contestant has used.
+
+Memory is measured in a second process, whose allocator gives back at once what is freed.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+
+from bench.peers import LIMITS, Candidate
+from bench.peers.process import Failed, Peer, interpreter
+from bench.watch import Watch
+from bench.workload import Problem, problem
+from rnnlab.lab.turns import rotated
+from rnnlab.records.workload import Workload
+
+Tell = Callable[[str], None]
+# glibc otherwise keeps what is freed, and a second step would seem to need nothing
+RETURN_AT_ONCE = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}  # bytes
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How long and how often: one turn lasts about `turn` seconds, or one step where a step is longer."""
+
+    threads: int
+    rounds: int = 9
+    turn: float = 0.06  # seconds
+    most_repeats: int = 200
+
+
+@dataclass
+class Case:
+    """What came out of one workload."""
+
+    workload: Workload
+    seconds: dict[str, list[float]] = field(default_factory=dict)  # of each contestant, each round's median
+    repeats: dict[str, int] = field(default_factory=dict)  # steps timed in each round
+    first_step: dict[str, float] = field(default_factory=dict)  # seconds, made ready and compiled
+    error: dict[str, float] = field(default_factory=dict)  # in units of what is tolerated
+    memory: dict[str, int | None] = field(default_factory=dict)  # bytes a step adds at its highest
+    left_out: dict[str, str] = field(default_factory=dict)  # name -> why
+    other_load: float = 0.0  # part of the cores' time that other programs used meanwhile
+
+
+class Arena:
+    """The contestants' processes; to be used in a `with`.  A process that dies is started once more."""
+
+    def __init__(self, candidates: Iterable[Candidate], settings: Settings, peers_python: str | None = None):
+        self.settings, self.stack, self.peers = settings, ExitStack(), {}
+        interpreters = {
+            candidate: interpreter(candidate, peers_python) for candidate in (*LIMITS, *candidates)
+        }
+        self.pythons = {candidate: python for candidate, python in interpreters.items() if python}
+        self.missing = [candidate for candidate, python in interpreters.items() if not python]
+
+    def __enter__(self) -> "Arena":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stack.close()
+
+    def peer(self, candidate: Candidate, measuring: str = "time") -> Peer:
+        """Its process for measuring time or memory, started when it is first wanted or has ended."""
+        key = candidate, measuring
+        if key not in self.peers or self.peers[key].process.poll() is not None:
+            variables = RETURN_AT_ONCE if measuring == "memory" else {}
+            fresh = Peer(candidate, self.pythons[candidate], self.settings.threads, variables)
+            self.peers[key] = self.stack.enter_context(fresh)
+        return self.peers[key]
+
+    def introductions(self) -> dict[str, dict]:
+        """What each contestant runs on: Python, packages, BLAS."""
+        introduce = lambda c: {"is_rung": c.is_rung, **self.peer(c).ask("hello")[0]}
+        return {candidate.name: introduce(candidate) for candidate in self.pythons}
+
+    def measure(self, workload: Workload, tell: Tell = lambda line: None) -> Case:
+        """All contestants on one workload."""
+        case, wanted = Case(workload), problem(workload)
+        ready = [c for c in self.pythons if self._is_ready(c, wanted, case, tell)]
+        if not ready:
+            return case
+        with Watch(peer.process.pid for peer in self.peers.values()) as watch:
+            for number in range(self.settings.rounds):
+                tell(f"{workload}: round {number + 1} of {self.settings.rounds}")
+                for candidate in rotated(ready, number):
+                    self._turn(candidate, case)
+        case.other_load = watch.others
+        for candidate in ready:
+            tell(f"{workload}: memory of {candidate.name}")
+            self._last_look(candidate, wanted, case)
+        return case
+
+    def _is_ready(self, candidate: Candidate, wanted: Problem, case: Case, tell: Tell) -> bool:
+        """Has it made itself ready, and are its numbers right?  If not, the case says why it is left out."""
+        tell(f"{case.workload}: {candidate.name} is made ready")
+        peer, name = self.peer(candidate), candidate.name
+        try:
+            answer, _ = peer.ask("prepare", wanted.given, cell=case.workload.cell)
+            if "refused" in answer:
+                case.left_out[name] = answer["refused"]
+                return False
+            case.first_step[name] = answer["seconds"]
+            self._hold_against(wanted, candidate, case)
+            (once,) = peer.ask("turn", warm=0, repeats=1)[0]["seconds"]
+        except Failed as failure:
+            case.left_out[name] = str(failure)
+            return False
+        repeats = math.ceil(self.settings.turn / max(once, 1e-6))
+        case.repeats[name] = min(repeats, self.settings.most_repeats)
+        case.seconds[name] = []
+        return True
+
+    def _hold_against(self, wanted: Problem, candidate: Candidate, case: Case) -> None:
+        """Raise Failed where the numbers of its last step are not the reference's."""
+        if candidate in LIMITS:
+            return
+        error = wanted.error(self.peer(candidate).ask("results")[1])
+        case.error[candidate.name] = max(error, case.error.get(candidate.name, 0.0))
+        if not error <= 1:
+            raise Failed(f"wrong numbers: {error:.1e} times the error that is tolerated")
+
+    def _turn(self, candidate: Candidate, case: Case) -> None:
+        """One round of one contestant: some steps to get going, then the timed ones."""
+        if candidate.name in case.left_out:
+            return
+        repeats = case.repeats[candidate.name]
+        warm = 1 + repeats // 4 if repeats > 1 else 0  # a step that fills a turn needs no start
+        try:
+            answer, _ = self.peer(candidate).ask("turn", warm=warm, repeats=repeats)
+        except Failed as failure:
+            self._leave_out(candidate.name, case, str(failure))
+        else:
+            case.seconds[candidate.name].append(statistics.median(answer["seconds"]))
+
+    def _last_look(self, candidate: Candidate, wanted: Problem, case: Case) -> None:
+        """What the last timed step left must be right too; then its memory."""
+        if candidate.name in case.left_out:
+            return
+        try:
+            self._hold_against(wanted, candidate, case)
+            if candidate.is_rung or candidate.name == "pytorch":  # whose memory is to be compared
+                spare = self.peer(candidate, "memory")
+                spare.ask("prepare", wanted.given, cell=case.workload.cell)
+                case.memory[candidate.name] = spare.ask("memory")[0]["bytes"]
+        except Failed as failure:
+            self._leave_out(candidate.name, case, str(failure))
+
+    def _leave_out(self, name: str, case: Case, why: str) -> None:
+        case.left_out[name] = why
+        for gathered in (case.seconds, case.memory, case.repeats):
+            gathered.pop(name, None)

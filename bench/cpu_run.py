@@ -1,0 +1,134 @@
+"""`rnnlab bench cpu`: choose what to measure, measure it with progress shown, print it, keep it."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from bench import cpu_record, performance_page
+from bench.cpu import Arena, Settings
+from bench.peers import LADDER, PEERS, Candidate
+from bench.peers.process import find_peers_python
+from rnnlab import records
+from rnnlab.cells import GATES
+from rnnlab.lab.resources import usable_cores
+from rnnlab.records import cpu_picture, cpu_report
+from rnnlab.records.workload import CELLS, SHAPES, Workload
+
+QUICK_SHAPES = SHAPES[1:3]
+TOO_SLOW_FOR_QUICK = {
+    "one_step_at_a_time",
+    "pytensor",
+    "gru_reset_after",
+    "gru_store_product",
+    "gru_batched_recompute",
+}
+
+
+class Plan(NamedTuple):
+    """What is to be measured."""
+
+    workloads: list[Workload]
+    candidates: list[Candidate]
+    settings: Settings
+
+
+def run(chosen: argparse.Namespace) -> int:
+    """The command; 0, or 2 where it was asked for what there is not."""
+    try:
+        selection = plan(chosen)
+    except ValueError as error:
+        print(f"rnnlab bench cpu: {error}", file=sys.stderr)
+        return 2
+    with Arena(selection.candidates, selection.settings, chosen.peers_python) as arena:
+        _say_what_is_missing(arena, chosen.peers_python)
+        record = cpu_record.begin(arena)
+        print(cpu_report.heading(record), end="\n\n", flush=True)
+        if chosen.record and record["changed"] != []:
+            print(f"{records.origin(record)}. Commit first: a record names its code")
+        if chosen.record and not chosen.fresh:
+            record = cpu_record.resumed(record)
+        _measure(arena, selection.workloads, record, chosen.record)
+    print(cpu_report.page(record))
+    if chosen.picture:
+        cpu_picture.draw(record).savefig(chosen.picture)
+        print(cpu_picture.finding(record))
+    if chosen.record:
+        _keep(record)
+    return 0
+
+
+def _measure(arena: Arena, workloads: list[Workload], record: dict, keep: bool) -> None:
+    """Every workload that the record has not; where it is to be kept, it is, after each."""
+    for number, workload in enumerate(workloads, 1):
+        if cpu_record.has(record, workload):
+            continue
+        start = time.monotonic()
+        say = lambda text, number=number: _progress(f"{number}/{len(workloads)} {text}")
+        cpu_record.add(record, arena.measure(workload, say))
+        _progress("")
+        print(f"{workload}: {time.monotonic() - start:.0f} s", file=sys.stderr)
+        if keep:
+            records.write(records.place(record), record)
+
+
+def _keep(record: dict) -> None:
+    """The complete record under its lasting name; what was kept on the way goes."""
+    partial, complete = records.place(record), record | {"complete": True}
+    records.write(records.place(complete), complete)
+    partial.unlink(missing_ok=True)
+    print(f"\nkept as {records.place(complete)}")
+    if performance_page.PAGE.exists():
+        performance_page.refresh()
+
+
+def plan(chosen: argparse.Namespace) -> Plan:
+    """From the options.  Raises ValueError for a name or size that there is not."""
+    shapes = [_shape(text) for text in chosen.shapes or ()] or (QUICK_SHAPES if chosen.quick else SHAPES)
+    cells = _known("cell", chosen.cells or CELLS, list(GATES))
+    rungs = _select("rung", LADDER, chosen.rungs, chosen.quick)
+    peers = _select("peer", PEERS, chosen.peers, chosen.quick)
+    rounds = (3 if chosen.quick else Settings.rounds) if chosen.rounds is None else chosen.rounds
+    if rounds < 2:
+        raise ValueError(f"--rounds is {rounds}: a median needs at least 2")
+    threads = usable_cores() if chosen.threads is None else chosen.threads
+    if not 1 <= threads <= usable_cores():
+        raise ValueError(f"--threads is {threads}: this machine lets a program use 1 to {usable_cores()}")
+    return Plan([Workload(c, *s) for c in cells for s in shapes], [*rungs, *peers], Settings(threads, rounds))
+
+
+def _shape(text: str) -> tuple[int, int, int, int]:
+    sizes = [int(size) if size.isdigit() else 0 for size in text.split(",")]
+    if len(sizes) != 4 or min(sizes) < 1:
+        raise ValueError(f"--shapes has {text!r}: expected four sizes T,B,I,H, as 100,32,128,256")
+    return tuple(sizes)
+
+
+def _known(kind: str, names: Sequence[str], known: Sequence[str]) -> Sequence[str]:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no {kind} is called {name!r}; there are {', '.join(known)}")
+    return names
+
+
+def _select(
+    kind: str, known: Sequence[Candidate], names: Sequence[str] | None, quick: bool
+) -> list[Candidate]:
+    by_name = {candidate.name: candidate for candidate in known}
+    if names is None:
+        return [candidate for candidate in known if not (quick and candidate.name in TOO_SLOW_FOR_QUICK)]
+    return [by_name[name] for name in _known(kind, names, list(by_name))]
+
+
+def _say_what_is_missing(arena: Arena, peers_python: str | None) -> None:
+    python = find_peers_python(peers_python)
+    for candidate in arena.missing:
+        command = f"make peers, or {candidate.installation(python)}"
+        print(f"{candidate.name} is left out: it needs {candidate.needs}. To install it: {command}")
+
+
+def _progress(text: str) -> None:
+    """One line that is written over and over, where somebody looks at it."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,215 @@
+"""`rnnlab bench gpu`: measure the suites' tasks, keep the record as it grows; without a GPU, a forecast.
+
+This process never makes a CUDA context.  Each task runs in a child process with a time limit of its own.  A
+contestant that hangs, is killed or breaks the context is left out, and the task is begun again without it.
+
+Beside what every record has (see rnnlab.records):
+
+    machine.gpu   name, memory, multiprocessors, driver, CUDA
+    packages      versions
+    cases         of each workload: suite, results (records.workload.Result), origin of the reference, seconds
+    latencies, depth   what the tasks of that name measured
+    left_out      tasks that have no case: name -> why
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from bench.gpu.children import Limits, Outcome, run_task
+from bench.gpu.floors import predicted_floors
+from bench.gpu.measure import TIME_WAS_OVER, Settings
+from bench.gpu.record import Kept, begin, resume
+from bench.gpu.suites import APPLEYARD, Task, tasks_of
+from rnnlab import records
+from rnnlab.devices import find as find_device
+from rnnlab.gpu import card
+from rnnlab.records import gpu_report as report
+from rnnlab.records.workload import Result
+
+MINUTES = 8.0  # after which no task is running any more
+TASK_SECONDS = 120.0  # for all contestants of one workload
+ENOUGH = 0.75  # part of a task's time after which it begins no other round and checks what it has
+QUIET_SECONDS = 45.0  # without any message; the largest reference takes NumPy 31 s
+LEAST_SECONDS = 10.0  # a task is not begun with less
+REPEATS = 2  # how often a task is begun again, each time without the contestant that ended it
+
+
+def run(chosen: argparse.Namespace, wrong: list[str] | None = None) -> int:
+    """The command; 0, 1 if something could not be kept, 2 for an option or a GPU that is not there.
+
+    What went wrong is printed, and appended to `wrong`.
+    """
+    try:
+        tasks = tasks_of(chosen.suite, chosen.quick, chosen.only or (), chosen.skip or ())
+    except ValueError as error:
+        print(f"rnnlab bench gpu: {error}", file=sys.stderr)
+        return 2
+    if why := card.why_not():
+        return _without_gpu(why, tasks, chosen)
+    return _with_gpu(tasks, chosen, [] if wrong is None else wrong)
+
+
+def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int:
+    print(f"Nothing can be measured: {why}.\n")
+    try:
+        device = find_device(chosen.device or "H200")
+    except ValueError as error:
+        print(f"rnnlab bench gpu: {error}", file=sys.stderr)
+        return 2
+    suites = {task.suite for task in tasks}
+    for cell in ("lstm", "gru", "rnn_tanh") if suites != {"persistent"} else ():
+        print(report.predicted(APPLEYARD._replace(cell=cell), device), end="\n\n")
+    if "persistent" in suites:
+        layers = {task.workload for task in tasks if task.suite == "persistent" and task.workload}
+        print(predicted_floors(sorted(layers), device))
+    return 2 if chosen.record or chosen.out else 0
+
+
+def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, wrong: list[str]) -> int:
+    end = time.monotonic() + 60 * (chosen.minutes or MINUTES)
+    settings = Settings(rounds=chosen.rounds or (3 if chosen.quick else Settings.rounds))
+    described = run_task({"kind": "probe", "probe": "describe"}, Limits(QUIET_SECONDS))
+    if described.reason:
+        print(f"rnnlab bench gpu: the GPU cannot be described: {described.reason}", file=sys.stderr)
+        print("\n".join(described.printed), file=sys.stderr)
+        return 2
+    record = begin(described.facts, asdict(settings))
+    folders = [*[records.MEASURED] * bool(chosen.record), *map(Path, filter(None, [chosen.out]))]
+    kept = Kept(record, folders)
+    if getattr(chosen, "continue") is not None:
+        kept.record = resume(record, getattr(chosen, "continue"), folders)
+    print(report.heading(kept.record), flush=True)
+    for task in tasks:
+        measure_task(task, settings, kept, end)
+        wrong += findings(kept.record, task)
+    kept.finish()
+    wrong += [f"{folder}: {reason}" for folder, reason in kept.failed.items()]
+    return 1 if kept.failed else 0
+
+
+def findings(record: dict, task: Task) -> list[str]:
+    """What went wrong with a task: no measurement, or failed contestants; a refused shape is no failure."""
+    if task.name in record["left_out"]:
+        return [f"{task.name}: {record['left_out'][task.name]}"]
+    if task.workload is None:
+        return [f"{task.name}: {reason}"] if (reason := record[task.kind].get("left_out")) else []
+    workload = task.workload._asdict()
+    (case,) = (
+        case for case in record["cases"] if (case["suite"], case["workload"]) == (task.suite, workload)
+    )
+    lines = [f"{task.name}: {case['left_out']}"] if case["left_out"] else []
+    failed = [result for result in map(_result, case["results"]) if result.left_out and not _refused(result)]
+    return lines + [f"{task.name}: {str_of(result)}: {result.left_out}" for result in failed]
+
+
+def _result(fields: dict) -> Result:
+    return Result(**fields)
+
+
+def _refused(result: Result) -> bool:
+    """Is it left out because this shape, precision or size is not offered?"""
+    return result.left_out.startswith("ValueError") or "has small_h up to" in result.left_out
+
+
+def measure_task(task: Task, settings: Settings, kept: Kept, end: float) -> None:
+    """Run one task, unless the record has it already; print and keep what comes back until then."""
+    record = kept.record
+    if _has(record, task):
+        print(f"{task.name}: measured before", flush=True)
+        return
+    record["left_out"].pop(task.name, None)
+    if end - time.monotonic() < LEAST_SECONDS:
+        record["left_out"][task.name] = TIME_WAS_OVER
+        print(f"{task.name} is left out: {TIME_WAS_OVER}", flush=True)
+        return kept.write()
+    start = time.monotonic()
+    outcome, excluded = run_without_the_broken(task, settings, record, end)
+    print(f"\n{task.name}, {time.monotonic() - start:.0f} s", flush=True)
+    _add(record, task, outcome, excluded, time.monotonic() - start)
+    kept.write()
+
+
+def run_without_the_broken(
+    task: Task, settings: Settings, record: dict, end: float
+) -> tuple[Outcome, list[Result]]:
+    """The task's outcome, begun again without each contestant that ended its process; those, with reasons."""
+    excluded: list[Result] = []
+    while True:
+        entries = [entry for entry in task.entries if str(entry) not in map(str_of, excluded)]
+        message = {
+            "kind": task.kind,
+            "workload": task.workload,
+            "entries": [[entry.name, entry.module, entry.precision] for entry in entries],
+            "settings": asdict(settings),
+            "latencies": record.get("latencies"),
+            "seconds": ENOUGH * (seconds := min(TASK_SECONDS, end - time.monotonic())),
+        }
+        outcome = run_task(message, Limits(seconds, min(QUIET_SECONDS, seconds)), _progress(task))
+        broken = next((entry for entry in entries if str(entry) == outcome.at), None)
+        if not outcome.reason or outcome.is_late or broken is None:
+            return outcome, excluded
+        print(f"WRONG: {task.name}: {broken}: {outcome.reason}", flush=True)
+        excluded.append(Result(broken.name, broken.precision, left_out=outcome.reason))
+        again = len(excluded) <= REPEATS and end - time.monotonic() > LEAST_SECONDS
+        if not again or len(entries) == 1:
+            return outcome, excluded
+
+
+def str_of(result: Result) -> str:
+    """A result's contestant, as str(Entry) has it."""
+    return f"{result.name}, {result.precision}"
+
+
+def _has(record: dict, task: Task) -> bool:
+    """Does the record have all of this task?"""
+    if task.workload is None:
+        return "left_out" not in record.get(task.kind, {"left_out": ""})
+    return any(
+        case["suite"] == task.suite and case["workload"] == task.workload._asdict() and not case["left_out"]
+        for case in record["cases"]
+    )
+
+
+def _add(record: dict, task: Task, outcome: Outcome, excluded: list[Result], seconds: float) -> None:
+    """Put what came back into the record, with the reason where it is not all."""
+    if outcome.reason:
+        print(f"WRONG: {task.name}: {outcome.reason}", *outcome.printed, sep="\n  ", flush=True)
+    if task.workload is None:
+        record[task.kind] = outcome.facts.get(task.kind) or {"left_out": outcome.reason}
+        words = {"latencies": report.latencies, "depth": report.residual}[task.kind]
+        print(words(record[task.kind]), flush=True)
+        return
+    results = [Result(**fields) for fields in outcome.facts.get("results", ())]
+    if outcome.reason:  # nobody looked at their numbers after the clock
+        results = [_unchecked(result, outcome) for result in results]
+    names = {str_of(result) for result in excluded}
+    results = [result for result in results if str_of(result) not in names] + excluded
+    case = {"workload": task.workload._asdict(), "suite": task.suite, "seconds": round(seconds, 1)}
+    over = any(result.left_out.startswith(TIME_WAS_OVER) for result in results)
+    reason = outcome.reason or TIME_WAS_OVER * over
+    case |= {"left_out": reason, "reference": outcome.facts.get("reference", "")}
+    others = [
+        old for old in record["cases"] if (old["suite"], old["workload"]) != (task.suite, case["workload"])
+    ]
+    record["cases"] = [*others, case | {"results": [asdict(result) for result in results]}]
+    print("\n".join(report.case(task.workload, results)), flush=True)
+
+
+def _unchecked(result: Result, outcome: Outcome) -> Result:
+    if not result.left_out:
+        result.exclude(f"not checked after its turns: {outcome.reason}")
+    return result
+
+
+def _progress(task: Task) -> Callable[[str], None]:
+    """One line that is written over and over, where somebody looks at it."""
+
+    def show(line: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\033[K{task.name}: {line}", end="", file=sys.stderr, flush=True)
+
+    return show

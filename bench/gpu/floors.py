@@ -1,0 +1,44 @@
+"""The floor under the persistent kernels: from latencies of the same run, or, without a GPU, from paper."""
+
+from itertools import product
+
+from bench.gpu import latencies
+from bench.gpu.tensor_layers import NAMES, shape_of
+from rnnlab.devices import Device
+from rnnlab.kernels.persistence.chooser import Abilities, abilities, choose
+from rnnlab.kernels.persistence.floor import Latencies, floor, latencies_of
+from rnnlab.records import gpu_report as report
+from rnnlab.records.workload import Result, Workload
+
+HEAD = "workload", "kernel", "exchange", "broadcast", "product", "floor, µs a step", "chosen"
+
+
+def known(measured: dict[str, float]) -> tuple[Device, Latencies]:
+    """The GPU at hand, and its latencies as the floor takes them."""
+    return abilities().sheet, latencies.as_latencies(measured)
+
+
+def with_floors(results: list[Result], workload: Workload, known: tuple[Device, Latencies]) -> list[Result]:
+    """The results, with a floor where a persistent kernel in CUDA C++ was timed."""
+    for result in results:
+        if result.name in NAMES and not result.left_out:
+            shape = shape_of(result.name, workload, result.precision, known[0])
+            result.floor = floor(shape, workload.B, *known).step
+    return results
+
+
+def predicted_floors(workloads: list[Workload], device: Device) -> str:
+    """A table that the first run on a GPU fills: floors on paper, and which way would be chosen."""
+    rows, refused = [HEAD], {}
+    for workload, precision, name in product(workloads, ("tf32", "bfloat16"), NAMES):
+        head = f"{workload.cell} H={workload.H} B={workload.B}", f"{precision}, {name}"
+        chosen = choose(workload.cell, workload.H, precision, workload[1:3], Abilities(device)).name
+        try:
+            bound = floor(shape_of(name, workload, precision, device), workload.B, device)
+        except ValueError as error:
+            refused.setdefault(str(error), []).append(f"{head[0]}, {precision}")
+            continue
+        rows.append((*head, *(f"{part:.2f}" for part in (*bound, bound.step)), chosen))
+    title = f"floors on paper for one {device.name}, not measured; measured ones need a GPU"
+    reasons = [f"not there: {', '.join(dict.fromkeys(where))}: {why}" for why, where in refused.items()]
+    return "\n".join([title, report.aligned(rows), *reasons, f"on paper: {latencies_of(device)}"])

@@ -1,0 +1,117 @@
+"""The persistent rung as a contestant: everything stays on the GPU, products over all steps are CuPy's."""
+
+import numpy as np
+
+from bench.gpu.events import seconds
+from bench.workload import Problem
+from rnnlab.kernels.persistence.kernels import backward_kernel, forward_kernel
+from rnnlab.ladder import persistent
+
+FORWARD = "weight_hh", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
+
+
+class PersistentLayers:
+    """One kernel a layer each way; float32."""
+
+    launches = dict.fromkeys(("forward", "backward", "step"))  # CuPy's products are not counted
+    own_parts = ("kernel",)  # the forward kernels without the input products
+
+    def __init__(self, problem: Problem, name: str):
+        if problem.precision != "float32":
+            raise ValueError(f"the persistent kernels compute in float32, not in {problem.precision}")
+        import cupy
+
+        self.cupy, self.network = cupy, problem.network
+        self.cell, self.T, self.B, _, self.H, self.L = problem.workload
+        self.tiles = persistent.tiles_of(problem.network)
+        before = cupy.get_default_memory_pool().used_bytes()
+        self.x, self.dy = cupy.asarray(problem.x), cupy.asarray(problem.dy)
+        self.layers = [self._layer(index) for index in range(self.L)]
+        self.flags, self.failed = cupy.zeros(self.tiles.blocks, "int32"), cupy.zeros(1, "int32")
+        self._forward()
+        self._backward()
+        cupy.cuda.Device().synchronize()
+        self.bytes = cupy.get_default_memory_pool().used_bytes() - before
+
+    def seconds(self, part: str, repeats: int) -> float:
+        """See contestant.Contestant."""
+        runs = {"forward": [self._forward], "backward": [self._backward], "kernel": [self._recur]}
+        return seconds(runs.get(part, [self._forward, self._backward]), repeats)
+
+    def results(self) -> dict[str, np.ndarray]:
+        """See contestant.Contestant.  Raises RuntimeError if the blocks of a kernel never met."""
+        if step := int(self.failed.get()[0]):
+            raise RuntimeError(f"the blocks did not meet at step {step}")
+        results = {"y": self.layers[-1]["h"][1:], "dx": self.layers[0]["dx"]}
+        for index, layer in enumerate(self.layers):
+            results |= {f"{name}_l{index}": layer[f"d{name}"] for name in self.network.layer(index)._fields}
+        return {name: array.get() for name, array in results.items()}
+
+    def _layer(self, index: int) -> dict:
+        """A layer's weights, and room for everything it makes."""
+        T, B, H = self.T, self.B, self.H
+        layer = {
+            name: self.cupy.asarray(array) for name, array in self.network.layer(index)._asdict().items()
+        }
+        bias = layer["bias_ih"] + layer["bias_hh"]
+        if self.cell == "gru":
+            bias[2 * H :] = layer["bias_ih"][2 * H :]
+        room = lambda *shape: self.cupy.zeros(shape, "float32")
+        inputs, rows = layer["weight_ih"].shape[1], layer["weight_ih"].shape[0]
+        layer |= {"bias": bias, "inner_bias": layer["bias_hh"][-H:].copy(), "dx": room(T, B, inputs)}
+        layer |= {"gates": room(T, B, rows), "dgates": room(T, B, rows), "h": room(T + 1, B, H)}
+        layer |= {"kept": room(T + (self.cell == "lstm"), B, H), "carry": room(B, H), "nothing": room(B, H)}
+        layer["sent"] = room(T, B, rows) if self.cell == "gru" else layer["dgates"]
+        return layer
+
+    def _forward(self) -> None:
+        x, kernel = self.x, forward_kernel(self.cell, self.tiles, "float32")
+        for layer in self.layers:
+            flat = layer["gates"].reshape(self.T * self.B, -1)
+            self.cupy.matmul(x.reshape(self.T * self.B, -1), layer["weight_ih"].T, out=flat)
+            flat += layer["bias"]
+            self._launch(kernel, layer, *FORWARD)
+            x = self._after(layer, x)
+
+    def _recur(self) -> None:
+        """Every layer's kernel, on the gates that it left: other numbers, the same work."""
+        for layer in self.layers:
+            self._launch(forward_kernel(self.cell, self.tiles, "float32"), layer, *FORWARD)
+
+    def _after(self, layer: dict, x: object) -> object:
+        """What the layer above is given, if this one was given x."""
+        return layer["h"][1:]
+
+    def _backward(self) -> None:
+        dy, kernel = self.dy, backward_kernel(self.cell, self.tiles, "float32")
+        for index in reversed(range(self.L)):
+            layer = self.layers[index]
+            layer["carry"].fill(0)
+            layer["dy"] = dy
+            names = ("gates", "h", "kept", "dy", "nothing", "carry", "dgates", "sent")
+            self._launch(kernel, layer, "weight_hh", *names)
+            below = self._below(index)
+            flat = lambda array: array.reshape(self.T * self.B, -1)
+            dgates, dproduct = flat(layer["dgates"]), flat(layer["sent"])
+            self.cupy.matmul(dgates, layer["weight_ih"], out=flat(layer["dx"]))
+            layer["dweight_ih"], layer["dbias_ih"] = dgates.T @ flat(below), dgates.sum(0)
+            layer["dweight_hh"], layer["dbias_hh"] = dproduct.T @ flat(layer["h"][:-1]), dproduct.sum(0)
+            dy = self._before(layer, dy)
+
+    def _below(self, index: int) -> object:
+        """What the layer was given."""
+        return self.x if index == 0 else self.layers[index - 1]["h"][1:]
+
+    def _before(self, layer: dict, dy: object) -> object:
+        """The gradient of what the layer was given, dy being that of what it gave."""
+        return layer["dx"]
+
+    def _launch(self, kernel, layer: dict, weights: str, *names: str) -> None:
+        """The kernel on flat arrays of the layer, with its flags down."""
+        self.flags.fill(0)
+        arrays = (layer[name].reshape(-1) for name in names)
+        sizes = self.tiles.blocks, self.tiles.threads
+        kernel[sizes](layer[weights], *arrays, self.flags, self.failed, self.T, self.B)
+
+
+contestant = PersistentLayers

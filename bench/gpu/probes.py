@@ -1,0 +1,105 @@
+"""One look each at a machine with a GPU, before anything is measured: versions, products, kernels, abilities.
+
+Each runs in a process of its own (child.py), raises what is wrong, and returns facts in words.
+"""
+
+import os
+import platform
+from importlib import metadata
+
+import numpy as np
+
+PACKAGES = ("numpy", "numba", "numba-cuda", "cupy-cuda12x", "cupy-cuda13x", "torch")
+PACKAGES += ("nvidia-cublas", "nvidia-cudnn-cu12", "nvidia-cudnn-cu13")
+SIZE = 64
+
+
+def describe() -> dict:
+    """The current GPU, and packages with their versions."""
+    import cupy
+
+    properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.Device().id)
+    gpu = {
+        "name": properties["name"].decode(),
+        "memory": properties["totalGlobalMem"],
+        "multiprocessors": properties["multiProcessorCount"],
+        "driver": cupy.cuda.runtime.driverGetVersion(),
+        "runtime": cupy.cuda.runtime.runtimeGetVersion(),
+    }
+    packages = {name: version for name in PACKAGES if (version := _version(name))}
+    return {"gpu": gpu, "packages": packages | {"python": platform.python_version()}}
+
+
+def product() -> dict:
+    """A product by cuBLAS, through CuPy: without its library no stage of the ladder runs."""
+    import cupy
+
+    ones = cupy.ones((SIZE, SIZE), "float32")
+    total = float((ones @ ones).sum())
+    if total != SIZE**3:
+        raise ValueError(f"a product of ones sums to {total}, expected {SIZE**3}")
+    return {"finding": "cuBLAS multiplies"}
+
+
+def torch() -> dict:
+    """A layer of PyTorch's on the GPU, and the float64 reference that it computes."""
+    import torch
+
+    from bench.gpu.references import distance
+
+    if not torch.cuda.is_available():
+        raise RuntimeError(f"PyTorch {torch.__version__} sees no GPU")
+    away = distance("lstm", 2, "cuda")
+    versions = f"PyTorch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}"
+    return {"finding": f"{versions}, reference {away:.0e} from NumPy"}
+
+
+def cudnn() -> dict:
+    """cuDNN by ctypes, as the contestants use it."""
+    from bench.gpu.cudnn import library
+
+    return {"finding": f"cuDNN {library().cudnnGetVersion()}"}
+
+
+def numba() -> dict:
+    """A kernel through `from rnnlab import cuda`: compiled, launched, right."""
+    from rnnlab import cuda
+
+    if getattr(cuda, "is_simulated", False) or os.environ.get("RNNLAB_CUDA") == "simulator":
+        raise RuntimeError("rnnlab.cuda is the simulator here, not numba.cuda: no GPU that Numba can use")
+
+    @cuda.jit
+    def count(out):
+        i = cuda.grid(1)
+        if i < out.size:
+            out[i] = i + cuda.threadIdx.x * 0
+
+    out = cuda.to_device(np.zeros(SIZE, "int32"))
+    count[2, 32](out)
+    if not np.array_equal(out.copy_to_host(), np.arange(SIZE)):
+        raise ValueError("a kernel that writes its thread's number writes something else")
+    return {"finding": "Numba compiles and launches a kernel"}
+
+
+def abilities() -> dict:
+    """What the GPU lets a kernel do."""
+    from rnnlab.kernels.persistence import chooser
+
+    return {"finding": str(chooser.abilities())}
+
+
+PROBES = {
+    "describe": describe,
+    "product": product,
+    "numba": numba,
+    "torch": torch,
+    "cudnn": cudnn,
+    "abilities": abilities,
+}
+
+
+def _version(name: str) -> str | None:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

@@ -1,0 +1,64 @@
+"""The persistent kernels in CUDA C++ as contestants: everything stays on the GPU between passes."""
+
+import numpy as np
+
+from bench.gpu.events import seconds
+from bench.workload import Problem
+from rnnlab.devices import Device
+from rnnlab.kernels.persistence.chooser import abilities
+from rnnlab.kernels.persistence.cuda_chip import CudaChip
+from rnnlab.kernels.persistence.layers import Chip, TensorLayers
+from rnnlab.kernels.persistence.shapes import Shape, cluster_shape, grid_shape
+from rnnlab.network import check_gradients, check_input
+from rnnlab.records.workload import Workload
+
+NAMES = "persistent_grid", "persistent_cluster"
+
+
+class PersistentContestant:
+    """One kernel a layer and direction, products over all steps around it."""
+
+    launches = dict.fromkeys(("forward", "backward", "step"))  # copies of biases are CuPy's, not counted
+    own_parts = ("kernel",)  # the forward kernels without the input products
+
+    def __init__(self, problem: Problem, shape: Shape, chip: Chip):
+        import cupy
+
+        self.cupy, self.problem = cupy, problem
+        before = cupy.get_default_memory_pool().used_bytes()
+        self.layers = TensorLayers(problem.network, shape, problem.x.shape[:2], chip)
+        T, B, _ = problem.x.shape
+        self.layers.load(problem.x, check_input(problem.network, problem.x))
+        self.layers.load_gradients(problem.dy, check_gradients(problem.network, T, B, problem.dy))
+        self.layers.forward()
+        self.layers.backward()
+        cupy.cuda.Device().synchronize()
+        self.bytes = cupy.get_default_memory_pool().used_bytes() - before
+
+    def seconds(self, part: str, repeats: int) -> float:
+        """See contestant.Contestant."""
+        runs = {
+            "forward": [self.layers.forward],
+            "backward": [self.layers.backward],
+            "kernel": [self.layers.recur],
+        }
+        return seconds(runs.get(part, [self.layers.forward, self.layers.backward]), repeats)
+
+    def results(self) -> dict[str, np.ndarray]:
+        """See contestant.Contestant.  Raises RuntimeError if blocks waited for each other in vain."""
+        self.layers.check()
+        dx, _, gradients = self.layers.gradients()
+        return {"y": self.layers.outputs()[0], "dx": dx, **gradients}
+
+
+def contestant(problem: Problem, name: str) -> PersistentContestant:
+    """name: of NAMES.  Raises ValueError where the shape, precision or GPU does not allow it."""
+    shape = shape_of(name, problem.workload, problem.precision, abilities().sheet)
+    return PersistentContestant(problem, shape, CudaChip(problem.precision))
+
+
+def shape_of(name: str, workload: Workload, precision: str, device: Device) -> Shape:
+    """Raises ValueError with the reason where there is no shape."""
+    if name == "persistent_cluster":
+        return cluster_shape(workload.cell, workload.H, precision, device)
+    return grid_shape(workload.cell, workload.H, precision, workload.B, device)

@@ -1,0 +1,172 @@
+"""numba-cuda's own tests, run through the simulated GPU: `python -m bench.peer_suite`.
+
+Those tests count that its own simulator passes (cudapy, cudasim and doc_examples), and some that it skips:
+warps, cooperative groups, its examples.  What is needed beside rnnlab is numba-cuda, but no GPU:
+
+    pip install numba-cuda cuda-bindings filecheck cffi
+
+The results go to docs/simulator_peer_suite.md.
+"""
+
+import argparse
+import importlib.metadata
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from bench.peer_suite_worker import runs_anyway
+
+TESTS = "numba.cuda.tests"
+FOLDERS = ("cudasim", "doc_examples", "cudapy")
+SECONDS = 120  # for one module; the test that runs then is counted as failed and the others go on
+PAGE = Path(__file__).parents[1] / "docs/simulator_peer_suite.md"
+NOT_SUPPORTED = {  # part of a test's name: why it is no task of ours
+    "UnsupportedAlignment": "asks that `alignment` be refused, as its own simulator does; ours accepts it",
+    "external_cooperative": "links CUDA C++",
+    "TestFFI": "links CUDA C++",
+    "TestCPointer": "passes a raw pointer of the device",
+    "globals_constant_capture": "a kernel compiled once keeps the globals it saw; ours reads them anew",
+    "const_mode_val": "looks at compiled code; `rnnlab.compile_report` is for that",
+    "type_validation": "looks at typing errors of the compiler; strict mode is for that",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How one test ended in one simulator."""
+
+    test: str
+    outcome: str  # passed, failed, skipped
+    why: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return self.outcome == "passed"
+
+    @property
+    def module(self) -> str:
+        return self.test.removeprefix(f"{TESTS}.").rsplit(".", 2)[0]
+
+
+def modules() -> Iterator[str]:
+    """Dotted names of all test modules."""
+    package = importlib.util.find_spec("numba_cuda")
+    if package is None:
+        raise SystemExit("numba-cuda is not installed: pip install numba-cuda cuda-bindings filecheck cffi")
+    tests = Path(package.submodule_search_locations[0]) / "numba/cuda/tests"
+    for folder in FOLDERS:
+        for path in sorted((tests / folder).rglob("test_*.py")):
+            yield ".".join([TESTS, *path.relative_to(tests).with_suffix("").parts])
+
+
+def outcomes(simulator: str, module: str, wanted: Sequence[str] = ()) -> list[Outcome]:
+    """Every test of a module in a process of its own; started again behind a test that hangs."""
+    lines, ended = _said_by_worker(simulator, module, wanted)
+    done = {
+        line["test"]: Outcome(**line) for line in lines if line["outcome"] in ("passed", "failed", "skipped")
+    }
+    every = next((line["tests"] for line in lines if line["outcome"] == "found"), [])
+    started = {line["test"] for line in lines if line["outcome"] == "started"}
+    missing = [test for test in every if test not in done]
+    if not missing or missing[0] not in started:
+        return [*done.values()]
+    hung = Outcome(missing.pop(0), "failed", ended)
+    return [*done.values(), hung, *(outcomes(simulator, module, missing) if missing else [])]
+
+
+def _said_by_worker(simulator: str, module: str, wanted: Sequence[str]) -> tuple[list[dict], str]:
+    """The worker's lines, and what to say of a test that did not end."""
+    command = [sys.executable, "-m", "bench.peer_suite_worker", simulator, module, *wanted]
+    environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "RNNLAB_CUDA": "simulator"}
+    try:
+        output = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=SECONDS
+        ).stdout
+        ended = "its process died"
+    except subprocess.TimeoutExpired as late:
+        output, ended = (late.stdout or b"").decode(), f"no end within {SECONDS} s"
+    return [json.loads(line) for line in output.splitlines() if line.startswith("{")], ended
+
+
+def compare(module: str) -> list[tuple[Outcome, Outcome]]:
+    """(theirs, ours) for every test of a module that counts."""
+    theirs = {each.test: each for each in outcomes("theirs", module)}
+    wanted = [test for test, each in theirs.items() if each.passed or runs_anyway(module)]
+    if not wanted:
+        return []
+    ours = {each.test: each for each in outcomes("ours", module, wanted)}
+    return [(theirs[test], ours.get(test, Outcome(test, "failed", "did not run"))) for test in wanted]
+
+
+def page(pairs: list[tuple[Outcome, Outcome]]) -> str:
+    """The results as Markdown."""
+    both = [ours for theirs, ours in pairs if theirs.passed]
+    beyond = [ours for theirs, ours in pairs if not theirs.passed]
+    of, passed = (
+        Counter(ours.module for _, ours in pairs if yes(ours)) for yes in (bool, lambda o: o.passed)
+    )
+    return "\n".join(
+        [
+            "# numba-cuda's tests in the simulated GPU",
+            "",
+            "Made by `python -m bench.peer_suite` with numba-cuda "
+            f"{importlib.metadata.version('numba-cuda')}; not edited by hand.",
+            "",
+            f"- Tests that numba-cuda's own simulator passes: {len(both)}. Ours passes {_share(both)}.",
+            f"- Tests that it skips or fails, for warps and cooperative groups, and its documentation's "
+            f"examples: {len(beyond)}. Ours passes {_share(beyond)}.",
+            "",
+            "| module | passed | of |",
+            "|---|---|---|",
+            *(f"| {module} | {passed[module]} | {of[module]} |" for module in sorted(of)),
+            "",
+            "## Not passed",
+            "",
+            "| test | why |",
+            "|---|---|",
+            *(f"| {_short(ours)} | {_why(ours)} |" for _, ours in pairs if not ours.passed),
+            "",
+        ]
+    )
+
+
+def _share(outcomes: list[Outcome]) -> str:
+    passed = sum(each.passed for each in outcomes)
+    return f"{passed} ({passed / max(len(outcomes), 1):.1%})"
+
+
+def _short(outcome: Outcome) -> str:
+    return outcome.test.removeprefix(f"{TESTS}.")
+
+
+def _why(outcome: Outcome) -> str:
+    for part, why in NOT_SUPPORTED.items():
+        if part in outcome.test:
+            return f"not supported: {why}"
+    return "failed: " + outcome.why.replace("|", "\\|").replace("<", "&lt;")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run all and write the page, or only some modules and print it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("only", nargs="?", default="", help="part of a module's name")
+    only, pairs = parser.parse_args(arguments).only, []
+    for module in modules():
+        if only in module:
+            compared = compare(module)
+            pairs += compared
+            print(f"{module}: {sum(ours.passed for _, ours in compared)} of {len(compared)}", flush=True)
+    if only:
+        print(page(pairs))
+    else:
+        PAGE.write_text(page(pairs), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

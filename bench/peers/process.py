@@ -1,0 +1,127 @@
+"""A contestant's process, from outside: asked, one at a time, and standing still whenever it is not asked.
+
+Thread pools go on spinning for milliseconds after their work is done, and would take the cores of whoever is
+next in turn.  So a process that is not asked is stopped by the system (SIGSTOP) until it is.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from bench.peers import Candidate, wire
+from rnnlab.lab.blas import KERNELS
+
+ROOT = Path(__file__).resolve().parents[2]
+OWN_PEERS = ROOT / ".venv-peers" / "bin" / "python"  # what `make peers` sets up
+VARIABLE = "RNNLAB_PEERS_PYTHON"
+POOLS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "HL")  # <name>_NUM_THREADS says how many threads each may start
+NOTHING: Mapping[str, str] = {}
+PATIENCE = 900.0  # seconds for one answer; the slowest compilers need half a minute
+LAST_WORDS = 2000  # characters of what a process said before it ended
+
+
+class Failed(Exception):
+    """A contestant that raised, or is gone; says why in its own words."""
+
+
+class Peer:
+    """One contestant's process; to be used in a `with`."""
+
+    def __init__(self, candidate: Candidate, python: str, threads: int, variables: Mapping = NOTHING):
+        self.candidate, self.said = candidate, tempfile.TemporaryFile()
+        module = "bench.peers.serve"
+        self.process = subprocess.Popen(
+            [python, "-m", module, candidate.module, candidate.name, str(threads)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.said,
+            env=environment(os.environ, threads) | variables,
+            start_new_session=True,  # Ctrl-C ends the benchmark, which then ends its peers
+        )
+
+    def __enter__(self) -> "Peer":
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.process.kill()  # ends a stopped process too
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):  # a pipe to a process that is gone may hold a message for nobody
+                stream.close()
+        self.said.close()
+
+    def ask(
+        self, what: str, arrays: Mapping[str, np.ndarray] | None = None, **fields: object
+    ) -> tuple[dict, dict]:
+        """The answer to one question; the process runs only until it has given it."""
+        self._signal(signal.SIGCONT)
+        end = threading.Timer(PATIENCE, self.process.kill)
+        end.start()
+        try:
+            wire.send(self.process.stdin, {"ask": what, **fields}, arrays)
+            answer, results = wire.receive(self.process.stdout)
+        except (OSError, EOFError, ValueError) as error:
+            raise Failed(self._last_words(in_time=end.is_alive())) from error
+        finally:
+            end.cancel()
+        self._stand_still()
+        if "failed" in answer:
+            raise Failed(answer["failed"])
+        return answer, results
+
+    def _stand_still(self) -> None:
+        """Stop it, and wait until it has: a signal takes its time where all cores are busy."""
+        self._signal(signal.SIGSTOP)
+        if hasattr(os, "waitid"):
+            os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+
+    def _signal(self, number: int) -> None:
+        with suppress(ProcessLookupError):  # gone: the question that follows will say so
+            os.killpg(self.process.pid, number)
+
+    def _last_words(self, in_time: bool) -> str:
+        if not in_time:
+            return f"it did not answer within {PATIENCE:g} s"
+        self.process.kill()
+        status = self.process.wait()
+        self.said.seek(0, os.SEEK_END)
+        self.said.seek(max(0, self.said.tell() - LAST_WORDS))
+        lines = self.said.read().decode(errors="replace").strip().splitlines()
+        return f"its process ended (status {status}): {lines[-1] if lines else 'without a word'}"
+
+
+def environment(variables: Mapping[str, str], threads: int) -> dict[str, str]:
+    """What a contestant is started with: equal threads, BLAS kernels by the library's own choice."""
+    kept = {name: value for name, value in variables.items() if name not in KERNELS}
+    limits = {f"{pool}_NUM_THREADS": str(threads) for pool in POOLS}
+    return {**kept, **limits, "PYTHONPATH": str(ROOT)}
+
+
+def interpreter(candidate: Candidate, peers_python: str | None = None) -> str | None:
+    """The Python that can run it: this one where it has the package, else the peers'; None if neither has."""
+    if candidate.needs is None or find_spec(candidate.needs):
+        return sys.executable
+    python = find_peers_python(peers_python)
+    return python if python != sys.executable and _has(python, candidate.needs) else None
+
+
+def find_peers_python(given: str | None = None) -> str:
+    """The peers' interpreter: as given, as RNNLAB_PEERS_PYTHON says, that of `make peers`, or this one."""
+    return given or os.environ.get(VARIABLE) or (str(OWN_PEERS) if OWN_PEERS.exists() else sys.executable)
+
+
+def _has(python: str, package: str) -> bool:
+    find = f"import sys, importlib.util as u; sys.exit(u.find_spec({package!r}) is None)"
+    try:
+        return subprocess.run([python, "-c", find], capture_output=True, check=False).returncode == 0
+    except OSError as error:
+        raise OSError(f"{python}, the peers' Python, cannot be run: {error.strerror}") from error

@@ -1,0 +1,69 @@
+"""docs/performance.md: tables and picture are made from the latest full record, its prose is written.
+
+python -m bench.performance_page, or `rnnlab bench cpu --record` when done; a test says what is stale.
+"""
+
+import sys
+from pathlib import Path
+
+from bench import cpu_targets
+from bench.cpu_record import KIND
+from bench.provenance import ROOT
+from rnnlab import records
+from rnnlab.records import cpu_picture, cpu_report
+from rnnlab.records.workload import CELLS, SHAPES, Workload
+
+PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu_ladder.png"
+BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"
+NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\n"
+
+
+def latest() -> tuple[Path, dict] | None:
+    """The newest record that has every cell at every shape."""
+    full = {Workload(cell, *shape) for cell in CELLS for shape in SHAPES}
+    for path in reversed(records.kept(KIND)):
+        record = records.read(path)
+        if full <= {Workload(**case["workload"]) for case in record["cases"]}:
+            return path, record
+    return None
+
+
+def measured(path: Path, record: dict) -> str:
+    """The part of the page that a record makes."""
+    heading = "\n".join(f"- {line}" for line in cpu_report.heading(record).splitlines())
+    link = f"[{path.name}](../{path.relative_to(ROOT).as_posix()})"
+    source = f"- from {link}; `rnnlab record show {path.stem}` tells all of it"
+    alt = cpu_picture.finding(record)
+    parts = [f"{heading}\n{source}", f"![{alt}]({PICTURE.name})", "### Targets", cpu_targets.table(record)]
+    parts += ["### What they ask for", cpu_targets.asked(record)]
+    for cell in cpu_report.cells(record):
+        parts += [f"### {cell}", cpu_report.markdown(record, cell)]
+    parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
+    parts += ["### First call", cpu_report.first_calls(record)]
+    if absent := cpu_report.absent(record):
+        parts += ["### Not in the tables", "\n".join(f"- {line}" for line in absent)]
+    return "\n\n".join(parts) + "\n"
+
+
+def page(text: str) -> str:
+    """The page's text with its measured part made anew."""
+    newest = latest()
+    return with_measured(text, measured(*newest) if newest else NO_RECORD)
+
+
+def with_measured(text: str, tables: str) -> str:
+    """A page's text with what stands between its two marks made anew."""
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}{tables}{END}{rest.partition(END)[2]}"
+
+
+def refresh() -> None:
+    """Write page and picture; the picture carries the digest of the record it shows."""
+    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    if newest := latest():
+        _, record = newest
+        cpu_picture.draw(record).savefig(PICTURE, dpi=110, metadata={"Description": record["digest"]})
+
+
+if __name__ == "__main__":
+    sys.exit(refresh())

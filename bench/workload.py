@@ -1,0 +1,93 @@
+"""What is measured, on the CPU and on a GPU: training steps of a network, and the numbers they must give.
+
+A training step is the forward pass, the gradient of the inputs and the gradients of all parameters.  Its
+arithmetic is counted by `rnnlab.network.training_flops`: products only, a multiply and an add are two.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab import reference
+from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.kernels.persistence.numbers import loaded, stored
+from rnnlab.network import Network
+from rnnlab.records.workload import Workload
+
+STORED = {"tf32": "float32"}  # how numbers of a precision lie in memory, if not by its name
+
+
+class Wanted(NamedTuple):
+    """Results in float64, and what computed them."""
+
+    arrays: dict[str, np.ndarray]  # y [T,B,H], dx [T,B,I] and every gradient
+    source: str
+
+
+class Problem(NamedTuple):
+    """Numbers that every contestant of one precision gets, and must come back with."""
+
+    workload: Workload
+    precision: str  # float32, tf32, float16, bfloat16
+    network: Network  # in float32, rounded to what the precision holds
+    x: np.ndarray  # [T,B,I]
+    dy: np.ndarray  # [T,B,H]
+    wanted: dict[str, np.ndarray]  # y, dx and every gradient, in float64
+    reference: str = ""  # what computed them
+
+    @property
+    def given(self) -> dict[str, np.ndarray]:
+        """Parameters, x and dy by name."""
+        return {**self.network.parameters, "x": self.x, "dy": self.dy}
+
+    def error(self, results: dict[str, np.ndarray]) -> float:
+        """The largest relative error in units of what is tolerated: above 1 the results are wrong.
+
+        A result that is missing, or is not float32, counts as infinitely wrong.
+        """
+        tolerance = TOLERANCES[self.precision]
+        allowed = {name: tolerance.gradient for name in self.wanted} | {"y": tolerance.forward(len(self.x))}
+        right_type = lambda name: name in results and results[name].dtype == self.network.dtype
+        return max(
+            relative_error(results[name], want) / allowed[name] if right_type(name) else float("inf")
+            for name, want in self.wanted.items()
+        )
+
+
+def by_numpy(network: Network, x: np.ndarray, dy: np.ndarray) -> Wanted:
+    """The reference by rnnlab.reference; parameters, x [T,B,I] and dy [T,B,H] are taken as float64."""
+    exact = network.astype("float64")
+    y, _, saved = reference.forward(exact, x.astype("float64"))
+    dx, _, gradients = reference.backward(exact, saved, dy.astype("float64"))
+    return Wanted({"y": y, "dx": dx, **gradients}, "NumPy in float64")
+
+
+def problem(
+    workload: Workload,
+    precision: str = "float32",
+    exact: Callable[[Network, np.ndarray, np.ndarray], Wanted] = by_numpy,
+) -> Problem:
+    """Weights as PyTorch draws them, inputs and output gradients from the normal distribution, rounded.
+
+    exact(network, x, dy) computes the reference.
+    """
+    return Problem(workload, precision, *_numbers(workload, STORED.get(precision, precision), exact))
+
+
+@lru_cache(maxsize=4)
+def _numbers(workload: Workload, precision: str, exact: Callable, seed: int = 0) -> tuple:
+    """Network, x, dy, the reference and what computed it; the same for precisions that round alike."""
+    cell, T, B, I, H, L = workload
+    network, draw = Network.create(cell, I, H, layers=L, seed=seed), np.random.default_rng(seed)
+    parameters = {name: rounded(array, precision) for name, array in network.parameters.items()}
+    network = replace(network, parameters=parameters)
+    x, dy = (rounded(draw.standard_normal((T, B, size), dtype=np.float32), precision) for size in (I, H))
+    return network, x, dy, *exact(network, x, dy)
+
+
+def rounded(array: np.ndarray, precision: str) -> np.ndarray:
+    """The float32 numbers nearest to what the precision holds, ties to even; the GPU rounds to TF32."""
+    return array if precision == "float32" else loaded(stored(array, precision), precision)

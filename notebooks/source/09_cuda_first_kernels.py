@@ -1,0 +1,290 @@
+# %% [markdown]
+# # 09 · First kernels
+#
+# **Claim to test: what a kernel costs is decided less by what its threads compute than by which 32-byte pieces of memory its warps touch; and that can be counted without a GPU.**
+#
+# You will write kernels that run on a GPU, run them on whatever machine you have, and count what they move.
+#
+# - **Time:** 80 minutes, exercises included.
+# - **You need:** [02 · Back through time](02_bptt.ipynb) for the arrays; Python functions and NumPy indexing. No GPU.
+# - **Afterwards you can** write a kernel for any number of elements, say how many sectors an access moves before you run it, and find a race from a finding's two lines.
+
+# %%
+import rnnlab
+rnnlab.banner()
+
+# %%
+from rnnlab import drawings
+
+drawings.show("grid_block_warp")
+
+# %% [markdown]
+# ## 1 · A function that runs a thousand times
+#
+# A **kernel** is a function that a GPU runs once for every **thread**. You launch it on a **grid**: so many **blocks** of so many threads each. All threads run the same lines; each asks who it is, and does its own part.
+#
+# `from rnnlab import cuda` gives Numba's CUDA words. With a GPU they are `numba.cuda`; without one they are a simulator that runs every thread in Python and writes down what it does. The kernel is the same text in both.
+
+# %%
+import numpy as np
+
+from rnnlab import cuda
+from rnnlab.picture import show
+
+print("simulated" if cuda.is_simulated else "on a GPU")
+
+
+@cuda.jit
+def scale_kernel(a, x, y):
+    """y [n] becomes a·x, a thread for each element."""
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i]
+
+
+# %% [markdown]
+# `cuda.grid(1)` is the thread's place in the whole grid: `blockIdx.x · blockDim.x + threadIdx.x`. A launch, `kernel[blocks, threads]` called with the arguments, returns nothing; what the threads write stands in the arrays afterwards. A constant is written as `np.float32(10)`: a plain `10.0` is a float64, and float64 arithmetic is slower on most GPUs.
+#
+# **Predict:** 10 elements, blocks of 4 threads. How many blocks do you need, and how many threads have nothing to do?
+
+# %%
+my_blocks = 2
+
+x = np.arange(10, dtype="float32")
+y = np.zeros_like(x)
+scale_kernel[my_blocks, 4](np.float32(10), x, y)
+print(y)
+
+# %% [markdown]
+# Elements that no thread owned are still 0. With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. That line is not decoration. Take it away and look.
+
+# %%
+@cuda.jit
+def scale_without_end(a, x, y):
+    i = cuda.grid(1)
+    y[i] = a * x[i]
+
+
+try:
+    scale_without_end[3, 4](np.float32(10), x, y)
+except RuntimeError as fault:
+    print(fault)
+
+# %% [markdown]
+# The simulator stops and says which thread of which block reached beyond the end, on which line. A GPU would not: it has no bounds checks, and the two threads would read and overwrite whatever lies behind the array. **Who finds such a mistake first, you or your data, depends on whether you run it here before you run it there.**
+
+# %% [markdown]
+# ### Exercise: saxpy
+#
+# <!-- exercise: saxpy_kernel -->
+#
+# Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb), and one for any grid:
+#
+# <!-- exercise: tanh_kernel -->
+
+# %%
+rnnlab.progress("cuda_first_kernels")
+
+# %% [markdown]
+# ## 2 · Threads come in warps
+#
+# A GPU does not run threads one by one. It runs **warps** of 32 threads, the **lanes**, mostly in step: the same instruction for all of them. (Since 2017 lanes may drift apart; where their order matters, a kernel says so: section 4.) When that instruction loads from memory, the 32 lanes make one **request**, and the request moves whole **sectors** of 32 bytes: 8 float32 each.
+#
+# So the price of a load is not how many bytes the lanes want. It is how many sectors hold them. `cuda.observe` launches a kernel once and gives a report of both.
+
+# %%
+from rnnlab.views.access_map import strided_copy
+
+x, y = np.zeros(1024, "float32"), np.zeros(32, "float32")
+report = cuda.observe(strided_copy, 1, 32, x, y, 1, 0)
+report
+
+# %% [markdown]
+# On a GPU this cell prints a time instead: hardware keeps such counts to itself unless a profiler asks. What you see here is counted from every access of every thread.
+#
+# **Predict:** the kernel copies `x[offset + i·stride]`. With stride 1, 32 lanes want 128 bytes, in 4 sectors. How many sectors does stride 2 move? And 8? And 16?
+
+# %%
+my_guess = {2: 4, 4: 4, 8: 4, 16: 4}
+
+for stride, guess in my_guess.items():
+    x = np.zeros(32 * stride, "float32")
+    moved = cuda.observe(strided_copy, 1, 32, x, y, stride, 0).counts
+    sectors = moved.global_load_sectors if moved else "not counted on a GPU"
+    print(f"stride {stride:2}: you guessed {guess}, moved were {sectors} sectors")
+
+# %% [markdown]
+# From stride 8 on every lane has a sector of its own, 32 of them, and it gets no worse: seven eighths of what moves is thrown away. Now move the sliders. Colours are sectors, ticks are lanes.
+#
+# **Look for:** what does an offset of 1 cost at stride 1? Which offsets cost nothing?
+
+# %%
+from rnnlab.views.access_map import explore_stride
+
+explore_stride()
+
+# %% [markdown]
+# An offset of 8 elements is a whole sector and costs nothing; any other offset makes a row of 32 lanes straddle one sector more. Lanes that read neighbouring elements are called **coalesced**. The rule to keep: *let neighbouring threads touch neighbouring elements.*
+
+# %% [markdown]
+# ## 3 · The transpose: one side always loses
+#
+# Transposing a matrix computes nothing, so memory is all there is. The naive kernel reads along rows, and therefore writes along columns.
+#
+# **Predict:** a matrix of 64 by 64, blocks of 8 by 8 threads. A warp is then 8 columns by 4 rows. How many sectors does a warp's read move, and how many its write?
+
+# %%
+@cuda.jit
+def naive_transpose(x, y):
+    """y [columns,rows] becomes the transpose of x [rows,columns]."""
+    column, row = cuda.grid(2)
+    if row < x.shape[0] and column < x.shape[1]:
+        y[column, row] = x[row, column]
+
+
+x = np.random.default_rng(0).normal(size=(64, 64)).astype("float32")
+y = np.zeros_like(x)
+naive = cuda.observe(naive_transpose, (8, 8), (8, 8), x, y)
+print("right:", np.array_equal(y, x.T))
+naive
+
+# %%
+if naive.counts:
+    requests = naive.counts.global_load_requests
+    print(f"a read moves {naive.counts.global_load_sectors / requests:g} sectors, 4 rows of 32 bytes")
+    print(f"a write moves {naive.counts.global_store_sectors / requests:g} sectors, 8 rows of 16 bytes")
+
+# %% [markdown]
+# Reading, a warp covers 4 rows of exactly one sector. Writing, it covers 8 rows of y, 4 elements of each: 8 sectors, each half used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
+#
+# The way out is a detour through **shared memory**, some dozens of kilobytes that the threads of a block have in common and that are not divided into sectors: read a tile along its rows, wait for each other, write along the rows of the result.
+
+# %% [markdown]
+# ### Exercise: a transpose without losers
+#
+# <!-- exercise: transpose_coalesced -->
+#
+# The check counts sectors: no more than rows need.
+
+# %%
+rnnlab.progress("cuda_first_kernels")
+
+# %% [markdown]
+# ## 4 · What “wait for each other” means
+#
+# Threads of a block run in no order that you may rely on. Between “I have written my number” and “I read yours” there must be something that orders the two: `cuda.syncthreads()`, the **barrier**, at which all threads of the block meet.
+#
+# This kernel turns 32 numbers round. It has no barrier. **Predict:** will the result be right here? Would it be right on a GPU?
+
+# %%
+@cuda.jit
+def reverse_with_a_race(x):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    part[i] = x[i]
+    x[i] = part[31 - i]
+
+
+numbers = np.arange(32, dtype="float32")
+race = cuda.observe(reverse_with_a_race, 1, 32, numbers)
+print(numbers[:4], "…", numbers[-4:])
+race
+
+# %% [markdown]
+# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read what nobody had written yet. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
+#
+# A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds the same race:
+
+# %%
+if cuda.is_simulated:
+    for seed in (1, 2):
+        with cuda.settings(shuffle=True, seed=seed):
+            found = cuda.observe(reverse_with_a_race, 1, 32, np.arange(32, dtype="float32")).findings
+        print([finding.kind for finding in found])
+
+# %% [markdown]
+# Now the barrier, in the right place.
+
+# %%
+@cuda.jit
+def reverse(x):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    part[i] = x[i]
+    cuda.syncthreads()
+    x[i] = part[31 - i]
+
+
+numbers = np.arange(32, dtype="float32")
+fixed = cuda.observe(reverse, 1, 32, numbers)
+print(numbers[:4], "…", numbers[-4:])
+print("findings:", [finding.kind for finding in fixed.findings])
+
+# %% [markdown]
+# ### Exercise: fix the race
+#
+# <!-- exercise: fix_the_race -->
+#
+# Somebody's kernel smooths numbers in a ring, step after step. It needs two barriers. Where?
+
+# %%
+rnnlab.progress("cuda_first_kernels")
+
+# %% [markdown]
+# ## 5 · Break it: a barrier that not all reach
+#
+# A barrier waits for *all* threads of the block. **Predict:** what happens when only half of them come?
+
+# %%
+@cuda.jit
+def half_a_barrier(x):
+    i = cuda.threadIdx.x
+    if i < 16:
+        cuda.syncthreads()
+    x[i] = i
+
+
+try:
+    half_a_barrier[1, 32](np.zeros(32, "float32"))
+except RuntimeError as fault:
+    print(fault)
+
+# %% [markdown]
+# A GPU may hang there for ever, or go on with numbers that nobody can explain; the manual calls it undefined. The simulator counts who has come. Change the condition to `i < 32`, run the cell again, and the complaint is gone.
+#
+# ## Recap
+
+# %%
+rows = [
+    ("who am I", "cuda.grid(1), threadIdx, blockIdx"),
+    ("threads to spare", "if i < x.size"),
+    ("more elements than threads", "range(grid(1), n, gridsize(1))"),
+    ("price of an access", "sectors of 32 bytes a warp touches"),
+    ("order within a block", "cuda.syncthreads(), by all threads"),
+]
+for question, answer in rows:
+    print(f"{question:30}{answer}")
+
+# %% [markdown]
+# ## Recall
+#
+# Answer first, then open.
+#
+# <details><summary>33 elements, blocks of 32 threads: how many blocks, and how many idle threads?</summary>2 blocks; 31 threads of the second one.</details>
+#
+# <details><summary>A warp loads 32 neighbouring float64. How many sectors?</summary>8: 256 bytes.</details>
+#
+# <details><summary>All 32 lanes load the same element. How many sectors?</summary>1.</details>
+#
+# <details><summary>Why is a right result no proof that there is no race?</summary>Another order of the threads, which a GPU may choose, can give another result.</details>
+#
+# <details><summary>May a barrier stand in an if?</summary>Only if all threads of the block take the same branch.</details>
+
+# %% [markdown]
+# ## Sources
+#
+# - NVIDIA, *CUDA C++ Programming Guide*: thread hierarchy, warps, 32-byte sectors of global memory, barriers and what is undefined about them.
+# - Numba, *CUDA Python Reference*: the words that kernels here are written in. [github.com/NVIDIA/numba-cuda](https://github.com/NVIDIA/numba-cuda)
+# - M. Harris, *An Efficient Matrix Transpose in CUDA C/C++*, 2013: the transpose through shared memory.
+#
+# Next: [10 · Shared memory](10_cuda_shared_memory.ipynb)

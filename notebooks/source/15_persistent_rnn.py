@@ -1,0 +1,340 @@
+# %% [markdown]
+# # 15 · Weights that stay
+#
+# **Claim to test: a recurrent step must load its weights from memory, so for small minibatches memory bandwidth limits its speed.**
+#
+# In 2016 a group at Baidu stored the weights in the registers of the chip for a whole sequence. You will find out which layers fit, which thread stores which weight, how blocks synchronise without a new launch, and write the kernel. The recap counts the loads and tests the claim.
+#
+# - **Time:** 120 minutes, exercises included.
+# - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [10 · Shared memory](10_cuda_shared_memory.ipynb). No GPU.
+# - **Afterwards you can** say whether a layer fits on a chip, distribute its weights over threads, write a barrier between blocks and a persistent kernel in Python, and count what it never loads.
+
+# %%
+import rnnlab
+rnnlab.banner()
+
+# %%
+from rnnlab import drawings
+
+drawings.show("weights_on_chip")
+
+# %% [markdown]
+# ## 1 · What a step loads
+#
+# A layer of 1 152 units in float32 has 5.3 MB of recurrent weights, and every step multiplies with all of them. **Predict:** how long does a TitanX, 336 GB/s, need to read them once? And how long does its arithmetic need with four sequences?
+
+# %%
+from rnnlab.devices import DEVICES
+
+my_guess = {"read": 1.0, "compute": 1.0}
+titan, H, B = DEVICES["TitanX"], 1152, 4
+read = 4 * H * H / titan.bandwidth * 1e-3
+compute = 2 * B * H * H / titan.peak / 1e6
+print(f"read {read:.1f} µs, compute {compute:.1f} µs a step: {read / compute:.0f} times as long; you guessed {my_guess}")
+print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of {titan.peak:.1f} TFLOP/s")
+
+# %% [markdown]
+# At the peak rates of the data sheet, reading takes several times as long as computing: the cell prints how many times. More sequences share one reading of the weights; with four sequences, sharing is not enough. But a minibatch of 64 needs sixteen times the memory of a minibatch of 4 for everything that is saved for the backward pass, and that is why the group wanted small minibatches.
+#
+# Their text *states*: about 90 GFLOP/s before and 2.8 TFLOP/s after, about 30 times as fast, at a minibatch of 4, with 1 152 units on a TitanX. The numbers below are **read off their figure**. Its axis begins at 0 and ends at 62, and 0 cannot be a minibatch; the course reads the point at 0 as a minibatch of 1. The points at 4 and 62 may therefore be minibatches of 5 and 63.
+
+# %%
+from rnnlab.views.minibatch_view import PUBLISHED
+
+for name, rates in PUBLISHED.items():
+    for B, rate in rates.items():
+        print(f"{name:10} at {B:2} on the axis: {rate:.2f} TFLOP/s, {2 * B * H * H / rate / 1e6:6.1f} µs a step (read off)")
+step = 2 * 4 * H * H / PUBLISHED["persistent"][4] / 1e6
+print(f"reading all weights once takes {read:.1f} µs, {read / step:.1f} times as long as the persistent kernel's step at 4")
+
+# %% [markdown]
+# Published, Diamos and others 2016; the kernel was written in assembly. With four sequences the persistent kernel's step takes less time than one reading of the weights from memory. So this kernel does not read them in each step. The other two are slower than that reading would allow, too: their products were written for larger minibatches.
+
+# %% [markdown]
+# ## 2 · What fits
+#
+# A multiprocessor has 256 KiB of registers, and a chip has many multiprocessors: together more than many of these chips have second-level cache. Registers, normally the smallest memory, are then the largest one near the arithmetic (the authors call this an *inverted memory hierarchy*). **Predict:** how many MiB of registers has an H200 in all, and how many units may an LSTM have if its recurrent weights fit into half of them?
+
+# %%
+my_guess = {"MiB": 4, "units": 500}
+for name in ("TitanX", "V100", "A100", "H200"):
+    device = DEVICES[name]
+    half = device.registers / 2
+    print(f"{name:7} {device.registers / 2**20:5.1f} MiB of registers; half of them hold "
+          f"{(half / 4) ** 0.5:5.0f} units of a plain RNN, {(half / 16) ** 0.5:4.0f} of an LSTM (float32)")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# Half, because a thread also needs registers for sums, addresses and loads in flight. Half is what a compiler usually leaves; in assembly the group used 216 of a thread's 255 registers for weights, 85 %, so their 1 152 units fit where half would hold fewer.
+#
+# Shared memory adds room. From Hopper on, the blocks of a **cluster** can access each other's shared memory, so that a small layer need not spread over the whole chip. Portable programs use clusters of up to 8 blocks; 16 blocks are possible on an H200, but a kernel has to request this *non-portable* size. All blocks of a cluster run in one GPC, a group of about 16 multiprocessors, so fewer clusters run at once than 132 / 16 suggests; `cudaOccupancyMaxActiveClusters` returns how many.
+#
+# Move the sliders. **Look for:** the largest LSTM that fits into one cluster, and what two bytes a weight change.
+
+# %%
+from rnnlab.views.chip_view import explore_chip
+
+explore_chip()
+
+# %% [markdown]
+# ### Exercise: does it fit?
+#
+# <!-- exercise: fits_on_chip -->
+#
+# In [work/15_persistent_rnn.ipynb](../work/15_persistent_rnn.ipynb).
+
+# %%
+rnnlab.progress("persistent_rnn")
+
+# %% [markdown]
+# ## 3 · Which thread stores which weight
+#
+# Registers belong to threads. So each weight is stored by exactly one thread. Diamos and his colleagues cut the matrix in both directions: 1 152 by 1 152 weights over 24 blocks of 256 threads are 216 weights a thread, without a rest.
+#
+# The course's kernel gives each warp whole units, with all gates of each unit, so that the warp alone can compute the unit. The columns are distributed over the 32 lanes. **Predict:** which columns has lane 3 for 100 units?
+#
+# In a Numba kernel, `cuda.local.array(n, np.float32)` declares an array that each thread has for itself. If n is a constant and the compiler can unroll the loops over it, the array lives in registers; else it lives in *local memory*, which is as slow as global memory. The size must be a constant, as for a shared array.
+
+# %%
+from rnnlab.kernels.persistence.capacity import weights_of_thread
+from rnnlab.kernels.persistence.tiles import Tiles
+
+print("published tilings:", weights_of_thread(1152, 1152, 24, 256), weights_of_thread(1792, 1792, 56, 256))
+tiles = Tiles(gates=1, hidden=100, units=2, warps=4)
+mine = [column for column in range(100) if tiles.owner(0, column)[1] == 3]
+print(f"lane 3 of the first warp stores columns {mine} of unit 0")
+print(f"{tiles.blocks} blocks of {tiles.threads} threads, {tiles.weights} weights each")
+
+# %% [markdown]
+# Neighbouring lanes have neighbouring columns: when all lanes read h, they read 32 neighbouring numbers, a coalesced access (lesson 09).
+#
+# ### Exercise: the tile of a thread
+#
+# <!-- exercise: tile_for_thread -->
+
+# %%
+rnnlab.progress("persistent_rnn")
+
+# %% [markdown]
+# ## 4 · Blocks that synchronise
+#
+# The end of a kernel is a barrier: the next kernel in the stream sees everything that was written before. Inside one kernel the blocks have to synchronise by themselves, and CUDA promises no order between blocks. Here is an obvious attempt: a counter that each block increments.
+#
+# **Predict:** what will the simulator report?
+
+# %%
+import numpy as np
+
+from rnnlab import cuda
+
+
+@cuda.jit
+def synchronise_by_counter(history, counter, steps):
+    i = cuda.grid(1)
+    for t in range(steps):
+        history[t + 1, i] = history[t, i - 1] + np.float32(1)  # thread 0 reads the last column
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.add(counter, 0, 1)
+            while cuda.atomic.add(counter, 0, 0) < (t + 1) * cuda.gridDim.x:
+                pass
+        cuda.syncthreads()
+
+
+history = np.zeros((4, 8), "float32")
+observation = cuda.observe(synchronise_by_counter, 2, 4, history, np.zeros(1, "int32"), 3)
+for finding in observation.findings:
+    print(finding)
+print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRONG")
+
+# %% [markdown]
+# The kernel is wrong, even if its numbers are right in this run: other threads of the block may still be writing when thread 0 increments the counter, and nothing makes their writes visible to other blocks first. On a GPU such a kernel may work nearly always.
+#
+# Two things are missing. **Change** the cell: add `cuda.threadfence()` before the `atomic.add`, and run it again. The simulator still reports a finding, because thread 0 does not wait for the other threads of its block. Then add `cuda.syncthreads()` before `if cuda.threadIdx.x == 0:`, and a `cuda.threadfence()` after the `while`.
+#
+# ### The memory model, in short
+
+# %% [markdown]
+# - **Order.** A thread sees its own writes in order. Another thread may see them in any order, unless both synchronise.
+# - **Release.** `cuda.threadfence()`, then an atomic write to a flag: everything that the thread wrote before is published with the flag.
+# - **Acquire.** An atomic read that sees the flag, then `cuda.threadfence()`: everything that was published with the flag is visible to later reads. Both sides need their fence.
+# - **Scope.** `syncthreads` orders the threads of one block. `threadfence` orders memory for the whole device, `threadfence_system` also for the CPU and other GPUs.
+
+# %% [markdown]
+# - **Cumulativity.** After `syncthreads`, what the whole block wrote counts as written before thread 0's fence. So one fence, by the thread that sets the flag, publishes the writes of its block. A fence by every writer before the barrier is right as well, only more work.
+# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever; read a flag with an atomic, or with `cuda.ldcv`, which does not take the cached value.
+#
+# With one flag for each block, in place of one counter, no block waits for its turn to add. Flags count steps and are compared with `<`, not with `!=`: a fast block may already have set the flag of the next step before a slow one has read it.
+
+# %% [markdown]
+# **Break it:** what if there are more blocks than the chip can run at once? The running blocks wait for blocks that cannot start. Blocks that all run at the same time are called **co-resident**.
+
+# %%
+@cuda.jit
+def wait_for_all(flags):
+    if cuda.threadIdx.x == 0:
+        cuda.atomic.exch(flags, cuda.blockIdx.x, 1)
+        for block in range(cuda.gridDim.x):
+            while cuda.atomic.add(flags, block, 0) < 1:
+                pass
+
+
+if cuda.is_simulated:
+    for blocks in (40, 100):
+        with cuda.settings(checks=False, device="T4"):
+            try:
+                wait_for_all[blocks, 1024](np.zeros(blocks, "int32"))
+                print(f"{blocks} blocks of 1024 threads: all flags were seen")
+            except RuntimeError as fault:
+                print(f"{blocks} blocks:", str(fault).splitlines()[1][:180])
+
+# %% [markdown]
+# A T4 runs 40 such blocks at once. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another process on the same GPU can still take room away from an ordinary launch. In addition, the course's kernels wait for a flag for a limited time only and then end with an error code: a mistake must not hang the device. (The Baidu group did the same before cooperative launches existed: their barrier had a time-out, and the CPU started the kernel again.)
+#
+# On a GPU, `compute-sanitizer --tool racecheck` looks for races in *shared* memory and `--tool synccheck` for wrong barriers; neither finds a missing fence between blocks.
+#
+# ### Exercise: a barrier of flags
+#
+# <!-- exercise: flag_barrier -->
+#
+# The simulator reports a missing fence on either side, a flag that is set too early, and threads that wait for ever.
+
+# %%
+rnnlab.progress("persistent_rnn")
+
+# %% [markdown]
+# ## 5 · The kernel
+#
+# Now everything together: weights into registers, a loop over time, an exchange of h, a barrier a step. h is exchanged through the history of all states, which the backward pass needs anyway: each element is written once, so no block can read an old number or overwrite one that is still needed.
+#
+# Below is the barrier of the course's kernels. `load_acquire` is an atomic read with a fence in it; `syncthreads_or` is a barrier that also returns whether any thread passed a value other than 0, here: whether a thread waited too long.
+#
+# **Predict:** how many times does a persistent kernel load each weight, for 8 steps?
+
+# %%
+from rnnlab.kernels.persistence import kernels
+from rnnlab.notebook import show_source
+
+show_source(kernels.meet)
+
+# %%
+from inspect import getsource
+
+tiles = Tiles(gates=1, hidden=12, units=1, warps=1)
+source = getsource(kernels).splitlines()
+reads_weights = next(number for number, text in enumerate(source, 1) if "= weights[" in text)
+kernel = kernels.forward_kernel("rnn_tanh", tiles, "float32")
+rng = np.random.default_rng(0)
+weights = rng.normal(size=(12, 12)).astype("float32") / 4
+for steps in (1, 8):
+    gates, h = rng.normal(size=steps * 12).astype("float32"), np.zeros((steps + 1) * 12, "float32")
+    flags, failed = np.zeros(tiles.blocks, "int32"), np.zeros(1, "int32")
+    observation = cuda.observe(kernel, tiles.blocks, tiles.threads, weights, np.zeros(12, "float32"), gates, h,
+                       np.zeros(steps * 12, "float32"), flags, failed, steps, 1)
+    if observation.counts:
+        weight_loads = observation.lines[reads_weights].global_loads
+        print(f"{steps} steps on {tiles.blocks} blocks: {weight_loads} loads of weights, "
+              f"with a launch a step {steps * 12 * 12}; findings: {len(observation.findings)}")
+
+# %% [markdown]
+# If the two lines show the same number of loads, each of the 144 weights is loaded once, however long the sequence is; only the loads of h, inputs and flags grow with the steps. In a real layer weights are nearly all of the bytes: H² numbers a step, against H numbers for each block.
+#
+# ### Exercise: a persistent RNN
+#
+# <!-- exercise: persistent_rnn_kernel -->
+#
+# The smallest one: 16 units, one thread for each. It is graded by its loads.
+
+# %%
+rnnlab.progress("persistent_rnn")
+
+# %% [markdown]
+# The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward, the same bits in every run. They are a rung of the ladder like any other.
+
+# %%
+from rnnlab import reference
+from rnnlab.ladder import find, persistent
+from rnnlab.network import Network
+
+network = Network.create("lstm", 3, 8, seed=0)
+x = rng.normal(size=(5, 2, 3)).astype("float32")
+y, _, saved = persistent.forward(network, x)
+dx, _, gradients = persistent.backward(network, saved, np.ones_like(y))
+want, _, saved = reference.forward(network, x)
+print("right:", np.allclose(y, want, atol=1e-5),
+      np.allclose(dx, reference.backward(network, saved, np.ones_like(y))[0], atol=1e-4))
+print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
+
+# %% [markdown]
+# They were compiled without a GPU: with up to 64 weights a thread for a T4 or an A100 and 128 for an H200, the compiler spills nothing, and a test checks that. How fast they are is **not known yet**: no GPU has run them so far. `rnnlab bench gpu --suite persistent` measures it.
+
+# %% [markdown]
+# ## 6 · What small minibatches are for
+#
+# A layer saves its inputs and states for the backward pass. This memory grows with the minibatch; the weights do not. The group states: with 64 sequences 7 layers fit, with 4 sequences 110, trained as a residual network.
+#
+# Their count and the exercise's differ. They count one array of activations a layer (1 200 units, 64 sequences, 700 steps: 215 MB) and do not say all that shares their memory; the exercise counts two arrays, inputs and states, and weights with gradients and momenta. So compare the ratios, not the numbers of layers.
+#
+# ### Exercise: memory for depth
+#
+# <!-- exercise: activation_memory -->
+
+# %%
+rnnlab.progress("persistent_rnn")
+
+# %%
+for B in (64, 16, 4):
+    saved_bytes = 2 * 700 * B * 1152 * 4
+    layers = 6 * 10**9 // (saved_bytes + 3 * 2 * 1152**2 * 4)
+    print(f"minibatch {B:2}: {saved_bytes / 1e6:5.0f} MB a layer for 700 steps of 1152 units, two arrays; "
+          f"6 GB hold {layers} layers, {layers * 2 * 1152**2 / 1e6:.0f} million weights")
+
+# %% [markdown]
+# Deeper networks have more weights: the last column counts them. The paper reports twelve times the parameters in the same memory.
+#
+# And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence, and a CUDA graph makes a launch cost little more than a barrier. So a persistent kernel gains less today: it saves launches and reads from the cache, and in a cluster h need not go through the cache at all. How much that is, only a measurement can tell.
+#
+# ## Recap
+
+# %%
+rows = [
+    ("persistent", "one launch for a sequence; weights stay in registers"),
+    ("room", "about half of the registers, most of the shared memory"),
+    ("tile", "every weight is stored by exactly one thread"),
+    ("barrier of flags", "block barrier, fence, flag; read all flags; fence, block barrier"),
+    ("co-resident", "no more blocks than can run at once"),
+    ("history", "each element is written once: no old numbers, no early overwriting"),
+    ("small minibatch", "memory for depth, and for more GPUs"),
+]
+for question, answer in rows:
+    print(f"{question:18}{answer}")
+
+if observation.counts:
+    holds = weight_loads > 12 * 12
+    print(f"\nclaim, weights must be loaded in each step: {'holds' if holds else 'does NOT hold'};",
+          f"{weight_loads} loads for {steps} steps")
+
+# %% [markdown]
+# ## Recall
+#
+# Answer first, then open.
+#
+# <details><summary>Why does a minibatch of 64 hide the problem?</summary>64 sequences share one reading of the weights.</details>
+#
+# <details><summary>What is wrong if thread 0 increments a counter without a barrier of its block?</summary>Other threads of the block may not have written yet, and without a fence their writes may not be visible to other blocks.</details>
+#
+# <details><summary>Why must all blocks be co-resident?</summary>A waiting block does not end, so a block that has not started never gets a multiprocessor.</details>
+#
+# <details><summary>Why does the reader need a fence, too?</summary>Without it, its plain reads of the data may happen before its read of the flag, or return old values from the L1 cache.</details>
+#
+# <details><summary>Why is h exchanged through the whole history, and not through two buffers in turn?</summary>The backward pass needs the history anyway, and an element that is written once can be neither old nor overwritten early.</details>
+#
+# <details><summary>A thread stores 216 weights. Why not 255?</summary>It has 255 registers in all, and needs some for sums, addresses and loads.</details>
+
+# %% [markdown]
+# ## Sources
+#
+# - G. Diamos and others, *Persistent RNNs: Stashing Recurrent Weights On-Chip*, ICML 2016; blog and figure: svail/persistent_rnns; tilings: baidu-research/persistent-rnn. TFLOP/s are read off the figure, whose axis begins at 0; 90 GFLOP/s, 2.8 TFLOP/s, 30 times, and 7 and 110 layers are stated; TitanX, 1 152 units.
+# - NVIDIA, *PTX ISA*, chapter on the memory consistency model: scopes, release and acquire patterns, `fence`.
+# - NVIDIA's data sheets: registers, shared memory, bandwidths.
+#
+# Next: [16 · Tensor cores, registers, clusters](16_persistent_cuda.ipynb)

@@ -1,0 +1,371 @@
+# %% [markdown]
+# # 16 · Tensor cores, registers, clusters
+#
+# **Claim to test: once weights stay in registers, a step mostly waits for h to reach the other blocks; a barrier of the whole chip takes three times as long as waiting for h itself.**
+#
+# The claim rests on published latencies and estimates: these kernels have not run on a GPU yet. You will read them, find what limits their speed, and predict what a GPU will measure.
+#
+# - **Time:** 110 minutes, exercises included.
+# - **You need:** [15 · Weights that stay](15_persistent_rnn.ipynb), [14 · Layers side by side](14_network_schedule.ipynb). No GPU.
+# - **Afterwards you can** say which part of a tensor core's tile a lane holds, how many weights a thread can store, why two alternating rows need no second barrier, and how fast a step can be at best.
+
+# %%
+import rnnlab
+rnnlab.banner()
+
+# %% [markdown]
+# ## 1 · What a step costs
+#
+# Six prices, for an H200: a launch by the host, a node of a CUDA graph, a barrier of all blocks, an **exchange** in which every block reads a number until it has been written, a read from the second-level cache, and a **push**, by which a block writes into another block's shared memory. **Predict:** order them, the slowest first. How many pushes does a barrier cost?
+
+# %%
+from rnnlab import drawings
+from rnnlab.kernels.persistence.floor import H200
+
+drawings.show("cluster_exchange")
+
+my_guess = {"order": "launch, ...", "pushes for a barrier": 1}
+prices = {"launch": H200.launch, "graph node": H200.node, "barrier of the chip": H200.grid_barrier,
+          "exchange": H200.grid_exchange, "push": H200.push, "read of the second-level cache": H200.l2}
+for name, price in sorted(prices.items(), key=lambda item: -item[1]):
+    print(f"{name:31}{price:6.3f} µs")
+print(f"a barrier costs {H200.grid_barrier / H200.push:.1f} pushes; you guessed {my_guess}")
+print("measured on this machine:", H200.measured)
+
+# %% [markdown]
+# None of them was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
+#
+# A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
+#
+# For the product the course assumes 60 % of the data sheet's tensor-core rate, an *estimate* of what a warp's own `mma` instructions reach. Hopper's `wgmma`, an instruction of four warps that reads one factor from shared memory, can reach more; these kernels do not use it. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+
+# %%
+from rnnlab.kernels.persistence.floor import floor
+from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.devices import find
+
+my_guess = {"grid": 2.0, "cluster": 1.0}
+gpu, ratios = find("H200"), {}
+for hidden, B in ((256, 8), (512, 8), (512, 64), (1024, 8), (1024, 64)):
+    ways = {"grid": grid_shape("lstm", hidden, "bfloat16", B, gpu)}
+    if hidden <= 512:
+        ways["cluster"] = cluster_shape("lstm", hidden, "bfloat16", gpu)
+    for name, shape in ways.items():
+        parts = floor(shape, B, gpu)
+        line = " + ".join(f"{part} {time:.2f}" for part, time in parts._asdict().items())
+        ratios[hidden, B, name] = parts.exchange / parts.step
+        print(f"LSTM {hidden:4}, {B:2} sequences, {name:8}{line} = {parts.step:.2f} µs, predicted; "
+              f"exchange {parts.exchange / parts.step:.0%}")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step. With 64, reading h costs more (the middle number): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
+#
+# 16 blocks are the largest cluster of an H200. This size is non-portable: a kernel must request it, and only 8 are guaranteed on every GPU with clusters. A cluster lies in one GPC (a group of some 16 multiprocessors), so fewer clusters can run at once than multiprocessors divided by 16; `cudaOccupancyMaxActiveClusters` gives the number.
+#
+# Move the sliders. **Look for:** the size from which the cluster kernel refuses to run, and the minibatch from which its floor is below the grid's.
+
+# %%
+from rnnlab.views.step_view import explore_step
+
+explore_step()
+
+# %% [markdown]
+# ## 2 · Tensor cores
+#
+# A tensor core multiplies small tiles. The instruction `mma.m16n8k16` multiplies 16 rows by 16 numbers of the weights with 16 numbers by 8 sequences of h, and adds the result to 16 rows by 8 sequences of sums. Two 16-bit numbers share a **word** of 32 bits. The tiles are distributed over a warp's 32 lanes.
+#
+# **Predict:** how many words of each tile does a lane hold? Below is the CUDA C++ of the kernels: `asm` inserts the instruction, `"+f"` are registers with float that are read and written, `"r"` are registers with words that are read.
+
+# %%
+from rnnlab.kernels.persistence.shapes import FOLDER
+
+my_guess = {"weights": 1, "h": 1, "sums": 1}
+text = (FOLDER / "persistence/instructions.cuh").read_text(encoding="utf-8")
+print(text[text.index("// sum [16,8]"):text.index("DEVICE float from_lane")].strip())
+print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums {16 * 8 // 32}; you guessed {my_guess}")
+
+# %% [markdown]
+# The hardware fixes which words those are: the PTX manual has a drawing of each tile. Write a lane's number as 4g + t. Of h it holds words t and t + 4 of sequence g; of the sums, rows g and g + 8 of sequences 2t and 2t + 1. **Predict:** which lane holds word 5 of sequence 2?
+
+# %%
+my_guess = 0
+print("h: the lane that holds each word, its two registers a and b")
+for word in range(8):
+    print(f"  word {word}", *(f"{4 * sequence + word % 4:3}{'ab'[word // 4]}" for sequence in range(8)))
+print("sums: the lane of each row, its four registers a to d")
+for row in (0, 1, 7, 8, 15):
+    print(f"  row {row:3}", *(f"{4 * (row % 8) + sequence // 2:3}{'abcd'[2 * (row // 8) + sequence % 2]}"
+                              for sequence in range(8)))
+print("you guessed lane", my_guess)
+
+# %% [markdown]
+# The lane that has a unit's sum is not the lane that needs its h in the next step. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
+#
+# Lane t needs words t and t + 4 of a tile: two reads of 4 bytes, four for two tiles. But a sum may add its terms in any order. The kernels take tiles in **pairs** over 16 words: lane t reads words 4t to 4t + 3 with one instruction, two for each tile. **Predict:** does the product change?
+
+# %%
+import numpy as np
+
+rng = np.random.default_rng(0)
+weights, h = rng.integers(-8, 8, (16, 16)), rng.integers(-8, 8, (16, 8))
+tiles = [[4 * t + 2 * which + k for k in (0, 1) for t in range(4)] for which in (0, 1)]
+paired = sum(weights[:, words] @ h[words] for words in tiles)
+for which, words in enumerate(tiles):
+    print(f"tile {which} takes words {words}; lane t = 1 holds {words[1]} and {words[5]}")
+print("the same product:", np.array_equal(paired, weights @ h))
+
+# %% [markdown]
+# It is the same, because weights and h are reordered in the same way. Weights are arranged once, before the launch; h is then read 16 bytes at a time. With rounded numbers another order changes the last bits, but in the same way in every run.
+#
+# ### Exercise: a fragment of weights
+#
+# <!-- exercise: pack_fragment -->
+#
+# In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb).
+
+# %%
+rnnlab.progress("persistent_cuda")
+
+# %% [markdown]
+# ## 3 · Registers
+#
+# A thread has at most 255 registers. Weights must leave room for sums, addresses, and loads in flight. Weights that do not fit can be stored in shared memory, if the kernel's author writes that; else the compiler **spills** them to local memory, and every step reads them from there. (The hardware allocates registers in groups of 8 a thread, so 170 available registers are 168 usable ones.)
+#
+# **Predict:** how many registers does a thread need in all if it stores 128 words of weights?
+
+# %%
+from rnnlab.kernels.persistence import register_table
+
+my_guess, beside = 200, []
+page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
+forward = [line.strip("| ").split(" | ") for line in page if " | forward | " in line]
+for (arch, shape), row in zip(register_table.shapes(), forward, strict=True):
+    launch, away = shape.launch("forward", 8), 0
+    words = (1 if shape.gates == 1 else 4) * shape.hidden**2 * (4 if shape.precision == "tf32" else 2) // 4
+    words //= launch.blocks * launch.threads
+    if row[0] == "persistent_grid":
+        away = 8 * shape.away[0] * shape.units[0] // shape.tile_units
+    beside.append(int(row[7]) - words + away)
+    if (arch, shape.cell) == ("sm_90", "lstm"):
+        print(f"{row[0]:19}{shape.hidden:5} {shape.precision:9}{row[5]:>10}: {words - away:3} words in registers, "
+              f"{away:3} in shared memory; {row[7]:>3} registers, {row[8]} bytes spilled")
+print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {my_guess} in all")
+
+# %% [markdown]
+# This is [docs/registers.md](../docs/registers.md): compiled, not run. A GRU's tiles leave every fourth row empty, so that it takes as much room as an LSTM. Beside its weights the grid kernel needs more registers than the cluster kernel: it has up to eight reads of h in flight, since the cache has a long latency, and it loads a step's inputs before it waits.
+#
+# **Break it:** ask for two blocks on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers? (Without the compilers the cell prints how to install them; it then has no result.)
+
+# %%
+from rnnlab.compiling import compilers
+from rnnlab.compiling.report import compile_report
+
+my_guess = {"bytes spilled": 0}
+shape = cluster_shape("lstm", 512, "bfloat16", gpu)
+print(compilers.missing() or f"compiled here, not run: {register_table.compilers()}")
+for blocks in () if compilers.missing() else (1, 2):
+    source = shape.source.replace("__launch_bounds__(THREADS, 1)", f"__launch_bounds__(THREADS, {blocks})")
+    result = compile_report(source, arch="sm_90", options=shape.options)["persistent_forward", "sm_90"]
+    print(f"{blocks} on a multiprocessor: {result.registers} registers, {result.spill_stores} bytes spilled, "
+          f"{result.spill_loads} read back; you guessed {my_guess}")
+
+# %% [markdown]
+# If the compilers are installed, the second line shows spilled bytes: 128 words of weights alone would fill the 128 registers of a thread. A GPU would show the time that this costs. Without a GPU the course's rule is: no spill; a test checks every line of the table. On a GPU, `ncu` (Nsight Compute) shows registers, spills and achieved occupancy of a kernel, and `compute-sanitizer` checks its memory accesses.
+#
+# ### Exercise: a budget of registers
+#
+# <!-- exercise: register_budget -->
+
+# %%
+rnnlab.progress("persistent_cuda")
+
+# %% [markdown]
+# ## 4 · Across blocks
+#
+# In lesson 15 blocks synchronise by flags: a block writes h, then a fence, then its flag; the other blocks see the flag, then read h. That is two round trips to the cache and two barriers of the block. But h itself can be its own flag. Its memory is filled with one special NaN before the launch, and each lane **polls** its own words, that is, reads them again and again until none is that NaN.
+#
+# A reader uses nothing but the value of the word that it has read, so no fence is needed. **Look for** the line that prevents a computed NaN from being taken for the special one, and for the line that ends a wait that would never end.
+
+# %%
+exchange = (FOLDER / "persistence/exchange.cuh").read_text(encoding="utf-8")
+print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
+print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])
+
+# %% [markdown]
+# A cluster needs no polling. `push` writes 16 bytes into another block's shared memory and reports them to a barrier there, which **counts bytes**. Data and notification arrive together; a waiting thread waits for a number of bytes, not for blocks. Two warps share a packet, since each has only four units.
+#
+# Each block has two buffers for h. Can a push overwrite a buffer that a warp still reads? h(t+2) is written over h(t). Before a warp pushes a part of h(t+2), it must have all of h(t+1). Every warp of the cluster has pushed its part of h(t+1), and did so after it had read h(t). So at that time no warp reads h(t) any more. Two buffers and one wait a step are enough. At the end, no block may return while others still push into its shared memory, so a cluster barrier stands there.
+
+# %% [markdown]
+# ### A race that we found
+#
+# In the backward pass a block writes the gradients of its own gates into a row, and its warps multiply them. The sums of one warp belong to units of **one** block, and the warp pushes them to that block only. The first version had a single row. It compiled without a spill.
+#
+# Here is its skeleton: two blocks with two warps each, which run in random order. **Predict:** in how many of 500 runs does a warp read a number of another step?
+
+# %%
+def warp(block, number, rows, row, arrivals, pushes, is_wrong):
+    """Backward, 6 steps; the sums of this warp belong to block `number`."""
+    for step in range(6):
+        while pushes[block] < 2 * step:  # wait for all bytes that are pushed to this block
+            yield
+        row[block, step % rows, number] = step  # its half of the gates' gradients
+        arrivals[block] += 1
+        while arrivals[block] < 2 * (step + 1):  # __syncthreads()
+            yield
+        for half in (0, 1):  # the product
+            yield
+            is_wrong.append(row[block, step % rows, half] != step)
+        pushes[number] += 1  # push
+
+# %%
+import random
+
+def goes_wrong(rows, seed):
+    order, shared = random.Random(seed), (np.zeros((2, rows, 2)), [0, 0], [0, 0], [])
+    running = [warp(block, number, rows, *shared) for block in (0, 1) for number in (0, 1)]
+    while running:
+        turn = order.choice(running)
+        if next(turn, "end") == "end":
+            running.remove(turn)
+    return any(shared[-1])
+
+my_guess = 100
+print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 500 runs; you guessed", my_guess)
+
+# %% [markdown]
+# A block's barrier counts bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it: the fast warp begins the next step and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.
+#
+# **Change** one row to two, as the kernel now has it, and explain why two are enough before you run the cell.
+
+# %%
+my_guess = "two rows are enough because ..."
+print("two rows: wrong in", sum(goes_wrong(2, seed) for seed in range(500)), "of 500 runs")
+kernel = (FOLDER / "persistent_cluster.cu").read_text(encoding="utf-8")
+print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in line))
+
+# %% [markdown]
+# A warp cannot be two steps ahead: between two writes to the same row there is a barrier of its block, which the slow warp reaches only after its reads.
+#
+# How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU; it is the best test without one.
+
+# %% [markdown]
+# ## 5 · The floor, by hand
+#
+# Now you have all parts: the exchange or the push, how many bytes of h each block reads from where, and how many multiprocessors compute the product. **Write** the floor of both kernels yourself.
+#
+# ### Exercise: the lower bound of a step
+#
+# <!-- exercise: steps_floor -->
+
+# %%
+rnnlab.progress("persistent_cuda")
+
+# %% [markdown]
+# ## 6 · Which way for which shape
+#
+# The course has five ways to run a layer. Each way either refuses, with its reason, or has a predicted time of a step; the fastest one runs. **Predict** which one wins in five cases, in this order. With 64 sequences: an LSTM of 512 units on an H200; of 1 024 units; of 1 024 units without cooperative launch (the driver then does not promise that all blocks run at once); of 512 units without it. With 4 sequences: an LSTM of 256 units in float32 on a T4. `(1024, 64)` below means 1 024 steps and 64 sequences.
+
+# %%
+from rnnlab.kernels.persistence.chooser import Abilities, choose
+
+my_guess = ["persistent_cluster", "?", "?", "?", "?"]
+print(choose("lstm", 512, "bfloat16", (1024, 64), Abilities(gpu)), "\n")
+print(choose("lstm", 1024, "bfloat16", (1024, 64), Abilities(gpu)), "\n")
+print(choose("lstm", 1024, "bfloat16", (1024, 64), Abilities(gpu, cooperative=False)).name, "without cooperative launch,")
+print(choose("lstm", 512, "bfloat16", (1024, 64), Abilities(gpu, cooperative=False)).name, "for 512 units\n")
+print(choose("lstm", 256, "float32", (1024, 4), Abilities(find("T4"))))
+print("you guessed", my_guess)
+
+# %% [markdown]
+# The hardware starts all blocks of a cluster together or none. So a cluster needs no promise about the whole chip.
+#
+# This comparison is not quite fair: the persistent kernels are shown at their lower bound, which no real kernel reaches; the graph's product is the timeline's model of cuBLAS. So the order is an estimate. **Try** 4 096 units, and a single step: which ways refuse, and why?
+
+# %%
+for hidden, steps in ((4096, 1024), (512, 1)):
+    for way in choose("lstm", hidden, "bfloat16", (steps, 16), Abilities(gpu)).ways:
+        print(f"{hidden} units, {steps} steps, {way.name}: {way.why_not or 'runs'}")
+
+# %% [markdown]
+# ## 7 · Published times
+#
+# The fastest published time here is that of cuDNN's persistent LSTM. FlashRNN's authors published it beside their own: one layer of 768 units, 16 sequences, 1 024 steps, forward, on an H100. **Predict:** how far above our grid kernel's floor is it?
+
+# %%
+my_guess = {"cuDNN over floor": 1.0}
+published = {"cuDNN, nn.LSTM in float16": 2.01, "FlashRNN, fused, bfloat16": 4.87,
+             "FlashRNN, alternating, bfloat16": 10.79, "Haste, float32": 18.41}
+h100 = find("H100")
+least = floor(grid_shape("lstm", 768, "bfloat16", 16, h100), 16, h100).step
+for name, milliseconds in published.items():
+    step = milliseconds * 1000 / 1024
+    print(f"{name:32}{milliseconds:6.2f} ms, {step:5.2f} µs a step (published), {step / least:4.1f} times the floor")
+print(f"{'persistent_grid, at best':32}{least * 1.024:6.2f} ms, {least:5.2f} µs a step (predicted); you guessed {my_guess}")
+
+# %% [markdown]
+# These times were read off a figure. A step with a barrier of the whole chip takes 1.05 µs and its product, so cuDNN is near what flags allow. Polling has a lower floor; only a GPU can tell how near a kernel comes to it, since the floor leaves out what happens inside a block. cuDNN's time also contains the product with the inputs.
+#
+# PyTorch uses cuDNN's persistent kernel (`PERSIST_STATIC`) only for float16, one layer, one direction, no packed sequences, inputs and units in multiples of 128, at most 1 024 units for an LSTM or a plain RNN, and suitable minibatches. There is a **second** persistent kernel, `PERSIST_STATIC_SMALL_H`, for small layers and for every type but double: up to 192 units of an LSTM or GRU and up to 384 of a plain RNN, fewer in the backward pass. For such sizes a cluster has to be compared with that kernel. Both rules stand in PyTorch's source and change with its versions.
+#
+# Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain?
+
+# %%
+from rnnlab.views.minibatch_view import explore_minibatch
+
+explore_minibatch()
+
+# %% [markdown]
+# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every figure of ours here is a prediction. The least certain ones are the push and its bandwidth: they are estimates, and the cluster's step depends on them.
+#
+# ## Recap
+
+# %%
+rows = [
+    ("floor", "a lower bound: exchange, broadcast and product, one after another"),
+    ("fragment", "the words of a tile that a lane holds; fixed by the hardware"),
+    ("pairs of tiles", "any order of a sum is right; 16 bytes in one read"),
+    ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside them; a spill costs time in every step"),
+    ("polling", "h is its own flag; no fence is needed"),
+    ("push", "data and notification together; the barrier counts bytes"),
+    ("two rows in turn", "a warp that is two steps ahead has waited for all readers"),
+    ("run it", "a table of registers shows no race"),
+]
+for question, answer in rows:
+    print(f"{question:18}{answer}")
+
+grid = {key: share for key, share in ratios.items() if key[2] == "grid"}
+mostly = [f"{hidden} units, {B} sequences" for (hidden, B, _), share in grid.items() if share > 0.5]
+print(f"\nclaim, a grid's step mostly waits: holds for {len(mostly)} of {len(grid)} sizes ({'; '.join(mostly)})")
+barrier = H200.grid_barrier / H200.grid_exchange
+print(f"claim, a barrier takes three times as long as an exchange: "
+      f"{'holds' if 2.5 < barrier < 3.5 else 'does NOT hold'} on paper, {barrier:.1f} times; no GPU has measured it")
+
+# %% [markdown]
+# ## Recall
+#
+# Answer first, then open.
+#
+# <details><summary>Why does the grid's step grow with the minibatch before its product does?</summary>Each block reads all of h through the second-level cache.</details>
+#
+# <details><summary>Why may the kernels pair tiles over 16 words?</summary>A sum may add its terms in any order, as long as weights and h have the same order.</details>
+#
+# <details><summary>Why not two blocks on a multiprocessor?</summary>They share 65 536 registers; each thread would have half, and spill.</details>
+#
+# <details><summary>Why was a single row a race in the backward pass, though the block waits for its bytes?</summary>A block's barrier counts the bytes that are pushed to it; its own slow warp pushes to another block.</details>
+#
+# <details><summary>Why is no fence needed where blocks poll h?</summary>A reader uses only the value of the word that it polls. It sees either the new value or still the special NaN.</details>
+#
+# <details><summary>What would change most if the push took 0.5 µs?</summary>The cluster's step: twice its exchange. The grid's would not change.</details>
+
+# %% [markdown]
+# ## Sources
+#
+# - NVIDIA, *PTX ISA*: fragments of `mma.m16n8k16`, `st.async`, `mbarrier`; *CUDA C++ Programming Guide*: registers, clusters.
+# - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. Exchange and push are our estimates; the push's bandwidth follows W. Luo and others, arXiv 2402.13499.
+# - K. Pöppel and others, *FlashRNN*, arXiv 2412.07752: times read off the figure of its README (H100).
+# - PyTorch, `aten/src/ATen/native/cudnn/RNN.cpp`: when cuDNN's two persistent kernels are used.
+# - `rnnlab/ladder/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.
+#
+# Next: 16 · Scaling out (planned)

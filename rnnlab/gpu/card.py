@@ -1,0 +1,215 @@
+"""The GPU that a plan runs on: CuPy's memory and streams, cuBLAS, the CUDA driver.  See run_cuda.Card."""
+
+import ctypes
+import importlib.util
+import os
+from collections.abc import Callable
+from ctypes import c_int, c_size_t, c_uint, c_void_p
+from functools import cache, partial
+
+import numpy as np
+
+from rnnlab.gpu.cublas import WORKSPACE, Handle, sizes_of
+from rnnlab.gpu.pointwise import HALF, NUMBERS, cuda_source, launch_of, row_length
+from rnnlab.gpu.run_cuda import Command
+from rnnlab.schedule.plan import Operation, Region
+
+THREADS = 128  # a block of a pointwise kernel
+TILE = 32  # rows and columns of a block of the transpose
+TRANSPOSE = """
+extern "C" __global__ void transpose(int rows, int columns, const T *from, int from_row, T *to, int to_row) {
+  __shared__ T tile[32][33];
+  const int left = blockIdx.x * 32, top = blockIdx.y * 32;
+  for (int k = threadIdx.y; k < 32; k += blockDim.y)
+    if (top + k < rows && left + threadIdx.x < columns)
+      tile[k][threadIdx.x] = from[(top + k) * from_row + left + threadIdx.x];
+  __syncthreads();
+  for (int k = threadIdx.y; k < 32; k += blockDim.y)
+    if (left + k < columns && top + threadIdx.x < rows)
+      to[(left + k) * to_row + top + threadIdx.x] = tile[threadIdx.x][k];
+}
+"""
+
+
+@cache
+def why_not() -> str | None:
+    """Why plans cannot run on a GPU here; None if they can.  RNNLAB_CUDA=simulator says no."""
+    if os.environ.get("RNNLAB_CUDA") == "simulator":
+        return "RNNLAB_CUDA is simulator"
+    if not importlib.util.find_spec("cupy"):
+        return "CuPy is not installed: pip install 'rnnlab[cuda13]' beside an NVIDIA driver"
+    import cupy
+
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+        return None
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"CuPy finds no GPU: {error}"
+
+
+def transpose_source(dtype: str) -> str:
+    """The transposing kernel in CUDA C++, by way of a tile in shared memory."""
+    return f"{'#include <cuda_fp16.h>' if dtype == HALF else ''}\n#define T {NUMBERS[dtype]}\n{TRANSPOSE}"
+
+
+class GpuBuffer:
+    """A matrix in the GPU's memory, row by row."""
+
+    def __init__(self, array: object):
+        self.array = array  # a CuPy array
+
+    def address(self, region: Region) -> int:
+        """Of the region's first element."""
+        return self.array.data.ptr + self.array.itemsize * (region.rows[0] * self.columns + region.columns[0])
+
+    @property
+    def columns(self) -> int:
+        return self.array.shape[1]
+
+    def host(self) -> np.ndarray:
+        """A copy."""
+        return self.array.get()
+
+
+class Gpu:
+    """run_cuda.Card on the current device; tf32 lets float32 products run on tensor cores."""
+
+    def __init__(self, tf32: bool = False):
+        import cupy
+
+        self.cupy, self.tf32, self._streams, self._kernels, self._kept = cupy, tf32, {}, {}, []
+        cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
+        self.driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+        self.driver.cuLaunchKernel.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
+        self.driver.cuMemcpyDtoDAsync_v2.argtypes = [c_void_p, c_void_p, c_size_t, c_void_p]
+        self.driver.cuEventRecord.argtypes = [c_void_p, c_void_p]
+        self.driver.cuStreamWaitEvent.argtypes = [c_void_p, c_void_p, c_uint]
+
+    def buffer(self, shape: tuple[int, int], dtype: str, content: np.ndarray | None) -> GpuBuffer:
+        """See run_cuda.Card."""
+        if content is None:
+            return GpuBuffer(self.cupy.full(shape, np.nan, dtype))
+        return GpuBuffer(self.cupy.asarray(np.ascontiguousarray(content, dtype)))
+
+    def launch(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+        """See run_cuda.Card."""
+        return getattr(self, f"_{operation.kind}")(operation, buffers, stream)
+
+    def copy(self, source: GpuBuffer, target: GpuBuffer, stream: int) -> Command:
+        """See run_cuda.Card."""
+        into, out_of = target.array.data.ptr, source.array.data.ptr
+        return partial(
+            self.driver.cuMemcpyDtoDAsync_v2, into, out_of, source.array.nbytes, self.stream(stream).ptr
+        )
+
+    def event(self) -> object:
+        """See run_cuda.Card."""
+        self._kept.append(self.cupy.cuda.Event(disable_timing=True))
+        return self._kept[-1].ptr
+
+    def record(self, event: object, stream: int) -> Command:
+        """See run_cuda.Card."""
+        return partial(self.driver.cuEventRecord, event, self.stream(stream).ptr)
+
+    def wait(self, event: object, stream: int) -> Command:
+        """See run_cuda.Card."""
+        return partial(self.driver.cuStreamWaitEvent, self.stream(stream).ptr, event, 0)
+
+    def capture(self, commands: list[Command], stream: int) -> Command:
+        """See run_cuda.Card; as a CUDA graph."""
+        first = self.stream(stream)
+        self.finish()
+        first.begin_capture()
+        try:
+            failed = [code for command in commands if (code := command())]
+        finally:
+            graph = first.end_capture()
+        if failed:
+            raise RuntimeError(
+                f"{len(failed)} of {len(commands)} commands are refused, first with {failed[0]}"
+            )
+        return lambda: graph.launch(first) or 0
+
+    def finish(self) -> None:
+        """See run_cuda.Card."""
+        self.cupy.cuda.Device().synchronize()
+
+    def seconds(self, run: Callable[[], None]) -> float:
+        """Between two events on stream 0, where plans begin and end, with what `run` issues between them."""
+        start, end = self.cupy.cuda.Event(), self.cupy.cuda.Event()
+        self.finish()
+        start.record(self.stream(0))
+        run()
+        end.record(self.stream(0))
+        end.synchronize()
+        return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end)
+
+    def used_bytes(self) -> int:
+        """Of the GPU's memory, by everything CuPy has made in this process."""
+        return self.cupy.get_default_memory_pool().used_bytes()
+
+    def stream(self, number: int) -> object:
+        """The CuPy stream of that number in a plan."""
+        return self._on(number)[0]
+
+    def _on(self, number: int) -> tuple[object, Handle]:
+        if number not in self._streams:
+            stream = self.cupy.cuda.Stream(non_blocking=True)
+            workspace = self.cupy.cuda.alloc(WORKSPACE)
+            self._kept.append(workspace)
+            self._streams[number] = stream, Handle(stream.ptr, workspace.ptr)
+        return self._streams[number]
+
+    def _gemm(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+        sizes = sizes_of(operation, {name: each.columns for name, each in buffers.items()})
+        a, b, out = (buffers[r.buffer].address(r) for r in operation.reads + operation.writes)
+        dtype = str(buffers[operation.writes[0].buffer].array.dtype)
+        return self._on(stream)[1].gemm(sizes, b, a, out, dtype, operation.accumulates, self.tf32)
+
+    def _reduce(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+        """A sum over rows is a product with a row of ones."""
+        (read,), (write,) = operation.reads, operation.writes
+        ones = self.buffer(
+            (1, read.shape[0]), str(buffers[read.buffer].array.dtype), np.ones((1, read.shape[0]))
+        )
+        self._kept.append(ones)
+        row = Region("~ones", (0, 1), (0, read.shape[0]))
+        product = Operation(
+            "gemm", (row, read), (write,), 0, operation.steps, accumulates=operation.accumulates
+        )
+        return self._gemm(product, buffers | {"~ones": ones}, stream)
+
+    def _transpose(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+        (read,), (write,) = operation.reads, operation.writes
+        rows, columns = read.shape
+        given = [rows, columns]
+        for region in (read, write):
+            given += [c_void_p(buffers[region.buffer].address(region)), buffers[region.buffer].columns]
+        kernel = self._kernel("transpose", transpose_source(str(buffers[read.buffer].array.dtype)))
+        return self._call(kernel, (-(-columns // TILE), -(-rows // TILE)), (TILE, 8), given, stream)
+
+    def _pointwise(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
+        work, regions = launch_of(operation)
+        rows, columns = operation.writes[0].shape
+        given = [rows * columns, columns]
+        for region in regions:
+            buffer = buffers[region.buffer]
+            given += [c_void_p(buffer.address(region)), row_length(region, rows, buffer.columns)]
+        kernel = self._kernel(work.name, cuda_source(work, str(buffers[regions[-1].buffer].array.dtype)))
+        return self._call(kernel, (-(-rows * columns // THREADS), 1), (THREADS, 1), given, stream)
+
+    def _kernel(self, name: str, source: str) -> int:
+        """The kernel's handle in the driver, compiled when it is first asked for."""
+        if source not in self._kernels:
+            self._kernels[source] = self.cupy.RawKernel(source, name, options=("--std=c++17",)).kernel
+        return self._kernels[source].ptr
+
+    def _call(self, kernel: int, grid: tuple, block: tuple, given: list, stream: int) -> Command:
+        """The launch, prepared; whole numbers are passed as C's int."""
+        values = [each if isinstance(each, c_void_p) else c_int(each) for each in given]
+        pointers = (c_void_p * len(values))(*map(ctypes.addressof, values))
+        self._kept += [values, pointers]
+        return partial(
+            self.driver.cuLaunchKernel, kernel, *grid, 1, *block, 1, 0, self.stream(stream).ptr,
+            ctypes.addressof(pointers), None,
+        )  # fmt: skip

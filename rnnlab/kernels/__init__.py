@@ -1,0 +1,7 @@
+"""Kernels that fast rungs launch: what is compiled or generated, apart from when it runs.
+
+compiled     loops in Numba, for the CPU
+halide       pipelines in Halide, for the CPU
+loop_nests   one product under a schedule that is plain data
+persistence  a layer whose weights stay on the chip: Numba CUDA, and the CUDA C++ of two rungs
+"""

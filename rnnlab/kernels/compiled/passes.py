@@ -1,0 +1,146 @@
+"""A network, layer by layer, with compiled recurrences: forward and backward of both compiled rungs.
+
+Products that do not wait for a step are BLAS's, over all steps at once, split into as many shares as there
+are threads; so is the minibatch, each share with a loop over time of its own.
+"""
+
+from functools import partial
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.kernels.compiled import recurrence, stepwise
+from rnnlab.kernels.compiled.threads import shares, together
+from rnnlab.ladder.layers import backward_through_layers, forward_through_layers, history
+from rnnlab.network import Layer, Network, merged_bias
+
+LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
+LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
+
+
+class Saved(NamedTuple):
+    """What a layer saves for its gradient."""
+
+    x: np.ndarray  # [T,B,I]
+    h: np.ndarray  # [T+1,B,H]
+    gates: np.ndarray  # [T,B,G·H]; empty for a plain RNN, whose gate is h
+    auxiliary: np.ndarray  # lstm: c [T+1,B,H]; gru: the candidate's h U_nᵀ + b_n [T,B,H]; else empty
+
+
+def forward(network: Network, x: np.ndarray, state: State | None, threads: int):
+    """y [T,B,H] (read-only), the final state, and what each layer saved, on so many threads."""
+
+    def run(index, x, state):
+        saved = _layer_forward(network, index, np.ascontiguousarray(x), state, threads)
+        last = (saved.h[-1], saved.auxiliary[-1]) if network.cell == "lstm" else (saved.h[-1],)
+        return saved.h[1:], last, saved
+
+    y, state, saved = forward_through_layers(network, x, state, run)
+    y.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
+    return y, state, saved
+
+
+def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State | None, threads: int):
+    """dx [T,B,I], dstate, gradients, on so many threads."""
+
+    def run(index, saved, dy, dstate):
+        dstate = tuple(map(np.array, dstate))  # changed in place to the initial state's gradient
+        dx, gradients = _layer_backward(network, index, saved, np.ascontiguousarray(dy), dstate, threads)
+        return dx, dstate, gradients
+
+    return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
+
+
+def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, threads: int) -> Saved:
+    layer, (T, B, I), H = network.layer(index), x.shape, network.hidden_size
+    h, gates = history(T, state[0]), np.empty((T, B, network.gates * H), x.dtype)
+    _products(x.reshape(T * B, I), np.ascontiguousarray(layer.weight_ih.T), gates.reshape(T * B, -1), threads)
+    weights, bias = np.ascontiguousarray(layer.weight_hh.T), merged_bias(network, layer)
+    empty, loops = np.empty((0, 0, 0), x.dtype), _loops(B, layer.weight_hh.size, threads)
+    if network.cell == "lstm":
+        auxiliary = history(T, state[1])
+        loop = partial(loops.lstm_forward, gates, weights, bias, h, auxiliary)
+    elif network.cell == "gru":
+        auxiliary = np.empty((T, B, H), x.dtype)
+        loop = partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, auxiliary)
+    else:
+        auxiliary = empty
+        loop = partial(loops.rnn_forward, network.cell == "rnn_relu", gates, weights, bias, h)
+    together([partial(loop, *share) for share in _batch_shares(T, B, layer.weight_hh.size, threads)])
+    return Saved(x, h, empty if network.gates == 1 else gates, auxiliary)
+
+
+def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, state: State, threads: int):
+    """dx [T,B,I] and the layer's gradients; `state` is dstate [B,H], changed in place."""
+    layer, (T, B, I), H = network.layer(index), saved.x.shape, network.hidden_size
+    rows = network.gates * H
+    dgates, parts = np.empty((T, B, rows), dy.dtype), _batch_shares(T, B, layer.weight_hh.size, threads)
+    du, db, loops = dgates, np.zeros((len(parts), rows), dy.dtype), _loops(B, layer.weight_hh.size, threads)
+    db_u = db
+    if network.cell == "lstm":
+        loop = partial(loops.lstm_backward, layer.weight_hh, saved.gates, saved.auxiliary, dy, *state, dgates)
+    elif network.cell == "gru":
+        du, db_u = np.empty_like(dgates), np.zeros_like(db)
+        loop = partial(
+            loops.gru_backward, layer.weight_hh, saved.gates, saved.auxiliary, saved.h, dy, *state, dgates, du
+        )
+    else:
+        loop = partial(
+            loops.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, saved.h, dy, *state, dgates
+        )
+    sums = lambda part: (db[part], db_u[part]) if network.cell == "gru" else (db[part],)
+    together([partial(loop, *sums(part), *share) for part, share in enumerate(parts)])
+
+    flat, flat_u = dgates.reshape(T * B, rows), du.reshape(T * B, rows)
+    dx = np.empty((T * B, I), dy.dtype)
+    _products(flat, layer.weight_ih, dx, threads)
+    dw_ih = _product_over_steps(flat, saved.x.reshape(T * B, I), threads)
+    dw_hh = _product_over_steps(flat_u, saved.h[:-1].reshape(T * B, H), threads)
+    return dx.reshape(T, B, I), Layer(dw_ih, dw_hh, db.sum(0), db_u.sum(0))
+
+
+def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
+    """out [M,N] = a [M,K] b [K,N], its rows shared out among the threads."""
+    cuts = shares(len(a), _worth(2 * a.size * b.shape[1], threads))
+    together([partial(np.dot, a[lo:hi], b, out=out[lo:hi]) for lo, hi in cuts])
+
+
+def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarray:
+    """aᵀ b [M,N] from a [K,M] and b [K,N]: each thread sums over its share of the K rows.
+
+    Sharing out the rows of the result instead makes NumPy copy a slice of aᵀ, which takes twice the product.
+    """
+    cuts = shares(len(a), _worth(2 * a.size * b.shape[1], threads))
+    parts = np.empty((len(cuts), a.shape[1], b.shape[1]), a.dtype)
+    together(
+        [partial(np.dot, a[lo:hi].T, b[lo:hi], out=part) for (lo, hi), part in zip(cuts, parts, strict=True)]
+    )
+    for part in parts[1:]:
+        parts[0] += part
+    return parts[0]
+
+
+def _worth(flops: float, threads: int) -> int:
+    """Number of threads that so much work is worth."""
+    return min(threads, max(1, int(flops / LEAST_WORK)))
+
+
+def _batch_shares(T: int, B: int, weights: int, threads: int) -> list[tuple[int, int]]:
+    """The minibatch in one share a thread, as far as a share is worth it."""
+    return shares(B, _worth(2 * T * B * weights, threads))
+
+
+def should_split_units(network: Network, B: int, threads: int) -> bool:
+    """Are there fewer sequences than threads, and products that gain from sharing out their units instead?"""
+    return B < threads and _is_large(B, network.layer(0).weight_hh.size)
+
+
+def _is_large(B: int, weights: int) -> bool:
+    return 2 * B * weights >= LARGE_PRODUCT
+
+
+def _loops(B: int, weights: int, threads: int) -> ModuleType:
+    """The loops to run: if one thread has the whole minibatch and a large product, BLAS splits it better."""
+    return stepwise if threads == 1 and _is_large(B, weights) else recurrence

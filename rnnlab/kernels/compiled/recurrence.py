@@ -1,0 +1,96 @@
+"""The loop over time, compiled, for sequences lo … hi of the minibatch: nothing in it returns to Python.
+
+gates [T,B,G·H] holds the input products and is left holding the gates; h [T+1,B,H] (and c) has its first
+block given.  The recurrent product is BLAS's, on weights laid out as it likes them best, [H,G·H]; of a single
+sequence it is a vector times a matrix, where calling BLAS costs more than the work.  Backward writes the
+gradients before the nonlinearities, dgates [T,B,G·H], adds their sum to db [G·H], and leaves dh [B,H] and
+dc [B,H] as the gradients of the initial state.
+"""
+
+import numpy as np
+from numba import njit
+
+from rnnlab.kernels.compiled import rows
+from rnnlab.kernels.compiled.nonlinear import FAST
+
+OPTIONS = {**FAST, "nogil": True, "cache": True}
+
+
+@njit(**OPTIONS)
+def product(rows, weights, out):
+    """out [n,N] = rows [n,K] weights [K,N]."""
+    if len(rows) == 1:
+        vector_product(rows[0], weights, out[0])
+    else:
+        np.dot(rows, weights, out)
+
+
+@njit(**OPTIONS)
+def vector_product(vector, weights, out):
+    """out [N] = vector [K] weights [K,N]: four rows of weights in one pass over `out`."""
+    K, N = weights.shape
+    out[:] = 0
+    for k in range(0, K - K % 4, 4):
+        a, b, c, d = vector[k], vector[k + 1], vector[k + 2], vector[k + 3]
+        wa, wb, wc, wd = weights[k], weights[k + 1], weights[k + 2], weights[k + 3]
+        for j in range(N):
+            out[j] += a * wa[j] + b * wb[j] + c * wc[j] + d * wd[j]
+    for k in range(K - K % 4, K):
+        a, wa = vector[k], weights[k]
+        for j in range(N):
+            out[j] += a * wa[j]
+
+
+@njit(**OPTIONS)
+def rnn_forward(is_relu, gates, weights, b, h, lo, hi):
+    u = np.empty((hi - lo, h.shape[2]), gates.dtype)
+    for t in range(len(gates)):
+        product(h[t, lo:hi], weights, u)
+        rows.rnn(is_relu, gates[t, lo:hi], u, b, h[t + 1, lo:hi])
+
+
+@njit(**OPTIONS)
+def rnn_backward(is_relu, weights, h, dy, dh, dgates, db, lo, hi):
+    carry = dh[lo:hi].copy()
+    for t in range(len(dy) - 1, -1, -1):
+        rows.rnn_backward(is_relu, h[t + 1, lo:hi], dy[t, lo:hi], carry, dgates[t, lo:hi], db)
+        product(dgates[t, lo:hi], weights, carry)
+    dh[lo:hi] = carry
+
+
+@njit(**OPTIONS)
+def lstm_forward(gates, weights, b, h, c, lo, hi):
+    u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
+    for t in range(len(gates)):
+        product(h[t, lo:hi], weights, u)
+        rows.lstm(gates[t, lo:hi], u, b, c[t, lo:hi], c[t + 1, lo:hi], h[t + 1, lo:hi])
+
+
+@njit(**OPTIONS)
+def lstm_backward(weights, gates, c, dy, dh, dc, dgates, db, lo, hi):
+    carry = dh[lo:hi].copy()
+    for t in range(len(dy) - 1, -1, -1):
+        cs = c[t, lo:hi], c[t + 1, lo:hi]
+        rows.lstm_backward(gates[t, lo:hi], cs, dy[t, lo:hi], carry, dc[lo:hi], dgates[t, lo:hi], db)
+        product(dgates[t, lo:hi], weights, carry)
+    dh[lo:hi] = carry
+
+
+@njit(**OPTIONS)
+def gru_forward(gates, weights, b, b_n, h, h_n, lo, hi):
+    u = np.empty((hi - lo, gates.shape[2]), gates.dtype)
+    for t in range(len(gates)):
+        product(h[t, lo:hi], weights, u)
+        rows.gru(gates[t, lo:hi], u, b, b_n, h[t, lo:hi], h_n[t, lo:hi], h[t + 1, lo:hi])
+
+
+@njit(**OPTIONS)
+def gru_backward(weights, gates, h_n, h, dy, dh, dgates, du, db, dub, lo, hi):
+    carry = dh[lo:hi].copy()
+    past = np.empty_like(carry)
+    for t in range(len(dy) - 1, -1, -1):
+        saved = gates[t, lo:hi], h_n[t, lo:hi], h[t, lo:hi]
+        rows.gru_backward(saved, dy[t, lo:hi], carry, past, dgates[t, lo:hi], du[t, lo:hi], db, dub)
+        product(du[t, lo:hi], weights, carry)
+        carry += past
+    dh[lo:hi] = carry

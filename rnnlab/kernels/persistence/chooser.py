@@ -1,0 +1,169 @@
+"""Which way to run a layer: naive, graph, persistent, grid or cluster; and why not the others.
+
+Every way either refuses, with the reason, or has a predicted step; the quickest runs.  Nothing here launches.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from rnnlab.cells import GATES
+from rnnlab.devices import DEVICES, Device
+from rnnlab.kernels.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
+from rnnlab.kernels.persistence.numbers import ITEMSIZE
+from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
+from rnnlab.kernels.persistence.tiles import tiles_for
+from rnnlab.ladder import RUNGS, Rung
+from rnnlab.schedule.build import forward_plan
+from rnnlab.schedule.plan import Sizes
+from rnnlab.schedule.timeline import BEST, TILE, throughput
+
+ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
+
+
+@dataclass(frozen=True)
+class Abilities:
+    """What a GPU lets a kernel do; the sheet has the multiprocessors that are there, as in a MIG slice."""
+
+    sheet: Device
+    cooperative: bool = True  # does the driver promise that all blocks run at once?
+    clusters: bool = True  # of 16 blocks
+    graphs: bool = True
+
+
+class Way(NamedTuple):
+    """One way to run a layer."""
+
+    name: str
+    step: float | None  # predicted microseconds; None where it does not run
+    why_not: str = ""
+
+
+class Choice(NamedTuple):
+    """The quickest way, and all that were looked at."""
+
+    name: str
+    ways: tuple[Way, ...]
+
+    def __str__(self) -> str:
+        told = [
+            f"{each.name}: " + (each.why_not or f"{each.step:.2f} µs a step, predicted") for each in self.ways
+        ]
+        return f"{self.name}\n" + "\n".join(f"  {line}" for line in told)
+
+
+def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Choice:
+    """For T steps of B sequences (sizes); precision float32, tf32, bfloat16 or float16.
+
+    Raises ValueError for a cell, precision or size that nothing here knows.
+    """
+    T, B = sizes
+    if cell not in GATES or precision not in ("float32", "tf32", "bfloat16", "float16"):
+        raise ValueError(
+            f"{cell} in {precision}: cells are {', '.join(GATES)}, precisions float32, tf32, "
+            "bfloat16, float16"
+        )
+    if min(hidden, T, B) < 1:
+        raise ValueError(f"{hidden} units, {T} steps and {B} sequences: each must be at least 1")
+    ways = [
+        _way(rung, cell, hidden, precision, (T, B), gpu) for rung in RUNGS if rung.facts.step_us is not None
+    ]
+    best = min((each for each in ways if each.step is not None), key=lambda each: each.step)
+    return Choice(best.name, tuple(ways))
+
+
+def abilities() -> Abilities:
+    """Of the GPU at hand.  Raises RuntimeError where CuPy finds none."""
+    import cupy
+
+    try:
+        number = cupy.cuda.runtime.getDevice()
+        found = cupy.cuda.runtime.getDeviceProperties(number)
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise RuntimeError(f"CuPy finds no GPU: {error}") from error
+    name, capability = found["name"].decode(), (found["major"], found["minor"])
+    near = next((each for key, each in DEVICES.items() if key in name), None)
+    near = near or max(
+        (each for each in DEVICES.values() if each.compute_capability <= capability),
+        key=lambda each: each.compute_capability,
+    )
+    attributes = cupy.cuda.Device(number).attributes
+    sheet = replace(
+        near,
+        multiprocessors=found["multiProcessorCount"],
+        compute_capability=capability,
+        shared_per_block_most=attributes["MaxSharedMemoryPerBlockOptin"],
+    )
+    return Abilities(sheet, bool(attributes["CooperativeLaunch"]), capability >= (9, 0))
+
+
+def _way(rung: Rung, cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
+    try:
+        return Way(rung.name, rung.facts.step_us(cell, hidden, precision, sizes, gpu))
+    except ValueError as error:
+        return Way(rung.name, None, str(error))
+
+
+def launch_by_launch(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+    """Predicted microseconds of a step whose kernels the host launches one by one."""
+    kernels = forward_plan("gru_after" if cell == "gru" else cell, ONE_STEP).count()
+    return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
+
+
+def replayed_graph(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+    """Predicted microseconds of a step in a CUDA graph: a product and a pointwise kernel."""
+    if not gpu.graphs:
+        raise ValueError(f"{gpu.sheet.name} records no graphs here")
+    return 2 * gpu.sheet.node + _product(cell, hidden, sizes[1], precision, gpu.sheet)
+
+
+def persistent_layer(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
+    """Predicted microseconds of a step of the persistent kernel on FP32 lanes."""
+    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
+    _insist(precision == "float32", "its kernels compute in float32")
+    _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
+    tiles_for(len(GATES[cell]), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
+    flops = 2 * len(GATES[cell]) * hidden**2 * sizes[1]
+    return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
+
+
+def persistent_over_the_grid(
+    cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
+) -> float:
+    """Predicted microseconds of a step of the persistent kernel on tensor cores."""
+    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
+    _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
+    _insist(precision != "float32", "tensor cores round float32 to TF32: ask for tf32 if that will do")
+    return floor(grid_shape(cell, hidden, precision, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
+
+
+def persistent_in_clusters(
+    cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
+) -> float:
+    """Predicted microseconds of a step of the persistent kernel in clusters of blocks."""
+    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
+    _insist(precision != "float32", "its kernels multiply 16-bit numbers")
+    shape = cluster_shape(cell, hidden, precision, gpu.sheet)
+    _insist(
+        gpu.clusters or shape.cluster <= PORTABLE,
+        f"{gpu.sheet.name} has no room for clusters of 16 blocks here",
+    )
+    return floor(shape, sizes[1], gpu.sheet).step
+
+
+def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> float:
+    """Microseconds of a step's recurrent product through cuBLAS, by the timeline's model, weights read.
+
+    Tensor cores are as much faster than the lanes of float32 as their peak is.
+    """
+    rows, itemsize = len(GATES[cell]) * hidden, ITEMSIZE.get(precision, 4)
+    work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
+    if precision != "float32":
+        work *= TENSOR_PEAK.get(device.name, device.peak) * (TF32 if precision == "tf32" else 1) / device.peak
+    size = rows * hidden * itemsize
+    bandwidth = latencies_of(device).l2_bandwidth if size <= device.l2 else device.bandwidth
+    return max(2 * rows * hidden * B / work, size / bandwidth * 1e-3)
+
+
+def _insist(holds: bool, why_not: str) -> None:
+    if not holds:
+        raise ValueError(why_not)

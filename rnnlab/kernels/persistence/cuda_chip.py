@@ -1,0 +1,127 @@
+"""The chip behind TensorLayers where there is a GPU: CuPy's memory and compiler, cuBLAS, the CUDA driver."""
+
+import ctypes
+import os
+from collections.abc import Sequence
+from ctypes import c_int, c_uint, c_void_p
+from functools import partial
+
+import numpy as np
+
+from rnnlab.gpu.cublas import WORKSPACE, Gemm, Handle
+from rnnlab.kernels.persistence.layers import Array
+from rnnlab.kernels.persistence.shapes import PORTABLE, Launch, Shape
+
+MOST_SHARED, LARGE_CLUSTERS = 8, 14  # CUfunction_attribute: dynamic shared bytes; clusters of over 8 blocks
+CLUSTER_DIMENSION = 4  # CUlaunchAttributeID
+
+
+class LaunchAttribute(ctypes.Structure):
+    """CUlaunchAttribute with a cluster's dimensions in its 64 bytes of value."""
+
+    _fields_ = (("id", c_int), ("pad", c_int), ("value", c_uint * 16))
+
+
+class LaunchConfig(ctypes.Structure):
+    """CUlaunchConfig."""
+
+    _fields_ = (
+        ("grid", c_uint * 3),
+        ("block", c_uint * 3),
+        ("shared", c_uint),
+        ("stream", c_void_p),
+        ("attributes", ctypes.POINTER(LaunchAttribute)),
+        ("count", c_uint),
+    )
+
+
+def described(launch: Launch) -> tuple[LaunchAttribute, LaunchConfig]:
+    """The launch for the driver, and what it points to."""
+    cluster = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(launch.cluster, 1, 1))
+    sizes = (launch.blocks, 1, 1), (launch.threads, 1, 1), launch.shared, 0
+    return cluster, LaunchConfig(*sizes, ctypes.pointer(cluster), 1)
+
+
+class CudaChip:
+    """The current GPU; everything runs in its default stream, as CuPy's own work does."""
+
+    def __init__(self, precision: str):
+        import cupy
+
+        self.cupy, self.precision, self._ready, self._products = cupy, precision, {}, {}
+        cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
+        self.workspace = cupy.cuda.alloc(WORKSPACE)
+        self.handle = Handle(cupy.cuda.Stream.null.ptr, self.workspace.ptr)
+        self.driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
+        sizes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p]
+        self.driver.cuLaunchKernel.argtypes = [*sizes, c_void_p]
+        self.driver.cuLaunchCooperativeKernel.argtypes = sizes
+
+    def put(self, array: np.ndarray) -> Array:
+        """See layers.Chip."""
+        return self.cupy.asarray(np.ascontiguousarray(array))
+
+    def get(self, array: Array) -> np.ndarray:
+        """See layers.Chip."""
+        return array.get()
+
+    def product(self, a: Array, b: Array, out: Array, turned: tuple[bool, bool], adds: bool) -> None:
+        """See layers.Chip."""
+        asked = a.data.ptr, b.data.ptr, out.data.ptr, turned, adds
+        if asked not in self._products:
+            (m, n), k = out.shape, a.shape[0 if turned[0] else 1]
+            sizes = Gemm(int(turned[1]), int(turned[0]), n, m, k, b.shape[1], a.shape[1], n)
+            dtype, tf32 = ("float32", True) if self.precision == "tf32" else (self.precision, False)
+            addresses = b.data.ptr, a.data.ptr, out.data.ptr
+            self._products[asked] = self.handle.gemm(sizes, *addresses, dtype, adds, tf32)
+        sound("cublasGemmEx", self._products[asked]())
+
+    def launch(self, shape: Shape, direction: str, given: Sequence[Array], T: int, B: int) -> None:
+        """See layers.Chip."""
+        kernel, launch = self._kernel(shape, direction, B)
+        values = [*(c_void_p(each.data.ptr) for each in given), c_int(T), c_int(B)]
+        self.start(kernel, launch[:3], values, shape.cooperative)
+
+    def start(
+        self, kernel: int, sizes: tuple, given: Sequence, cooperative: bool = False, stream: int = 0
+    ) -> None:
+        """Launch a kernel: its handle, (blocks, threads, shared bytes), arguments as ctypes has them.
+
+        cooperative: the driver refuses a launch whose blocks cannot all run at once.
+        """
+        pointers = (c_void_p * len(given))(*map(ctypes.addressof, given))
+        blocks, threads, shared = sizes
+        asked = kernel, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
+        if cooperative:
+            sound("cuLaunchCooperativeKernel", self.driver.cuLaunchCooperativeKernel(*asked))
+        else:
+            sound("cuLaunchKernel", self.driver.cuLaunchKernel(*asked, None))
+
+    def allow(self, kernel: int, shared: int, cluster: int) -> None:
+        """Let the kernel have that many bytes of shared memory, and blocks in a cluster."""
+        set_to = partial(self.driver.cuFuncSetAttribute, c_void_p(kernel))
+        sound("cuFuncSetAttribute", set_to(MOST_SHARED, shared))
+        if cluster > PORTABLE:
+            sound("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
+
+    def clusters_at_once(self, kernel: int, launch: Launch) -> int:
+        """How many clusters of that kernel the GPU runs at once."""
+        (_, config), count = described(launch), c_int()
+        asked = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
+        sound("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*asked))
+        return count.value
+
+    def _kernel(self, shape: Shape, direction: str, B: int) -> tuple[int, Launch]:
+        launch = shape.launch(direction, B)
+        if (shape, direction) not in self._ready:
+            module = self.cupy.RawModule(code=shape.source, options=("--std=c++17", *shape.options))
+            kernel = module.get_function(f"persistent_{direction}").kernel
+            self.allow(kernel.ptr, launch.shared, launch.cluster)
+            self._ready[shape, direction] = module, kernel
+        return self._ready[shape, direction][1].ptr, launch
+
+
+def sound(name: str, status: int) -> None:
+    """Raises RuntimeError with what the driver or cuBLAS answers, where that is not 0."""
+    if status:
+        raise RuntimeError(f"{name} answers {status}")

@@ -1,0 +1,111 @@
+"""The lower bound ("floor") of a step: an exchange, its bytes, a product.  Latencies measured, or on paper.
+
+On paper: launches, graph nodes and barriers of an H200 and its L2 bandwidth as gpu-benches measured them
+(te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  Three are
+estimates.  The exchange over the whole chip: a number's way to the L2, up to one round of polling that has
+just missed it, and the way back, together twice the L2's latency.  A push into another block's shared memory;
+and how fast a multiprocessor takes pushes in, after a published 2.7 TB/s of a whole H800 in clusters of 4
+(Luo and others, arXiv 2402.13499).  `rnnlab bench gpu --suite persistent` measures all of them first.
+
+A step takes longer than its floor, which leaves out tanh, the sum in shared memory, and barriers of a block.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from rnnlab.devices import Device
+from rnnlab.kernels.persistence.numbers import ITEMSIZE
+from rnnlab.kernels.persistence.shapes import PORTABLE, SEQUENCES, ClusterShape, GridShape, Shape
+
+TENSOR_PEAK = {"A100": 312, "H100": 989, "H200": 989}  # dense TFLOP/s of 16 bits, NVIDIA's data sheets
+OF_PEAK = 0.6  # what a warp's own mma may reach of it: an estimate
+TF32 = 0.5  # of the 16-bit rate
+SHARED_BYTES = 128  # a clock, of a multiprocessor
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """Microseconds; bandwidths in GB/s."""
+
+    launch: float
+    node: float  # of a CUDA graph
+    grid_barrier: float  # all blocks synchronise, with one load and one store of each
+    push: float  # into another block's shared memory, until it is seen there
+    l2: float
+    l2_bandwidth: float
+    grid_exchange: float  # from a block's store until every block has polled it from the L2
+    push_bandwidth: float  # GB/s into one multiprocessor's shared memory, while all of a cluster push
+    large_clusters: int | None = None  # of 16 blocks at once; on paper as many as multiprocessors allow
+    measured: bool = False
+
+
+H200 = Latencies(
+    launch=2.5,
+    node=1.3,
+    grid_barrier=1.05,
+    push=0.25,
+    l2=0.151,
+    l2_bandwidth=9800,
+    grid_exchange=2 * 0.151,
+    push_bandwidth=20,
+)
+
+
+class Floor(NamedTuple):
+    """Parts of a step that follow one another, microseconds."""
+
+    exchange: float
+    broadcast: float  # of all h to every block, beyond what the exchange hides
+    product: float
+
+    @property
+    def step(self) -> float:
+        return sum(self)
+
+
+def latencies_of(device: Device) -> Latencies:
+    """On paper: the H200's, with the device's own launch and node, and a barrier as long as a node."""
+    if device.name == "H200":
+        return H200
+    barrier = min(H200.grid_barrier, device.node)
+    return replace(H200, launch=device.launch, node=device.node, grid_barrier=barrier)
+
+
+def floor(shape: Shape, B: int, device: Device, known: Latencies | None = None) -> Floor:
+    """Of a forward step with B sequences.  Raises ValueError for a device without tensor cores' peak."""
+    if device.name not in TENSOR_PEAK:
+        raise ValueError(
+            f"the tensor cores' peak of {device.name} is not known; {', '.join(TENSOR_PEAK)} are"
+        )
+    known, wide = known or latencies_of(device), -(-B // SEQUENCES) * SEQUENCES
+    return (_cluster if isinstance(shape, ClusterShape) else _grid)(shape, wide, device, known)
+
+
+def rate(shape: Shape, blocks: int, device: Device) -> float:
+    """FLOP per microsecond of that many multiprocessors' tensor cores."""
+    peak = TENSOR_PEAK[device.name] * (TF32 if shape.precision == "tf32" else 1)
+    return OF_PEAK * peak * 1e6 * min(blocks, device.multiprocessors) / device.multiprocessors
+
+
+def _grid(shape: GridShape, B: int, device: Device, known: Latencies) -> Floor:
+    """Every block reads all of h from the second-level cache; one load of it is in the exchange already."""
+    blocks = shape.launch("forward", B).blocks
+    moved = blocks * B * shape.hidden * ITEMSIZE[shape.precision] / known.l2_bandwidth * 1e-3
+    product = 2 * shape.gates * shape.hidden**2 * B / rate(shape, blocks, device)
+    return Floor(known.grid_exchange, max(0.0, moved - known.l2), product)
+
+
+def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> Floor:
+    """Clusters exchange nothing with each other; where not all fit at once, they take turns.
+
+    All of h is pushed into each block's shared memory.  Every warp reads it while tensor cores multiply.
+    """
+    at_once = device.multiprocessors // shape.cluster
+    if shape.cluster > PORTABLE and known.large_clusters:
+        at_once = known.large_clusters
+    turns = -(-B // SEQUENCES // max(1, at_once))
+    product = 2 * shape.gates * shape.hidden**2 * SEQUENCES / rate(shape, shape.cluster, device)
+    row = SEQUENCES * shape.hidden * ITEMSIZE[shape.precision]
+    read = shape.warps * row / SHARED_BYTES / device.clock * 1e-3
+    pushed = row / known.push_bandwidth * 1e-3
+    return Floor(turns * known.push, turns * pushed, turns * max(product, read))

@@ -1,0 +1,63 @@
+"""Weights as the tensor cores want them: which lane holds which word of a tile.
+
+`mma` multiplies a tile of 16 rows and 8 words (16 numbers of 16 bits, or 8 of TF32) by one of 8 words and 8
+sequences.  Lane 4g + t holds four words of the first: of rows g and g + 8, words t and t + 4.  Of the second
+it holds words t and t + 4 of sequence g; of the result rows g and g + 8, sequences 2t and 2t + 1 (PTX ISA,
+"Matrix Fragments for mma").
+
+A sum may run over its terms in any order.  So tiles come in pairs over 16 neighbouring words, and lane t
+takes words 4t to 4t + 3, which it can read of h in one go: two for the first tile, two for the second.
+"""
+
+import numpy as np
+
+from rnnlab.kernels.persistence.numbers import factors
+
+ROWS, WORDS, LANES = 16, 8, 32  # of a tile; of a warp
+PAIR = 2 * WORDS
+
+
+def pack(words: np.ndarray) -> np.ndarray:
+    """[R,W] words → fragments [R/16, W/8, 32, 4]; R is a multiple of 16, W of 16.
+
+    Raises ValueError if rows or words do not fill tiles.
+    """
+    rows, wide = words.shape
+    if rows % ROWS or wide % PAIR:
+        raise ValueError(f"{rows} rows of {wide} words do not fill tiles of {ROWS} rows, two by {PAIR} words")
+    parts = words.reshape(
+        rows // ROWS, 2, 8, wide // PAIR, 4, 2, 2
+    )  # tile, row half, g, pair, t, which, word
+    return np.ascontiguousarray(parts.transpose(0, 3, 5, 2, 4, 6, 1)).reshape(-1, wide // WORDS, LANES, 4)
+
+
+def forward_fragments(weights: np.ndarray, gates: int, precision: str) -> np.ndarray:
+    """Of [G·H,H], tiles of 4 units with all their gates (16 units where there is one); a GRU's fourth is 0.
+
+    Row r of a tile is gate r // 4 of unit r % 4, so that two lanes 16 apart hold all gates of two sequences.
+    """
+    slots, hidden = 1 if gates == 1 else 4, weights.shape[1]
+    rows = np.zeros((slots, hidden, hidden), "float32")
+    rows[:gates] = weights.reshape(gates, hidden, hidden)
+    of_tile = ROWS // slots
+    tiles = rows.reshape(slots, hidden // of_tile, of_tile, hidden).transpose(1, 0, 2, 3)
+    return pack(factors(tiles.reshape(-1, hidden), precision))
+
+
+def backward_fragments(weights: np.ndarray, precision: str) -> np.ndarray:
+    """Of [G·H,H], tiles of 16 units: what each receives from all gates of all units."""
+    return pack(factors(weights.T, precision))
+
+
+def scattered_fragments(weights: np.ndarray, gates: int, blocks: int, precision: str) -> np.ndarray:
+    """Of [G·H,H], for each block what all units receive from the gates of its own [blocks·H/16, …].
+
+    A block's gates are padded with zeros to whole pairs of tiles.
+    """
+    hidden = weights.shape[1]
+    units, found = hidden // blocks, []
+    for block in range(blocks):
+        mine = weights.reshape(gates, hidden, hidden)[:, block * units : (block + 1) * units]
+        rows = mine.reshape(gates * units, hidden).T
+        found.append(pack(factors(np.pad(rows, ((0, 0), (0, -gates * units % 32))), precision)))
+    return np.concatenate(found)

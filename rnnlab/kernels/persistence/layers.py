@@ -1,0 +1,186 @@
+"""A network on a chip by the CUDA C++ kernels: products over all steps before and after one kernel a layer.
+
+Everything stays on the chip between the passes.  Numbers lie there in the precision's own 16 bits, or in
+float32 for TF32; sums are float32.  The minibatch is filled up to whole tiles of 8 sequences.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from rnnlab.cells import STATES
+from rnnlab.kernels.persistence.numbers import STORED, loaded, stored
+from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
+from rnnlab.network import Network
+
+UNWRITTEN_BYTE = 0xFF  # four of them are exchange.cuh's UNWRITTEN, a NaN in every precision
+Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
+
+FORWARD = "forward", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
+
+
+class Chip(Protocol):
+    """Who keeps arrays, multiplies and launches: CuPy and cuBLAS, or a stand-in in a test."""
+
+    def put(self, array: np.ndarray) -> Array:
+        """A copy on the chip."""
+
+    def get(self, array: Array) -> np.ndarray:
+        """A copy from it."""
+
+    def product(self, a: Array, b: Array, out: Array, turned: tuple[bool, bool], adds: bool) -> None:
+        """out = op(a) op(b), plus what stands there if it adds; matrices, `turned` says which are."""
+
+    def launch(self, shape: Shape, direction: str, given: Sequence[Array], T: int, B: int) -> None:
+        """The kernel of that direction."""
+
+
+class TensorLayers:
+    """One network, one shape of input, all arrays made once."""
+
+    def __init__(self, network: Network, shape: Shape, sizes: tuple[int, int], chip: Chip):
+        """sizes: T steps, B sequences."""
+        self.network, self.shape, self.chip = network, shape, chip
+        self.T, self.B = sizes
+        self.wide = -(-self.B // SEQUENCES) * SEQUENCES  # sequences, with those that fill the last tile
+        self.lstm, self.gru = network.cell == "lstm", network.cell == "gru"
+        self.failed = chip.put(np.zeros(1, "int32"))
+        self.x = self._numbers(self.T * self.wide, network.input_size)
+        self.ones = chip.put(stored(np.ones((1, self.T * self.wide)), shape.precision))
+        self.layers = [self._layer(index) for index in range(network.layers)]
+
+    def load(self, x: np.ndarray, state: tuple[np.ndarray, ...]) -> None:
+        """x [T,B,I] and the first state, [L,B,H] each."""
+        self._fill(self.x, x)
+        for index, layer in enumerate(self.layers):
+            self._fill(layer["h"][: self.wide], state[0][index][None])
+            if self.lstm:
+                layer["kept"][: self.B] = self.chip.put(state[1][index].astype("float32"))
+
+    def load_gradients(self, dy: np.ndarray, dstate: tuple[np.ndarray, ...]) -> None:
+        """dy [T,B,H] of the last layer's h, and that of the last state, [L,B,H] each."""
+        self._fill(self.layers[-1]["dy"], dy)
+        for index, layer in enumerate(self.layers):
+            layer["dlast"][: self.B] = self.chip.put(dstate[0][index].astype("float32"))
+            if self.lstm:
+                layer["dlast_c"][: self.B] = self.chip.put(dstate[1][index].astype("float32"))
+
+    def forward(self) -> None:
+        """Fills every layer's gates, h and kept."""
+        x = self.x
+        for layer in self.layers:
+            layer["gates"].reshape(self.T * self.wide, -1)[:] = layer["bias"]
+            self.chip.product(x, layer["weight_ih"], layer["gates"], (False, True), True)
+            self._launch("forward", layer, FORWARD)
+            x = layer["h"][self.wide :]
+
+    def recur(self) -> None:
+        """Run the forward kernels alone, for a clock.  Gates are results already, so h is another."""
+        for layer in self.layers:
+            self._launch("forward", layer, FORWARD)
+
+    def backward(self) -> None:
+        """Fills every layer's gradients, and dx of the first."""
+        for index in reversed(range(len(self.layers))):
+            layer = self.layers[index]
+            layer["carry"][:] = layer["dlast_c"] if self.lstm else 0
+            names = ("backward", "gates", "h", "kept", "dy", "dlast", "carry", "dgates", "dgates_h")
+            self._launch("backward", layer, names)
+            below = self.layers[index - 1]["h"][self.wide :] if index else self.x
+            into = self.layers[index - 1]["dy"] if index else self.dx
+            product, dgates, dgates_h = self.chip.product, layer["dgates"], layer["dgates_h"]
+            product(dgates, layer["weight_ih"], into, (False, False), False)
+            product(dgates, below, layer["dweight_ih"], (True, False), False)
+            product(dgates_h, layer["h"][: self.T * self.wide], layer["dweight_hh"], (True, False), False)
+            product(self.ones, dgates, layer["dbias_ih"], (False, False), False)
+            product(self.ones, dgates_h, layer["dbias_hh"], (False, False), False)
+            product(dgates_h[: self.wide], layer["weight_hh"], layer["dfirst"], (False, False), False)
+
+    def check(self) -> None:
+        """Raises RuntimeError if blocks waited longer for each other than any step takes."""
+        if step := int(self.chip.get(self.failed)[0]):
+            raise RuntimeError(f"the blocks did not synchronise at step {step}: not all of them ran at once")
+
+    def outputs(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """y [T,B,H] and the final state, float32."""
+        y = self._steps(self._number(self.layers[-1]["h"]))[1:]
+        ends = [np.stack([self._steps(self._number(layer["h"]))[-1] for layer in self.layers])]
+        if self.lstm:
+            ends.append(np.stack([self._steps(self.chip.get(layer["kept"]))[-1] for layer in self.layers]))
+        return y, tuple(ends)
+
+    def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
+        """dx [T,B,I], dstate, those of the parameters; float32."""
+        found, first = {}, []
+        for index, layer in enumerate(self.layers):
+            for name in self.network.layer(index)._fields:
+                like = self.network.parameters[f"{name}_l{index}"]
+                found[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
+            carry = self._steps(self.chip.get(layer["carry"]))[0]
+            dh = self._steps(self._number(layer["dfirst"]))[0] + (carry if self.gru else 0)
+            first.append((dh, carry)[: len(STATES[self.network.cell])])
+        dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
+        return (
+            self._steps(self._number(self.dx)),
+            dfirst,
+            {name: found[name] for name in self.network.parameters},
+        )
+
+    @property
+    def dx(self) -> Array:
+        return self.layers[0]["dx"]
+
+    def _layer(self, index: int) -> dict[str, Array]:
+        """A layer's weights, and room for everything it makes."""
+        parameters, H, rows = self.network.layer(index), self.shape.hidden, self.T * self.wide
+        wide, put, kept = len(parameters.bias_ih), self.chip.put, self.T + self.lstm
+        bias = parameters.bias_ih + parameters.bias_hh
+        if self.gru:
+            bias[2 * H :] = parameters.bias_ih[2 * H :]
+        inputs = parameters.weight_ih.shape[1]
+        floats = lambda count: put(np.zeros((count, H), "float32"))
+        layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS}
+        layer |= {
+            name: put(stored(getattr(parameters, name), self.shape.precision))
+            for name in ("weight_ih", "weight_hh")
+        }
+        layer |= {
+            "bias": put(stored(bias, self.shape.precision)),
+            "inner_bias": put(parameters.bias_hh[-H:].astype("float32")),
+        }
+        layer |= {
+            "gates": self._numbers(rows, wide),
+            "dgates": self._numbers(rows, wide),
+            "dy": self._numbers(rows, H),
+        }
+        layer |= {"h": self._numbers(rows + self.wide, H), "dfirst": self._numbers(self.wide, H)}
+        layer |= {"kept": floats(kept * self.wide), "carry": floats(self.wide), "dlast": floats(self.wide)}
+        layer |= {"dweight_ih": self._numbers(wide, inputs), "dweight_hh": self._numbers(wide, H)}
+        layer |= {"dbias_ih": self._numbers(1, wide), "dbias_hh": self._numbers(1, wide)}
+        layer["dgates_h"] = self._numbers(rows, wide) if self.gru else layer["dgates"]
+        layer |= {"dx": self._numbers(rows, inputs)} if index == 0 else {}
+        layer |= {"dlast_c": floats(self.wide)} if self.lstm else {}
+        return layer
+
+    def _launch(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
+        if self.shape.cooperative:  # blocks poll what is written in every step, exchange.cuh
+            written = layer["h"][self.wide :] if direction == "forward" else layer["dgates_h"]
+            written.view("uint8")[:] = UNWRITTEN_BYTE
+        arguments = [*(layer[name] for name in names), self.failed]
+        self.chip.launch(self.shape, direction, arguments, self.T, self.wide)
+
+    def _numbers(self, rows: int, columns: int) -> Array:
+        return self.chip.put(np.zeros((rows, columns), STORED[self.shape.precision]))
+
+    def _fill(self, rows: Array, array: np.ndarray) -> None:
+        """[steps·wide, n] from [steps,B,n]; what fills the last tile is 0."""
+        padded = np.pad(array, ((0, 0), (0, self.wide - self.B), (0, 0)))
+        rows[:] = self.chip.put(stored(padded, self.shape.precision).reshape(rows.shape))
+
+    def _number(self, array: Array) -> np.ndarray:
+        return loaded(self.chip.get(array), self.shape.precision)
+
+    def _steps(self, rows: np.ndarray) -> np.ndarray:
+        """[steps·wide, n] as [steps,B,n]."""
+        return rows.reshape(-1, self.wide, rows.shape[-1])[:, : self.B]

@@ -1,0 +1,212 @@
+"""How the CUDA C++ kernels share a layer out: blocks, warps, weights in registers and in shared memory.
+
+GridShape is persistent_grid.cu's, over the whole chip; ClusterShape is persistent_cluster.cu's, 8 sequences
+in each cluster of blocks.  Both are found for a device, or refused with the reason.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import GATES
+from rnnlab.devices import Device
+from rnnlab.kernels.persistence import fragments
+from rnnlab.kernels.persistence.numbers import ITEMSIZE, PRECISIONS
+
+HEADERS, RUNGS = Path(__file__).parent, Path(__file__).parents[2] / "ladder"
+CELLS = {"rnn_tanh": 0, "rnn_relu": 1, "lstm": 2, "gru": 3}  # as the kernels' CELL
+SEQUENCES = 8  # of a tile
+WARP = 32
+TILE_BYTES = 512  # of weights: 32 lanes, 16 bytes each
+LANE_BYTES = 16
+NEAR = {8: 48, 9: 128}  # words of weights in a thread's registers, by architecture; docs/registers.md
+BUFFERS = 2  # in turn, for partial sums and for what other blocks push
+MOST_TILES = 8  # of sequences, whose partial sums wait in shared memory together
+MOST_CLUSTER, PORTABLE = 16, 8  # blocks; more than 8 need a GPU that says it has room for them
+DIRECTIONS = "forward", "backward"
+
+
+def with_includes(text: str) -> str:
+    """CUDA C++ with our own headers in the place of their names, since NVRTC reads no folders."""
+    for name in ("instructions", "cells", "exchange"):
+        part = (HEADERS / f"{name}.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
+        text = re.sub(rf'#include "[./a-z]*/{name}\.cuh"', lambda include, part=part: part, text)
+    return text
+
+
+class Launch(NamedTuple):
+    """How a kernel is launched."""
+
+    blocks: int
+    threads: int
+    shared: int  # bytes
+    cluster: int = 1  # blocks
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What both kinds have in common."""
+
+    cell: str
+    hidden: int
+    precision: str
+
+    @property
+    def gates(self) -> int:
+        return len(GATES[self.cell])
+
+    @property
+    def tile_units(self) -> int:
+        """Units of a forward tile of 16 rows."""
+        return 16 if self.gates == 1 else 4
+
+    @cached_property
+    def source(self) -> str:
+        """The kernels' text, with what it includes in its place."""
+        return with_includes((RUNGS / self.file).read_text(encoding="utf-8"))
+
+    @property
+    def _constants(self) -> dict[str, int]:
+        return {
+            "NUMBER": PRECISIONS[self.precision],
+            "CELL": CELLS[self.cell],
+            "HIDDEN": self.hidden,
+        }
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The constants, as the compiler takes them."""
+        return tuple(f"-D{name}={value}" for name, value in self._constants.items())
+
+
+@dataclass(frozen=True)
+class GridShape(Shape):
+    """Over the whole chip; per direction the units of a block, and pairs of tiles in shared memory."""
+
+    warps: int
+    units: tuple[int, int]
+    away: tuple[int, int]
+    chunk: int  # tiles of sequences at once
+
+    file = "persistent_grid.cu"
+    cooperative = True  # all blocks must run at once, since each polls what the others publish
+
+    @property
+    def _constants(self) -> dict[str, int]:
+        both = zip(DIRECTIONS, self.units, self.away, strict=True)
+        own = {f"{way.upper()}_{what}": n for way, u, a in both for what, n in (("UNITS", u), ("AWAY", a))}
+        return super()._constants | {"WARPS": self.warps, "CHUNK": self.chunk, **own}
+
+    def launch(self, direction: str, B: int) -> Launch:
+        """B: sequences, a multiple of 8."""
+        way = DIRECTIONS.index(direction)
+        rows = self.units[way] // (self.tile_units, 16)[way]
+        parts = BUFFERS * self.chunk * WARP * LANE_BYTES
+        shared = rows * self.warps * (parts + 2 * self.away[way] * TILE_BYTES)
+        return Launch(self.hidden // self.units[way], WARP * self.warps, shared)
+
+    def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
+        """weight_hh [G·H,H] as the kernel takes it."""
+        if direction == "forward":
+            return fragments.forward_fragments(weights, self.gates, self.precision)
+        return fragments.backward_fragments(weights, self.precision)
+
+
+@dataclass(frozen=True)
+class ClusterShape(Shape):
+    """8 sequences in each cluster, all weights in its registers."""
+
+    cluster: int  # blocks
+
+    file = "persistent_cluster.cu"
+    cooperative = False  # the hardware starts the blocks of a cluster together
+
+    @property
+    def _constants(self) -> dict[str, int]:
+        return super()._constants | {"CLUSTER": self.cluster}
+
+    @property
+    def units(self) -> int:
+        """Of a block."""
+        return self.hidden // self.cluster
+
+    @property
+    def warps(self) -> int:
+        """Of a block."""
+        return self.units // self.tile_units
+
+    def launch(self, direction: str, B: int) -> Launch:
+        """B: sequences, a multiple of 8."""
+        if direction == "forward":
+            shared = BUFFERS * SEQUENCES * 2 * (self.hidden + self.units)
+        else:
+            pairs = -(-self.gates * self.units // WARP)
+            shared = BUFFERS * SEQUENCES * 4 * (self.hidden + 16 * (pairs | 1))
+        barriers = BUFFERS * 8
+        return Launch(B // SEQUENCES * self.cluster, WARP * self.warps, shared + barriers, self.cluster)
+
+    def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
+        """weight_hh [G·H,H] as the kernel takes it."""
+        if direction == "forward":
+            return fragments.forward_fragments(weights, self.gates, self.precision)
+        return fragments.scattered_fragments(weights, self.gates, self.cluster, self.precision)
+
+
+def grid_shape(cell: str, hidden: int, precision: str, B: int, device: Device) -> GridShape:
+    """The shape for at least B sequences.  Raises ValueError with the reason where there is none."""
+    _check(cell, precision, device, (8, 0))
+    shape, pairs = Shape(cell, hidden, precision), hidden * ITEMSIZE[precision] // 64
+    if hidden * ITEMSIZE[precision] % 64 or hidden % 16:
+        raise ValueError(f"{hidden} units do not fill pairs of tiles: take a multiple of {_step(precision)}")
+    warps = next(count for count in (8, 4, 2, 1) if pairs % count == 0)
+    units, away = [], []
+    for step, count in ((shape.tile_units, pairs), (16, shape.gates * pairs)):
+        least = -(-hidden // device.multiprocessors)
+        found = [u for u in range(step, hidden + 1, step) if hidden % u == 0 and u >= least]
+        units.append(found[0])
+        near = max(1, NEAR[device.compute_capability[0]] // (8 * (found[0] // step)))
+        away.append(max(0, count // warps - near))
+    for chunk in range(min(MOST_TILES, -(-B // SEQUENCES)), 0, -1):
+        found = GridShape(cell, hidden, precision, warps, tuple(units), tuple(away), chunk)
+        if all(found.launch(way, 8).shared <= device.shared_per_block_most for way in DIRECTIONS):
+            return found
+    raise ValueError(
+        f"{hidden} units of {cell} in {precision} do not stay on the {device.multiprocessors} "
+        f"multiprocessors of {device.name}: take fewer units, or graph_replay"
+    )
+
+
+def cluster_shape(cell: str, hidden: int, precision: str, device: Device) -> ClusterShape:
+    """The smallest cluster that keeps the weights.  Raises ValueError with the reason where there is none."""
+    _check(cell, precision, device, (9, 0))
+    if precision == "tf32":
+        raise ValueError("the cluster kernel multiplies 16-bit numbers; for float32 take the grid kernel")
+    step = Shape(cell, hidden, precision).tile_units
+    room = min(MOST_CLUSTER, device.multiprocessors)  # a slice of a GPU may have fewer
+    for cluster in (each for each in (1, 2, 4, 8, 16) if each <= room):
+        found = ClusterShape(cell, hidden, precision, cluster)
+        whole = hidden % 32 == 0 and hidden % (cluster * step) == 0
+        if whole and found.warps <= 8 and hidden // 4 <= NEAR[9]:
+            return found
+    raise ValueError(
+        f"{hidden} units of {cell} do not stay in the registers of {room} blocks of 8 warps with "
+        f"whole tiles of {step} units: take up to 512, in multiples of 32, or the grid kernel"
+    )
+
+
+def _check(cell: str, precision: str, device: Device, least: tuple[int, int]) -> None:
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision is {precision!r}: {', '.join(PRECISIONS)}")
+    if cell not in CELLS:
+        raise ValueError(f"the kernels know {', '.join(CELLS)}, not {cell}")
+    if device.compute_capability < least:
+        have, need = (".".join(map(str, each)) for each in (device.compute_capability, least))
+        raise ValueError(f"{device.name} has compute capability {have}; the kernel needs {need}")
+
+
+def _step(precision: str) -> int:
+    return 64 // ITEMSIZE[precision]

@@ -1,0 +1,41 @@
+"""The commands lab and doctor.  What they need is imported when they run: --help must answer at once."""
+
+import argparse
+import sys
+
+
+def add_commands(subparsers: argparse._SubParsersAction) -> None:
+    """Add lab and doctor to the command line."""
+    lab = subparsers.add_parser("lab", help="open the course in JupyterLab, at lesson 00")
+    lab.add_argument("--no-browser", action="store_true", help="serve only: for a machine without a screen")
+    lab.add_argument(
+        "--port",
+        type=int,
+        default=None,
+        metavar="N",
+        help="the port to serve on (default: 8888 or the next free one)",
+    )
+    lab.add_argument("--lesson", default="00", metavar="NN", help="the lesson to open (default: 00)")
+    lab.set_defaults(handler=_lab)
+    doctor = subparsers.add_parser("doctor", help="what this machine is, how fast, and what is missing")
+    doctor.add_argument("--json", action="store_true", help="as JSON, for programs")
+    doctor.add_argument("--quick", action="store_true", help="measure nothing")
+    doctor.set_defaults(handler=_doctor)
+
+
+def _lab(chosen: argparse.Namespace) -> int:
+    from rnnlab.lab.jupyterlab import NotReady, serve
+
+    try:
+        return serve(chosen.lesson, chosen.port, browser=not chosen.no_browser)
+    except NotReady as problem:
+        print(f"rnnlab lab: {problem}", file=sys.stderr)
+        return 2
+
+
+def _doctor(chosen: argparse.Namespace) -> int:
+    from rnnlab.lab import doctor
+
+    report = doctor.report(measured=not chosen.quick)
+    print(report.json() if chosen.json else report)
+    return 0

@@ -1,0 +1,78 @@
+"""The two roofs of this machine, measured: how fast it multiplies, and how fast it moves numbers.
+
+The roofline model (Williams, Waterman, Patterson 2009): a computation of so many FLOP per byte runs no faster
+than min(peak, intensity · bandwidth).
+"""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnnlab.lab.resources import caches, usable_cores
+
+SIZES = (512, 1024, 1536)  # of square float32 products: large enough for the BLAS to reach its rate
+STREAM_MB = 128  # per array, at least
+
+
+@dataclass(frozen=True)
+class Roofline:
+    """Peak in GFLOP/s (float32 products), bandwidth in GB/s (10⁹ bytes), as measured on this machine."""
+
+    peak: float
+    bandwidth: float
+
+    @property
+    def balance(self) -> float:
+        """FLOP per byte at which the two roofs meet."""
+        return self.peak / self.bandwidth
+
+    def attainable(self, intensity: float) -> float:
+        """Highest rate in GFLOP/s at `intensity` FLOP per byte."""
+        return min(self.peak, intensity * self.bandwidth)
+
+
+def measure(seconds: float = 1.5) -> Roofline:
+    """Both roofs, best of several runs each, within about `seconds`."""
+    budget = seconds / (len(SIZES) + 1)
+    return Roofline(max(gemm_rate(n, n, n, budget) for n in SIZES), bandwidth(budget))
+
+
+def gemm_rate(m: int, n: int, k: int, seconds: float = 0.5, dtype: str = "float32") -> float:
+    """GFLOP/s of the fastest product of [m,k] and [k,n] seen within `seconds`, after one to warm up."""
+    rng = np.random.default_rng(0)
+    a, b, product = rng.random((m, k), dtype), rng.random((k, n), dtype), np.empty((m, n), dtype)
+    return 2e-9 * m * n * k / _best_time(lambda: np.matmul(a, b, out=product), seconds)
+
+
+def bandwidth(seconds: float = 0.5, megabytes: int | None = None) -> float:
+    """GB/s of a ← b + c on all cores at once, over arrays that, by default, no cache holds.
+
+    Four numbers move for each sum: two are read, one is written, and what lies at its place is read before.
+    """
+    cores, n = usable_cores(), (megabytes * 10**6 if megabytes else _too_large()) // 8
+    cuts = [slice(n * core // cores, n * (core + 1) // cores) for core in range(cores)]
+    a, b, c = (np.empty(n) for _ in range(3))
+    with ThreadPoolExecutor(cores) as pool:  # NumPy adds on one core: one slice for each, first touched there
+        on_all = lambda work: [*pool.map(work, cuts)]
+        on_all(lambda cut: (b[cut].fill(1), c[cut].fill(1)))
+        add = lambda cut: np.add(b[cut], c[cut], out=a[cut])
+        return 4e-9 * 8 * n / _best_time(lambda: on_all(add), seconds)
+
+
+def _too_large() -> int:
+    """Bytes of an array of which no cache holds three."""
+    return max(STREAM_MB * 10**6, caches().get("L3", 0) // 2)
+
+
+def _best_time(run: Callable[[], object], seconds: float) -> float:
+    """Seconds of the fastest run: other work on the machine can only slow one down."""
+    run()
+    best, end = float("inf"), time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - start)
+    return best

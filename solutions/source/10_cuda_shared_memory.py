@@ -1,0 +1,22 @@
+# %% [markdown]
+# # 10 · Shared memory: exercises
+#
+# A product from tiles, a sum within a block, a sum within a warp, and a tile whose columns do not queue for one bank.
+# Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
+# Stuck? `hint(tiled_matmul_kernel)` opens one hint, and once more the next one.
+
+# %%
+import numpy as np
+
+from rnnlab import check, cuda, hint, progress
+
+# %% [exercise] tiled_matmul_kernel
+
+# %% [exercise] block_sum_kernel
+
+# %% [exercise] warp_sum_kernel
+
+# %% [exercise] transpose_without_conflicts
+
+# %%
+progress("cuda_shared_memory")

@@ -1,0 +1,199 @@
+"""`rnnlab lab` starts JupyterLab at the right place, or says in a sentence why it can't."""
+
+import os
+import socket
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from rnnlab.cli import main
+from rnnlab.lab import jupyterlab
+from rnnlab.lab.blas import Diagnosis, Trial
+from rnnlab.lab.jupyterlab import NotReady
+
+
+def course_of(folder, *lessons):
+    for part in ("notebooks", "exercises"):
+        (folder / part).mkdir()
+        for name in lessons:
+            (folder / part / f"{name}.ipynb").write_text("{}")
+    return folder
+
+
+def test_the_command_opens_the_lesson_and_serves_the_whole_course():
+    line = jupyterlab.command(Path("notebooks/00_start_here.ipynb"), 8890, browser=False)
+    assert "--LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb" in line
+    assert "--port=8890" in line
+    assert "--no-browser" in line
+    assert "--no-browser" not in jupyterlab.command(Path("notebooks/00_start_here.ipynb"), 8890, browser=True)
+
+
+def test_a_lesson_is_found_by_its_number(tmp_path):
+    root = course_of(tmp_path, "00_start_here", "02_bptt")
+    assert (
+        jupyterlab._notebook(root, "02") == jupyterlab._notebook(root, "2") == Path("notebooks/02_bptt.ipynb")
+    )
+    with pytest.raises(NotReady, match="there is no lesson '09'; there are 00_start_here, 02_bptt"):
+        jupyterlab._notebook(root, "09")
+
+
+def test_outside_a_clone_it_says_where_to_go(tmp_path):
+    with pytest.raises(NotReady, match=r"holds no notebooks/: run rnnlab in a clone of the course"):
+        jupyterlab._notebook(tmp_path, "00")
+
+
+def test_without_lessons_nobody_is_sent_to_install_jupyterlab(tmp_path, monkeypatch):
+    monkeypatch.setattr(jupyterlab, "find_spec", lambda name: None)
+    monkeypatch.setattr(jupyterlab.copies, "ROOT", tmp_path)
+    with pytest.raises(NotReady, match="run rnnlab in a clone of the course"):
+        jupyterlab.serve()
+
+
+def test_copies_are_made_once_and_named(tmp_path, capsys):
+    root = course_of(tmp_path, "00_start_here")
+    jupyterlab._copy_exercises(root)
+    answer = root / "work/00_start_here.ipynb"
+    answer.write_text("my answer")
+    jupyterlab._copy_exercises(root)
+    assert answer.read_text() == "my answer"
+    assert capsys.readouterr().out.count("made work/00_start_here.ipynb") == 1
+
+
+def test_a_changed_exercise_is_told_with_what_became_of_the_copy(tmp_path, capsys):
+    root = course_of(tmp_path, "00_start_here", "02_bptt")
+    jupyterlab._copy_exercises(root)
+    (root / "work/00_start_here.ipynb").write_text("my answer")
+    for name in ("00_start_here", "02_bptt"):
+        (root / f"exercises/{name}.ipynb").write_text('{"cells": []}')
+    capsys.readouterr()
+    jupyterlab._copy_exercises(root)
+    assert capsys.readouterr().out.splitlines() == [
+        "replaced work/02_bptt.ipynb: its exercise has changed, and you had written nothing in it",
+        "kept work/00_start_here.ipynb with your answers: "
+        "exercises/00_start_here.ipynb has changed since you began",
+    ]
+    assert (root / "work/00_start_here.ipynb").read_text() == "my answer"
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_a_remedy(tmp_path):
+    root = course_of(tmp_path, "00_start_here")
+    (root / "work").write_text("a file where the folder should be")
+    with pytest.raises(NotReady, match="cannot make your copy"):
+        jupyterlab._copy_exercises(root)
+
+
+def test_a_folder_in_which_answers_cannot_be_saved_is_told_before_anybody_answers(tmp_path, monkeypatch):
+    root = course_of(tmp_path, "00_start_here")
+    jupyterlab._copy_exercises(root)
+    monkeypatch.setattr(jupyterlab.os, "access", lambda path, mode: False)
+    with pytest.raises(NotReady, match=r"could not be saved: make .*/work writable"):
+        jupyterlab._copy_exercises(root)
+
+
+def test_a_busy_port_is_told_and_without_one_the_next_is_taken(monkeypatch):
+    with socket.socket() as busy:
+        busy.bind(("127.0.0.1", 0))
+        busy.listen()
+        taken = busy.getsockname()[1]
+        with pytest.raises(NotReady, match=f"port {taken} is in use: choose another with --port N"):
+            jupyterlab._port(taken)
+    monkeypatch.setattr(jupyterlab, "_trouble", lambda port: "is in use" if port < 8890 else None)
+    assert jupyterlab._port(None) == 8890
+    monkeypatch.setattr(jupyterlab, "_trouble", lambda port: "is in use")
+    with pytest.raises(NotReady, match="is in use: choose another"):
+        jupyterlab._port(None)
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65536])
+def test_a_port_that_does_not_exist_is_told(port):
+    with pytest.raises(NotReady, match=f"port {port} does not exist, ports are 1 to 65535"):
+        jupyterlab._port(port)
+
+
+def test_trouble_is_a_sentence_on_the_command_line(monkeypatch, capsys):
+    assert main(["lab", "--lesson", "99"]) == 2
+    assert capsys.readouterr().err.startswith(
+        "rnnlab lab: there is no lesson '99'; there are 00_start_here, "
+    )
+
+
+def test_without_jupyterlab_it_says_how_to_get_it(monkeypatch):
+    monkeypatch.setattr(jupyterlab, "find_spec", lambda name: None)
+    with pytest.raises(NotReady, match="run `make lab`"):
+        jupyterlab.serve()
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """Command lines and environments that the process was to become, in a small course."""
+    calls = []
+    monkeypatch.setattr(jupyterlab.os, "execve", lambda program, line, env: calls.append((line, env)))
+    monkeypatch.setattr(jupyterlab.subprocess, "run", lambda line, env: SimpleNamespace(returncode=0))
+    monkeypatch.setattr(jupyterlab.copies, "ROOT", course_of(tmp_path, "00_start_here", "02_bptt"))
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path / "home"))
+    return calls
+
+
+def test_kernels_get_the_better_environment_and_the_learners_shell_keeps_its_own(
+    monkeypatch, started, capsys
+):
+    slow = Trial((), "Prescott", 2, 50.0)
+    fast = Trial((("OPENBLAS_CORETYPE", None),), "SkylakeX", 2, 200.0)
+    monkeypatch.setattr(
+        jupyterlab.blas, "examine", lambda environment, keep_threads: Diagnosis(slow, fast, 4.0)
+    )
+    monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
+    monkeypatch.setenv("JUPYTER_CONFIG_PATH", "/theirs")
+    before = dict(os.environ)
+    jupyterlab.serve(browser=False)
+    ((line, env),) = started
+    assert "--no-browser" in line
+    assert "OPENBLAS_CORETYPE" not in env
+    assert env["JUPYTER_CONFIG_PATH"] == f"{jupyterlab.SETTINGS}{os.pathsep}/theirs"
+    assert dict(os.environ) == before
+    assert "because OPENBLAS_CORETYPE=Prescott is set" in capsys.readouterr().out
+
+
+def test_where_nothing_is_better_nothing_is_changed_and_nothing_said(monkeypatch, started, capsys):
+    good = Trial((), "SkylakeX", 2, 200.0)
+    monkeypatch.setattr(
+        jupyterlab.blas, "examine", lambda environment, keep_threads: Diagnosis(good, good, 1.0)
+    )
+    jupyterlab.serve("02")
+    ((line, env),) = started
+    assert "--LabApp.default_url=/lab/tree/notebooks/02_bptt.ipynb" in line
+    assert {
+        name: env[name] for name in os.environ if name != "JUPYTER_CONFIG_PATH"
+    }.items() <= os.environ.items()
+    assert "NumPy" not in capsys.readouterr().out
+
+
+def test_jupyter_writes_below_work_where_it_cannot_write_at_home(monkeypatch, tmp_path, capsys):
+    for name in (
+        "JUPYTER_CONFIG_DIR",
+        "JUPYTER_RUNTIME_DIR",
+        "JUPYTER_DATA_DIR",
+        "XDG_DATA_HOME",
+        "XDG_RUNTIME_DIR",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    (tmp_path / "home").write_text("a file where the home should be")
+    environment = jupyterlab._with_settings(dict(os.environ), tmp_path / "work")
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR"):
+        assert environment[name] == str(tmp_path / "work/.jupyter" / name.lower())
+    assert environment["IPYTHONDIR"] == str(tmp_path)
+    assert capsys.readouterr().out.count("Jupyter cannot write in your home") == 1
+
+
+def test_a_home_that_can_be_written_is_used(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    environment = jupyterlab._with_settings(dict(os.environ), tmp_path / "work")
+    assert {*environment} - {*os.environ} <= {"JUPYTER_CONFIG_PATH"}
+    assert not capsys.readouterr().out
+
+
+def test_jupyterlab_is_told_to_ask_nothing_at_its_first_start():
+    assert "announcements" in (jupyterlab.SETTINGS / "labconfig/page_config.json").read_text()

@@ -1,0 +1,140 @@
+"""The step view: parts as counted by hand, refusals with their reason, records only where they belong."""
+
+from itertools import product
+
+import pytest
+
+from rnnlab import records
+from rnnlab.picture import png
+from rnnlab.views import step_view
+from rnnlab.views.step_view import DEVICES, explore_step, figure_step, finding, recorded, rows
+
+LSTM = "lstm", 512, 4, "bfloat16", "H200"
+STEPS = 256
+
+
+def keep(folder, date="2027-01-01T00:00:00", gpu=("NVIDIA H200", 132), suite="persistent", **times):
+    """A made-up record of a 512-unit LSTM at minibatch 4 in bfloat16; `times` are microseconds a step."""
+    results = [
+        {"name": name, "precision": "bfloat16", "seconds": {"forward": [each * STEPS * 1e-6]}}
+        for name, each in times.items()
+    ]
+    refused = {"name": "persistent_cluster", "precision": "bfloat16", "seconds": {}, "left_out": "no room"}
+    workload = {"cell": "lstm", "T": STEPS, "B": 4, "I": 512, "H": 512, "L": 1}
+    deeper = {"suite": suite, "workload": workload | {"L": 4}, "results": results}
+    case = {"suite": suite, "workload": workload, "results": [*results, refused]}
+    machine = {"gpu": dict(zip(("name", "multiprocessors"), gpu, strict=True))}
+    record = {"kind": "bench gpu", "complete": True, "date": date, "machine": machine}
+    record |= {"commit": "", "changed": [], "code": "", "settings": {}, "cases": [case, deeper]}
+    records.write(records.place(record, folder), record)
+
+
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """A place for records that starts empty."""
+    monkeypatch.setattr(records, "MEASURED", tmp_path)
+    return tmp_path
+
+
+def test_parts_are_those_counted_by_hand():
+    graph, grid, cluster = rows(*LSTM)
+    assert graph.parts["two graph nodes"] == 2 * 1.3
+    # 128 blocks of 4 units; 2·4·512²·8 FLOP at 128/132 of 0.6 · 989 TFLOP/s
+    product = 2 * 4 * 512**2 * 8 / (0.6 * 989e6 * 128 / 132)
+    # until others have polled what was published: the L2's latency twice, 0.151 µs each
+    assert grid.parts == pytest.approx({"exchange": 0.302, "broadcast": 0.0, "product": product})
+    # 16 blocks of 8 warps; each warp reads 8·512 numbers of 2 bytes, 128 bytes a clock of 1.755 GHz
+    read = 8 * 8 * 512 * 2 / 128 / 1755
+    pushed = 8 * 512 * 2 / 20e3  # at 20 GB/s into each multiprocessor
+    assert cluster.parts == pytest.approx({"exchange": 0.25, "broadcast": pushed, "product": read})
+    assert cluster.step == pytest.approx(0.25 + pushed + read)
+
+
+def test_a_broadcast_of_64_sequences_is_what_the_barrier_does_not_hide():
+    grid = rows("lstm", 512, 64, "bfloat16", "H200")[1]
+    assert grid.parts["broadcast"] == pytest.approx(128 * 64 * 512 * 2 / 9800e3 - 0.151)
+
+
+def test_a_refused_kernel_has_no_parts_and_its_row_says_why():
+    _, grid, cluster = rows("lstm", 2048, 64, "tf32", "A100")
+    assert not grid.parts
+    assert not cluster.parts
+    told = [text.get_text() for text in figure_step("lstm", 2048, 64, "tf32", "A100").axes[0].texts]
+    assert told[1] == "refused: 2048 units of lstm in tf32 do not stay on the 108 multiprocessors of A100"
+    assert told[2] == "refused: A100 has compute capability 8.0; the kernel needs 9.0"
+
+
+def test_the_text_states_every_part_and_that_none_is_measured(folder):
+    assert finding(*LSTM) == (
+        "lstm, 512 units, minibatch 4, bfloat16, H200: microseconds of a forward step, predicted, not "
+        "measured. The CUDA graph: two graph nodes 2.6 + product 0.214 = 2.81 µs. "
+        "The grid kernel: exchange 0.302 + broadcast 0 + product 0.0292 = 0.331 µs. "
+        "The cluster kernel: exchange 0.25 + broadcast 0.41 + product 0.292 = 0.951 µs. "
+        "The least is the grid kernel's, 91 % of it exchange. No record of this size on H200 is kept."
+    )
+
+
+def test_the_text_gives_the_whole_reason_of_a_refusal():
+    told = finding("gru", 768, 8, "float16", "H100")
+    assert "The cluster kernel: refused, 768 units of gru do not stay in the registers" in told
+    assert "take up to 512, in multiples of 32, or the grid kernel." in told
+
+
+def test_a_bar_follows_the_one_before_it_and_ends_at_the_step(folder):
+    figure = figure_step(*LSTM)
+    axis = figure.axes[0]
+    assert "predicted floor, not measured" in axis.get_title()
+    bars = [(bar.get_x(), bar.get_width()) for bar in axis.patches]
+    assert len(bars) == 2 + 3 + 3
+    assert bars[3][0] == pytest.approx(0.302)
+    assert sum(bars[-1]) == pytest.approx(rows(*LSTM)[2].step)
+    assert not axis.lines
+
+
+def test_a_record_is_marked_beside_its_floor_and_what_remains_is_drawn(folder):
+    keep(folder, persistent_grid=1.9, graph_replay=2.5, pytorch=9.0)
+    axis = figure_step(*LSTM).axes[0]
+    assert [line.get_xdata()[0] for line in axis.lines] == pytest.approx([2.5, 1.9])
+    dashed = [bar for bar in axis.patches if bar.get_linestyle() == "--"]
+    assert [bar.get_x() + bar.get_width() for bar in dashed] == pytest.approx([1.9])  # 2.5 is below 2.81
+    assert axis.get_title().endswith("; diamonds: recorded")
+    assert finding(*LSTM).endswith(
+        "Recorded on H200, with launch and input product: CUDA graph 2.5 µs, 0.31 less than predicted; "
+        "grid kernel 1.9 µs, 1.57 more than predicted."
+    )
+
+
+def test_a_record_counts_for_its_own_size_precision_and_device_only(folder):
+    keep(folder, persistent_grid=1.9)
+    assert recorded("lstm", 512, "bfloat16", "H200") == {("persistent_grid", 4): pytest.approx(1.9)}
+    others = ("gru", 512, "bfloat16", "H200"), ("lstm", 256, "bfloat16", "H200")
+    others += ("lstm", 512, "float16", "H200"), ("lstm", 512, "bfloat16", "H100")
+    assert not any(recorded(*other) for other in others)
+    assert "No record" in finding("lstm", 512, 8, "bfloat16", "H200")
+
+
+@pytest.mark.parametrize("gpu", [("NVIDIA GH200 480GB", 132), ("NVIDIA H200 MIG 1g.18gb", 16)])
+def test_another_chip_or_a_slice_is_not_the_sheets(folder, gpu):
+    keep(folder, gpu=gpu, persistent_grid=1.9)
+    assert not recorded("lstm", 512, "bfloat16", "H200")
+
+
+def test_other_suites_are_passed_over_and_the_newest_record_wins(folder):
+    keep(folder, "2027-01-02T00:00:00", suite="peers", persistent_grid=7.0)
+    keep(folder, "2027-01-03T00:00:00", persistent_grid=1.5)
+    keep(folder, "2027-01-01T00:00:00", persistent_grid=1.9)
+    assert recorded("lstm", 512, "bfloat16", "H200") == {("persistent_grid", 4): pytest.approx(1.5)}
+
+
+def test_every_position_of_the_sliders_has_a_row_for_each_way(folder):
+    sizes = step_view.HIDDEN, (1, 64), ("bfloat16", "tf32"), DEVICES
+    for cell, asked in product(step_view.CELLS, product(*sizes)):
+        found = rows(cell, *asked)
+        assert [row.name for row in found] == list(step_view.KNOWN)
+        assert all(bool(row.parts) != bool(row.why_not) for row in found)
+
+
+def test_a_move_leaves_nothing_of_the_picture_before_it(folder):
+    moved = step_view._draw(figure_step("gru", 768, 32, "float16", "H100"), *LSTM)
+    assert png(moved) == png(figure_step(*LSTM))
+    assert explore_step().still.alt == finding("lstm", 512, 8, "bfloat16", "H200")
