@@ -1,0 +1,52 @@
+"""A whole class: collect the files, grade them unattended, understand the results, hand marks back.
+
+Files are the truth; there is no database.  A class folder holds one assignment, or all lessons of a course
+where students have the same identifier everywhere (Moodle's number belongs to one assignment):
+
+  class.json              {"format", "key": fingerprint of the class key, "variants": [lesson, ...]}
+  class.key               the class key, 64 hexadecimal digits; secret: seeds and variants are drawn from it
+  submissions.jsonl       the submissions list: one line for each file that `collect` saw
+  files/<sha256>.ipynb    each notebook as it was handed in, by its content
+  results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
+  results.jsonl           the same objects, one line each, sorted by student and lesson; derived from results/
+  regraded/               results of `regrade` that are shown and not yet written
+  lock                    held by the process that grades
+
+One line of submissions.jsonl (submissions.Submission); every field is there in every line:
+
+  student   identifier, in Unicode form NFC: number in Moodle and Canvas, folder's name elsewhere; or null
+  name      full name where the layout has one, else null
+  lesson    lesson of the notebook, "bptt"; null where it is of none
+  file      "files/<sha256>.ipynb"; null for a file that is no notebook or could not be read
+  sha256    digest of the content; null where `file` is null
+  source    where it was, "download.zip: Ada Lovelace_123_assignsubmission_file/02_bptt.ipynb"
+  layout    "moodle", "canvas", "nbgrader" or "plain"
+  section   name of the source where several were collected, else null
+  when      time of the hand-in in ISO 8601, as the source has it; null: unknown
+  late      true, false, null: unknown
+  attempt   1, 2, ...
+  graded    true for the one file that counts of this student and lesson
+  reason    why it does not count, or what was decided about it; null where there is nothing to say
+
+One line of results.jsonl and one file in results/ (results.Result):
+
+  format, student, lesson, submission (sha256), seed, variant (null, or what variants.py drew)
+  grader    digest of all code that decides a verdict; null where exercises were graded by different ones
+  key       digest of submission, grader, seed and variant: equal keys, equal verdicts
+  sandbox   "bubblewrap" or "plain"
+  problem   sentence where the notebook could not be graded at all (then `exercises` is empty), else null
+  score, max_score
+  exercises [{"name", "points", "max_points", "status", "message", "misconception", "next_step", "looks",
+            "fault", "grader", "seconds"}]; fault: the grader's own, listed apart, no points are lost to it
+            silently; `looks` are for the teacher only
+  graded    time of grading in ISO 8601, UTC
+  seconds   of grading, and `cpu` {"answers", "starting", "judge"} in seconds
+
+Only the fields in results.TIMES differ between two runs.  Programs read with `results.load(folder)` and
+`submissions.load(folder)`, never the text.  `keys.class_key(folder)` is the key as bytes; it stops where the
+key is missing or another one.  `keys.token(key, purpose, lesson, student)` is HMAC-SHA256 of the key and the
+words, in hexadecimal digits: a variant is drawn from `token(key, "variant", lesson, student)` alone, so that
+no key travels to another machine.  Grading calls `variants.exercise_for(exercise, token) -> (exercise,
+variant)` for a lesson that class.json lists under "variants"; `variant` is JSON, null where the exercise has
+none.
+"""

@@ -1,0 +1,195 @@
+"""What a download holds, read without trusting it: a folder, a zip, and zips that students handed in.
+
+Nothing is ever unpacked under a name from an archive. Sizes are held against limits before and while a file
+is read, so that no bomb fills memory or disk; links are never followed.
+"""
+
+import os
+import stat
+import unicodedata
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from io import BytesIO
+from pathlib import Path, PurePosixPath
+
+from rnnlab.grading.notebook_file import LARGEST, Unusable
+
+MOST_FILES = 100_000  # of a download: 5,000 students with a score of files each
+MOST_INSIDE = 200  # files of a zip that a student handed in
+LARGEST_RATIO = 400  # of expanded to packed bytes, for files above SMALL; notebooks reach 30
+SMALL = 8 << 20  # bytes
+NOISE = {"__MACOSX", ".ipynb_checkpoints", ".git", "__pycache__", ".DS_Store", "Thumbs.db", "desktop.ini"}
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One file of a download. `problem` is a sentence where it cannot be read."""
+
+    path: str  # within the download, in Unicode form NFC, parts joined by /
+    read: Callable[[], bytes]  # raises Unusable where the content breaks a limit
+    when: str | None = None  # ISO 8601
+    problem: str | None = None
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.path).suffix.lower()
+
+
+def entries(source: Path) -> Iterator[Entry]:
+    """The files of a folder or zip, by path; system files of desktops are left out.
+
+    Raises Unusable where it is neither, or cannot be read at all.
+    """
+    if not os.path.lexists(source):
+        raise Unusable(f"{source} does not exist.")
+    if source.is_dir():
+        listed = _of_folder(source)
+    elif zipfile.is_zipfile(source):
+        listed = _of_zip(source, str(source), MOST_FILES)
+    elif source.suffix.lower() == ".zip":
+        raise Unusable(f"{source} is no zip, or the download was cut off: load it again.")
+    else:
+        raise Unusable(f"{source} is neither a folder nor a zip.")
+    for entry in sorted(listed, key=lambda entry: entry.path):
+        if not _is_noise(entry.path):
+            yield from _with_inner(entry)
+
+
+def _with_inner(entry: Entry) -> Iterator[Entry]:
+    """The entry, or what is in it where it is a zip. A zip within such a zip stays closed."""
+    if entry.suffix != ".zip" or entry.problem:
+        yield entry
+        return
+    try:
+        content = BytesIO(entry.read())
+        inner = list(_of_zip(content, entry.path, MOST_INSIDE))
+    except Unusable as unusable:
+        yield Entry(entry.path, entry.read, entry.when, str(unusable))
+        return
+    for part in inner:
+        problem = part.problem or ("it is a zip within a zip: hand in the notebook" * (part.suffix == ".zip"))
+        if not _is_noise(part.path):
+            yield Entry(f"{entry.path}/{part.path}", part.read, part.when or entry.when, problem or None)
+
+
+def _is_noise(path: str) -> bool:
+    parts = path.split("/")
+    return bool(NOISE & {*parts}) or parts[-1].startswith("._")
+
+
+def _of_folder(folder: Path) -> list[Entry]:
+    """The files below a folder; links are listed and not followed."""
+    listed, waiting = [], [folder]
+    while waiting:
+        with os.scandir(waiting.pop()) as scan:
+            for item in scan:
+                if item.is_dir(follow_symlinks=False):
+                    waiting.append(Path(item.path))
+                else:
+                    listed.append(_of_file(folder, Path(item.path)))
+        if len(listed) > MOST_FILES:
+            raise Unusable(f"{folder} holds more than {MOST_FILES:,} files: is it the folder of one class?")
+    return listed
+
+
+def _of_file(folder: Path, path: Path) -> Entry:
+    state = path.lstat()
+    problem = None
+    if stat.S_ISLNK(state.st_mode):
+        problem = "it is a link, which is not followed: hand in the file itself"
+    elif not stat.S_ISREG(state.st_mode):
+        problem = "it is no ordinary file"
+    elif state.st_size > LARGEST:
+        problem = _too_large(state.st_size)
+    name = os.fsencode(path.relative_to(folder)).decode(errors="backslashreplace")
+    when = datetime.fromtimestamp(state.st_mtime, UTC).isoformat(timespec="seconds")
+    return Entry(unicodedata.normalize("NFC", name), lambda: _read_file(path), when, problem)
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise Unusable(f"it cannot be read: {error.strerror}") from None
+    if len(content) > LARGEST:
+        raise Unusable(_too_large(len(content)))
+    return content
+
+
+def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[Entry]:
+    """The files of a zip."""
+    try:
+        archive = zipfile.ZipFile(file)
+    except DAMAGE as error:
+        raise Unusable(f"{name} is no zip that can be read ({error}): load or pack it again.") from None
+    members = [member for member in archive.infolist() if not member.is_dir()]
+    if len(members) > most:
+        raise Unusable(f"{name} holds {len(members):,} files, above the limit of {most:,}.")
+    return [_of_member(archive, member) for member in members]
+
+
+def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Entry:
+    path = _member_path(member)
+    try:
+        when = datetime(*member.date_time).isoformat()
+    except ValueError:
+        when = None
+    return Entry(path, lambda: _read_member(archive, member), when, _problem(member, path))
+
+
+def _member_path(member: zipfile.ZipInfo) -> str:
+    """The path in NFC. UTF-8 that its packer did not mark was read by zipfile as code page 437."""
+    name = member.filename
+    if not member.flag_bits & 0x800:
+        try:
+            name = name.encode("cp437").decode("utf-8")
+        except UnicodeError:
+            name = member.filename
+    return unicodedata.normalize("NFC", name.replace("\\", "/"))
+
+
+def _problem(member: zipfile.ZipInfo, path: str) -> str | None:
+    """Why a member is not read, if it is not."""
+    parts = path.split("/")
+    if ".." in parts or path.startswith("/") or path[1:2] == ":":
+        return "its path leads out of the archive"
+    if stat.S_ISLNK(member.external_attr >> 16):
+        return "it is a link, which is not followed: hand in the file itself"
+    if member.flag_bits & 1:
+        return "it is locked with a password: hand it in without one"
+    if member.file_size > LARGEST:
+        return _too_large(member.file_size)
+    if member.file_size > SMALL and member.file_size > LARGEST_RATIO * max(member.compress_size, 1):
+        ratio = member.file_size / max(member.compress_size, 1)
+        return f"it expands to {ratio:,.0f} times its size, as no notebook does"
+    return None
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """The content, which may be larger than the archive states."""
+    try:
+        with archive.open(member) as file:
+            content = file.read(LARGEST + 1)
+    except DAMAGE as error:
+        raise Unusable(f"it is damaged in the archive ({error}): load or pack it again") from None
+    if len(content) > LARGEST:
+        raise Unusable(_too_large(len(content)))
+    return content
+
+
+def _too_large(size: int) -> str:
+    limit = LARGEST >> 20
+    return f"it has {size >> 20} MiB, above the limit of {limit} MiB: clear its outputs and save it again"

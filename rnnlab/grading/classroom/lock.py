@@ -1,0 +1,59 @@
+"""The lock of a class folder: one process grades, or several shares of one batch do."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rnnlab.grading.notebook_file import Unusable
+
+
+@contextmanager
+def lock(folder: Path, share: str = "", wait: bool = False) -> Iterator[None]:
+    """Hold the class folder: alone, or with the other shares of a batch where `share` names one.
+
+    Raises Unusable where another process holds it, unless `wait`. A killed process holds nothing.
+    """
+    if not folder.is_dir():
+        raise Unusable(f"there is no class folder {folder}: begin with rnnlab class collect.")
+    names = [("lock", bool(share))] + ([(f"lock.{share}", False)] if share else [])
+    handles = []
+    try:
+        for name, shared in names:
+            handle = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            handles.append(handle)
+            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+            try:
+                fcntl.flock(handle, kind | (0 if wait else fcntl.LOCK_NB))
+            except BlockingIOError:
+                raise Unusable(_busy(folder, handle)) from None
+            if not shared:
+                os.ftruncate(handle, 0)
+                os.pwrite(handle, f"process {os.getpid()} on {os.uname().nodename}".encode(), 0)
+        yield
+    finally:
+        for handle in reversed(handles):
+            os.close(handle)
+
+
+def _busy(folder: Path, handle: int) -> str:
+    holder = os.pread(handle, 200, 0).decode(errors="replace") or "another process"
+    return f"{folder} is being graded by {holder}: wait for its end, or let this one wait with --wait."
+
+
+@contextmanager
+def made(folder: Path) -> Iterator[None]:
+    """Make a class folder that is not there yet; take it away again if nothing came of it."""
+    is_new = not folder.exists()
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unusable(f"the class folder {folder} cannot be made: {error.strerror}") from None
+    try:
+        yield
+    except BaseException:
+        if is_new and not (folder / "submissions.jsonl").exists():
+            shutil.rmtree(folder)
+        raise
