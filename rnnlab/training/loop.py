@@ -46,9 +46,8 @@ def fit(
     """
     for name, value in (("steps", steps), ("batch", batch), ("every", every), ("chunk", chunk or 1)):
         whole(name, value, at_least=1)
-    _check_fits(model, task)
     recipe = Recipe(task, optimiser, batch, seed, chunk, clip, rung)
-    point = resume.Point(0, model, optimiser.start(model.parameters), _history(task))
+    point = recipe.start(model)
     if checkpoint is not None:
         point = resume.begin(checkpoint, point, recipe, steps)
     return _train(point, recipe, steps, checkpoint, every, watch, progress)
@@ -69,6 +68,12 @@ class Recipe:
     def minibatch(self, step: int) -> Batch:
         """The minibatch of a step, x [T,B,I]: it depends on the seed and the step alone."""
         return self.task.batch(np.random.default_rng([self.seed, step]), self.batch)
+
+    def start(self, model: Model) -> resume.Point:
+        """The run before its first step.  Raises ValueError if the model does not fit the task."""
+        _check_fits(model, self.task)
+        history = History(self.task.baseline.value, self.task.baseline.what)
+        return resume.Point(0, model, self.optimiser.start(model.parameters), history)
 
 
 def loss_and_gradients(
@@ -98,7 +103,7 @@ def _train(
     watch(point.step, point.model)
     with tqdm(total=steps, initial=point.step, desc=recipe.task.name, disable=not progress) as bar:
         while point.step < steps:
-            point = _step(point, recipe)
+            point = take_step(point, recipe)
             watch(point.step, point.model)
             if checkpoint is not None and (point.step % every == 0 or point.step == steps):
                 resume.save(checkpoint, point, recipe)
@@ -107,12 +112,18 @@ def _train(
     return point.model, point.history
 
 
-def _step(point: resume.Point, recipe: Recipe) -> resume.Point:
-    """One step of the optimiser, from one point of the run to the next."""
+def take_step(
+    point: resume.Point, recipe: Recipe, compute: Callable[..., tuple[float, Arrays]] = loss_and_gradients
+) -> resume.Point:
+    """One step of the optimiser, from one point of the run to the next.
+
+    compute: what takes the place of `loss_and_gradients`.  Raises FloatingPointError, with a remedy, for a
+    loss or a gradient that is not finite.
+    """
     batch = recipe.minibatch(point.step)
     # no warning of overflow: what is not finite is refused below, with the step and the remedy
     with np.errstate(over="ignore", invalid="ignore"):
-        loss, gradients = loss_and_gradients(point.model, recipe.task.loss, batch, recipe.chunk, recipe.rung)
+        loss, gradients = compute(point.model, recipe.task.loss, batch, recipe.chunk, recipe.rung)
         if not np.isfinite(loss):
             raise FloatingPointError(_remedy(point, recipe, f"the loss is {loss}"))
         try:
@@ -136,10 +147,6 @@ def _remedy(point: resume.Point, recipe: Recipe, finding: str) -> str:
 def _add(total: Arrays, gradients: Arrays) -> None:
     for name, array in gradients.items():
         total[name] = total[name] + array if name in total else array
-
-
-def _history(task: Task) -> History:
-    return History(task.baseline.value, task.baseline.what)
 
 
 def _check_fits(model: Model, task: Task) -> None:

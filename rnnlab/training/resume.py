@@ -31,12 +31,12 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
 
     Writing one at once tells of a full disk or a missing permission before the work, not after it.
     """
-    identity = _identity(start.model, recipe)
+    wanted = identity(start.model, recipe)
     if not Path(path).exists():
         save(path, start, recipe)
         return start
     arrays = checkpoint.load(path)
-    _check_same_run(path, json.loads(str(arrays["identity"])), identity)
+    _check_same_run(path, json.loads(str(arrays["identity"])), wanted)
     if arrays["step"] > steps:
         raise ValueError(
             f"the checkpoint {path} stands at step {arrays['step']}, beyond the {steps} steps asked for: "
@@ -45,16 +45,17 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
     return _restored(start, arrays)
 
 
-def save(path: str, point: Point, recipe: Any) -> None:
-    """Write the point as a checkpoint, with all that says which run it belongs to."""
+def save(path: str, point: Point, recipe: Any, **facts: int) -> None:
+    """Write the point as a checkpoint, with all that says which run it belongs to, and further facts."""
     arrays = {f"parameter.{name}": array for name, array in point.model.parameters.items()}
     arrays |= {f"optimiser.{name}": array for name, array in point.optimiser_state.items()}
     arrays |= {"losses": np.array(point.history.losses), "norms": np.array(point.history.norms)}
-    identity = json.dumps(_identity(point.model, recipe))
-    checkpoint.save(path, arrays | {"step": np.array(point.step), "identity": np.array(identity)})
+    arrays |= {name: np.array(value) for name, value in facts.items()}
+    text = json.dumps(identity(point.model, recipe))
+    checkpoint.save(path, arrays | {"step": np.array(point.step), "identity": np.array(text)})
 
 
-def _identity(model: Model, recipe: Any) -> dict[str, str]:
+def identity(model: Model, recipe: Any) -> dict[str, str]:
     """Everything that decides the course of a run, as text; the first batch stands for the task's data."""
     sizes = {name: str(getattr(model.network, name)) for name in SIZES}
     data = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in recipe.minibatch(0)))
