@@ -1,0 +1,178 @@
+"""The scaling model: costs against simulated messages, overlap by hand, distance from published runs."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from rnnlab.devices import find
+from rnnlab.ladder import stage_passes
+from rnnlab.scaling import costs, model, model_fit, published
+from rnnlab.scaling.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds
+from rnnlab.scaling.simulated_replay import replay
+from rnnlab.scaling.simulated_transfers import schedule, two_level
+from rnnlab.schedule.plan import Sizes
+from rnnlab.schedule.stages import plan_for
+
+LINK = Link(1e-5, 1e-9, 2e-10)
+
+
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5, 8, 13, 64, 100])
+def test_a_formula_gives_the_time_of_its_messages_sent_one_by_one(algorithm, ranks):
+    simulated = replay(schedule(algorithm, ranks), 8e6, LINK)
+    assert not simulated.findings
+    assert all_reduce_seconds(algorithm, ranks, 8e6, LINK) == pytest.approx(simulated.seconds)
+
+
+@pytest.mark.parametrize(("ranks", "node"), [(8, 4), (12, 3), (64, 8), (6, 6), (5, 1)])
+def test_the_two_level_formula_gives_the_time_of_its_messages(ranks, node):
+    inside, between = Link(1e-6, 1e-10), Link(1e-5, 1e-9)
+    simulated = replay(two_level(ranks, node), 8e6, inside, between, node)
+    assert not simulated.findings
+    assert two_level_seconds(ranks, 8e6, node, inside, between) == pytest.approx(simulated.seconds)
+
+
+def test_the_figures_of_the_ring_post_follow_from_bytes_alone():
+    # 1.2 GB at 10 GB/s inside a node of 8, at 6 GB/s beyond: milliseconds computed by hand
+    inside, between = Link.from_bandwidth(0, 10), Link.from_bandwidth(0, 6)
+    assert all_reduce_seconds("ring", 2, 1.2e9, inside) == pytest.approx(0.120)
+    assert all_reduce_seconds("ring", 40, 1.2e9, between) == pytest.approx(0.390)
+    assert costs.bus_bandwidth(40, 1.2e9, 0.390) == pytest.approx(6.0)
+
+
+def test_short_arrays_want_few_messages_and_long_ones_few_bytes():
+    assert costs.fastest(64, 8, LINK) == "recursive doubling"
+    assert costs.fastest(64, 1e9, LINK) in ("ring", "Rabenseifner")
+    assert costs.fastest(1000, 1e9, LINK) == "ring"
+
+
+def test_the_best_number_of_segments_beats_its_neighbours():
+    for ranks, size in ((8, 1e6), (100, 3e7), (4, 100)):
+        best = costs.best_segments(ranks, size, LINK)
+        time = lambda k, ranks=ranks, size=size: costs.pipelined_tree_seconds(ranks, size, LINK, k)
+        assert time(best) <= min(time(best + 1), time(max(1, best - 1)))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Link(-1, 0), "latency is -1"),
+        (lambda: Link.from_bandwidth(1, 0), "bandwidth is 0"),
+        (lambda: all_reduce_seconds("ring", 0, 8, LINK), "ranks is 0"),
+        (lambda: all_reduce_seconds("ring", 2, float("nan"), LINK), "size is nan"),
+        (lambda: all_reduce_seconds("star", 2, 8, LINK), "there are one reducer, tree"),
+        (lambda: two_level_seconds(10, 8, 4, LINK, LINK), "use a multiple of 4"),
+        (
+            lambda: model.predict_update(model.Training(4), 8, published.RATES["persistent"]),
+            "at most 4 ranks",
+        ),
+        (lambda: model.published_rates("TPU"), "there are persistent"),
+        (lambda: published.find("x"), "there are ring all-reduce"),
+        (lambda: model_fit.fit(published.SERIES[0], ()), "give at least one"),
+        (lambda: model.schedule_update((1, 1), [2], [8], float), "outside the backward pass"),
+        (lambda: model.schedule_update((1, 1), [1], [8, 8], float), "1 ready times for 2 layers"),
+        (lambda: model.early_sends([1], []), "0 send times for 1 layers"),
+    ],
+)
+def test_a_number_that_makes_no_sense_is_named_with_its_remedy(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_messages_follow_one_another_and_hide_behind_the_layers_below():
+    # forward 10 s, backward 30 s; three layers, 8 s of network each, the top layer first
+    update = model.schedule_update((10, 30), [30, 20, 10], [1, 1, 1], lambda size: 8 * size)
+    assert [(m.layer, m.start, m.end) for m in update.messages] == [(2, 20, 28), (1, 30, 38), (0, 40, 48)]
+    assert (update.seconds, update.exposed, update.hidden) == (48, 8, 16)
+    late = model.schedule_update((10, 30), [30, 20, 10], [1, 1, 1], lambda size: 8 * size, overlap=False)
+    assert (late.seconds, late.exposed, late.hidden) == (64, 24, 0)
+
+
+def test_a_wavefront_completes_all_gradients_near_the_end_and_hides_less():
+    device, ready = find("H200"), {}
+    for stage in ("fused_layer", "layer_wavefront"):
+        plan = plan_for("backward", "rnn_tanh", Sizes(40, 64, 512, 512, 4), stage_passes()[stage])
+        ready[stage], backward = model.ready_times(plan, device)
+        assert all(lower > upper for lower, upper in pairwise(ready[stage]))  # the top layer is first
+        assert ready[stage][0] == pytest.approx(backward, rel=0.05)
+    layer_wise, wavefront = ([time / times[0] for time in times] for times in ready.values())
+    assert layer_wise[3] == pytest.approx(1 / 4, abs=0.05)
+    assert wavefront[3] > 0.6
+
+
+def test_ready_times_need_a_backward_plan():
+    plan = plan_for("forward", "rnn_tanh", Sizes(2, 3, 4, 4, 1), ())
+    with pytest.raises(ValueError, match="give a backward plan"):
+        model.ready_times(plan, find("H200"))
+
+
+def test_a_gradient_that_is_sent_early_is_a_finding():
+    findings = model.early_sends([3.0, 2.0, 1.0], [3.0, 1.5, 1.0])
+    assert len(findings) == 1
+    assert "layer 1 is sent at 1.5, but complete only at 2" in findings[0]
+
+
+@pytest.mark.parametrize(("sequences", "microseconds"), [(1, 3.903), (4, 3.819), (62, 58.77), (124, 117.5)])
+def test_a_product_takes_the_time_of_its_published_rate(sequences, microseconds):
+    seconds = model.product_seconds(published.RATES["persistent"], sequences)
+    assert 1e6 * seconds == pytest.approx(microseconds, rel=1e-3)
+
+
+@pytest.mark.parametrize("batch", [512, 1024])
+def test_eight_times_the_gpus_help_a_persistent_network_and_hardly_one_of_gemms(batch):
+    gain = {}
+    for name, rates in published.RATES.items():
+        few, many = (model.predict_update(model.Training(batch), ranks, rates).seconds for ranks in (16, 128))
+        gain[name] = few / many
+    assert gain["persistent"] > 7.5
+    assert max(gain["GEMM, text"], gain["GEMM, figure"]) < 1.7
+
+
+def test_terms_of_an_update_add_up_and_the_small_minibatch_stops_1024_ranks():
+    lines = model.strong_scaling(
+        model.Training(1024), [16, 32, 64, 128, 256, 512, 1024], published.RATES["persistent"]
+    )
+    for line in lines:
+        assert sum(line.terms.values()) == pytest.approx(line.update.seconds)
+    assert model.stops_paying(lines) == (256, "small minibatch")
+    assert model.stops_paying(lines[:4]) is None
+
+
+def test_published_points_are_all_there_and_their_times_follow_from_their_rates():
+    ring = published.find("ring all-reduce, 40 GPUs")
+    assert [point.gpus for point in ring.points] == [*range(1, 41)]
+    assert ring.points[39].seconds == pytest.approx(1e3 * 32 * 40 / 1770)
+    assert sum(len(series.points) for series in published.SERIES) == 84
+
+
+def test_nine_of_ten_published_runs_between_the_fitted_ones_are_predicted_within_a_tenth():
+    lines = model_fit.lines(model_fit.alternate)
+    judged = [line for line in lines if not line.is_fitted]
+    assert len(judged) == 37
+    assert sum(abs(line.error) <= 0.10 for line in judged) == 34
+    assert max(abs(line.error) for line in judged) < 0.25
+    assert "34 of 37 judged runs within 10%, 37 within 25%" in model_fit.verdict(lines)
+    assert model_fit.table(lines).count("judged") == 37
+
+
+def test_larger_runs_than_the_fitted_ones_are_predicted_within_a_quarter():
+    lines = model_fit.lines(model_fit.extrapolate)
+    for series in published.SERIES:
+        own = [line for line in lines if line.series is series and not line.point.network == "8k"]
+        fitted = [line.point.gpus for line in own if line.is_fitted]
+        assert max(fitted) < min(line.point.gpus for line in own if not line.is_fitted)
+    judged = [line for line in lines if not line.is_fitted]
+    assert sum(abs(line.error) <= 0.10 for line in judged) == 28
+    assert max(abs(line.error) for line in judged) < 0.25
+
+
+def test_a_fit_reads_nothing_of_the_runs_that_judge_it():
+    series = published.find("mLSTM, InfiniBand")
+    lines = model_fit.lines(series=[series])
+    points = (
+        line.point if line.is_fitted else line.point._replace(seconds=7 * line.point.seconds)
+        for line in lines
+    )
+    again = model_fit.lines(series=[replace(series, points=tuple(points))])
+    assert [line.predicted for line in again] == [line.predicted for line in lines]
