@@ -7,6 +7,7 @@ orphans. While a worker runs, the judge is that ancestor (on Linux), so nothing 
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import sys
 import time
@@ -33,17 +34,28 @@ class Family:
     def __init__(self) -> None:
         self.earlier = {child.pid for child in psutil.Process().children()}
         self.first: int | None = None  # the worker's pid: whoever started it reaps it
+        self.host: int | None = None  # the server that has forked the worker: only its descendants count
 
     def members(self) -> list[psutil.Process]:
         """Those alive now. One look at all processes: between two, an orphan changes its parent and is in
         neither."""
+        if self.host is not None and (below := _descendants(self.host)) is not None:
+            return below
         children: dict[int, list[psutil.Process]] = defaultdict(list)
         for process in psutil.process_iter(["ppid", "status"]):
             children[process.info["ppid"]].append(process)
-        descendants = [child for child in children[os.getpid()] if child.pid not in self.earlier]
+        descendants = [child for child in children[self.host or os.getpid()] if child.pid not in self.earlier]
         for process in descendants:  # grows while it is gone through
             descendants += children[process.pid]
         return [process for process in descendants if process.info["status"] != psutil.STATUS_ZOMBIE]
+
+    def seconds(self) -> float:
+        """Seconds of the processor that the members have used so far."""
+        total = 0.0
+        for member in self.members():
+            with contextlib.suppress(psutil.Error):
+                total += sum(member.cpu_times()[:4])  # user, system, and those of children that have ended
+        return total
 
     def end(self) -> bool:
         """Kill every member; False if some are still there after a while. They are stopped first: none may
@@ -66,3 +78,34 @@ class Family:
             if child.pid not in self.earlier and child.pid != self.first:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(child.pid, os.WNOHANG)
+
+
+def own_seconds() -> float:
+    """Seconds of the processor that this process has used itself."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def _descendants(host: int) -> list[psutil.Process] | None:
+    """The living descendants of a server, by the kernel's own lists; None where it keeps none.
+
+    An orphan that changes its parent meanwhile may be missing once. It cannot get away: when the first
+    process of its namespace is killed, the kernel ends all others.
+    """
+    descendants, waiting = [], [host]
+    while waiting:
+        parent = waiting.pop()
+        try:
+            with open(f"/proc/{parent}/task/{parent}/children") as file:
+                children = [int(pid) for pid in file.read().split()]
+        except FileNotFoundError:
+            if not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"):
+                return None
+            continue  # it has ended
+        waiting += children
+        for child in children:
+            with contextlib.suppress(psutil.Error):
+                process = psutil.Process(child)
+                process.info = {"ppid": parent, "status": process.status()}
+                descendants.append(process)
+    return [process for process in descendants if process.info["status"] != psutil.STATUS_ZOMBIE]

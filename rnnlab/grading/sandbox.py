@@ -10,6 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,6 +36,8 @@ START = (
     "from inside.main import main;"
     "main(settings)"
 )
+SERVE = START.replace("inside.main import main", "inside.fork_server import serve as main")
+ORDINARY = "1000"  # the user in the namespace of a server that root starts
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 MEMORY = 2 << 30  # bytes of address space, and of memory of all processes of an answer together
 SCRATCH = 64 << 20  # bytes of files under bubblewrap, in /tmp and in /dev/shm
@@ -50,6 +53,8 @@ class Sandbox:
 
     name: str  # "bubblewrap" or "plain": what the report says
     why: str  # why it is not bubblewrap, in plain mode
+    fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
+    report: Callable = lambda starting, answer, judge: None  # takes seconds of the processor of each worker
 
     @property
     def course(self) -> str:
@@ -61,6 +66,14 @@ class Sandbox:
         if self.name == "plain":
             return [*_python(), str(INSIDE), str(_packages()), settings]
         return [*_bubblewrap(), *_python(), MOUNTED, str(_packages()), settings]
+
+    def server_command(self, settings: str) -> list[str]:
+        """The command of a server that forks workers, with settings for inside.fork_server; bubblewrap only.
+
+        The kernel lets nobody take the root user of a namespace into one below it.
+        """
+        user = ["--uid", ORDINARY, "--gid", ORDINARY] if os.getuid() == 0 else []
+        return [*_bubblewrap(), *user, *_python(SERVE), MOUNTED, str(_packages()), settings]
 
 
 def choose(plain: bool = False) -> Sandbox:

@@ -24,7 +24,7 @@ import psutil
 
 from rnnlab.grading import memory, sandbox
 from rnnlab.grading.conversation import Conversation
-from rnnlab.grading.family import Family, adopt_orphans
+from rnnlab.grading.family import Family, adopt_orphans, own_seconds
 from rnnlab.grading.inside import wire
 from rnnlab.grading.outcomes import TOO_BIG, answer
 from rnnlab.grading.sandbox import Sandbox
@@ -73,13 +73,18 @@ class Worker:
         self.left = self.seconds = seconds
         self.ready = False
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
+        self._starting = self._judge_seconds = (
+            0.0  # seconds of the processor, of the process and of the judge
+        )
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
             folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
             adopt_orphans(True)
             stack.callback(adopt_orphans, False)
+            own = own_seconds()
             self._start(folder, stack)
+            self._judge_seconds = own_seconds() - own
             self._load()
             self._stack = stack.pop_all()
         return self
@@ -108,34 +113,52 @@ class Worker:
             "hidden": sandbox.hidden(),
             "course": self.box.course,
         }
+        try:
+            self._launch(settings, folder, (ask, reply))
+        finally:
+            os.close(ask)
+            os.close(reply)
+        stack.callback(self._end)
+        self._await_ready()
+        self._starting = self.family.seconds()
+
+    def _launch(self, settings: dict, folder: str, ends: tuple[int, int]) -> None:
+        """Fork the process from a server where the sandbox has one, else start it as a program."""
         self.family = Family()
+        if self.box.fork is not None:
+            try:
+                self.process = self.box.fork(self.asked, settings, *ends)
+            except OSError as error:
+                raise NotStarted(self.name, str(error)) from error
+            self.family.host = self.process.pid
+            return
         self.process = subprocess.Popen(
             self.box.command(json.dumps(settings)),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
-            pass_fds=(ask, reply),
+            pass_fds=ends,
             env=sandbox.environment(),
             cwd=folder,
             start_new_session=True,
         )
         self.family.first = self.process.pid
-        stack.enter_context(self.process.stderr)
-        stack.callback(self._end)
-        os.close(ask)
-        os.close(reply)
-        self._await_ready()
 
     def _await_ready(self) -> None:
         """Wait until the process can take the answer. Then nothing hears its standard error any more."""
-        with self.process.stderr as errors:
-            try:
-                self._exchange(b"", START)
-            except Stopped as stopped:
-                os.set_blocking(errors.fileno(), False)
-                why = (errors.read(500) or b"").decode(errors="replace").strip()
-                raise NotStarted(self.name, why or stopped.message) from stopped
+        try:
+            self._exchange(b"", START)
+        except Stopped as stopped:
+            raise NotStarted(self.name, self._complaint() or stopped.message) from stopped
+        finally:
+            if self.box.fork is None:
+                self.process.stderr.close()
         self.ready = True
+
+    def _complaint(self) -> str:
+        """What the process has written to its standard error."""
+        os.set_blocking(self.process.stderr.fileno(), False)
+        return (self.process.stderr.read(500) or b"").decode(errors="replace").strip()
 
     def _load(self) -> None:
         """Hand over the answer's source; Stopped if there is no function after it has run."""
@@ -221,9 +244,11 @@ class Worker:
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""
+        answer, own = self.family.seconds() - self._starting, own_seconds()
         gone = self.family.end()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
+        self.box.report(self._starting, max(answer, 0.0), self._judge_seconds + own_seconds() - own)
         if not gone:
             warnings.warn(
                 f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2

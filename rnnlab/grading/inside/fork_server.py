@@ -1,0 +1,166 @@
+"""A process that has loaded what answers need, and forks one process for each: grading a class starts a
+thousand of them, and NumPy and the simulator take longer to load than most answers to run.
+
+No answer ever runs in this process. Each fork leaves it for namespaces of its own before it takes an answer:
+its own processes, files in memory, and interprocess communication; no rights in the namespaces of the server;
+of the server's files in memory it sees none. Linux only, and only under bubblewrap.
+"""
+
+import ctypes
+import json
+import os
+import platform
+import socket
+import sys
+
+from . import kernels, main
+
+NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000  # mount, IPC, user, process
+PRIVATE, BIND, MOVE, REMOUNT, READ_ONLY = 1 << 18, 1 << 12, 1 << 13, 1 << 5, 1
+NO_DEVICES = 2 | 4 | 8  # no setuid, no devices, no programs
+RECURSIVE = 1 << 14
+DUMPABLE, SUBREAPER, DROP_CAPABILITY = 4, 36, 24  # of prctl
+CAPABILITIES = 64  # more than any kernel has
+CAPABILITY_VERSION = 0x20080522
+JOIN_KEYRING = {"x86_64": 250, "aarch64": 219}  # system call keyctl
+OF_MACHINE = "cpuinfo", "meminfo", "stat", "filesystems", "version", "uptime", "loadavg"  # files in /proc
+LONGEST = 1 << 17  # bytes of the settings of a worker
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def serve(settings: str) -> None:
+    """Fork a process for each message on a socket, until it is closed.
+
+    `settings` is JSON: the socket's descriptor, the folder of the course, and whether answers need the
+    simulator. A message holds the settings of `main` and two descriptors. The reply is the exit status.
+    """
+    chosen = json.loads(settings)
+    control = socket.socket(fileno=chosen["control"])
+    if chosen["simulator"]:
+        kernels.prepare(chosen["course"])
+    libc.prctl(SUBREAPER, 1, 0, 0, 0)
+    libc.prctl(DUMPABLE, 0, 0, 0, 0)
+    control.send(b"ready")
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, LONGEST, 2)
+        if not message:
+            return
+        if os.fork() == 0:
+            control.close()
+            _leave(json.loads(message), *descriptors, chosen["scratch"])
+        for descriptor in descriptors:
+            os.close(descriptor)
+        control.send(str(_last_status()).encode())
+
+
+def _last_status() -> int:
+    """The exit status of the last descendant that ends, as a shell reports it."""
+    status = 0
+    while True:
+        try:
+            _, raw = os.wait()
+        except ChildProcessError:
+            return status
+        code = os.waitstatus_to_exitcode(raw)
+        status = code if code >= 0 else 128 - code
+
+
+def _leave(settings: dict, ask: int, answer: int, scratch: int) -> None:
+    """Become the first process of new namespaces, start the answer's process in them, end with its status."""
+    libc.prctl(DUMPABLE, 1, 0, 0, 0)  # else its maps of users belong to another user
+    user, group = os.getuid(), os.getgid()
+    _require(libc.unshare(NEW_NAMESPACES), "unshare")
+    for name, text in (
+        ("setgroups", "deny"),
+        ("uid_map", f"{user} {user} 1"),
+        ("gid_map", f"{group} {group} 1"),
+    ):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(text)
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    child = os.fork()
+    if child == 0:
+        _run(settings | {"ask": ask, "answer": answer}, scratch)
+    libc.prctl(DUMPABLE, 0, 0, 0, 0)
+    _drop_capabilities()
+    os.close(ask)
+    os.close(answer)
+    _, raw = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(raw)
+    os._exit(code if code >= 0 else 128 - code)
+
+
+def _run(settings: dict, scratch: int) -> None:
+    """Serve the judge, where nothing of the server is left but what it has loaded."""
+    try:
+        os.setsid()
+        _hide_files(scratch)
+        _drop_capabilities()
+        _reseed()
+        main.main(json.dumps(settings))
+    except BaseException as error:
+        os.write(2, f"{type(error).__name__}: {error}".encode(errors="replace"))
+        os._exit(1)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _hide_files(scratch: int) -> None:
+    """Put empty file systems over those that earlier answers could have written to."""
+    limit = f"size={scratch},mode=755".encode()
+    _mount(None, b"/", None, RECURSIVE | PRIVATE)
+    for folder in (b"/tmp", b"/dev/shm"):
+        _mount(b"tmpfs", folder, b"tmpfs", 2 | 4, limit)
+    _mount(b"tmpfs", b"/dev/pts", b"tmpfs", READ_ONLY, b"size=4k")
+    if libc.mount(b"proc", b"/proc", b"proc", NO_DEVICES, None) != 0:
+        _mount_own_process()
+    os.chdir("/tmp")
+
+
+def _mount_own_process() -> None:
+    """Where the kernel allows no new /proc: the parts of the old one about this process and the machine."""
+    stage = "/tmp/proc"
+    os.mkdir(stage)
+    _mount(b"tmpfs", stage.encode(), b"tmpfs", NO_DEVICES, b"size=64k,mode=755")
+    os.mkdir(f"{stage}/self")
+    _mount(b"/proc/self", f"{stage}/self".encode(), None, BIND)
+    for name in OF_MACHINE:
+        with open(f"{stage}/{name}", "w"):
+            pass
+        _mount(f"/proc/{name}".encode(), f"{stage}/{name}".encode(), None, BIND)
+    _mount(stage.encode(), b"/proc", None, MOVE)
+    _mount(None, b"/proc", None, REMOUNT | BIND | READ_ONLY | NO_DEVICES)
+    os.rmdir(stage)
+
+
+def _drop_capabilities() -> None:
+    """Give up all rights in the new namespaces, for this process and all that it starts."""
+    for capability in range(CAPABILITIES):
+        libc.prctl(DROP_CAPABILITY, capability, 0, 0, 0)
+    header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
+    _require(libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
+    if platform.machine() in JOIN_KEYRING:  # a keyring of the session would outlive the answer
+        libc.syscall(JOIN_KEYRING[platform.machine()], 1, None)
+
+
+def _reseed() -> None:
+    """Let random numbers differ from one answer to the next, as in a program of its own."""
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()
+    if "random" in sys.modules:
+        sys.modules["random"].seed()
+
+
+def _mount(
+    source: bytes | None, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None
+) -> None:
+    _require(libc.mount(source, target, kind, ctypes.c_ulong(flags), options), f"mount {target.decode()}")
+
+
+def _require(result: int, what: str) -> None:
+    """OSError where a system call has failed."""
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
