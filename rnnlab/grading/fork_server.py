@@ -6,7 +6,6 @@ bubblewrap, and only where a server proves by a trial that it works; else worker
 """
 
 import json
-import os
 import select
 import socket
 import subprocess

@@ -53,6 +53,7 @@ class Sandbox:
 
     name: str  # "bubblewrap" or "plain": what the report says
     why: str  # why it is not bubblewrap, in plain mode
+    memory: int = MEMORY  # bytes for all processes of an answer together
     fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
     report: Callable = lambda starting, answer, judge: None  # takes seconds of the processor of each worker
 
@@ -87,10 +88,10 @@ def environment() -> dict[str, str]:
     return {"LANG": "C.UTF-8", "HOME": "/tmp", "RNNLAB_CUDA": "simulator"} | dict.fromkeys(ONE_THREAD, "1")
 
 
-def limits(seconds: float) -> dict[str, int]:
-    """Limits by the operating system's names, for an answer with so much time."""
+def limits(seconds: float, memory: int = MEMORY) -> dict[str, int]:
+    """Limits by the operating system's names, for an answer with so much time and so many bytes."""
     return {
-        "AS": MEMORY,
+        "AS": memory,
         "CPU": int(seconds) + 5,  # the judge's own clock stops it sooner
         "FSIZE": LARGEST_FILE,
         "NOFILE": OPEN_FILES,

@@ -109,7 +109,7 @@ class Worker:
         settings = {
             "ask": ask,
             "answer": reply,
-            "limits": sandbox.limits(self.seconds),
+            "limits": sandbox.limits(self.seconds, self.box.memory),
             "hidden": sandbox.hidden(),
             "course": self.box.course,
         }
@@ -210,8 +210,10 @@ class Worker:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
         if self.ready and memory.hidden_from_judge(members, self._own_processes(members)):
             raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
-        if memory.family_bytes(members) > sandbox.MEMORY:
-            raise Stopped(Status.memory, f"{self.name} took more than {sandbox.MEMORY >> 30} GiB of memory.")
+        if memory.family_bytes(members) > self.box.memory:
+            raise Stopped(
+                Status.memory, f"{self.name} took more than {_in_words(self.box.memory)} of memory."
+            )
         if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
             raise self._ended()
 
@@ -253,6 +255,10 @@ class Worker:
             warnings.warn(
                 f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2
             )
+
+
+def _in_words(size: int) -> str:
+    return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
 
 
 def _whole(name: str, got: bytearray) -> bool:
