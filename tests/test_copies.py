@@ -103,3 +103,93 @@ def test_a_copy_that_cannot_be_written_leaves_nothing_behind_and_says_what_to_do
 def test_a_folder_that_is_no_course_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="run rnnlab in a clone of the course"):
         copies.copy_exercises(tmp_path)
+
+
+@pytest.fixture
+def moved(small):
+    """The course of one exercise, which a learner had as number 02 and which is number 03 now."""
+    copies.copy_exercises(small)
+    (small / "exercises/02_bptt.ipynb").rename(small / "exercises/03_bptt.ipynb")
+    (small / "exercises/03_bptt.ipynb").write_text(notebook("first, with its new number"))
+    return small
+
+
+def test_a_copy_with_answers_follows_its_exercise_to_a_new_number(moved):
+    old, new = moved / "work/02_bptt.ipynb", moved / "work/03_bptt.ipynb"
+    old.write_text(notebook("my answer"))
+    assert copies.copy_exercises(moved) == copies.Copies(renamed=[(old, new)], outdated=[new])
+    assert new.read_text() == notebook("my answer")
+    assert not old.exists()
+    assert copies.copy_exercises(moved) == copies.Copies(outdated=[new])
+
+
+def test_a_copy_in_which_nobody_wrote_follows_and_is_replaced(moved):
+    old, new = moved / "work/02_bptt.ipynb", moved / "work/03_bptt.ipynb"
+    assert copies.copy_exercises(moved) == copies.Copies(renamed=[(old, new)], replaced=[new])
+    assert new.read_bytes() == (moved / "exercises/03_bptt.ipynb").read_bytes()
+    assert copies.copy_exercises(moved) == copies.Copies()
+
+
+def test_answers_take_the_place_of_a_copy_in_which_nobody_wrote(moved):
+    old, new = moved / "work/02_bptt.ipynb", moved / "work/03_bptt.ipynb"
+    old.write_text(notebook("my answer"))
+    new.write_bytes((moved / "exercises/03_bptt.ipynb").read_bytes())
+    assert copies.copy_exercises(moved).renamed == [(old, new)]
+    assert new.read_text() == notebook("my answer")
+
+
+def test_of_two_copies_with_answers_none_is_lost_and_the_old_one_is_named(moved):
+    old, new = moved / "work/02_bptt.ipynb", moved / "work/03_bptt.ipynb"
+    new.write_text(notebook("my other answer"))
+    assert copies.copy_exercises(moved).doubled == []  # nobody wrote in the old one
+    old.write_text(notebook("my answer"))
+    for _ in range(2):
+        assert copies.copy_exercises(moved).doubled == [old]
+        assert old.read_text() == notebook("my answer")
+        assert new.read_text() == notebook("my other answer")
+
+
+def test_a_learners_own_files_stay_where_they_are(moved):
+    own = ("02_bptt-Copy1.ipynb", "02_bptt.py", "notes.ipynb", "bptt.ipynb", "99_bptt.ipynb", "2_bptt.ipynb")
+    for name in own:
+        (moved / "work" / name).write_text(name)
+    (moved / "work/04_bptt.ipynb").mkdir()
+    (moved / "work/02_bptt.ipynb").write_text(notebook("my answer"))
+    seen = copies.copy_exercises(moved)
+    assert [path.name for path, _ in seen.renamed] == ["02_bptt.ipynb"]
+    assert not seen.doubled
+    assert all((moved / "work" / name).read_text() == name for name in own)
+
+
+@pytest.mark.parametrize("origins", ["", None])
+def test_a_copy_of_which_nobody_knows_the_origin_follows_too(moved, origins):
+    record = moved / "work" / copies.ORIGINS
+    record.unlink() if origins is None else record.write_text(origins)
+    old, new = moved / "work/02_bptt.ipynb", moved / "work/03_bptt.ipynb"
+    old.write_text(notebook("my answer"))
+    assert copies.copy_exercises(moved).renamed == [(old, new)]
+    assert new.read_text() == notebook("my answer")
+
+
+def test_numbers_that_shift_by_one_make_no_two_copies_meet(small):
+    for number, lesson in ((3, "training"), (4, "graphs")):
+        (small / f"exercises/0{number}_{lesson}.ipynb").write_text(notebook(lesson))
+    copies.copy_exercises(small)
+    for number, lesson in ((4, "graphs"), (3, "training"), (2, "bptt")):
+        (small / f"work/0{number}_{lesson}.ipynb").write_text(notebook(f"my {lesson}"))
+        (small / f"exercises/0{number}_{lesson}.ipynb").rename(
+            small / f"exercises/0{number + 1}_{lesson}.ipynb"
+        )
+    assert len(copies.copy_exercises(small).renamed) == 3
+    for number, lesson in ((5, "graphs"), (4, "training"), (3, "bptt")):
+        assert (small / f"work/0{number}_{lesson}.ipynb").read_text() == notebook(f"my {lesson}")
+
+
+def test_a_copy_that_cannot_be_renamed_stays_and_the_learner_is_told_what_to_do(moved, monkeypatch):
+    def refuse(path, target):
+        raise PermissionError(errno.EACCES, "refused")
+
+    monkeypatch.setattr("pathlib.Path.replace", refuse)
+    with pytest.raises(PermissionError, match=r"03_bptt.*refused.*: make .*work writable"):
+        copies.copy_exercises(moved)
+    assert (moved / "work/02_bptt.ipynb").exists()

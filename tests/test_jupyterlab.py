@@ -60,6 +60,22 @@ def test_copies_are_made_once_and_named(tmp_path, capsys):
     assert capsys.readouterr().out.count("made work/00_start_here.ipynb") == 1
 
 
+def test_a_lesson_with_a_new_number_is_told_with_both_names_of_the_copy(tmp_path, capsys):
+    root = course_of(tmp_path, "02_bptt", "03_training")
+    jupyterlab._copy_exercises(root)
+    for old, new in (("02_bptt", "03_bptt"), ("03_training", "04_training")):
+        (root / f"work/{old}.ipynb").write_text("my answer")
+        (root / f"exercises/{old}.ipynb").rename(root / f"exercises/{new}.ipynb")
+    (root / "work/03_bptt.ipynb").write_text("my other answer")
+    capsys.readouterr()
+    jupyterlab._copy_exercises(root)
+    assert capsys.readouterr().out.splitlines() == [
+        "renamed work/03_training.ipynb to work/04_training.ipynb, with all that you wrote: its lesson has a "
+        "new number",
+        "kept work/02_bptt.ipynb: work/03_bptt.ipynb has answers, too; put them together there",
+    ]
+
+
 def test_a_changed_exercise_is_told_with_what_became_of_the_copy(tmp_path, capsys):
     root = course_of(tmp_path, "00_start_here", "02_bptt")
     jupyterlab._copy_exercises(root)

@@ -51,9 +51,9 @@ def command(notebook: Path, port: int, browser: bool) -> list[str]:
 
 
 def _notebook(root: Path, lesson: str) -> Path:
-    found = sorted((root / "notebooks").glob(f"{lesson.zfill(2)}*.ipynb"))
-    if found:
-        return found[0].relative_to(root)
+    matches = sorted((root / "notebooks").glob(f"{lesson.zfill(2)}*.ipynb"))
+    if matches:
+        return matches[0].relative_to(root)
     lessons = [path.stem for path in sorted(root.glob("notebooks/*.ipynb"))]
     if not lessons:
         raise NotReady(f"{root} holds no notebooks/: run rnnlab in a clone of the course")
@@ -67,6 +67,12 @@ def _copy_exercises(root: Path) -> None:
         raise NotReady(problem.strerror or str(problem)) from problem
     if not os.access(root / "work", os.W_OK):
         raise NotReady(f"your answers could not be saved: make {root / 'work'} writable (chmod u+w)")
+    for old, path in copied.renamed:
+        old, path = old.relative_to(root), path.relative_to(root)
+        print(f"renamed {old} to {path}, with all that you wrote: its lesson has a new number", flush=True)
+    for path in copied.doubled:
+        taken = next(root.glob(f"exercises/[0-9][0-9]{path.name[2:]}")).name
+        print(f"kept {path.relative_to(root)}: work/{taken} has answers, too; put them together there")
     for path in copied.new:
         print(f"made {path.relative_to(root)}: your own copy, never overwritten", flush=True)
     for path in copied.replaced:
