@@ -1,0 +1,161 @@
+"""The forward pass of one layer, as one member of a team computes it.
+
+A share is a part of the sequences (rows) or a part of the units (panels).  With a part of the sequences, a
+member needs nothing of the others once the weights are packed.  With a part of the units it reads its own
+weights only, which may stay in its core's cache, and waits for the others after every step.
+"""
+
+from typing import NamedTuple
+
+from numba import njit
+
+from rnnlab.kernels.packed import steps
+from rnnlab.kernels.packed.barrier import wait
+from rnnlab.kernels.packed.host import VECTORS
+from rnnlab.kernels.packed.panels import OPTIONS, pack_transposed
+from rnnlab.kernels.packed.products import multiply_rows
+from rnnlab.kernels.packed.vectors import lanes
+
+GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
+ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointwise work: up to 32 KB
+
+
+class Sizes(NamedTuple):
+    """Sizes of a layer."""
+
+    kind: int  # of cell: steps.KINDS
+    T: int
+    B: int
+    I: int
+    H: int
+    G: int  # gates
+    P: int  # panels that cover H
+    chunk: int  # time steps whose input product is computed before their recurrence
+
+
+class Share(NamedTuple):
+    """What one member of a team computes: sequences low … high, panels first … last."""
+
+    member: int
+    members: int
+    low: int
+    high: int
+    first: int
+    last: int
+    meets: bool  # does it share sequences with others, and so wait for them after every step?
+
+
+class Layer(NamedTuple):
+    """Flat arrays of a layer's forward pass; width is a panel's, H' = P·width."""
+
+    x: object  # [T,B,x_row], of which I are inputs
+    x_row: int
+    weight_ih: object  # [G·H,I]
+    weight_hh: object  # [G·H,H]
+    bias: object  # [G,H'], a GRU's [4,H']: the last is the candidate's inside the reset
+    h: object  # [T+1,B,H'], h[0] given
+    gates: object  # [T,P,B,G,width]; of no size for a plain RNN, whose products are computed in h
+    extra: object  # lstm: c [T+1,P,B,width], c[0] given; gru: the candidate's inner sum [T,P,B,width]
+    panels_ih: object  # room for [G,P,I,width]
+    panels_hh: object  # room for [G,P,H,width]
+
+
+@njit(**OPTIONS)
+def run_forward(sizes, share, layer, counter):
+    """Compute a share of h, gates and extra."""
+    _pack(sizes, share, layer)
+    if not share.meets:
+        wait(counter, share.members)
+    for start in range(0, sizes.T, sizes.chunk):
+        stop = min(sizes.T, start + sizes.chunk)
+        _input_product(sizes, share, layer, start, stop)
+        for t in range(start, stop):
+            for p in range(share.first, share.last):
+                for low in range(share.low, share.high, ROWS_AT_ONCE):
+                    rows = min(ROWS_AT_ONCE, share.high - low)
+                    _recurrent_product(sizes, layer, t, p, low, rows)
+                    _pointwise(sizes, layer, t, p, low, rows)
+            if share.meets:
+                wait(counter, share.members)
+
+
+@njit(**OPTIONS)
+def _pack(sizes, share, layer):
+    """Pack the weights of this member's panels."""
+    I, H, P = sizes.I, sizes.H, sizes.P
+    width = VECTORS * lanes(layer.h)
+    for g in range(sizes.G):
+        for p in range(P * share.member // share.members, P * (share.member + 1) // share.members):
+            unit, columns = g * H + p * width, min(width, H - p * width)
+            panel = (g * P + p) * width
+            pack_transposed(layer.weight_ih, unit * I, I, I, columns, layer.panels_ih, panel * I)
+            pack_transposed(layer.weight_hh, unit * H, H, H, columns, layer.panels_hh, panel * H)
+
+
+@njit(**OPTIONS)
+def _place(sizes, layer, t, p, low, g):
+    """The array that holds the products, and where gate g of time step t, panel p, sequence low starts."""
+    width = VECTORS * lanes(layer.h)
+    if sizes.G == 1:
+        return ((t + 1) * sizes.B + low) * sizes.P * width + p * width
+    return (((t * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
+
+
+@njit(**OPTIONS)
+def _input_product(sizes, share, layer, start, stop):
+    """The input product of some time steps: panel after panel, each for all of them."""
+    I, B, rows = sizes.I, sizes.B, share.high - share.low
+    width = VECTORS * lanes(layer.h)
+    products = layer.h if sizes.G == 1 else layer.gates
+    row = sizes.P * width if sizes.G == 1 else sizes.G * width
+    for p in range(share.first, share.last):
+        for g in range(sizes.G):
+            panel = (g * sizes.P + p) * I * width
+            for t in range(start, stop):
+                multiply_rows(
+                    rows, layer.x, (t * B + share.low) * layer.x_row, layer.x_row, layer.panels_ih, panel, I,
+                    products, _place(sizes, layer, t, p, share.low, g), row, False,
+                )  # fmt: skip
+
+
+@njit(**OPTIONS)
+def _recurrent_product(sizes, layer, t, p, low, rows):
+    """Add h U, except to a GRU's candidate, whose part goes into extra."""
+    H, P, B, G = sizes.H, sizes.P, sizes.B, sizes.G
+    width = VECTORS * lanes(layer.h)
+    h, h_row = (t * B + low) * P * width, P * width
+    for g in range(G):
+        panel = (g * P + p) * H * width
+        if sizes.kind == GRU and g == 2:
+            place = ((t * P + p) * B + low) * width
+            multiply_rows(
+                rows, layer.h, h, h_row, layer.panels_hh, panel, H, layer.extra, place, width, False
+            )
+        else:
+            products = layer.h if G == 1 else layer.gates
+            multiply_rows(
+                rows, layer.h, h, h_row, layer.panels_hh, panel, H,
+                products, _place(sizes, layer, t, p, low, g), h_row if G == 1 else G * width, True,
+            )  # fmt: skip
+
+
+@njit(**OPTIONS)
+def _pointwise(sizes, layer, t, p, low, rows):
+    """From products to gates and states."""
+    P, B = sizes.P, sizes.B
+    width = VECTORS * lanes(layer.h)
+    h_row, b = P * width, p * width
+    before = (t * B + low) * h_row + b
+    after, gates = before + B * h_row, _place(sizes, layer, t, p, low, 0)
+    now = ((t * P + p) * B + low) * width
+    if sizes.kind == LSTM:
+        steps.lstm(
+            rows, layer.gates, gates, layer.bias, b, h_row, layer.extra, now, now + P * B * width,
+            layer.h, after, h_row,
+        )  # fmt: skip
+    elif sizes.kind == GRU:
+        steps.gru(
+            rows, layer.gates, gates, layer.bias, b, h_row, layer.extra, now, layer.h, before, after, h_row
+        )
+    else:
+        steps.rnn(sizes.kind == RELU, rows, layer.bias, b, layer.h, after, h_row)

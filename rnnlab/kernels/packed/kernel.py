@@ -1,0 +1,181 @@
+"""The innermost loop: a tile of a product, whose sums stay in vector registers, emitted as LLVM instructions.
+
+A compiler that is given three loops over C does not find this form: it keeps no 24 sums in registers.  So
+the form is written out here, once, for any number of rows and vectors, for float32 and float64, for any
+vector length.  Numba compiles it into the loops that call it; `emit_tile` alone needs llvmlite only, and
+the tests compile it for processors that they do not run on.
+
+One step k of a tile of R rows and V vectors: V vectors of the panel are loaded, R numbers of the rows are
+loaded and copied to all lanes, and R·V fused multiply-adds follow: R+V loads for R·V FMAs.  The numbers of the
+rows come from a matrix, where row r lies `a_row` numbers after row r-1, or from a strip [K,R], where the R
+numbers of a step are neighbours.  In a matrix the addresses of R rows take R additions, each after the one
+before: UNROLL steps share them.
+"""
+
+from typing import NamedTuple
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from rnnlab.kernels.packed.host import FUSED, ROWS, VECTOR_BYTES, VECTORS
+
+I64, I32, I8 = ir.IntType(64), ir.IntType(32), ir.IntType(8)
+UNROLL = 4  # steps of rows of a matrix
+
+
+class Form(NamedTuple):
+    """What is fixed when a tile is compiled."""
+
+    rows: int
+    vectors: int
+    lanes: int
+    number: ir.Type  # of one number: ir.FloatType() or ir.DoubleType()
+    is_strip: bool = False  # rows come from a strip [K,rows], not from a matrix
+    is_fused: bool = True  # llvm.fma; without the instruction a multiplication and an addition
+
+    @property
+    def vector(self) -> ir.VectorType:
+        return ir.VectorType(self.number, self.lanes)
+
+    @property
+    def number_bytes(self) -> int:
+        return 4 if isinstance(self.number, ir.FloatType) else 8
+
+
+class Operands(NamedTuple):
+    """Values of one call: pointers to numbers, distances in numbers."""
+
+    a: ir.Value  # first number of the rows
+    a_row: ir.Value  # distance of two rows of a matrix; of no meaning for a strip
+    b: ir.Value  # the panel [K,vectors·lanes]
+    K: ir.Value
+    c: ir.Value  # the result: row r at c + r·c_row
+    c_row: ir.Value
+    is_sum: ir.Value  # i1: add to what c holds
+
+
+def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
+    """Emit c [rows,vectors·lanes] = a [rows,K] b [K,vectors·lanes], plus c where `is_sum`."""
+    results = [
+        builder.gep(call.c, [builder.add(builder.mul(I64(r), call.c_row), I64(v * form.lanes))])
+        for r in range(form.rows)
+        for v in range(form.vectors)
+    ]
+    for place in results:
+        _prefetch(builder, place)
+    zero = ir.Constant(form.vector, [0.0] * form.lanes)
+    sums = [zero] * len(results)
+    k = I64(0)
+    if not form.is_strip:
+        whole = builder.sub(call.K, builder.urem(call.K, I64(UNROLL)))
+        k, sums = _emit_loop(builder, form, call, k, whole, sums, UNROLL)
+    _, sums = _emit_loop(builder, form, call, k, call.K, sums, 1)
+
+    with builder.if_else(call.is_sum) as (adding, replacing):
+        with adding:
+            for total, place in zip(sums, results, strict=True):
+                _store(builder, form, builder.fadd(total, _load(builder, form, place)), place)
+        with replacing:
+            for total, place in zip(sums, results, strict=True):
+                _store(builder, form, total, place)
+
+
+def _emit_loop(builder, form, call, start, stop, sums, unroll):
+    """Steps start … stop, `unroll` in each turn of the loop; the step after the last, and the sums."""
+    before = builder.block
+    head, body, after = (builder.append_basic_block(f"tile_{name}") for name in ("head", "body", "after"))
+    builder.branch(head)
+    builder.position_at_end(head)
+    k, totals = builder.phi(I64), [builder.phi(form.vector) for _ in sums]
+    for phi, value in zip([k, *totals], [start, *sums], strict=True):
+        phi.add_incoming(value, before)
+    builder.cbranch(builder.icmp_signed("<", k, stop), body, after)
+    builder.position_at_end(body)
+    values = list(totals)
+    for u in range(unroll):
+        values = _emit_step(builder, form, call, builder.add(k, I64(u)), values)
+    for phi, value in zip([k, *totals], [builder.add(k, I64(unroll)), *values], strict=True):
+        phi.add_incoming(value, builder.block)
+    builder.branch(head)
+    builder.position_at_end(after)
+    return k, totals
+
+
+def _emit_step(builder, form, call, k, sums):
+    """The sums after step k."""
+    panel = builder.gep(call.b, [builder.mul(k, I64(form.vectors * form.lanes))])
+    columns = [_load(builder, form, builder.gep(panel, [I64(v * form.lanes)])) for v in range(form.vectors)]
+    results = []
+    for r in range(form.rows):
+        if form.is_strip:
+            at = builder.add(builder.mul(k, I64(form.rows)), I64(r))
+        else:
+            at = builder.add(builder.mul(I64(r), call.a_row), k)
+        spread = _spread(builder, form, builder.load(builder.gep(call.a, [at])))
+        of_row = sums[r * form.vectors : (r + 1) * form.vectors]
+        results += [_multiply_add(builder, form, spread, *pair) for pair in zip(columns, of_row, strict=True)]
+    return results
+
+
+def _load(builder, form, pointer):
+    return builder.load(builder.bitcast(pointer, form.vector.as_pointer()), align=form.number_bytes)
+
+
+def _store(builder, form, value, pointer):
+    builder.store(value, builder.bitcast(pointer, form.vector.as_pointer()), align=form.number_bytes)
+
+
+def _spread(builder, form, number):
+    """The number in all lanes."""
+    nothing = ir.Constant(form.vector, ir.Undefined)
+    first = builder.insert_element(nothing, number, I32(0))
+    lanes = ir.Constant(ir.VectorType(I32, form.lanes), [0] * form.lanes)
+    return builder.shuffle_vector(first, nothing, lanes)
+
+
+def _multiply_add(builder, form, a, b, c):
+    if not form.is_fused:
+        return builder.fadd(builder.fmul(a, b), c)
+    kind = ir.FunctionType(form.vector, [form.vector] * 3)
+    name = f"llvm.fma.v{form.lanes}f{8 * form.number_bytes}"
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
+
+
+def _prefetch(builder, pointer):
+    """Ask for the cache line of a result, which is wanted after K steps."""
+    kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(function, [builder.bitcast(pointer, I8.as_pointer()), I32(1), I32(3), I32(1)])
+
+
+@intrinsic(prefer_literal=True)
+def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
+    """c [rows,width] = a [rows,K] b [K,width], plus c where `is_sum`, with 1 ≤ rows ≤ ROWS and a panel's width.
+
+    is_strip is a constant: is a a strip [K,rows] or a matrix?  a, b, c are arrays of one dtype; a_at, b_at,
+    c_at say at which number of them to start, a_row and c_row the distances between rows.  Nothing is checked: a
+    wrong distance reads or writes somewhere else.  There is a kernel for each number of rows; this chooses.
+    """
+    number = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}[c.dtype]
+    form = Form(0, VECTORS, VECTOR_BYTES * 8 // c.dtype.bitwidth, number, bool(is_strip.literal_value), FUSED)
+
+    def codegen(context, builder, signature, values):
+        kinds = signature.args
+        integer = lambda i: context.cast(builder, values[i], kinds[i], types.int64)
+        pointer = lambda i: builder.gep(
+            context.make_array(kinds[i])(context, builder, values[i]).data, [integer(i + 1)]
+        )
+        call = Operands(pointer(2), integer(4), pointer(5), integer(7), pointer(8), integer(10), values[11])
+        end = builder.append_basic_block("tiles_end")
+        choice = builder.switch(integer(1), end)
+        for count in range(1, ROWS + 1):
+            choice.add_case(I64(count), builder.append_basic_block(f"tile_of_{count}"))
+            builder.position_at_end(choice.cases[-1][1])
+            emit_tile(builder, form._replace(rows=count), call)
+            builder.branch(end)
+        builder.position_at_end(end)
+        return context.get_dummy_value()
+
+    return types.void(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum), codegen

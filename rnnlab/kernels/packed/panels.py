@@ -1,0 +1,95 @@
+"""Packing: a matrix copied into panels, in the order in which the kernel will read it.
+
+A panel holds `width` neighbouring columns of a matrix [K,N], row after row: [K,width], without gaps.  The
+kernel then reads one stream of memory, whatever the strides of the matrix were.  Columns past the last are 0.
+Source and panels are flat arrays; `at` and `row` are the first number and the distance between two rows.
+A packed matrix is [panels,K,width].
+"""
+
+import numpy as np
+from numba import njit
+
+from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS
+from rnnlab.kernels.packed.vectors import lanes, load, store
+
+OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
+STRETCH = 64  # rows of a panel that are written in turns when transposing: 8 KB, within the first cache
+
+
+def panel_width(dtype: str | np.dtype) -> int:
+    """Columns of a panel, for float32 or float64."""
+    return VECTORS * VECTOR_BYTES // np.dtype(dtype).itemsize
+
+
+def panel_count(columns: int, dtype: str | np.dtype) -> int:
+    """Number of panels that cover so many columns."""
+    return -(-columns // panel_width(dtype))
+
+
+@njit(**OPTIONS)
+def pack_panels(source, at, row, K, columns, panels, first):
+    """panels[first:] [⌈columns/width⌉,K,width] = source [K,columns].
+
+    Row after row of the source, so that it is read as one stream too.
+    """
+    vector = lanes(panels)
+    width = VECTORS * vector
+    whole = columns - columns % width
+    for k in range(K):
+        begin = at + k * row
+        for j in range(0, whole, width):
+            place = first + j * K + k * width
+            for v in range(0, width, vector):
+                store(panels, place + v, load(source, begin + j + v))
+        if whole < columns:
+            place = first + whole * K + k * width
+            for j in range(width):
+                panels[place + j] = source[begin + whole + j] if whole + j < columns else 0
+
+
+@njit(**OPTIONS)
+def pack_transposed(source, at, row, K, columns, panels, first):
+    """panels[first:] [⌈columns/width⌉,K,width] = transposed source [columns,K]."""
+    width = VECTORS * lanes(panels)
+    for begin in range(0, columns, width):
+        for start in range(0, K, STRETCH):
+            stop = min(K, start + STRETCH)
+            for j in range(width):
+                place = first + begin * K + j
+                if begin + j < columns:
+                    for k in range(start, stop):
+                        panels[place + k * width] = source[at + (begin + j) * row + k]
+                else:
+                    for k in range(start, stop):
+                        panels[place + k * width] = 0
+
+
+def strip_room(K: int, rows: int) -> int:
+    """Numbers that `rows` rows of K steps take in strips: a strip ends with room for what its last store adds."""
+    return -(-rows // ROWS) * (ROWS * K + VECTOR_BYTES)
+
+
+@njit(**OPTIONS)
+def strip_start(s, K):
+    """The first number of strip s."""
+    return s * (ROWS * K + VECTOR_BYTES)
+
+
+@njit(**OPTIONS)
+def pack_strips(a, a_at, a_row, K, rows, strips):
+    """Columns of a [K,rows] in ⌈rows/ROWS⌉ strips [K,≤ROWS] of equal width, step after step.
+
+    A vector is stored where fewer numbers are wanted; what is too much is overwritten by the next step.
+    """
+    count, vector = (rows + ROWS - 1) // ROWS, lanes(strips)
+    for k in range(K):
+        for s in range(count):
+            low, high = rows * s // count, rows * (s + 1) // count
+            source, place = a_at + k * a_row + low, strip_start(s, K) + k * (high - low)
+            reach = (high - low + vector - 1) // vector * vector
+            if low + reach <= rows:
+                for v in range(0, reach, vector):
+                    store(strips, place + v, load(a, source + v))
+            else:
+                for r in range(high - low):
+                    strips[place + r] = a[source + r]

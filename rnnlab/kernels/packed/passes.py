@@ -1,0 +1,214 @@
+"""A network on packed products, layer by layer: forward and backward of the rung packed_weights.
+
+Arrays of a layer are laid out for panels and filled up to whole ones; y, dx and the gradients leave in the
+shapes of rnnlab.ladder.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.kernels.packed import team
+from rnnlab.kernels.packed.backward import Gradients, Room, run_backward
+from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
+from rnnlab.kernels.packed.host import ROWS
+from rnnlab.kernels.packed.panels import panel_count, panel_width, strip_room
+from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK
+from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
+from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
+from rnnlab.network import Layer as Parameters
+from rnnlab.network import Network, merged_bias
+
+CHUNK_ROWS = 256  # sequences times time steps of a chunk: enough that packing is a small part of a product
+BLOCK_COLUMNS = 1024  # columns that are packed at once
+EMPTY = {dtype: np.zeros(0, dtype) for dtype in ("float32", "float64")}
+
+
+class Saved(NamedTuple):
+    """What a layer saves for its gradient; see forward.Layer."""
+
+    x: np.ndarray  # [T,B,x_row]
+    inputs: int
+    h: np.ndarray  # [T+1,B,H']
+    gates: np.ndarray
+    extra: np.ndarray
+
+
+def forward(network: Network, x: np.ndarray, state: State | None, members: int):
+    """y [T,B,H] (read-only), the final state, and what each layer saved, by a team of so many."""
+    H = network.hidden_size
+
+    def run(index, x, state):
+        saved = _layer_forward(network, index, x, state, members)
+        last = (saved.h[-1, :, :H],)
+        if network.cell == "lstm":
+            last += (_rows(saved.extra[-1], H),)
+        return _Hidden(saved.h), last, saved
+
+    y, state, saved = forward_through_layers(network, x, state, run)
+    y = y.h[1:, :, :H]
+    y = y if y.flags.c_contiguous else y.copy()
+    y.flags.writeable = False  # y may be a view of what backward needs: writing to it must not go unseen
+    return y, state, saved
+
+
+class _Hidden(NamedTuple):
+    """A layer's states as the next layer's input: rows of H', of which H are inputs."""
+
+    h: np.ndarray  # [T+1,B,H']
+
+
+def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State | None, members: int):
+    """dx [T,B,I], dstate, gradients, by a team of so many."""
+
+    def run(index, saved, dy, dstate):
+        return _layer_backward(network, index, saved, dy, dstate, members)
+
+    return backward_through_layers(network, saved, saved[0].x.shape[:2], dy, dstate, run)
+
+
+def _layer_forward(network: Network, index: int, x, state: State, members: int) -> Saved:
+    inputs = network.input_size if index == 0 else network.hidden_size
+    x = x.h[1:] if isinstance(x, _Hidden) else _plain(x)
+    sizes, parameters, dtype = _sizes(network, x, inputs), network.layer(index), x.dtype
+    width = panel_width(dtype)
+    T, B, H, G, P = sizes.T, sizes.B, sizes.H, sizes.G, sizes.P
+    h = np.empty((T + 1, B, P * width), dtype)
+    h[0, :, :H], h[0, :, H:] = state[0], 0
+    gates = np.empty((T, P, B, G, width) if G > 1 else 0, dtype)
+    extra = np.empty((T + (sizes.kind == LSTM), P, B, width) if G > 1 else 0, dtype)
+    if sizes.kind == LSTM:
+        extra[0] = _panels(state[1], P, width)
+    layer = Layer(
+        _flat(x),
+        x.shape[2],
+        _flat(_plain(parameters.weight_ih)),
+        _flat(_plain(parameters.weight_hh)),
+        _bias(network, parameters, P * width),
+        _flat(h),
+        _flat(gates),
+        _flat(extra),
+        np.empty(G * P * inputs * width, dtype),
+        np.empty(G * P * H * width, dtype),
+    )
+    _together(sizes, members, lambda share, counter: run_forward(sizes, share, layer, counter))
+    return Saved(x, inputs, h, gates, extra)
+
+
+def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State, members: int):
+    """dx, the initial state's gradient and the layer's gradients."""
+    sizes, parameters, dtype = _sizes(network, saved.x, saved.inputs), network.layer(index), saved.x.dtype
+    width = panel_width(dtype)
+    T, B, I, H, G, P = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, sizes.P
+    units, columns = P * width, 4 if sizes.kind == GRU else G
+    layer = Layer(
+        _flat(saved.x),
+        saved.x.shape[2],
+        _flat(_plain(parameters.weight_ih)),
+        _flat(_plain(parameters.weight_hh)),
+        EMPTY[str(dtype)],
+        _flat(saved.h),
+        _flat(saved.gates),
+        _flat(saved.extra),
+        EMPTY[str(dtype)],
+        EMPTY[str(dtype)],
+    )
+    carry = _panels(dstate[0], P, width)
+    memory = _panels(dstate[1], P, width) if sizes.kind == LSTM else np.zeros_like(carry)
+    dx = np.empty((T, B, I), dtype)
+    gradients = Gradients(
+        _flat(_padded(dy, units)),
+        _flat(carry),
+        _flat(memory),
+        np.empty((sizes.chunk + 1) * B * columns * units, dtype),
+        np.empty(P * G * units * width, dtype),
+        _flat(dx),
+        I,
+        np.empty(G * H * I, dtype),
+        np.empty(G * H * H, dtype),
+        np.zeros(columns * H, dtype),
+    )
+    block = K_BLOCK * min(BLOCK_COLUMNS, max(panel_count(I, dtype) * width, units))
+    rooms = [
+        Room(*(np.empty(size, dtype) for size in (strip_room(K_BLOCK, min(M_BLOCK, H)), block, ROWS * width)))
+        for _ in range(members)
+    ]
+    work = lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter)
+    _together(sizes, members, work)
+    first = (_rows(carry, H) + _rows(memory, H),) if sizes.kind == GRU else (_rows(carry, H),)
+    if sizes.kind == LSTM:
+        first += (_rows(memory, H),)
+    db = gradients.db.reshape(columns, H)
+    db_ih, db_hh = (db[[1, 2, 0]], db[1:]) if sizes.kind == GRU else (db, db.copy())
+    shapes = (G * H, I), (G * H, H), G * H, G * H
+    arrays = gradients.dw_ih, gradients.dw_hh, db_ih, db_hh
+    return dx, first, Parameters(*(a.reshape(shape) for a, shape in zip(arrays, shapes, strict=True)))
+
+
+def _sizes(network: Network, x: np.ndarray, inputs: int) -> Sizes:
+    T, B, _ = x.shape
+    H, P = network.hidden_size, panel_count(network.hidden_size, x.dtype)
+    chunk = min(T, max(1, CHUNK_ROWS // B))
+    return Sizes(KINDS[network.cell], T, B, inputs, H, network.gates, P, chunk)
+
+
+def _together(sizes: Sizes, members: int, work) -> None:
+    """work(share, counter) by each member of a team."""
+    counter = np.zeros(1, "int64")
+    shares = split(sizes, members)
+    team.run(lambda member: work(shares[member], counter), len(shares))
+
+
+def split(sizes: Sizes, members: int) -> list[Share]:
+    """A share for each member: of the sequences."""
+    B, P = sizes.B, sizes.P
+    members = min(members, B)
+    cuts = [B * k // members for k in range(members + 1)]
+    return [Share(k, members, cuts[k], cuts[k + 1], 0, P, False) for k in range(members)]
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """The array, or a copy where its numbers do not lie one after the other, aligned and free to write.
+
+    Numba would compile everything once more for an array that is read-only.
+    """
+    return np.require(array, requirements=("C", "A", "W"))
+
+
+def _flat(array: np.ndarray) -> np.ndarray:
+    return array.reshape(-1)
+
+
+def _padded(array: np.ndarray, units: int) -> np.ndarray:
+    """[T,B,n] as [T,B,units], with zeros behind."""
+    if array.shape[2] == units:
+        return _plain(array)
+    wide = np.zeros((*array.shape[:2], units), array.dtype)
+    wide[:, :, : array.shape[2]] = array
+    return wide
+
+
+def _bias(network: Network, parameters: Parameters, units: int) -> np.ndarray:
+    """The biases of all gates [G,units], flat; a GRU has a fourth, the candidate's inside the reset."""
+    H, G = network.hidden_size, network.gates
+    parts = [*merged_bias(network, parameters).reshape(G, H)]
+    if network.cell == "gru":
+        parts.append(parameters.bias_hh[2 * H :])
+    bias = np.zeros((len(parts), units), parameters.bias_hh.dtype)
+    bias[:, :H] = parts
+    return bias.reshape(-1)
+
+
+def _panels(rows: np.ndarray, P: int, width: int) -> np.ndarray:
+    """A copy of rows [B,H] as [P,B,width], with zeros behind."""
+    B, H = rows.shape
+    wide = np.zeros((B, P * width), rows.dtype)
+    wide[:, :H] = rows
+    return np.ascontiguousarray(wide.reshape(B, P, width).transpose(1, 0, 2))
+
+
+def _rows(panels: np.ndarray, H: int) -> np.ndarray:
+    """[P,B,width] as [B,H]."""
+    P, B, width = panels.shape
+    return np.ascontiguousarray(panels.transpose(1, 0, 2)).reshape(B, P * width)[:, :H]

@@ -1,0 +1,62 @@
+"""A team: one thread a core, each bound to its own, for the time of one call.
+
+Two threads that wait for each other in a barrier must run at once; the system's scheduler now and then puts
+both on one core, and the rate halves.  So each member is bound to a core of those that the process may use.
+The calling thread is a member too, and has its cores back afterwards.  One team runs at a time: members of
+two teams that wait for a thread each would wait for ever.
+"""
+
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+
+from rnnlab.kernels.compiled import threads
+from rnnlab.lab.resources import usable_cores
+
+Task = Callable[[int], object]
+_one_at_a_time = threading.Lock()
+
+
+def count() -> int:
+    """Members of a full team: the threads that BLAS may use, but no more than cores that the process may."""
+    return max(1, min(threads.count(), usable_cores()))
+
+
+def run(task: Task, members: int) -> None:
+    """task(member) for all members at once, member 0 in this thread.  An error of any member is raised here."""
+    if members < 2:
+        task(0)
+        return
+    with _one_at_a_time:
+        cores = _allowed_cores()
+        others = [_pool(os.getpid()).submit(_bound, task, k, cores) for k in range(1, members)]
+        try:
+            _bound(task, 0, cores)
+        finally:
+            for other in others:
+                other.result()
+
+
+def _bound(task: Task, member: int, cores: list[int]) -> None:
+    """task(member) on one of the cores; the thread may use all of them again afterwards."""
+    if len(cores) < 2:
+        task(member)
+        return
+    os.sched_setaffinity(0, {cores[member % len(cores)]})
+    try:
+        task(member)
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def _allowed_cores() -> list[int]:
+    """Cores that this thread may run on; empty where the system cannot bind a thread to one."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else []
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads of this process; a forked one has none of its parent's."""
+    return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="rnnlab-team")

@@ -1,0 +1,82 @@
+"""Which tile: how many rows and vectors of a product's result a core should hold in its registers.
+
+A tile of R rows and V vectors keeps R·V sums in vector registers.  Each step loads V vectors of the panel and
+R numbers of the rows, and does R·V fused multiply-adds (FMAs) with them.  Three limits decide:
+
+    registers   R·V sums, V vectors of the panel and one number in all lanes must fit, or sums spill
+    latency     an FMA waits for the one before it in its sum: latency·units sums are needed in flight
+    loads       R + V loads for R·V FMAs: a core with as many loads as FMAs a cycle needs R·V ≥ R + V
+
+Nothing here needs Numba or a processor of that kind: these are the counts of the lesson packed_products.
+"""
+
+from typing import NamedTuple
+
+
+class Core(NamedTuple):
+    """What a core's data sheet says about its vector unit."""
+
+    registers: int = 32  # vector registers
+    vector_bytes: int = 64
+    fmas_per_cycle: int = 2  # vector FMAs
+    fma_latency: int = 4  # cycles
+    loads_per_cycle: int = 2
+    row_addresses: int = 11  # general registers left for the addresses of rows: x86 has 16 in all
+
+
+class Tile(NamedTuple):
+    """Rows of the result, and vectors of columns, that one call of the kernel computes."""
+
+    rows: int
+    vectors: int
+
+    @property
+    def sums(self) -> int:
+        return self.rows * self.vectors
+
+    @property
+    def registers(self) -> int:
+        """Vector registers in use: the sums, a row of the panel, one number of the rows in all lanes."""
+        return self.sums + self.vectors + 1
+
+    @property
+    def loads_per_fma(self) -> float:
+        return (self.rows + self.vectors) / self.sums
+
+    def spills(self, core: Core) -> int:
+        """Sums that find no register, and are stored and loaded in every step."""
+        return max(0, self.registers - core.registers)
+
+
+CORES = {  # by instruction set: the values are those of common processors, not of the slowest
+    "avx512": Core(),
+    "avx2": Core(registers=16, vector_bytes=32),
+    "neon": Core(vector_bytes=16, fmas_per_cycle=4, loads_per_cycle=3, row_addresses=20),
+    "other": Core(registers=16, vector_bytes=16),
+}
+
+
+def predicted_rate(tile: Tile, core: Core) -> float:
+    """Part of the core's FMA rate that the tile can reach, from 0 to 1, everything in the first cache."""
+    loads = tile.rows + tile.vectors + 2 * tile.spills(core)  # a spilt sum is loaded and stored
+    cycles = max(
+        tile.sums / core.fmas_per_cycle,
+        loads / core.loads_per_cycle,
+        core.fma_latency,
+    )
+    return tile.sums / core.fmas_per_cycle / cycles
+
+
+def choose_tile(core: Core) -> Tile:
+    """The tile with the best predicted rate; of those equally good, the narrowest panel, then the most rows.
+
+    A narrow panel wastes less where the width of the matrix is no multiple of it.  Many rows read the panel
+    less often from the second cache: one vector of it serves as many FMAs as there are rows.
+    """
+    tiles = [
+        Tile(rows, vectors)
+        for rows in range(1, core.row_addresses + 1)
+        for vectors in range(1, core.registers)
+        if not Tile(rows, vectors).spills(core)
+    ]
+    return max(tiles, key=lambda tile: (predicted_rate(tile, core), -tile.vectors, tile.rows))

@@ -1,0 +1,247 @@
+"""Vectors in Numba: as many numbers as a vector register holds, as one value of compiled code.
+
+A loop over numbers becomes vector instructions only where LLVM can prove that its arrays do not overlap,
+which it gives up for more than a few.  A value of this type is a vector from the start:
+
+    v = load(array, at)          lanes(array) numbers from the flat index `at`
+    v + w, v - w, v * w, v / w   lane by lane; one of the two may be a number
+    tanh(v), sigmoid(v)          nonlinear.py's formulas; positive(v) is max(v, 0)
+    step(v)                      1 where v > 0, else 0
+    store(array, at, v)
+
+Nothing is checked: a wrong index reads or writes somewhere else.
+"""
+
+import operator
+
+from llvmlite import ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, overload, register_model
+
+from rnnlab.kernels.compiled import nonlinear
+from rnnlab.kernels.packed.host import VECTOR_BYTES
+
+I32 = ir.IntType(32)
+FAST = ("fast",)  # products and sums may be fused and reordered
+
+
+class Vector(types.Type):
+    """Type of a vector of float32 or float64 that fills a vector register."""
+
+    def __init__(self, dtype: types.Float):
+        self.dtype, self.lanes = dtype, VECTOR_BYTES * 8 // dtype.bitwidth
+        super().__init__(name=f"Vector({dtype} x {self.lanes})")
+
+    @property
+    def llvm(self) -> ir.VectorType:
+        number = ir.FloatType() if self.dtype == types.float32 else ir.DoubleType()
+        return ir.VectorType(number, self.lanes)
+
+
+@register_model(Vector)
+class _VectorModel(models.PrimitiveModel):
+    def __init__(self, manager, kind):
+        super().__init__(manager, kind, kind.llvm)
+
+
+def lanes(array) -> int:
+    """Numbers in a vector of the array's dtype; a constant in compiled code."""
+    return VECTOR_BYTES // array.itemsize
+
+
+@overload(lanes, inline="never")
+def _lanes(array):
+    count = VECTOR_BYTES * 8 // array.dtype.bitwidth
+    return lambda array: count
+
+
+@intrinsic
+def load(context, array, at):
+    """The vector that starts at number `at` of the array."""
+    kind = Vector(array.dtype)
+
+    def codegen(context, builder, signature, values):
+        pointer = _pointer(context, builder, signature.args, values, kind)
+        return builder.load(pointer, align=kind.dtype.bitwidth // 8)
+
+    return kind(array, at), codegen
+
+
+@intrinsic
+def store(context, array, at, vector):
+    """Write the vector from number `at` of the array on."""
+
+    def codegen(context, builder, signature, values):
+        pointer = _pointer(context, builder, signature.args, values, vector)
+        builder.store(values[2], pointer, align=vector.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, at, vector), codegen
+
+
+def _pointer(context, builder, kinds, values, vector):
+    data = context.make_array(kinds[0])(context, builder, values[0]).data
+    at = context.cast(builder, values[1], kinds[1], types.int64)
+    return builder.bitcast(builder.gep(data, [at]), vector.llvm.as_pointer())
+
+
+def _spread(context, builder, value, kind, vector):
+    """The value as a vector: a number goes into all lanes."""
+    if isinstance(kind, Vector):
+        return value
+    number = context.cast(builder, value, kind, vector.dtype)
+    nothing = ir.Constant(vector.llvm, ir.Undefined)
+    first = builder.insert_element(nothing, number, I32(0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(I32, vector.lanes), [0] * vector.lanes))
+
+
+def _operation(symbol, emit):
+    """Let a Python operator work on two vectors, or on a vector and a number."""
+
+    @infer_global(symbol)
+    class Template(AbstractTemplate):
+        def generic(self, args, keywords):
+            vectors = [kind for kind in args if isinstance(kind, Vector)]
+            if vectors and all(isinstance(kind, Vector | types.Number) for kind in args):
+                return signature(vectors[0], *args)
+            return None
+
+    def lower(context, builder, signature, values):
+        kind = signature.return_type
+        a, b = (_spread(context, builder, v, k, kind) for v, k in zip(values, signature.args, strict=True))
+        return emit(builder, a, b)
+
+    for pair in ((Vector, Vector), (Vector, types.Number), (types.Number, Vector)):
+        lower_builtin(symbol, *pair)(lower)
+
+
+_operation(operator.add, lambda builder, a, b: builder.fadd(a, b, flags=FAST))
+_operation(operator.sub, lambda builder, a, b: builder.fsub(a, b, flags=FAST))
+_operation(operator.mul, lambda builder, a, b: builder.fmul(a, b, flags=FAST))
+_operation(operator.truediv, lambda builder, a, b: builder.fdiv(a, b, flags=FAST))
+
+
+def _of_one(name, emit):
+    """A function of one vector; emit(builder, vector's type, value) gives the result."""
+
+    @intrinsic
+    def function(context, vector):
+        codegen = lambda context, builder, signature, values: emit(builder, vector, values[0])
+        return vector(vector), codegen
+
+    function.__name__ = name
+    return function
+
+
+def _call(builder, name, *values):
+    kind = values[0].type
+    width = 32 if isinstance(kind.element, ir.FloatType) else 64
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(kind, [kind] * len(values)), f"llvm.{name}.v{kind.count}f{width}"
+    )
+    return builder.call(function, values)
+
+
+def _constant(vector, value):
+    return ir.Constant(vector.llvm, [float(value)] * vector.lanes)
+
+
+def _smaller(builder, a, b):
+    return builder.select(builder.fcmp_ordered("<", a, b), a, b)
+
+
+def _larger(builder, a, b):
+    return builder.select(builder.fcmp_ordered(">", a, b), a, b)
+
+
+def _clip(builder, vector, value, low, high):
+    return _larger(builder, _smaller(builder, value, _constant(vector, high)), _constant(vector, low))
+
+
+def _power_of_two(builder, vector, n):
+    """2ⁿ of whole numbers n in a float32 vector: moved into the exponents."""
+    whole = ir.VectorType(I32, vector.lanes)
+    same = lambda value: ir.Constant(whole, [int(value)] * vector.lanes)
+    biased = builder.add(builder.fptosi(n, whole), same(nonlinear.BIAS))
+    return builder.bitcast(builder.shl(biased, same(nonlinear.MANTISSA)), vector.llvm)
+
+
+positive = _of_one("positive", lambda b, v, a: _larger(b, a, _constant(v, 0)))
+step = _of_one(
+    "step", lambda b, v, a: b.select(b.fcmp_ordered(">", a, _constant(v, 0)), _constant(v, 1), _constant(v, 0))
+)
+_floor = _of_one("floor", lambda b, v, a: _call(b, "floor", a))
+_power = _of_one("power", _power_of_two)
+_within_edge = _of_one("within_edge", lambda b, v, a: _clip(b, v, a, -nonlinear.EDGE, nonlinear.EDGE))
+_within_largest = _of_one(
+    "within_largest", lambda b, v, a: _clip(b, v, a, -nonlinear.LARGEST, nonlinear.LARGEST)
+)
+
+
+@intrinsic
+def _lane_by_lane(context, vector):
+    """math.tanh of every lane, for float64."""
+
+    def codegen(context, builder, signature, values):
+        import math
+
+        one = context.get_function(math.tanh, types.float64(types.float64))
+        result = values[0]
+        for lane in range(vector.lanes):
+            number = one(builder, [builder.extract_element(values[0], I32(lane))])
+            result = builder.insert_element(result, number, I32(lane))
+        return result
+
+    return vector(vector), codegen
+
+
+def tanh(vector):
+    """tanh of every lane."""
+    raise NotImplementedError("a vector exists in compiled code only: use numpy.tanh")
+
+
+def sigmoid(vector):
+    """1/(1+e⁻ᵃ) of every lane."""
+    raise NotImplementedError("a vector exists in compiled code only: use rnnlab.cells.sigmoid")
+
+
+A0, A1, A2, A3, A4, A5, A6 = nonlinear.ODD
+B0, B1, B2, B3 = nonlinear.EVEN
+E2, E3, E4, E5, E6, E7 = (getattr(nonlinear, f"E{k}") for k in range(2, 8))
+LOG2_E, LN2_HIGH, LN2_LOW = nonlinear.LOG2_E, nonlinear.LN2_HIGH, nonlinear.LN2_LOW
+
+
+@overload(tanh)
+def _tanh(vector):
+    return _tanh32 if vector.dtype == types.float32 else _tanh64
+
+
+@overload(sigmoid)
+def _sigmoid(vector):
+    return _sigmoid32 if vector.dtype == types.float32 else _sigmoid64
+
+
+def _tanh32(vector):
+    a = _within_edge(vector)
+    z = a * a
+    odd = A0 + z * (A1 + z * (A2 + z * (A3 + z * (A4 + z * (A5 + z * A6)))))
+    even = B0 + z * (B1 + z * (B2 + z * B3))
+    return a * odd / even
+
+
+def _sigmoid32(vector):
+    x = _within_largest(0 - vector)
+    n = _floor(x * LOG2_E + 0.5)
+    r = x - n * LN2_HIGH - n * LN2_LOW
+    e = 1 + r + r * r * (E2 + r * (E3 + r * (E4 + r * (E5 + r * (E6 + r * E7)))))
+    return 1 / (1 + e * _power(n))
+
+
+def _tanh64(vector):
+    return _lane_by_lane(vector)
+
+
+def _sigmoid64(vector):
+    return 0.5 * _lane_by_lane(0.5 * vector) + 0.5
