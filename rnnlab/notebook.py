@@ -17,14 +17,26 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def banner() -> None:
     """Say what runs live on this machine, what is simulated, and what was recorded elsewhere."""
+    if resources.in_browser():
+        return _banner_in_browser()
     version, cuda = metadata.version("numpy"), driver.cuda_version()
     live = [f"NumPy {version} on {resources.usable_cores()} CPU cores"]
     if cuda and find_spec("cupy"):
         live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
     simulated = "GPU kernels" if len(live) == 1 and find_spec("rnnlab.simulator") else "nothing"
-    recorded = f"{len(records.kept()) or 'no'} measurements"
+    recorded = f"{len(records.stored()) or 'no'} measurements"
     print(f"rnnlab {rnnlab.__version__} · live: {' and '.join(live)}")
     print(f"simulated: {simulated} · recorded: {recorded}{_missing(cuda)}")
+
+
+def _banner_in_browser() -> None:
+    recorded = f"{len(records.stored()) or 'no'} measurements"
+    print(f"rnnlab {rnnlab.__version__} · live: NumPy {metadata.version('numpy')} in a browser, on one core")
+    print("Here check() works and lessons 00 to 05 run. There are no threads, no other processes and no GPU.")
+    print(
+        "Times are those of WebAssembly, not of this computer. Only this browser has your work: download it."
+    )
+    print(f"simulated: nothing · recorded: {recorded}")
 
 
 def _missing(cuda: tuple[int, int] | None) -> str:

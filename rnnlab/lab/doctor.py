@@ -11,8 +11,6 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import psutil
-
 from rnnlab.files import ROOT
 from rnnlab.grading import progress_file
 from rnnlab.lab import driver, gpu, resources
@@ -66,8 +64,10 @@ class Report:
 
 def report(measured: bool = True) -> Report:
     """Examine this machine; without `measured`, what can be known at once.  With it, about 6 seconds."""
-    found = [*_machine(), *_python(), *_gpu(measured), *_tools()]
-    return Report((*found, *(_speed() if measured else ())))
+    if resources.in_browser():
+        return Report((*_browser(), *(_roofs() if measured else ())))
+    findings = [*_machine(), *_python(), *_gpu(measured), *_tools()]
+    return Report((*findings, *(_speed() if measured else ())))
 
 
 def _row(finding: Finding) -> str:
@@ -78,11 +78,28 @@ def _row(finding: Finding) -> str:
     return f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>"
 
 
+def _browser() -> Iterator[Finding]:
+    """What a learner must know of a Python in a browser."""
+    yield Finding("computer", "a browser: no threads, no other processes, no compilers, no GPU")
+    yield Finding("times", "those of WebAssembly on one core: another kind than those of this computer")
+    yield Finding("Python", platform.python_version())
+    yield _packages()
+    yield Finding(
+        "your answers", "kept by this browser alone: download a notebook before you clear its data"
+    )
+    yield Finding("your progress", f"kept in {progress_file.home()}, a folder of this browser")
+    yield Finding(
+        "grading", "check() works; `rnnlab grade` needs processes, which are missing here"
+    )
+
+
 def _machine() -> Iterator[Finding]:
+    import psutil  # not built for browsers
+
     yield Finding("processor", resources.processor_name())
     usable, every = resources.usable_cores(), os.cpu_count() or 1
     yield Finding("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
-    caches = ", ".join(f"{level} {_size(held)}" for level, held in resources.caches().items())
+    caches = ", ".join(f"{level} {_size(size)}" for level, size in resources.caches().items())
     yield Finding("caches", caches or "not told by this system")
     yield _memory(psutil.virtual_memory(), resources.memory_limit())
     yield _disk(shutil.disk_usage(ROOT).free)
@@ -90,13 +107,15 @@ def _machine() -> Iterator[Finding]:
     yield Finding("your progress", f"kept in {progress_file.home()}")
 
 
-def _size(held: int) -> str:
-    return f"{held / 2**20:g} MiB" if held >= 2**20 else f"{held / 2**10:g} KiB"
+def _size(size: int) -> str:
+    return f"{size / 2**20:g} MiB" if size >= 2**20 else f"{size / 2**10:g} KiB"
 
 
 def _memory(memory, limit: float) -> Finding:
-    said = f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free"
-    return Finding("memory", f"{said}; at most {limit / GIB:.1f} GiB here" if limit < memory.total else said)
+    amount = f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free"
+    return Finding(
+        "memory", f"{amount}; at most {limit / GIB:.1f} GiB here" if limit < memory.total else amount
+    )
 
 
 def _disk(free_bytes: int) -> Finding:
@@ -118,11 +137,15 @@ def _python() -> Iterator[Finding]:
         if os.environ.get(variable):
             value = f"{os.environ[variable]}: packages of another system come before the course's"
             yield Finding(variable, value, f"unset {variable}")
-    yield Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
+    yield _packages()
     yield Finding("BLAS", _blas_library())
     for name, purpose in (("jupyterlab", "opens the notebooks"), ("ipywidgets", "moves the pictures"),
                           ("numba", "compiles loops, lesson 06 on")):  # fmt: skip
         yield _package(name, purpose)
+
+
+def _packages() -> Finding:
+    return Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
 
 
 def _blas_library() -> str:
@@ -158,17 +181,17 @@ def _gpu(measured: bool) -> Iterator[Finding]:
     for card in gpu.cards() or ["nvidia-smi does not answer"]:
         yield Finding("GPU", f"{card}, supports {supports}")
     for name, program in ((f"cupy-{extra}x", gpu.TRIALS["cupy"]), ("numba-cuda", gpu.TRIALS["numba-cuda"])):
-        found = _package(name, "runs kernels on the GPU")
-        yield _tried(found, program) if measured and not found.remedy else found
+        finding = _package(name, "runs kernels on the GPU")
+        yield _tried(finding, program) if measured and not finding.remedy else finding
 
 
-def _tried(found: Finding, program: str) -> Finding:
+def _tried(finding: Finding, program: str) -> Finding:
     """The finding of an installed package after it was made to run a kernel."""
     trouble = gpu.failure(program)
     if trouble is None:
-        return Finding(found.name, f"{found.value}, runs a kernel")
-    again = f"{sys.executable} -m pip install --force-reinstall --constraint constraints.txt {found.name}"
-    return Finding(found.name, f"{found.value} runs no kernel: {trouble}", again)
+        return Finding(finding.name, f"{finding.value}, runs a kernel")
+    again = f"{sys.executable} -m pip install --force-reinstall --constraint constraints.txt {finding.name}"
+    return Finding(finding.name, f"{finding.value} runs no kernel: {trouble}", again)
 
 
 def _tools() -> Iterator[Finding]:
@@ -186,14 +209,20 @@ def _tools() -> Iterator[Finding]:
 
 
 def _speed() -> Iterator[Finding]:
-    from rnnlab.lab import blas, roofline
+    from rnnlab.lab import blas
 
     diagnosis = blas.examine()
     yield Finding("products", diagnosis.sentence(os.environ), _own_shell(diagnosis.remedy()))
     if diagnosis.now.gflops:  # else it would end this process too
-        roof = roofline.measure()
-        yield Finding("peak", f"{roof.peak:.0f} GFLOP/s in float32, the most that a product reached")
-        yield Finding("bandwidth", f"{roof.bandwidth:.0f} GB/s from memory")
+        yield from _roofs()
+
+
+def _roofs() -> Iterator[Finding]:
+    from rnnlab.lab import roofline
+
+    roof = roofline.measure()
+    yield Finding("peak", f"{roof.peak:.0f} GFLOP/s in float32, the most that a product reached")
+    yield Finding("bandwidth", f"{roof.bandwidth:.0f} GB/s from memory")
 
 
 def _own_shell(remedy: str | None) -> str | None:

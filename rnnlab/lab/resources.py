@@ -9,6 +9,7 @@ import math
 import os
 import platform
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,15 @@ CPUINFO, CACHES = Path("/proc/cpuinfo"), Path("/sys/devices/system/cpu/cpu0/cach
 UNIT_BYTES = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
+def in_browser() -> bool:
+    """Whether this Python runs in a browser: no processes, no threads, no files of this computer."""
+    return sys.platform == "emscripten"
+
+
 def usable_cores() -> int:
     """Cores that this process may run on, or whose time it is given: never less than one."""
+    if in_browser():  # which names the computer's cores, and starts no thread on them
+        return 1
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, math.ceil(min(allowed, _core_quota())))
 
@@ -31,6 +39,8 @@ def memory_limit() -> float:
 
 def processor_name() -> str:
     """The maker's name of the processor, as far as the system tells it."""
+    if in_browser():
+        return "a browser's WebAssembly"
     return _cpuinfo("model name") or platform.processor() or platform.machine()
 
 
@@ -41,12 +51,12 @@ def processor_flags() -> set[str]:
 
 def caches() -> dict[str, int]:
     """{"L1": bytes, "L2": ...} of the caches that hold data, as one core sees them; empty where not told."""
-    found = {}
+    sizes = {}
     for folder in sorted(CACHES.glob("index*")):
         size = re.fullmatch(r"(\d+)([KMG])", _text(folder / "size"))
         if size and _text(folder / "type") != "Instruction":
-            found[f"L{_text(folder / 'level')}"] = int(size[1]) * UNIT_BYTES[size[2]]
-    return found
+            sizes[f"L{_text(folder / 'level')}"] = int(size[1]) * UNIT_BYTES[size[2]]
+    return sizes
 
 
 def _core_quota() -> float:
@@ -69,8 +79,8 @@ def _limits(name: str) -> Iterator[str]:
 
 
 def _cpuinfo(key: str) -> str:
-    found = re.search(rf"^{key}\s*:(.*)$", _text(CPUINFO), re.M)
-    return found[1].strip() if found else ""
+    line = re.search(rf"^{key}\s*:(.*)$", _text(CPUINFO), re.M)
+    return line[1].strip() if line else ""
 
 
 def _text(path: Path) -> str:

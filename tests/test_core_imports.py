@@ -1,0 +1,118 @@
+"""What a learner in a browser needs works without psutil, Numba, greenlet, CuPy, processes and threads.
+
+The lessons themselves run in such a Python in continuous integration: see tests/pretended_browser.py.
+"""
+
+import json
+import subprocess
+import sys
+
+import pretended_browser
+import pytest
+
+from rnnlab.course import ROOT
+
+LESSONS = (
+    "start_here",
+    "rnn_forward",
+    "bptt",
+    "training",
+    "differentiable_graphs",
+    "gemm_shapes",
+)  # 00 to 05
+BEGIN = f"""
+import sys
+sys.path.insert(0, {str(ROOT / "tests")!r})
+import pretended_browser
+pretended_browser.pretend()
+"""
+
+
+def run_in_browser(program, home):
+    """What a program prints last in a Python like a browser's, as JSON."""
+    done = subprocess.run(
+        [sys.executable, "-c", BEGIN + program], capture_output=True, text=True,
+        env={"RNNLAB_HOME": str(home), "PATH": "/nowhere", "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def verdicts(tmp_path_factory):
+    """{exercise: [status of the course's answer, of a known mistake]} of lessons 00 to 05."""
+    program = f"""
+import json
+from rnnlab import checks
+from rnnlab.grading import learner
+import __main__
+answers = {{}}
+for lesson in {LESSONS}:
+    for exercise in checks.exercises(lesson):
+        right, wrong = exercise.reference, exercise.make(exercise.mutants[0])
+        answers[exercise.name] = [str(learner.check(each).status) for each in (right, wrong)]
+print(json.dumps(answers))
+"""
+    return run_in_browser(program, tmp_path_factory.mktemp("home"))
+
+
+def test_every_exercise_of_lessons_00_to_05_is_checked_in_a_browser(verdicts):
+    notebooks = [*ROOT.glob("exercises/0[0-5]_*.ipynb")]
+    assert len(notebooks) == len(LESSONS)
+    asked = {name for lesson in LESSONS for name in _names(lesson)}
+    assert verdicts.keys() == asked
+
+
+def _names(lesson):
+    from rnnlab import checks
+
+    return checks.catalogue(lesson)
+
+
+def test_right_answers_pass_there_and_known_mistakes_do_not(verdicts):
+    assert {name: status for name, (status, _) in verdicts.items() if status != "passed"} == {}
+    assert {name: status for name, (_, status) in verdicts.items() if status == "passed"} == {}
+
+
+def test_the_banner_and_the_doctor_say_that_this_is_a_browser(tmp_path):
+    program = """
+import io, json
+from contextlib import redirect_stdout
+import rnnlab
+from rnnlab.lab import doctor
+with redirect_stdout(io.StringIO()) as out:
+    rnnlab.banner()
+print(json.dumps([out.getvalue(), str(doctor.report(measured=False))]))
+"""
+    banner, report = run_in_browser(program, tmp_path)
+    missing = [words for words in ("in a browser", "download it", "no threads") if words not in banner]
+    missing += [words for words in ("Nothing needs mending", "`rnnlab grade` needs") if words not in report]
+    assert not missing
+
+
+def test_the_pretended_browser_has_what_pyodide_lacks_neither(tmp_path):
+    program = """
+import json, subprocess, threading
+failures = []
+for attempt in (lambda: subprocess.run(["true"]), lambda: threading.Thread(target=int).start(),
+                lambda: __import__("numba"), lambda: __import__("psutil"), lambda: __import__("fcntl")):
+    try:
+        attempt()
+    except (OSError, RuntimeError, ImportError) as error:
+        failures.append(type(error).__name__)
+print(json.dumps(failures))
+"""
+    expected = ["OSError", "RuntimeError", *3 * ["ModuleNotFoundError"]]
+    assert run_in_browser(program, tmp_path) == expected
+
+
+def test_a_machine_with_one_core_measures_without_a_thread(monkeypatch):
+    from rnnlab.lab import roofline
+
+    monkeypatch.setattr(roofline, "usable_cores", lambda: 1)
+    monkeypatch.setattr(roofline, "ThreadPoolExecutor", None)
+    assert roofline.bandwidth(seconds=0.01, megabytes=1) > 0
+
+
+def test_the_missing_modules_are_those_of_the_course_that_browsers_lack():
+    assert {"psutil", "numba", "greenlet", "cupy"} <= pretended_browser.MISSING
