@@ -31,7 +31,7 @@ import rnnlab
 from rnnlab.printable import printable
 
 BENCHMARKS = "bench.commands"
-PARTS = ("rnnlab.lab.commands", "rnnlab.grading.commands", BENCHMARKS)
+PARTS = ("rnnlab.lab.commands", "rnnlab.grading.commands", "rnnlab.grading.classroom.commands", BENCHMARKS)
 BENCH = Path(rnnlab.__file__).parents[1] / "bench"  # beside the package in the course's folder, in no wheel
 UNUSABLE, OWN_FAULT, INTERRUPTED = 2, 3, 130  # 130: what a shell reports for Ctrl-C
 

@@ -1,0 +1,159 @@
+"""Where submissions are graded: on this machine, on a Dask cluster, or as a share of a batch system's array.
+
+Each engine takes jobs and yields (job, outcome) in whatever order they end. The judge is the same everywhere,
+and so are seeds and verdicts.
+"""
+
+import hashlib
+import os
+import queue
+import re
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import psutil
+
+from rnnlab.grading.classroom.judge import Judge
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.grading.sandbox import MEMORY
+
+AHEAD = 4  # jobs for each worker of a cluster that are sent before the first has ended
+HOLDS = MEMORY + (512 << 20)  # bytes for an answer at its limit and its judge
+
+Graded = tuple[dict, dict | BaseException]
+Engine = Callable[[Iterable[dict]], Iterator[Graded]]
+
+
+def most_jobs() -> int:
+    """How many judges this machine has cores and memory for."""
+    try:
+        cores = len(os.sched_getaffinity(0))
+    except AttributeError:  # not on Linux
+        cores = os.cpu_count() or 1
+    return max(1, min(cores, psutil.virtual_memory().available // HOLDS))
+
+
+def local(count: int) -> Engine:
+    """The engine of this machine, with so many judges at a time."""
+    return lambda jobs: _locally(list(jobs), count)
+
+
+def _locally(jobs: list[dict], count: int) -> Iterator[Graded]:
+    waiting: queue.SimpleQueue = queue.SimpleQueue()
+    ready: queue.SimpleQueue = queue.SimpleQueue()
+    for job in jobs:
+        waiting.put(job)
+    judges = [Judge() for _ in range(min(count, len(jobs)))]
+    threads = [threading.Thread(target=_work, args=(judge, waiting, ready), daemon=True) for judge in judges]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in jobs:
+            yield ready.get()
+    finally:  # also where the reader stops early: no judge may outlive the run
+        for _ in range(waiting.qsize()):
+            _take(waiting)
+        for judge in judges:
+            judge.close()
+        for thread in threads:
+            thread.join()
+
+
+def _take(waiting: queue.SimpleQueue) -> dict | None:
+    """The next job; None where there is none."""
+    try:
+        return waiting.get_nowait()
+    except queue.Empty:
+        return None
+
+
+def _work(judge: Judge, waiting: queue.SimpleQueue, ready: queue.SimpleQueue) -> None:
+    """Grade jobs until there are none."""
+    while (job := _take(waiting)) is not None:
+        try:
+            ready.put((job, judge.grade(job)))
+        except Exception as error:
+            ready.put((job, error))
+    judge.end()
+
+
+def dask(address: str) -> Engine:
+    """The engine of a Dask cluster, by the address of its scheduler. Raises Unusable where none answers."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise Unusable("--engine dask needs Dask: pip install 'rnnlab[cluster]'") from None
+    try:
+        client = Client(address, timeout=20)
+    except (OSError, ValueError) as error:
+        raise Unusable(f"no Dask scheduler answers at {address}: {error}") from None
+    if not client.scheduler_info()["workers"]:
+        client.close()
+        raise Unusable(f"the Dask scheduler at {address} has no workers: start some, then grade.")
+    return lambda jobs: _on_cluster(client, jobs)
+
+
+def _on_cluster(client: object, jobs: Iterable[dict]) -> Iterator[Graded]:
+    from distributed import as_completed
+
+    waiting = iter(jobs)
+    room = AHEAD * sum(client.nthreads().values())
+    running = {}
+
+    def send() -> object | None:
+        job = next(waiting, None)
+        if job is None:
+            return None
+        content = Path(job["path"]).read_bytes()
+        future = client.submit(grade_elsewhere, job, content, pure=False)
+        running[future] = job
+        return future
+
+    with client:
+        ended = as_completed([future for _ in range(room) if (future := send())])
+        for future in ended:
+            job = running.pop(future)
+            error = future.exception()
+            yield job, error or future.result()
+            if (following := send()) is not None:
+                ended.add(following)
+
+
+def grade_elsewhere(job: dict, content: bytes) -> dict:
+    """The outcome of a job on a machine that has only the notebook's content."""
+    with tempfile.NamedTemporaryFile(suffix=".ipynb") as file:
+        file.write(content)
+        file.flush()
+        judge = _judge_of_thread()
+        return judge.grade(job | {"path": file.name})
+
+
+_threads = threading.local()
+
+
+def _judge_of_thread() -> Judge:
+    """A judge for each thread of a cluster's worker; it ends when the worker does."""
+    if not hasattr(_threads, "judge"):
+        _threads.judge = Judge()
+    return _threads.judge
+
+
+def share(text: str) -> tuple[int, int]:
+    """(number, count) of a share written as 3/40. Raises Unusable for anything else."""
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
+    number, count = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= number <= count:
+        raise Unusable(f"{text!r} is no share: write 1/40 to 40/40 for an array of 40.")
+    return number, count
+
+
+def of_share(jobs: Iterable[dict], number: int, count: int) -> list[dict]:
+    """The jobs of one share: by student and lesson alone, so that all shares together are the class."""
+    return [job for job in jobs if _place_number(job) % count == number - 1]
+
+
+def _place_number(job: dict) -> int:
+    place = f"{job['student']}\0{job['lesson']}".encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.sha256(place).digest()[:8])

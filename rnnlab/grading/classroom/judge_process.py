@@ -1,0 +1,143 @@
+"""A judge in a process of its own: submissions come as lines of JSON, verdicts go back as lines.
+
+An attack that kills or stops its judge, which plain mode cannot prevent, ends this process and not the run:
+the engine starts another one and goes on behind the exercise that was being judged. Words on standard output:
+
+  {"begins": exercise, "limit": seconds}       the verdict must come within so many seconds
+  {"exercise": entry, "cpu": {...}, "variant": numbers}
+  {"ends": null or the sentence why the notebook cannot be graded, "sandbox": name, "max_score": points}
+"""
+
+import json
+import os
+import queue
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from rnnlab import checks
+from rnnlab.grading import grade, sandbox
+from rnnlab.grading.classroom import results, versions
+from rnnlab.grading.classroom.accounts import Accounts
+from rnnlab.grading.clean_start import clean_start
+from rnnlab.grading.exercise import Exercise
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.grading.reading import Cell, read
+from rnnlab.grading.slices import defined
+from rnnlab.grading.verdict import Status, Verdict
+from rnnlab.grading.worker import START
+
+STARVED = 0.75  # of its time limit: an answer that had less of a core is given another try
+PATIENCE = 3  # times the limit, in that other try
+MARGIN = 60.0  # seconds for starting and ending processes
+
+
+def main() -> None:
+    """Grade the submissions that standard input names, until it ends."""
+    words = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever a check prints is no word to the engine
+
+    def tell(word: dict) -> None:
+        words.write(json.dumps(word) + "\n")
+        words.flush()
+
+    accounts: dict[bool, Accounts] = {}
+    with clean_start():
+        for line in _lines():
+            job = json.loads(line)
+            plain = job["plain"]
+            if plain not in accounts:
+                accounts[plain] = Accounts(sandbox.choose(plain))
+            grade_submission(job, accounts[plain], tell)
+
+
+def _lines() -> Iterator[str]:
+    """The lines of standard input. When it ends, so does this process, even while it grades."""
+    waiting: queue.SimpleQueue = queue.SimpleQueue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            waiting.put(line)
+        os._exit(0)  # the engine is gone, perhaps killed; the kernel ends what bubblewrap has started
+
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        yield waiting.get()
+
+
+def grade_submission(job: dict, accounts: Accounts, tell: Callable[[dict], None]) -> None:
+    """Grade one submission and tell the verdicts, exercise by exercise.
+
+    A job has the fields path, lesson, seed, grader, plain, token (of variants, or null), names (null: all)
+    and passed_over (exercises that have a verdict already).
+    """
+    lesson = job["lesson"]
+    if problem := _refusal(job, accounts.box):
+        tell({"refuses": problem})
+        return
+    maximum = sum(checks.catalogue(lesson).values())
+    word = {"ends": None, "sandbox": accounts.box.name, "max_score": maximum}
+    try:
+        cells = _cells(Path(job["path"]), lesson)
+    except Unusable as unusable:
+        tell(word | {"ends": str(unusable).replace(job["path"], f"{lesson}.ipynb")})
+        return
+    for exercise in checks.exercises(lesson):
+        if exercise.name not in job["passed_over"] and job["names"] in (None, [exercise.name]):
+            _grade_exercise(exercise, cells, job, accounts, tell)
+    tell(word)
+
+
+def _refusal(job: dict, box: sandbox.Sandbox) -> str | None:
+    """Why this machine may not grade a job, which another one has planned."""
+    host, lesson = os.uname().nodename, job["lesson"]
+    if versions.grader_digest(lesson) != job["grader"]:
+        return f"the code of {lesson} on {host} is another one than where the run was planned: update it."
+    if box.why and not job["plain"]:
+        return f"on {host} answers would run in plain mode, because {box.why}: install bubblewrap there."
+    return None
+
+
+def _cells(path: Path, lesson: str) -> list[Cell]:
+    """The cells of a notebook that defines exercises of the lesson. Raises Unusable for any other one."""
+    cells = read(path)
+    with grade.limited(grade.OWN_SECONDS):
+        grade.lesson_of(Path(f"{lesson}.ipynb"), defined(cells))
+    return cells
+
+
+def _grade_exercise(
+    exercise: Exercise, cells: list[Cell], job: dict, accounts: Accounts, tell: Callable[[dict], None]
+) -> None:
+    variant = None
+    if job["token"]:
+        from rnnlab.grading.classroom import variants
+
+        exercise, variant = variants.exercise_for(exercise, job["token"])
+    accounts.begin()
+    limit = (1 + PATIENCE) * (exercise.seconds + START) + 4 * grade.OWN_SECONDS + MARGIN
+    tell({"begins": exercise.name, "limit": limit})
+    verdict = _settled(exercise, cells, job["seed"], accounts)
+    entry = results.exercise_entry(verdict, job["grader"])
+    tell({"exercise": entry, "cpu": accounts.end(), "variant": variant})
+
+
+def _settled(exercise: Exercise, cells: list[Cell], seed: int, accounts: Accounts) -> Verdict:
+    """The verdict; a second one where the machine and not the answer may have decided the first."""
+    start = time.perf_counter()
+    verdict = grade.grade_one(exercise, cells, seed, accounts.box)
+    seconds = time.perf_counter() - start
+    starved = accounts.answers() < STARVED * min(exercise.seconds, seconds)
+    if (verdict.status is Status.timeout and starved) or verdict.status is Status.grader_error:
+        patient = replace(exercise, seconds=PATIENCE * exercise.seconds)
+        again = grade.grade_one(patient, cells, seed, accounts.box)
+        message = again.message.replace(f"{patient.seconds:g} s", f"{exercise.seconds:g} s")
+        return replace(again, message=message)
+    return verdict
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,126 @@
+"""Grade again what was graded before, and show what that changes before a mark is written.
+
+The new results lie in regraded/ of the class folder until --write takes them over; a regrade that was killed
+goes on where it was.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rnnlab import checks
+from rnnlab.grading.classroom import keys, results, run, submissions
+from rnnlab.grading.classroom.engines import Engine
+from rnnlab.grading.classroom.results import Result
+from rnnlab.grading.notebook_file import Unusable
+
+PENDING = "regraded"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which results are graded again; nothing stated: all."""
+
+    student: str | None = None
+    lesson: str | None = None
+    exercise: str | None = None
+    faults: bool = False  # only those with a fault of the grader
+
+    def takes(self, result: Result) -> bool:
+        """Is this one of them?"""
+        return (
+            self.student in (None, result.student)
+            and self.lesson in (None, result.lesson)
+            and (not self.exercise or self.exercise in checks.catalogue(result.lesson))
+            and (not self.faults or bool(result.faults))
+        )
+
+
+def regrade(folder: Path, engine: Engine, selection: Selection, plain: bool = False) -> list[tuple]:
+    """[(old result, new result), ...] of the selection, graded again; nothing of the class is changed.
+
+    Raises Unusable where the selection is empty.
+    """
+    run.refuse_without_sandbox(plain)
+    known = {result.place: result for result in results.repair(folder)}
+    chosen = [result for result in known.values() if selection.takes(result)]
+    if not chosen:
+        raise Unusable(f"no result of {folder} is one that is asked for: nothing to grade again.")
+    jobs = _jobs(folder, chosen, selection, plain)
+    pending = folder / PENDING
+    pending.mkdir(mode=0o700, exist_ok=True)
+    missing = [job for job in jobs if not _is_pending(pending, job, selection)]
+    run.write_outcomes(folder, missing, engine, PENDING)
+    pairs = []
+    for job in jobs:
+        old = known[job["student"], job["lesson"]]
+        new = results.read(results.path_of(pending, *old.place))
+        pairs.append((old, run.merged(old, new) if selection.exercise and not old.problem else new))
+    return pairs
+
+
+def take_over(folder: Path, pairs: list[tuple]) -> None:
+    """Write the new results in the old ones' places."""
+    for _, new in pairs:
+        results.write(folder / "results", new)
+    results.repair(folder)
+    for _, new in pairs:
+        results.path_of(folder / PENDING, *new.place).unlink(missing_ok=True)
+
+
+def describe(pairs: list[tuple]) -> Iterator[str]:
+    """What the new results change, a line for each exercise, and how many points in all."""
+    changed = 0
+    for old, new in pairs:
+        lines = list(_changes(old, new))
+        changed += bool(lines)
+        yield from lines
+    difference = sum(new.score - old.score for old, new in pairs)
+    yield f"{len(pairs)} graded again, {changed} change, {difference:+d} points in all"
+
+
+def _changes(old: Result, new: Result) -> Iterator[str]:
+    """One line for each exercise whose verdict is another one."""
+    if old.problem != new.problem:
+        yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
+    before = {exercise["name"]: exercise for exercise in old.exercises}
+    for exercise in new.exercises:
+        earlier = before.get(exercise["name"])
+        if _outcome(earlier) != _outcome(exercise):
+            yield f"{old.student}, {exercise['name']}: {_words(earlier)} → {_words(exercise)}"
+
+
+def _outcome(exercise: dict | None) -> tuple | None:
+    return exercise and (exercise["status"], exercise["points"], exercise["misconception"])
+
+
+def _words(exercise: dict | None) -> str:
+    if exercise is None:
+        return "not there"
+    named = f" ({exercise['misconception']})" if exercise["misconception"] else ""
+    return f"{exercise['status'].replace('_', ' ')}{named} {exercise['points']}"
+
+
+def _jobs(folder: Path, chosen: list[Result], selection: Selection, plain: bool) -> list[dict]:
+    key, variants = keys.class_key(folder), keys.settings(folder).get("variants") or ()
+    entries = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
+    jobs = [run.job_of(folder, entries[result.place], key, variants, plain) for result in chosen]
+    names = [selection.exercise] if selection.exercise else None
+    return [
+        job | {"names": None if result.problem else names} for job, result in zip(jobs, chosen, strict=True)
+    ]
+
+
+def _is_pending(pending: Path, job: dict, selection: Selection) -> bool:
+    """Was this regraded before, by the code that would regrade it now, and all that is asked for?"""
+    path = results.path_of(pending, job["student"], job["lesson"])
+    if not path.exists():
+        return False
+    result = results.read(path)
+    names = {exercise["name"] for exercise in result.exercises}
+    wanted = set(job["names"] or checks.catalogue(job["lesson"]))
+    if selection.faults and result.faults:
+        return False
+    is_whole = bool(result.problem) or wanted <= names
+    is_same = (result.submission, result.seed) == (job["submission"], job["seed"])
+    return is_whole and is_same and run.is_current(result, job)

@@ -1,0 +1,234 @@
+"""Grade a class: plan what is missing, hand it to an engine, and write each result as soon as it stands.
+
+A run may be killed at any moment. What was graded is in files of its own; the next run with --resume grades
+the rest, with the same seeds, and ends with the same results.
+"""
+
+import contextlib
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rnnlab.grading import sandbox
+from rnnlab.grading.classroom import engines, keys, results, submissions, versions
+from rnnlab.grading.classroom.engines import Engine
+from rnnlab.grading.classroom.progress import Progress
+from rnnlab.grading.classroom.results import Result
+from rnnlab.grading.classroom.submissions import Submission
+from rnnlab.grading.notebook_file import Unusable
+
+Tell = Callable[[str], None]
+
+
+@dataclass
+class Plan:
+    """What a run has to do."""
+
+    jobs: list[dict] = field(default_factory=list)
+    done: list[Result] = field(default_factory=list)  # of the code that would grade now
+    outdated: list[Result] = field(default_factory=list)  # of an earlier version of it
+
+
+def plan(folder: Path, plain: bool = False) -> Plan:
+    """What of a class is graded, and the jobs for the rest. Raises Unusable where nothing is there."""
+    counting = submissions.graded(submissions.load(folder))
+    if not counting:
+        raise Unusable(
+            f"{folder} has no submission to grade; its submissions.jsonl gives each file's reason."
+        )
+    key, variants = keys.class_key(folder), keys.settings(folder).get("variants") or ()
+    known = {result.place: result for result in results.repair(folder)}
+    planned = Plan()
+    for entry in counting:
+        job = job_of(folder, entry, key, variants, plain)
+        result = known.get(entry.place)
+        if result is None or result.seed != job["seed"]:
+            planned.jobs.append(job)
+        else:
+            (planned.done if is_current(result, job) else planned.outdated).append(result)
+    return planned
+
+
+def job_of(folder: Path, entry: Submission, key: bytes, variants: list[str], plain: bool) -> dict:
+    """The job of a submission. It holds what is drawn from the class key, and not the key."""
+    student, lesson, digest = entry.student, entry.lesson, entry.sha256
+    return {
+        "student": student,
+        "lesson": lesson,
+        "submission": digest,
+        "path": str((folder / entry.file).absolute()),
+        "seed": keys.seed(key, lesson, student, digest),
+        "token": keys.token(key, "variant", lesson, student) if lesson in variants else None,
+        "grader": versions.grader_digest(lesson),
+        "plain": plain,
+        "names": None,
+        "passed_over": [],
+    }
+
+
+def is_current(result: Result, job: dict) -> bool:
+    """Was all of a result graded by the code that would grade it now?"""
+    graders = {exercise["grader"] for exercise in result.exercises} or {result.grader}
+    return graders == {job["grader"]}
+
+
+def result_of(job: dict, outcome: dict) -> Result:
+    """The result that a job's outcome is."""
+    exercises = tuple(outcome["exercises"])
+    variant = outcome["variant"] or None
+    graders = {exercise["grader"] for exercise in exercises} or {job["grader"]}
+    return Result(
+        student=job["student"],
+        lesson=job["lesson"],
+        submission=job["submission"],
+        grader=graders.pop() if len(graders) == 1 else None,
+        key=results.key_of(job["submission"], graders or {job["grader"]}, job["seed"], variant),
+        seed=job["seed"],
+        variant=variant,
+        sandbox=outcome["sandbox"] or ("plain" if job["plain"] else "bubblewrap"),
+        problem=outcome["problem"],
+        score=sum(exercise["points"] for exercise in exercises),
+        max_score=outcome["max_score"],
+        exercises=exercises,
+        graded=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=round(outcome.get("seconds", 0.0), 3),
+        cpu=outcome["cpu"],
+    )
+
+
+def grade_class(
+    folder: Path,
+    engine: Engine,
+    tell: Tell,
+    *,
+    resume: bool = False,
+    plain: bool = False,
+    share: tuple[int, int] | None = None,
+) -> list[Result]:
+    """Grade what is missing of a class; all results that there are at the end.
+
+    Raises Unusable where the class has results and `resume` is not set, where answers would not run in the
+    sandbox, or where the disk refuses a result; all earlier ones are kept.
+    """
+    refuse_without_sandbox(plain)
+    planned = plan(folder, plain)
+    graded = len(planned.done) + len(planned.outdated)
+    jobs = engines.of_share(planned.jobs, *share) if share else planned.jobs
+    if graded and not resume and not share:
+        raise Unusable(
+            f"{graded} of {graded + len(planned.jobs)} submissions are graded: --resume grades the rest, "
+            "rnnlab class regrade shows what another run would change."
+        )
+    for line in _before(planned, graded, jobs):
+        tell(line)
+    with _stopped_by_signals():
+        write_outcomes(folder, jobs, engine)
+    return results.repair(folder)
+
+
+def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = "results") -> None:
+    """Grade the jobs and write each result; those below results/ get a line in results.jsonl too."""
+    progress = Progress(len(jobs), sys.stderr)
+    begin = time.monotonic()
+    try:
+        for number, (job, outcome) in enumerate(engine(jobs), 1):
+            if isinstance(outcome, BaseException):
+                raise outcome
+            result = result_of(job, outcome)
+            _write(folder, below, result, number)
+            progress.count(result, time.monotonic() - begin)
+    finally:
+        progress.end()
+
+
+def _write(folder: Path, below: str, result: Result, number: int) -> None:
+    try:
+        results.write(folder / below, result)
+        if below == "results":
+            results.append(folder, result)
+    except OSError as error:
+        raise Unusable(
+            f"the result of {result.student} could not be written: {error.strerror}. The {number - 1} graded "
+            "before it are kept: make room, then go on with --resume."
+        ) from error
+
+
+def refuse_without_sandbox(plain: bool) -> None:
+    """Unusable where the answers of a class would run without bubblewrap and nobody has accepted that."""
+    if not plain and (why := sandbox.choose().why):
+        raise Unusable(
+            f"answers would run in plain mode, because {why}. Strangers' code could then read this class: "
+            "install bubblewrap, or accept that with --plain."
+        )
+
+
+def _before(planned: Plan, graded: int, jobs: list[dict]) -> Iterator[str]:
+    """What a run states before it begins."""
+    if graded:
+        yield f"{graded} are graded already"
+    if planned.outdated:
+        yield (
+            f"{len(planned.outdated)} of them by another version of the checks; they stay as they are: "
+            "rnnlab class regrade shows what would change"
+        )
+    yield f"{len(jobs)} to grade"
+
+
+@contextlib.contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Let the signal that ends a batch job end the run as Ctrl-C does."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, previous)
+
+
+def describe(listed: list[Result]) -> Iterator[str]:
+    """The end of a run in words: points, what could not be graded, and the grader's own faults apart."""
+    counts = Counter(result.lesson for result in listed)
+    for lesson, count in sorted(counts.items()):
+        scores = sorted(result.score for result in listed if result.lesson == lesson)
+        best = max(result.max_score for result in listed if result.lesson == lesson)
+        yield f"{lesson}: {count} graded, median {scores[count // 2]} of {best} points"
+    for result in listed:
+        if result.problem:
+            yield f"✘ {result.student}, {result.lesson}: {result.problem}"
+    for result in listed:
+        for exercise in result.exercises:
+            if exercise["fault"]:
+                yield f"⚠ not judged: {result.student}, {exercise['name']}: {exercise['message']}"
+    total = Counter()
+    for result in listed:
+        total.update(result.cpu or {})
+    if seconds := sum(total.values()):
+        parts = ", ".join(f"{name} {total[name] / seconds:.0%}" for name in ("answers", "judge", "starting"))
+        yield f"{seconds / 60:.1f} minutes of processor time: {parts}"
+
+
+def without_faults(listed: list[Result]) -> bool:
+    """Was everything judged?"""
+    return not any(result.faults for result in listed)
+
+
+def merged(old: Result, new: Result) -> Result:
+    """The old result with the new one's exercises in their places."""
+    fresh = {exercise["name"]: exercise for exercise in new.exercises}
+    exercises = tuple(fresh.get(exercise["name"], exercise) for exercise in old.exercises)
+    graders = {exercise["grader"] for exercise in exercises}
+    return replace(
+        new,
+        exercises=exercises,
+        score=sum(exercise["points"] for exercise in exercises),
+        grader=graders.copy().pop() if len(graders) == 1 else None,
+        key=results.key_of(new.submission, graders, new.seed, new.variant),
+    )

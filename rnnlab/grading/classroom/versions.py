@@ -1,0 +1,65 @@
+"""Which code decides a lesson's verdicts, as a digest: a result is of this grader or of another one.
+
+The digest covers the modules that the judge and the lesson's check import, directly or not, what runs in an
+answer's process, and the packed answers. A change elsewhere in the package leaves every result valid.
+"""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from rnnlab.checks.answers import answers
+from rnnlab.grading.sandbox import INSIDE, PACKAGE
+
+DIGITS = 16
+KERNELS = "rnnlab.cuda", "rnnlab.simulator.report", "rnnlab.simulator.strict"  # loaded in an answer's process
+
+
+@cache
+def grader_digest(lesson: str) -> str:
+    """The digest of all code that decides a verdict of one lesson, 16 hexadecimal digits."""
+    digest = hashlib.sha256()
+    for path in sorted(_files(lesson)):
+        content = path.read_bytes()
+        digest.update(f"{path.relative_to(PACKAGE).as_posix()} {len(content)}\n".encode() + content)
+    return digest.hexdigest()[:DIGITS]
+
+
+def _files(lesson: str) -> set[Path]:
+    """The files that the verdicts of a lesson depend on."""
+    waiting = ["rnnlab.grading.grade", f"rnnlab.checks.{lesson}", *(KERNELS if _has_kernels(lesson) else ())]
+    reached = {PACKAGE / "checks" / "packed" / f"{lesson}.answers", *INSIDE.glob("*.py")}
+    while waiting:
+        for path in _modules(waiting.pop()):
+            if path not in reached:
+                reached.add(path)
+                waiting += _imports(path)
+    return reached
+
+
+def _has_kernels(lesson: str) -> bool:
+    return any("cuda" in answer.prelude + answer.source for answer in answers(lesson).values())
+
+
+def _modules(name: str) -> Iterator[Path]:
+    """The files that run when rnnlab.a.b is imported; rnnlab itself only offers names."""
+    parts = name.split(".")[1:]
+    for length in range(1, len(parts) + 1):
+        place = PACKAGE.joinpath(*parts[:length])
+        for path in (place.with_suffix(".py"), place / "__init__.py"):
+            if path.is_file():
+                yield path
+
+
+@cache
+def _imports(path: Path) -> tuple[str, ...]:
+    """The modules of the package that a file imports anywhere in its text; names within them may be more."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return tuple(name for name in names if name.startswith("rnnlab."))
