@@ -1,0 +1,105 @@
+"""Classroom 50: an autograder folder for its configuration repository, and what it runs.
+
+    python -m rnnlab.grading.classroom.export_classroom50 LESSON     in the student's checkout
+
+Its bundles can be read by whoever finds their address, and it grades in the student's own repository: the
+marks are for quick feedback. Those that count come from `rnnlab class grade` on the teacher's machine.
+"""
+
+import json
+import os
+import secrets
+import sys
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rnnlab import checks
+from rnnlab.files import ROOT, write_whole
+from rnnlab.grading.classroom.export_gradescope import FOR_CHECKS, add_course
+from rnnlab.grading.classroom.one_submission import Outcome, grade_folder
+from rnnlab.grading.notebook_file import Unusable
+
+SCHEMA = "classroom50/result/v1"
+BUDGET = 480.0  # seconds; a command of theirs may be given up to 600
+GRADED, INFRASTRUCTURE = 0, 1  # exit status: a fault of ours must not look like a failing student
+FIELDS = {  # field of the result: variable that holds it
+    "classroom": "CLASSROOM",
+    "assignment": "ASSIGNMENT",
+    "submission": "SUBMISSION_TAG",
+    "commit": "COMMIT_URL",
+    "release": "RELEASE_URL",
+    "review": "REVIEW_URL",
+}
+AUTOGRADER = '''\
+"""Autograder of lesson {lesson}: installs the course that lies beside it, grades, writes result.json."""
+
+import os
+import subprocess
+import sys
+
+bundle = os.environ["CLASSROOM50_BUNDLE_DIR"]
+pip = [sys.executable, "-m", "pip", "install", "-q", "-c", os.path.join(bundle, "constraints.txt")]
+subprocess.run([*pip, os.path.join(bundle, "rnnlab.zip"), *{packages!r}], check=True)
+command = [sys.executable, "-m", "rnnlab.grading.classroom.export_classroom50", "{lesson}"]
+sys.exit(subprocess.run(command).returncode)
+'''
+
+
+def write_autograder(lesson: str, folder: Path) -> Path:
+    """Write a folder to put at CLASSROOM/autograders/ASSIGNMENT of the configuration repository.
+
+    Raises Unusable where the folder is there already, or the course's sources are not.
+    """
+    if folder.exists():
+        raise Unusable(f"{folder} is there already; move it away, then export again.")
+    folder.mkdir(parents=True)
+    text = AUTOGRADER.format(lesson=lesson, packages=list(FOR_CHECKS))
+    write_whole(folder / "autograder.py", text.encode())
+    write_whole(folder / "constraints.txt", (ROOT / "constraints.txt").read_bytes())
+    with zipfile.ZipFile(folder / "rnnlab.zip", "w") as archive:
+        add_course(archive)
+    return folder
+
+
+def result_of(outcome: Outcome, lesson: str, environment: Mapping[str, str], now: float) -> dict:
+    """The result as Classroom 50 reads it; its scores are integers."""
+    points = checks.catalogue(lesson)
+    tests = [
+        {"test-name": verdict.name, "passed": verdict.passed, "score": verdict.points,
+         "max-score": verdict.max_points, "output": "\n".join([verdict.headline(), *verdict.details()])}
+        for verdict in outcome.verdicts
+    ]  # fmt: skip
+    if outcome.problem:
+        tests = [
+            {
+                "test-name": name,
+                "passed": False,
+                "score": 0,
+                "max-score": points[name],
+                "output": outcome.problem,
+            }
+            for name in points
+        ]
+    head = {"schema": SCHEMA} | {field: environment.get(name, "") for field, name in FIELDS.items()}
+    head["datetime"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
+    return head | {"score": outcome.score, "max-score": sum(points.values()), "tests": tests}
+
+
+def main(arguments: list[str]) -> int:
+    """Grade the checkout in the working directory, write result.json there; 1 by a fault of the grader."""
+    lesson = arguments[0]
+    outcome = grade_folder(Path(), lesson, lambda content: secrets.randbits(53), BUDGET)
+    print(outcome.problem or outcome.sandbox)
+    for verdict in outcome.verdicts:
+        print(verdict)
+    if outcome.faults:
+        return INFRASTRUCTURE
+    result = result_of(outcome, lesson, os.environ, time.time())
+    write_whole("result.json", (json.dumps(result, indent=1, ensure_ascii=False) + "\n").encode())
+    return GRADED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

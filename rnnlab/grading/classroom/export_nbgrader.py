@@ -1,0 +1,147 @@
+"""nbgrader: notebooks with its metadata to hand out, and marks of `class grade` in its gradebook.
+
+nbgrader runs answers and checks in one process, where an answer can change its own marks. Its autograde
+therefore serves practice; the marks that count are graded here and written into its gradebook.
+"""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from rnnlab import checks
+from rnnlab.files import write_whole
+from rnnlab.grading.classroom.export_tables import fault_in
+from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.percent import BEGIN, END
+
+SCHEMA = 3  # of nbgrader's metadata
+CHECK = re.compile(r"check\((\w+)(?:, [^()]*)?\)")
+STUB = re.compile(r"^(\s*)raise NotImplementedError\(.*\)$", re.M)
+
+
+class Pushed(NamedTuple):
+    """Marks that went into a gradebook, and students whose marks did not."""
+
+    students: int
+    absent: list[str]  # unknown to the gradebook
+    withheld: list[str]  # an exercise was not judged
+
+
+def write_source(lesson: str, exercises: Path, course: Path) -> Path:
+    """Write a lesson's exercises as an assignment in the folder `source` of an nbgrader course.
+
+    `nbgrader generate_assignment` makes the release from it. Raises Unusable where a notebook is
+    there already.
+    """
+    stem = checks.LESSONS[lesson]
+    path = course / "source" / stem / f"{stem}.ipynb"
+    if path.exists():
+        raise Unusable(f"{path} is there already; move it away, then export again.")
+    if not exercises.exists():
+        raise Unusable(f"{exercises} is missing: export from a clone of the course, which has the exercises.")
+    book = with_metadata(json.loads(exercises.read_bytes()), checks.catalogue(lesson))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, (json.dumps(book, indent=1, ensure_ascii=False) + "\n").encode())
+    return path
+
+
+def with_metadata(book: Mapping, points: Mapping[str, int]) -> dict:
+    """The notebook with nbgrader's metadata: a solution cell and a test cell for each exercise in `points`.
+
+    The stub stands between solution markers, so that nbgrader keeps the function's first lines. A test cell
+    shows the verdict and ends in its points, which nbgrader takes for partial credit.
+    """
+    cells = [_marked(cell, points) for cell in book["cells"]]
+    ids = {cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells}
+    missing = [name for name in points if not {name, f"{name}_check"} <= ids]
+    if missing:
+        raise Unusable(
+            f"the notebook has no stub or no check of {', '.join(missing)}: build the course anew."
+        )
+    return {**book, "cells": cells}
+
+
+def _marked(cell: Mapping, points: Mapping[str, int]) -> dict:
+    text = "".join(cell["source"])
+    metadata: dict = {}
+    if cell["cell_type"] == "code" and cell["id"] in points and STUB.search(text):
+        text = STUB.sub(lambda match: f"{match[1]}{BEGIN}\n{match[0]}\n{match[1]}{END}", text, count=1)
+        metadata = _metadata(cell["id"], solution=True)
+    elif cell["cell_type"] == "code" and (match := CHECK.fullmatch(text.strip())) and match[1] in points:
+        text = f"verdict = {text.strip()}\ndisplay(verdict)\nverdict.points"
+        metadata = _metadata(f"{match[1]}_check", grade=True, locked=True)
+        metadata["nbgrader"]["points"] = points[match[1]]
+    return {**cell, "source": text.splitlines(True), "metadata": {**cell["metadata"], **metadata}}
+
+
+def _metadata(grade_id: str, grade: bool = False, solution: bool = False, locked: bool = False) -> dict:
+    facts = {"schema_version": SCHEMA, "grade_id": grade_id, "task": False}
+    return {"nbgrader": facts | {"grade": grade, "solution": solution, "locked": locked}}
+
+
+def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None = None) -> Pushed:
+    """Write the points of each exercise into an nbgrader gradebook, as its automatic scores.
+
+    The assignment, its cells and the students must be in the gradebook already: nothing is invented.
+    Raises Unusable where the gradebook lacks the assignment or one of its cells, before anything is written.
+    """
+    try:
+        from nbgrader.api import Gradebook, MissingEntry
+        from sqlalchemy.exc import SQLAlchemyError
+    except ModuleNotFoundError as missing:
+        remedy = "pip install 'rnnlab[teach]'"
+        raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
+    if not gradebook.is_file():
+        raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
+    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)])
+    try:
+        with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
+            _require_cells(book, papers, assignment, MissingEntry)
+            known = {student.id for student in book.students}
+            pushed.absent.extend(paper.student for paper in papers if paper.student not in known)
+            chosen = [paper for paper in papers if paper.student in known and not fault_in(paper)]
+            for paper in chosen:
+                _push(book, paper, assignment or checks.LESSONS[paper.lesson])
+            book.db.commit()
+    except SQLAlchemyError as error:
+        reason = str(error.__cause__ or error).partition("\n")[0]
+        raise Unusable(f"{gradebook} cannot be used ({reason}): is nbgrader writing to it?") from None
+    return pushed._replace(students=len({paper.student for paper in chosen}))
+
+
+@contextmanager
+def own_programs() -> Iterator[None]:
+    """Programs of this environment are found: nbgrader starts alembic, also where nothing is activated."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+def _require_cells(book: object, papers: Sequence[Paper], assignment: str | None, missing: type) -> None:
+    cells = {(paper.lesson, verdict.name) for paper in papers for verdict in paper.verdicts}
+    for lesson, exercise in sorted(cells):
+        stem = checks.LESSONS[lesson]
+        try:
+            book.find_grade_cell(f"{exercise}_check", stem, assignment or stem)
+        except missing as error:
+            raise Unusable(
+                f"the gradebook does not have what is to be graded ({error}): export the assignment with "
+                "rnnlab class export --to nbgrader, then run nbgrader generate_assignment."
+            ) from None
+
+
+def _push(book: object, paper: Paper, assignment: str) -> None:
+    stem = checks.LESSONS[paper.lesson]
+    book.update_or_create_submission(assignment, paper.student)
+    for verdict in paper.verdicts:
+        grade = book.find_grade(f"{verdict.name}_check", stem, assignment, paper.student)
+        grade.auto_score, grade.needs_manual_grade = float(verdict.points), False

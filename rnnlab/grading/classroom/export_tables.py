@@ -1,0 +1,139 @@
+"""Marks as CSV: tables of a class's results, and what any table of marks needs.
+
+Cells survive commas, quotes, line ends and every script. A text that a spreadsheet would compute is put
+behind an apostrophe, and the file says with a mark at its beginning that it is UTF-8.
+"""
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.grading.verdict import Status
+
+LARGEST = 64 << 20  # bytes of a template
+BOM = "\ufeff"
+FORMULA = tuple("=+-@\t\r＝＋－＠")  # a spreadsheet computes a cell that begins so
+
+
+class Table(NamedTuple):
+    """A CSV file: its cells, and how it was written."""
+
+    path: Path
+    rows: list[list[str]]
+    delimiter: str = ","
+    newline: str = "\r\n"
+    bom: bool = False
+
+    def to_bytes(self) -> bytes:
+        """The file, with the delimiter, line ends and mark of the original."""
+        text = io.StringIO()
+        csv.writer(text, delimiter=self.delimiter, lineterminator=self.newline).writerows(self.rows)
+        return (BOM * self.bom + text.getvalue()).encode()
+
+
+def read_table(path: Path) -> Table:
+    """A CSV file as cells. Raises Unusable where it is none."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB: it is no table of marks.")
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise Unusable(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        remedy = "Export it anew as CSV in UTF-8; a spreadsheet may have saved it in another encoding."
+        raise Unusable(f"{path} is not UTF-8 text (byte {error.start}). {remedy}") from None
+    plain = text.removeprefix(BOM)
+    first = plain.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    try:
+        rows = list(csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise Unusable(f"{path} is no CSV file: {error}.") from None
+    if not any(rows):
+        raise Unusable(f"{path} is empty. Export it anew.")
+    return Table(path, rows, delimiter, "\r\n" if "\r\n" in text else "\n", text != plain)
+
+
+def fault_in(paper: Paper) -> bool:
+    """Whether a fault of the grader would cost this student marks."""
+    return any(v.status is Status.grader_error and v.points < v.max_points for v in paper.verdicts)
+
+
+def same_identifier(cell: str, student: str) -> bool:
+    """Whether a cell is a student's identifier, in whatever Unicode form or case of an address."""
+    plain = lambda text: unicodedata.normalize("NFC", text.strip()).casefold()
+    return bool(student) and plain(cell) == plain(student)
+
+
+def mark_of(paper: Paper, out_of: float | None) -> str:
+    """The points, scaled to `out_of`, with at most two decimals."""
+    points = paper.score if out_of is None else paper.score * out_of / max(1, paper.max_score)
+    return f"{points:.2f}".rstrip("0").rstrip(".")
+
+
+def marks_table(papers: Iterable[Paper], names: bool) -> Table:
+    """One row for each student and lesson."""
+    titles = [
+        "student",
+        *(["name"] if names else []),
+        "lesson",
+        "score",
+        "max_score",
+        "not_judged",
+        "late",
+        "attempt",
+    ]
+    rows = [titles]
+    for paper in papers:
+        faults = sum(verdict.status is Status.grader_error for verdict in paper.verdicts)
+        cells = [paper.student, *([paper.name] if names else []), paper.lesson, paper.score, paper.max_score]
+        rows.append(
+            [plain_cell(cell) for cell in (*cells, faults, "yes" if paper.late else "", paper.attempt or 1)]
+        )
+    return Table(Path(), rows, bom=True)
+
+
+def exercises_table(papers: Iterable[Paper], names: bool) -> Table:
+    """One row for each student and exercise."""
+    titles = [
+        "student",
+        *(["name"] if names else []),
+        "lesson",
+        "exercise",
+        "status",
+        "points",
+        "max_points",
+        "misconception",
+    ]
+    rows = [titles]
+    for paper in papers:
+        who = [paper.student, *([paper.name] if names else []), paper.lesson]
+        for v in paper.verdicts:
+            cells = [*who, v.name, v.status, v.points, v.max_points, v.misconception or ""]
+            rows.append([plain_cell(cell) for cell in cells])
+    return Table(Path(), rows, bom=True)
+
+
+def plain_cell(value: object) -> str:
+    """The cell's text; what a spreadsheet would compute is put behind an apostrophe."""
+    text = str(value).replace("\x00", "")
+    if isinstance(value, int | float):
+        return text
+    return f"'{text}" if text.lstrip(" \u00a0\ufeff").startswith(FORMULA) else text
+
+
+def number_in(text: str) -> float | None:
+    """The number in a cell, None where there is none; Canvas and Moodle write decimal points or commas."""
+    text = re.sub(r"\s", "", text)
+    if re.fullmatch(r"-?[\d.]*,\d+", text):
+        text = text.replace(".", "").replace(",", ".")
+    try:
+        return float(text.replace(",", ""))
+    except ValueError:
+        return None

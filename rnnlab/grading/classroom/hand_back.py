@@ -1,0 +1,188 @@
+"""The commands after grading: `rnnlab class report | similar | export`.
+
+What they need is imported when they run: --help must answer at once.
+"""
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from rnnlab.files import ROOT, write_whole
+from rnnlab.grading.classroom.commands import DONE, guarded
+from rnnlab.printable import printable
+
+TARGETS = {  # what --to may name, and what is written
+    "csv": "a table with a row for each student and lesson",
+    "exercises": "a table with a row for each student and exercise",
+    "moodle": "the grading worksheet that you downloaded, --template, with marks and comments",
+    "canvas": "the gradebook that you exported, --template, with marks",
+    "nbgrader": "the exercises of a lesson below an nbgrader course's `source`; marks into its --gradebook",
+    "gradescope": "an autograder for one lesson, a zip to upload",
+    "classroom50": "an autograder for one lesson, a folder for the configuration repository",
+}
+COMMENTS = "Feedback comments"  # Moodle's title of that column in English
+NEEDS_LESSON = ("nbgrader", "gradescope", "classroom50")
+
+
+def add_commands(subparsers: argparse._SubParsersAction) -> None:
+    """Add report, similar and export to `rnnlab class`."""
+    report = subparsers.add_parser("report", help="a page on the class, and a page for each student")
+    report.add_argument("folder", type=Path, help="the class folder")
+    report.add_argument("--out", type=Path, help="folder for the pages; else `report` in the class folder")
+    _add_names(report)
+    report.set_defaults(handler=lambda chosen: guarded(chosen, _report))
+    similar = subparsers.add_parser("similar", help="answers that resemble each other, for you to look at")
+    similar.add_argument("folder", type=Path, help="the class folder")
+    similar.add_argument("--lesson", help="one lesson; else all")
+    similar.add_argument("--out", type=Path, help="the page; else `similar.html` in the class folder")
+    similar.add_argument("--most", type=int, default=50, metavar="N", help="pairs that are shown; 50")
+    _add_names(similar)
+    similar.set_defaults(handler=lambda chosen: guarded(chosen, _similar))
+    targets = "; ".join(f"{target}: {words}" for target, words in TARGETS.items())
+    export = subparsers.add_parser("export", help="marks or autograders for other platforms", epilog=targets)
+    export.add_argument("folder", type=Path, nargs="?", help="the class folder; not needed for autograders")
+    export.add_argument("--to", required=True, choices=[*TARGETS])
+    export.add_argument("--out", type=Path, help="the file or folder to write")
+    export.add_argument("--lesson", help="one lesson; needed where several are graded")
+    export.add_argument("--template", type=Path, help="moodle, canvas: your own file, which is not changed")
+    export.add_argument("--column", help="title of the marks' column; Moodle's are in the site's language")
+    export.add_argument(
+        "--feedback-column", help="moodle: title of the comments' column; else Feedback comments"
+    )
+    export.add_argument("--out-of", type=_points, metavar="POINTS", help="scale marks to so many points")
+    export.add_argument("--gradebook", type=Path, help="nbgrader: write marks into this gradebook.db")
+    export.add_argument("--assignment", help="nbgrader: its name in the gradebook; else that of the lesson")
+    _add_names(export)
+    export.set_defaults(handler=lambda chosen: guarded(chosen, _export))
+
+
+def _add_names(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--names", action="store_true", help="show names; else identifiers alone")
+
+
+def _points(text: str) -> float:
+    try:
+        points = float(text)
+    except ValueError:
+        points = 0.0
+    if 0 < points < 1e6:
+        return points
+    raise argparse.ArgumentTypeError(f"{text[:20]} is no number of points above 0")
+
+
+def _report(chosen: argparse.Namespace) -> int:
+    from rnnlab.grading.classroom.papers import papers_of, sandboxes, withheld_of
+    from rnnlab.grading.classroom.report import write_report
+
+    papers = papers_of(chosen.folder)
+    out = chosen.out or chosen.folder / "report"
+    page, students = _written(
+        out, lambda: write_report(papers, withheld_of(chosen.folder), out, chosen.names, sandboxes(papers))
+    )
+    print(f"{page}: the class. {page.parent / 'students'}: {students} pages to give back.")
+    return DONE
+
+
+def _similar(chosen: argparse.Namespace) -> int:
+    from rnnlab.grading.classroom.papers import papers_of
+    from rnnlab.grading.classroom.report import lessons_of, similar_page
+    from rnnlab.grading.classroom.similar import find_similar
+
+    papers = papers_of(chosen.folder, chosen.lesson)
+    findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
+    out = chosen.out or chosen.folder / "similar.html"
+    page = similar_page(findings, chosen.names, max(1, chosen.most)).encode()
+    _written(out, lambda: write_whole(out, page))
+    pairs, groups = (sum(len(part) for part in parts) for parts in
+                     zip(*((f.pairs, f.wrong) for f in findings), strict=True))  # fmt: skip
+    print(f"{out}: {pairs} pairs of answers and {groups} groups of wrong answers to look at; no verdicts.")
+    return DONE
+
+
+def _export(chosen: argparse.Namespace) -> int:
+    """Write what the target takes, and print the sentences on it."""
+    from rnnlab.grading.notebook_file import Unusable
+
+    autograder = chosen.to in NEEDS_LESSON and not chosen.gradebook
+    if chosen.folder is None and not autograder:
+        raise Unusable(f"--to {chosen.to} needs the class folder whose marks are exported.")
+    if chosen.out is None and not chosen.gradebook:
+        raise Unusable(f"--to {chosen.to} needs --out, the file or folder to write.")
+    if autograder:
+        print(_autograder(chosen))
+    elif chosen.gradebook:
+        print(_gradebook(chosen))
+    else:
+        for sentence in _marks(chosen):
+            print(printable(sentence))
+    return DONE
+
+
+def _autograder(chosen: argparse.Namespace) -> str:
+    """Write an assignment or autograder of one lesson."""
+    from rnnlab import checks
+    from rnnlab.grading.classroom import export_classroom50, export_gradescope, export_nbgrader
+    from rnnlab.grading.notebook_file import Unusable
+
+    if chosen.lesson not in checks.LESSONS:
+        lessons = ", ".join(checks.LESSONS)
+        raise Unusable(f"--to {chosen.to} needs one lesson, not {chosen.lesson!r}; they are {lessons}.")
+    if chosen.to == "nbgrader":
+        notebook = ROOT / "exercises" / f"{checks.LESSONS[chosen.lesson]}.ipynb"
+        path = export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
+        return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."
+    writers = {"gradescope": export_gradescope, "classroom50": export_classroom50}
+    path = _written(chosen.out, lambda: writers[chosen.to].write_autograder(chosen.lesson, chosen.out))
+    return f"{path}: the autograder of {chosen.lesson}."
+
+
+def _gradebook(chosen: argparse.Namespace) -> str:
+    """Write marks into an nbgrader gradebook."""
+    from rnnlab.grading.classroom.export_nbgrader import push_marks
+    from rnnlab.grading.classroom.papers import papers_of
+
+    pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment)
+    absent = f" Not in the gradebook: {', '.join(pushed.absent)}." if pushed.absent else ""
+    withheld = (
+        f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
+    )
+    return printable(f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}")
+
+
+def _marks(chosen: argparse.Namespace) -> list[str]:
+    """Write a table of marks; the sentences on what it holds."""
+    from rnnlab.grading.classroom import export_lms, export_tables
+    from rnnlab.grading.classroom.papers import papers_of
+    from rnnlab.grading.notebook_file import Unusable
+
+    papers = papers_of(chosen.folder, chosen.lesson)
+    if chosen.to in ("csv", "exercises"):
+        make = export_tables.marks_table if chosen.to == "csv" else export_tables.exercises_table
+        table = make(papers, chosen.names)
+        _written(chosen.out, lambda: write_whole(chosen.out, table.to_bytes()))
+        return [f"{chosen.out}: {len(table.rows) - 1} rows."]
+    if chosen.template is None:
+        raise Unusable(f"--to {chosen.to} needs --template, the file that you downloaded there.")
+    if chosen.out.exists() and os.path.samefile(chosen.out, chosen.template):
+        raise Unusable("--out is the template: name another file, so that your download stays as it was.")
+    template = export_tables.read_table(chosen.template)
+    if chosen.to == "moodle":
+        usual = COMMENTS if COMMENTS in template.rows[0] else None
+        column, feedback = chosen.column or "Grade", chosen.feedback_column or usual
+        filling = export_lms.fill_moodle(template, papers, column, feedback, chosen.out_of)
+    else:
+        filling = export_lms.fill_canvas(template, papers, chosen.column, chosen.out_of)
+    _written(chosen.out, lambda: write_whole(chosen.out, filling.table.to_bytes()))
+    changed = f", of which {filling.replaced} replace another mark" if filling.replaced else ""
+    return [f"{chosen.out}: marks of {filling.filled} students{changed}.", *filling.remarks]
+
+
+def _written(path: Path, write: Callable) -> object:
+    """The result of writing; Unusable with one sentence where the disk or the folder refuses."""
+    from rnnlab.grading.notebook_file import Unusable
+
+    try:
+        return write()
+    except OSError as error:
+        raise Unusable(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -1,0 +1,63 @@
+"""What a notebook shows beside its verdicts: the text of one answer, and the hints that were opened.
+
+Both are for people to look at. Neither decides anything, because a student can delete both.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+from rnnlab.grading.notebook_file import LARGEST, Unusable
+from rnnlab.grading.reading import Cell, read
+from rnnlab.printable import printable
+
+LONGEST = 40  # lines of an answer that are shown
+OPENED = re.compile(r"\bHint (\d+) of \d+:")
+CALL = re.compile(r"\bhint\(\s*(\w+)\s*\)")
+
+
+def answer_text(file: Path, exercise: str) -> str:
+    """The last definition of the exercise's function in a notebook; empty where there is none to read."""
+    try:
+        cells = read(file)
+    except Unusable:
+        return ""
+    return definition(cells, exercise)
+
+
+def definition(cells: list[Cell], exercise: str) -> str:
+    """The last definition of a function in some cells, as its author wrote it; empty where there is none."""
+    text = ""
+    for cell in cells:
+        lines = cell.text.split("\n")
+        for statement in cell.statements:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == exercise:
+                first = min([statement.lineno, *(part.lineno for part in statement.decorator_list)])
+                text = "\n".join(lines[first - 1 : statement.end_lineno])
+    return printable(shorten(text))
+
+
+def shorten(text: str) -> str:
+    """The text, with a sign where lines beyond LONGEST are left out."""
+    lines = text.split("\n")
+    return "\n".join([*lines[:LONGEST], "…"] if len(lines) > LONGEST else lines)
+
+
+def opened_hints(file: Path) -> dict[str, int]:
+    """{exercise: the highest hint whose text is still among the notebook's outputs}; empty if unreadable."""
+    try:
+        if file.stat().st_size > LARGEST:
+            return {}
+        book = json.loads(file.read_bytes())
+        cells = book["cells"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    opened: Counter = Counter()
+    for cell in cells if isinstance(cells, list) else ():
+        source, outputs = (json.dumps(cell.get(key, "")) if isinstance(cell, dict) else ""
+                           for key in ("source", "outputs"))  # fmt: skip
+        for exercise in CALL.findall(source)[-1:]:
+            opened[exercise] = max([opened[exercise], *map(int, OPENED.findall(outputs))])
+    return {exercise: number for exercise, number in opened.items() if number}

@@ -1,0 +1,121 @@
+"""One submission graded on a platform's own machine, small and slow as it may be: Gradescope, Classroom 50.
+
+The platform ends a run that takes too long, and the student then has nothing. So time is a budget here: what
+no time is left for is not judged, and the other verdicts stand.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from rnnlab import checks
+from rnnlab.grading import sandbox
+from rnnlab.grading.clean_start import clean_start
+from rnnlab.grading.grade import grade_one, lesson_of
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.grading.reading import read
+from rnnlab.grading.slices import defined
+from rnnlab.grading.verdict import Status, Verdict
+from rnnlab.lab.resources import memory_limit, usable_cores
+
+SLOWER = 3  # times an exercise's limit, on half a core that the judge uses, too
+SHARE = 0.55  # of the machine's memory, for an answer; the judge and Python need the rest
+MOST_FILES = 1000  # in a submission
+
+
+class Outcome(NamedTuple):
+    """The verdicts on one submission, or the sentence that says why there are none."""
+
+    verdicts: tuple[Verdict, ...]
+    problem: str  # empty where the notebook was graded
+    sandbox: str
+    seconds: float
+
+    @property
+    def score(self) -> int:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def faults(self) -> list[str]:
+        """Exercises that were not judged, by no fault of the student."""
+        return [verdict.name for verdict in self.verdicts if verdict.status is Status.grader_error]
+
+
+def grade_folder(
+    folder: Path, lesson: str, seed: Callable[[bytes], int], budget: float, now: Callable = time.monotonic
+) -> Outcome:
+    """Grade the one notebook of a lesson below a folder, within `budget` seconds.
+
+    seed: the seed for a notebook with these bytes.
+    """
+    start = now()
+    box = fitting_box()
+    outcome = lambda verdicts, problem: Outcome(verdicts, problem, words_on(box), now() - start)
+    try:
+        path = notebook_in(folder.absolute(), lesson)
+        with clean_start():
+            cells = read(path)
+            lesson_of(Path(f"{lesson}.ipynb"), defined(cells))
+            chosen = seed(path.read_bytes())
+            verdicts = []
+            for exercise in checks.exercises(lesson):
+                left = budget - (now() - start)
+                if left < exercise.seconds + 1:
+                    verdicts.append(_out_of_time(exercise.name, exercise.points))
+                    continue
+                patient = replace(exercise, seconds=min(SLOWER * exercise.seconds, left))
+                verdicts.append(grade_one(patient, cells, chosen, box))
+    except Unusable as unusable:
+        return outcome((), str(unusable).replace(f"{folder.absolute()}/", ""))
+    return outcome(tuple(verdicts), "")
+
+
+def notebook_in(folder: Path, lesson: str) -> Path:
+    """The notebook of the lesson in a submission. Raises Unusable where there is none, or more than one."""
+    files = [path for _, path in zip(range(MOST_FILES), sorted(folder.rglob("*")), strict=False)]
+    books = [path for path in files if path.suffix == ".ipynb" and path.is_file() and not path.is_symlink()]
+    books = [path for path in books if ".ipynb_checkpoints" not in path.parts]
+    if len(books) > 1:
+        books = [path for path in books if _is_of(path, lesson)] or books
+    if len(books) == 1:
+        return books[0]
+    names = ", ".join(path.relative_to(folder).as_posix() for path in books)
+    stem = checks.LESSONS[lesson]
+    if not books:
+        raise Unusable(f"The submission holds no notebook: hand in {stem}.ipynb.")
+    raise Unusable(f"The submission holds {len(books)} notebooks ({names}): hand in {stem}.ipynb alone.")
+
+
+def _is_of(path: Path, lesson: str) -> bool:
+    try:
+        return bool(defined(read(path)) & {*checks.catalogue(lesson)})
+    except Unusable:
+        return False
+
+
+def fitting_box() -> sandbox.Sandbox:
+    """The sandbox that works here, with no more memory for an answer than the machine can spare."""
+    box = sandbox.choose()
+    return replace(box, memory=int(min(box.memory, SHARE * memory_limit())))
+
+
+def words_on(box: sandbox.Sandbox) -> str:
+    """The sentence on where answers ran."""
+    why = f", because {box.why}" if box.why else ""
+    return (
+        f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {usable_cores()} core(s)."
+    )
+
+
+def _out_of_time(name: str, points: int) -> Verdict:
+    message = "Not judged: the platform's time for one submission was over. This is no fault of your answer."
+    return Verdict(name, Status.grader_error, 0, points, message, None, "submit again, or ask your teacher")
+
+
+def digest_seed(*words: object) -> int:
+    """A seed drawn from words, one of which is a secret: the same words give the same seed."""
+    text = "\n".join(map(str, words)).encode()
+    return int(hashlib.sha256(text).hexdigest(), 16) >> 203  # 53 bits: every reader of JSON keeps them

@@ -1,0 +1,218 @@
+"""What is uploaded to Gradescope and Classroom 50, run as they run it, and held against their documents."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+
+import jsonschema
+import pytest
+
+from rnnlab import checks
+from rnnlab.course import ROOT
+from rnnlab.grading.classroom import export_classroom50, export_gradescope, one_submission
+from rnnlab.grading.classroom.one_submission import Outcome
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.grading.verdict import Status, Verdict
+
+LESSON, STEM = "start_here", "00_start_here"
+FORMATS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+VISIBLE = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
+GRADESCOPE = {  # the documented results.json; a test without scores is allowed there, and is not ours
+    "type": "object",
+    "anyOf": [{"required": ["score"]}, {"required": ["tests"]}],
+    "additionalProperties": False,
+    "properties": {
+        "score": {"type": "number"}, "execution_time": {"type": "number"}, "output": {"type": "string"},
+        "output_format": FORMATS, "test_output_format": FORMATS, "test_name_format": FORMATS,
+        "visibility": VISIBLE, "stdout_visibility": VISIBLE, "extra_data": {"type": "object"},
+        "leaderboard": {"type": "array"},
+        "tests": {"type": "array", "items": {
+            "type": "object", "additionalProperties": False, "required": ["score", "max_score", "name"],
+            "properties": {
+                "score": {"type": "number"}, "max_score": {"type": "number"}, "name": {"type": "string"},
+                "status": {"enum": ["passed", "failed"]}, "name_format": FORMATS,
+                "number": {"type": "string"}, "output": {"type": "string"}, "output_format": FORMATS,
+                "tags": {"type": "array"}, "visibility": VISIBLE, "extra_data": {"type": "object"},
+            },
+        }},
+    },
+}  # fmt: skip
+CLASSROOM50 = {
+    "type": "object",
+    "required": ["schema", "classroom", "assignment", "submission", "commit", "release", "review",
+                 "datetime", "score", "max-score", "tests"],
+    "properties": {
+        "schema": {"const": "classroom50/result/v1"}, "score": {"type": "integer"},
+        "max-score": {"type": "integer"},
+        "datetime": {"pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$"},
+        "tests": {"items": {"required": ["test-name", "passed", "score", "max-score"], "properties": {
+            "passed": {"type": "boolean"}, "score": {"type": "integer"}, "max-score": {"type": "integer"},
+        }}},
+    },
+}  # fmt: skip
+
+
+def verdicts(*statuses):
+    scored = zip(checks.catalogue(LESSON).items(), statuses, strict=True)
+    return tuple(Verdict(name, Status(s), p * (s == "passed"), p, "Why.") for (name, p), s in scored)
+
+
+@pytest.fixture(scope="module")
+def archive(tmp_path_factory):
+    path = export_gradescope.write_autograder(LESSON, tmp_path_factory.mktemp("out") / "autograder.zip")
+    with zipfile.ZipFile(path) as archive:
+        yield archive
+
+
+def test_the_scripts_stand_at_the_root_and_can_be_executed(archive):
+    for name in ("setup.sh", "run_autograder"):
+        assert archive.getinfo(name).external_attr >> 16 & 0o111
+        text = archive.read(name).decode()
+        assert text.startswith("#!/usr/bin/env bash\n")
+        assert "\r" not in text
+        checked = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True)
+        assert checked.returncode == 0, checked.stderr
+
+
+def test_the_package_is_complete_and_brings_no_solution_in_plain_text(archive):
+    names = {*archive.namelist()}
+    tracked = subprocess.run(
+        ["git", "ls-files", "rnnlab"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"][
+        "rnnlab"
+    ]
+    suffixes = (".py", *(pattern.removeprefix("**/*") for pattern in patterns))
+    wanted = {name for name in tracked.stdout.split() if name.endswith(suffixes) and (ROOT / name).exists()}
+    assert wanted <= names
+    assert not [name for name in names if name.startswith(("solutions", "tests", "exercises"))]
+
+
+def test_a_python_is_installed_that_the_course_supports():
+    facts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = tuple(map(int, re.findall(r"\d+", facts["requires-python"])))
+    assert tuple(map(int, export_gradescope.PYTHON.split("."))) >= oldest
+    named = {re.match(r"[\w-]+", entry)[0] for entry in facts["optional-dependencies"]["lab"]}
+    assert {*export_gradescope.FOR_CHECKS} <= named
+    assert "/opt/uv/bin/uv venv -q --python 3.12" in export_gradescope.SETUP
+
+
+@pytest.fixture
+def autograder(archive, tmp_path):
+    """A folder as Gradescope makes it, with the solved notebook of the lesson handed in."""
+    (tmp_path / "submission").mkdir()
+    (tmp_path / "source").mkdir()
+    for name in ("run_autograder", "seed.key"):
+        archive.extract(name, tmp_path / "source")
+    metadata = {
+        "id": 1,
+        "assignment": {"id": 7, "title": "Öl"},
+        "users": [{"id": 3, "email": "a@b", "name": "Ä"}],
+    }
+    (tmp_path / "submission_metadata.json").write_text(json.dumps(metadata))
+    shutil.copy(ROOT / f"solutions/{STEM}.ipynb", tmp_path / "submission" / "my answers.ipynb")
+    return tmp_path
+
+
+def run(autograder):
+    env = os.environ | {"RNNLAB_PYTHON": sys.executable, "AUTOGRADER": str(autograder)}
+    script = autograder / "source" / "run_autograder"
+    done = subprocess.run(["bash", script], env=env, capture_output=True, text=True, cwd=autograder)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((autograder / "results" / "results.json").read_bytes())
+    jsonschema.validate(results, GRADESCOPE)
+    return results
+
+
+def test_a_solved_notebook_gets_one_passed_test_for_each_exercise(autograder):
+    results = run(autograder)
+    assert [(t["name"], t["score"], t["max_score"], t["status"]) for t in results["tests"]] == [
+        (name, points, points, "passed") for name, points in checks.catalogue(LESSON).items()
+    ]
+    assert "Answers ran in" in results["output"]
+    assert not (autograder / "source" / "seed.key").exists()
+
+
+def test_results_are_written_whatever_is_handed_in(autograder):
+    (autograder / "submission" / "my answers.ipynb").write_text("{")
+    results = run(autograder)
+    assert {test["score"] for test in results["tests"]} == {0}
+    assert "my answers.ipynb is not a notebook" in results["output"]
+    assert str(autograder) not in results["output"]
+    (autograder / "submission_metadata.json").write_text("[]")
+    assert "no fault of your answer" in run(autograder)["output"]
+
+
+def test_a_fault_of_the_grader_is_said_to_be_none_of_the_student():
+    outcome = Outcome(verdicts("passed", "grader_error", "failed"), "", "Answers ran in plain mode.", 1.0)
+    results = export_gradescope.results_of(outcome, LESSON)
+    jsonschema.validate(results, GRADESCOPE)
+    assert "Not judged, by no fault of yours: count_rnn_flops." in results["output"]
+
+
+def test_what_no_time_is_left_for_is_not_judged_and_the_others_stand(tmp_path):
+    shutil.copy(ROOT / f"solutions/{STEM}.ipynb", tmp_path)
+    clock = iter([0.0, 0.0, 1000.0, 1000.0, 1000.0])
+    outcome = one_submission.grade_folder(tmp_path, LESSON, lambda content: 1, 540.0, now=lambda: next(clock))
+    assert [verdict.status for verdict in outcome.verdicts] == ["passed", "grader_error", "grader_error"]
+    assert "time for one submission was over" in outcome.verdicts[1].message
+
+
+def test_the_one_notebook_of_the_lesson_is_chosen(tmp_path):
+    with pytest.raises(Unusable, match=r"holds no notebook: hand in 00_start_here\.ipynb"):
+        one_submission.notebook_in(tmp_path, LESSON)
+    for name in ("exercises/00_start_here.ipynb", "exercises/02_bptt.ipynb"):
+        shutil.copy(ROOT / name, tmp_path)
+    assert one_submission.notebook_in(tmp_path, LESSON).name == "00_start_here.ipynb"
+    shutil.copy(tmp_path / "00_start_here.ipynb", tmp_path / "copy.ipynb")
+    with pytest.raises(Unusable, match=r"2 notebooks \(00_start_here\.ipynb, copy\.ipynb\): hand in"):
+        one_submission.notebook_in(tmp_path, LESSON)
+
+
+def test_an_answer_gets_no_more_memory_than_the_machine_can_spare(monkeypatch):
+    monkeypatch.setattr(one_submission, "memory_limit", lambda: 768 << 20)
+    assert one_submission.fitting_box().memory == int(one_submission.SHARE * (768 << 20))
+    monkeypatch.setattr(one_submission, "memory_limit", lambda: float("inf"))
+    assert one_submission.fitting_box().memory == 2 << 30
+
+
+def test_seeds_depend_on_every_word():
+    seeds = {one_submission.digest_seed(*words) for words in (("k", 1, "a"), ("k", 1, "b"), ("l", 1, "a"))}
+    assert len(seeds) == 3
+    assert all(0 <= seed < 1 << 53 for seed in seeds)
+
+
+def test_classroom_50_gets_its_result_file(tmp_path):
+    shutil.copy(ROOT / f"solutions/{STEM}.ipynb", tmp_path)
+    env = os.environ | {"CLASSROOM": "rnn", "ASSIGNMENT": "one", "SUBMISSION_TAG": "submit/1"}
+    command = [sys.executable, "-m", "rnnlab.grading.classroom.export_classroom50", LESSON]
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    result = json.loads((tmp_path / "result.json").read_bytes())
+    jsonschema.validate(result, CLASSROOM50)
+    assert (result["score"], result["max-score"]) == (6, 6)
+    assert (result["classroom"], result["submission"]) == ("rnn", "submit/1")
+
+
+def test_classroom_50_counts_an_unusable_notebook_as_graded_and_a_fault_as_its_own(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert export_classroom50.main([LESSON]) == export_classroom50.GRADED
+    assert json.loads((tmp_path / "result.json").read_bytes())["score"] == 0
+    faulty = Outcome(verdicts("passed", "grader_error", "failed"), "", "", 1.0)
+    monkeypatch.setattr(export_classroom50, "grade_folder", lambda *arguments: faulty)
+    assert export_classroom50.main([LESSON]) == export_classroom50.INFRASTRUCTURE
+
+
+def test_the_folder_for_classroom_50_has_a_program_and_the_course(tmp_path):
+    folder = export_classroom50.write_autograder(LESSON, tmp_path / "autograder")
+    assert {path.name for path in folder.iterdir()} == {"autograder.py", "constraints.txt", "rnnlab.zip"}
+    compile((folder / "autograder.py").read_text(), "autograder.py", "exec")
+    with zipfile.ZipFile(folder / "rnnlab.zip") as archive:
+        assert "pyproject.toml" in archive.namelist()
+    with pytest.raises(Unusable, match="is there already"):
+        export_classroom50.write_autograder(LESSON, folder)

@@ -1,0 +1,213 @@
+"""The report on a class: statistics against counts by hand, pages against hostile text and axe-core."""
+
+import json
+import re
+import shutil
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from rnnlab.grading.classroom import notebook_traces, papers, report, report_pictures, report_summary
+from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.verdict import Status, Verdict
+
+HOSTILE = '</pre><script>alert(1)</script><img src="https://example.org/x">&amp;'
+STEP, COUNT, RATE = "last_step", "count_rnn_flops", "measure_gemm"
+
+
+def verdict(name, status="passed", misconception=None, message="", looks=()):
+    points = {STEP: 1, COUNT: 2, RATE: 3}[name]
+    earned = points if status == "passed" else 0
+    return Verdict(name, Status(status), earned, points, message, misconception, f"hint({name})", 0.1, looks)
+
+
+def paper(student, *statuses, **more):
+    verdicts = [verdict(name, status) for name, status in zip((STEP, COUNT, RATE), statuses, strict=True)]
+    return Paper(student, f"Name of {student}", "start_here", tuple(verdicts), **more)
+
+
+def wrong(student, misconception, message, **more):
+    verdicts = (verdict(STEP, "failed", misconception, message), verdict(COUNT), verdict(RATE))
+    return Paper(student, "", "start_here", verdicts, **more)
+
+
+CLASS = [
+    paper("ada", "passed", "passed", "passed"),
+    paper("bo", "failed", "crashed", "passed", late=True),
+    paper("cy", "not_attempted", "not_attempted", "not_attempted"),
+    paper("di", "passed", "grader_error", "failed"),
+    wrong("ed", "takes the first step", "h[0] is 3, should be 4."),
+    wrong("flo", "takes the first step", "h[0] is -12345.25, should be 4."),
+    wrong("gus", "takes the last unit", HOSTILE),
+]
+
+
+def test_points_are_counted_in_tenths():
+    # 6, 3, 0, 1, 5, 5 and 5 of 6 points: 100, 50, 0, 17, 83, 83, 83 %
+    got = report_summary.distribution(CLASS)
+    assert got.counts == (1, 1, 0, 0, 0, 1, 0, 0, 3, 1)
+    assert (got.median, got.lowest, got.highest, got.possible) == (5, 0, 6, 6)
+
+
+def test_verdicts_are_counted_by_exercise_and_a_fault_is_no_attempt():
+    rows = {row.exercise: row for row in report_summary.verdict_rows(CLASS)}
+    assert [*rows] == [STEP, COUNT, RATE]
+    assert [*rows[STEP].counts.values()] == [2, 4, 0, 1, 0]
+    assert [*rows[COUNT].counts.values()] == [4, 0, 1, 1, 1]
+    assert rows[STEP].share == pytest.approx(2 / 6)
+    assert rows[COUNT].attempts == 5
+
+
+def test_misconceptions_come_by_frequency_and_unnamed_ones_last():
+    mistakes = report_summary.frequent_mistakes(CLASS)
+    assert [(m.exercise, m.misconception, len(m.students)) for m in mistakes if m.is_named] == [
+        (STEP, "takes the first step", 2),
+        (STEP, "takes the last unit", 1),
+    ]
+    assert mistakes[0].message == "h[0] is 3, should be 4."
+    assert mistakes[0].attempts == 6
+    assert {(m.exercise, m.misconception) for m in mistakes[2:]} == {
+        (STEP, report_summary.UNNAMED), (COUNT, "was stopped (crashed)"), (RATE, report_summary.UNNAMED),
+    }  # fmt: skip
+
+
+def test_who_solved_less_than_half_of_their_attempts_may_be_stuck():
+    stuck = report_summary.stuck_students(CLASS)
+    assert [(s.student, s.attempts, s.passed, s.first) for s in stuck] == [("bo", 3, 1, STEP)]
+    assert [p.student for p in report_summary.summarise("start_here", CLASS).untouched] == ["cy"]
+
+
+def test_a_lesson_without_submissions_is_refused():
+    with pytest.raises(ValueError, match="no submission of lesson bptt is graded"):
+        report_summary.summarise("bptt", CLASS)
+
+
+def test_pictures_state_their_finding():
+    got = report_summary.distribution(CLASS)
+    alt = report_pictures.describe_distribution(got, len(CLASS))
+    assert alt.startswith("The median of 7 students is 5 of 6 points; the lowest result is 0, the highest 6.")
+    assert "80–89 %: 3" in alt
+    words = report_pictures.describe_verdicts(tuple(report_summary.verdict_rows(CLASS)))
+    assert words.startswith("Hardest: 2 of 6 who attempted last_step passed.")
+
+
+@pytest.mark.parametrize("statuses", [("passed",) * 3, ("not_attempted",) * 3, ("grader_error",) * 3])
+def test_a_class_of_one_has_pictures_too(statuses):
+    summary = report_summary.summarise("start_here", [paper("ada", *statuses)])
+    for sheet in (
+        report_pictures.draw_distribution(summary.distribution, 1),
+        report_pictures.draw_verdicts(summary.rows),
+    ):
+        assert sheet.alt in sheet.tag()
+        assert "nan" not in sheet.tag()
+
+
+class Page(HTMLParser):
+    """Tags, addresses and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.addresses, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.addresses += [value for name, value in attrs if name in ("src", "href", "action", "srcset")]
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def written(folder, names=False):
+    withheld = [papers.Withheld("", "", "inbox/==x.ipynb", "no student of the list has this name")]
+    report.write_report(CLASS, withheld, folder, names=names, grader="Graded by rnnlab.")
+    return folder
+
+
+def test_pages_hold_no_script_and_load_nothing(tmp_path):
+    for path in written(tmp_path).rglob("*.html"):
+        page = Page(path.read_text(encoding="utf-8"))
+        assert not {"script", "img", "link", "iframe", "object"} & {*page.tags}
+        assert all(re.match(r"#|students/[\w-]+\.html$", address) for address in page.addresses)
+    assert HOSTILE in "".join(Page((tmp_path / "class.html").read_text(encoding="utf-8")).words)
+
+
+def test_names_appear_only_where_they_are_wanted(tmp_path):
+    assert "Name of bo" not in (written(tmp_path) / "class.html").read_text(encoding="utf-8")
+    assert "Name of bo" in (written(tmp_path, names=True) / "class.html").read_text(encoding="utf-8")
+
+
+def test_the_class_page_lists_what_was_not_graded_and_whose_fault_it_was(tmp_path):
+    page = Page((written(tmp_path) / "class.html").read_text(encoding="utf-8"))
+    words = " ".join(" ".join(page.words).split())
+    assert "inbox/==x.ipynb no student of the list has this name" in words
+    assert re.search(r"di count_rnn_flops 0 of 2", words)
+
+
+def test_a_student_gets_the_words_of_check_and_nothing_about_others(tmp_path):
+    work = replace_looks(wrong("ed", "takes the first step", "h[0] is 3, should be 4.", seed=987654321))
+    text = report.student_page([work])
+    words = " ".join("".join(Page(text).words).split())
+    for sentence in ("✘ failed · last_step · 0 of 1 points", "h[0] is 3, should be 4.",
+                     "It looks as if last_step takes the first step.", "Next: hint(last_step)"):  # fmt: skip
+        assert sentence in words
+    assert "987654321" not in text
+    assert "__globals__" not in text
+
+
+def replace_looks(work):
+    """The same paper, whose first answer has a line that the teacher should read."""
+    first, *others = work.verdicts
+    return work._replace(verdicts=(replace(first, looks=("cell 1, line 2: f.__globals__",)), *others))
+
+
+def test_ids_that_are_no_file_names_get_pages_of_their_own(tmp_path):
+    ids = ["ada", "Ada", "../../etc/passwd", "学生", "a b", "con\x00", "é", "e\u0301"]
+    names = [report.page_name(student) for student in ids]
+    assert len({name.lower() for name in names}) == len(ids)
+    assert all(re.fullmatch(r"[a-z0-9_-]+\.html", name) for name in names)
+
+
+def test_opened_hints_are_read_from_the_outputs_alone(tmp_path):
+    outputs = lambda *texts: [{"data": {"text/markdown": [text]}} for text in texts]
+    cells = [
+        {"cell_type": "code", "source": ["hint(last_step)"], "outputs": outputs("Hint 1 of 3: y has")},
+        {"cell_type": "code", "source": "hint(last_step)", "outputs": outputs("Hint 3 of 3: `y[0]`")},
+        {"cell_type": "code", "source": "hint(count_rnn_flops)", "outputs": []},
+        {"cell_type": "code", "source": "print('Hint 3 of 3:')", "outputs": outputs("Hint 3 of 3:")},
+        "no cell", {"cell_type": "code"},
+    ]  # fmt: skip
+    path = tmp_path / "book.ipynb"
+    path.write_text(json.dumps({"cells": cells}))
+    assert notebook_traces.opened_hints(path) == {"last_step": 3}
+    path.write_text("[1, 2")
+    assert notebook_traces.opened_hints(path) == {}
+    assert notebook_traces.opened_hints(tmp_path / "missing.ipynb") == {}
+
+
+def test_an_example_is_the_last_definition_as_its_author_wrote_it(tmp_path):
+    path = tmp_path / "book.ipynb"
+    texts = [
+        "def last_step(y):\n    return y[0]",
+        "x = 1\n@decorated\ndef last_step(y):  # mine\n    return y\n",
+    ]
+    path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in texts]}))
+    assert notebook_traces.answer_text(path, STEP) == "@decorated\ndef last_step(y):  # mine\n    return y"
+    assert notebook_traces.answer_text(tmp_path / "missing.ipynb", STEP) == ""
+
+
+needs_a_browser = pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
+)
+
+
+@needs_a_browser
+def test_pages_pass_axe_in_light_and_dark(tmp_path):
+    axe = pytest.importorskip("axe_core_python.selenium", reason="install the extra dev: axe-core-python")
+    from accessible_pages import violations
+
+    written(tmp_path, names=True)
+    pages = [tmp_path / "class.html", tmp_path / f"students/{report.page_name('gus')}"]
+    assert violations(axe.Axe(), pages, tmp_path / "profile") == {}

@@ -1,0 +1,152 @@
+"""Similar answers: what is found, what is left out on purpose, and what the page says about it."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from rnnlab.checks.answers import answers
+from rnnlab.grading.classroom import fingerprints, report, similar
+from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.verdict import Status, Verdict
+
+LESSON, EXERCISE = "bptt", "bptt_linear"
+OWN = """def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    steps, batch, inputs = x.shape
+    result = np.empty((steps, batch, inputs))
+    carried = dy[steps - 1] * 0.0
+    sums = [weight_ih * 0.0, weight_hh * 0.0, weight_hh[0] * 0.0]
+    step = steps - 1
+    while step >= 0:
+        arriving = np.add(carried, dy[step])
+        outcome = cell_backward(arriving, x[step], h[step], h[step + 1], weight_ih, weight_hh)
+        result[step], carried = outcome[0], outcome[1]
+        for place in range(3):
+            sums[place] = sums[place] + outcome[2 + place]
+        step = step - 1
+    return (result, carried, *sums)
+"""
+COPY = OWN.replace("carried", "d").replace("outcome", "o").replace("step = step - 1", "step -= 1  # back")
+COPY = COPY.replace("    steps, batch", '    """Mine."""\n\n    steps, batch').replace(
+    "arriving", "incoming_gradient"
+)
+
+
+def text(student, program, passed=True):
+    words = fingerprints.tokens(program)
+    return similar.Text(student, "", program, passed, tuple(fingerprints.winnow(words)), len(words))
+
+
+def a_class(*programs):
+    """A class in which everybody else hands in the course's answers in turn."""
+    answer = answers(LESSON)[EXERCISE]
+    usual = [answer.source, *answer.right]
+    others = [text(f"other{n}", usual[n % len(usual)]) for n in range(20)]
+    return [text(f"own{n}", program) for n, program in enumerate(programs)] + others
+
+
+def pairs_in(texts):
+    return [*similar.similar_pairs(EXERCISE, texts, similar.course_prints(LESSON, EXERCISE))]
+
+
+def test_a_copy_with_other_names_and_comments_is_found_and_nothing_else():
+    (pair,) = pairs_in(a_class(OWN, COPY))
+    assert [t.student for t in pair.texts] == ["own0", "own1"]
+    assert pair.share > 0.7
+    assert pair.lines[0] >= {8, 9, 10}
+
+
+def test_the_courses_own_answers_and_known_mistakes_resemble_nothing():
+    answer = answers(LESSON)[EXERCISE]
+    mutated = [answer.source.replace(m.old, m.new) for m in answer.mutants]
+    assert not pairs_in(a_class(mutated[0], mutated[0], answer.source, answer.source))
+
+
+def test_what_many_in_the_class_wrote_is_left_out():
+    assert not pairs_in(a_class(*[OWN] * 12))
+
+
+def test_every_passage_of_the_promised_length_leaves_a_common_fingerprint():
+    # winnowing's guarantee: WINDOW + LENGTH - 1 tokens in common give a common hash, wherever they stand
+    shared = [
+        fingerprints.Token(f"w{n * n % 31}", 1) for n in range(fingerprints.WINDOW + fingerprints.LENGTH - 1)
+    ]
+    for before in range(9):
+        left = [fingerprints.Token(f"a{n}", 1) for n in range(30)]
+        right = [fingerprints.Token(f"b{n}", 1) for n in range(before)]
+        prints = [
+            {p.digest for p in fingerprints.winnow(words)}
+            for words in (left + shared + right, right + shared + left)
+        ]
+        assert prints[0] & prints[1]
+
+
+@pytest.mark.parametrize("program", ["def f(:", "x = (" + "(" * 5000, "\x00", ""])
+def test_what_python_cannot_read_has_no_fingerprints(program):
+    assert fingerprints.winnow(fingerprints.tokens(program)) == []
+    assert fingerprints.shape(program) in ("", "Module()", "Module(body=[], type_ignores=[])")
+
+
+def test_an_uncommon_wrong_answer_that_two_gave_is_a_group_and_a_known_mistake_is_none():
+    odd = "def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):\n    return x * 17, h[3]\n"
+    known = answers(LESSON)[EXERCISE]
+    mistake = known.source.replace(known.mutants[0].old, known.mutants[0].new)
+    texts = [text("a", odd, False), text("b", odd.replace("x", "z"), False), text("c", mistake, False),
+             text("d", mistake, False), text("e", odd.replace("17", "18"), False)]  # fmt: skip
+    texts += [text(f"right{n}", known.source) for n in range(30)]
+    (group,) = similar.same_wrong_answers(LESSON, EXERCISE, texts)
+    assert {t.student for t in group.texts} == {"a", "b"}
+
+
+def notebook(path, *cells):
+    entries = [{"cell_type": "code", "id": name, "source": source, "outputs": []} for name, source in cells]
+    path.write_text(json.dumps({"cells": entries, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
+    return str(path)
+
+
+def paper(student, file, *, passed=True):
+    status = Status.passed if passed else Status.failed
+    return Paper(student, f"Name of {student}", LESSON, (Verdict(EXERCISE, status, 0, 3),), file=file)
+
+
+@pytest.fixture
+def papers(tmp_path):
+    answer = answers(LESSON)[EXERCISE]
+    files = {
+        "ada": notebook(tmp_path / "a.ipynb", (EXERCISE, OWN), ("f00d", "x = 1")),
+        "bo": notebook(tmp_path / "b.ipynb", ("bptt_linear", COPY), ("f00d", "y = 2"), ("beef", "1")),
+        "cy": notebook(tmp_path / "c.ipynb", (EXERCISE, answer.source), ("cafe", "x = 1")),
+        "di": str(tmp_path / "missing.ipynb"),
+    }
+    return [paper(student, file) for student, file in files.items()]
+
+
+def test_notebooks_are_compared_with_what_their_answers_need(papers):
+    findings = similar.find_similar(LESSON, papers)
+    assert [tuple(t.student for t in pair.texts) for pair in findings.pairs] == [("ada", "bo")]
+    assert findings.cells == (similar.SameCells(("ada", "bo"), ("Name of ada", "Name of bo"), 1),)
+    assert findings.students == 4
+
+
+def test_the_page_shows_both_texts_and_accuses_nobody(papers):
+    page = report.similar_page([similar.find_similar(LESSON, papers)], names=False, most=50)
+    plain = re.sub(r"<[^>]+>", " ", page)
+    assert "Please talk with the students before you decide anything." in plain
+    assert "carried = outcome[0], outcome[1]" in plain
+    assert "Name of ada" not in plain
+    for word in ("cheat", "plagiar", "guilty", "offen", "suspicio", "fraud", "caught", "misconduct"):
+        assert word not in plain.lower()
+
+
+@pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
+)
+def test_the_page_passes_axe_in_light_and_dark(papers, tmp_path):
+    axe = pytest.importorskip("axe_core_python.selenium", reason="install the extra dev: axe-core-python")
+    from accessible_pages import violations
+
+    path = tmp_path / "similar.html"
+    path.write_text(report.similar_page([similar.find_similar(LESSON, papers)], names=True, most=50))
+    assert violations(axe.Axe(), [path], tmp_path / "profile") == {}
