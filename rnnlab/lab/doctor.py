@@ -14,6 +14,7 @@ from pathlib import Path
 from rnnlab.files import ROOT
 from rnnlab.grading import progress_file
 from rnnlab.lab import driver, gpu, resources
+from rnnlab.lab.start import course_folder
 
 GIB = 2**30
 # the Makefile is the clone's; a package was installed by pip
@@ -103,7 +104,8 @@ def _machine() -> Iterator[Finding]:
     yield Finding("caches", caches or "not told by this system")
     yield _memory(psutil.virtual_memory(), resources.memory_limit())
     yield _disk(shutil.disk_usage(ROOT).free)
-    yield _writable(ROOT / "work" if (ROOT / "work").exists() else ROOT)
+    course = course_folder(ROOT)
+    yield _writable(course / "work" if (course / "work").exists() else course)
     yield Finding("your progress", f"kept in {progress_file.home()}")
 
 
@@ -124,10 +126,11 @@ def _disk(free_bytes: int) -> Finding:
 
 
 def _writable(folder: Path) -> Finding:
-    if not (ROOT / "exercises").is_dir():
+    course = course_folder(ROOT)
+    if not (course / "exercises").is_dir():
         return Finding("your answers", "kept where you save them: this is no clone of the course")
     if os.access(folder, os.W_OK):
-        return Finding("your answers", f"kept in {ROOT / 'work'}")
+        return Finding("your answers", f"kept in {course / 'work'}")
     return Finding("your answers", f"{folder} is not writable", f"chmod u+w {folder}")
 
 

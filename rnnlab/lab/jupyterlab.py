@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rnnlab.grading.progress_file import home
 from rnnlab.lab import blas, copies
+from rnnlab.lab.start import course_folder
 
 SETTINGS = Path(__file__).with_name(
     "jupyter"
@@ -22,24 +23,26 @@ class NotReady(Exception):
 
 def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> int:
     """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
-    notebook = _notebook(copies.ROOT, lesson)  # first: where there are no lessons, JupyterLab is no help
+    course = course_folder(copies.ROOT)
+    notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab is no help
     if find_spec("jupyterlab") is None:
         raise NotReady("JupyterLab is not installed: run `make lab`, or pip install 'rnnlab[lab]'")
     port = _port(port)
-    _copy_exercises(copies.ROOT)
+    _copy_exercises(course)
     environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")
     if diagnosis.mends:
         print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.")
-    print(f"Serving {copies.ROOT} on port {port}; end with Ctrl-C, twice.", flush=True)
-    line, environment = command(notebook, port, browser), _with_settings(environment, copies.ROOT / "work")
+    print(f"Serving {course} on port {port}; end with Ctrl-C, twice.", flush=True)
+    environment = _with_settings(environment, course / "work")
+    line = command(notebook, port, browser, course)
     if os.name == "posix":
         os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server
     return subprocess.run(line, env=environment).returncode
 
 
-def command(notebook: Path, port: int, browser: bool) -> list[str]:
-    """The command line of JupyterLab, opening that notebook (relative to the course)."""
-    options = [f"--ServerApp.root_dir={copies.ROOT}", f"--port={port}", "--ServerApp.port_retries=0"]
+def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT) -> list[str]:
+    """The command line of JupyterLab on a course, opening that notebook (relative to the course)."""
+    options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
     options += [] if browser else ["--no-browser"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container one is root, and Jupyter refuses that unless told
@@ -56,7 +59,8 @@ def _notebook(root: Path, lesson: str) -> Path:
         return matches[0].relative_to(root)
     lessons = [path.stem for path in sorted(root.glob("notebooks/*.ipynb"))]
     if not lessons:
-        raise NotReady(f"{root} holds no notebooks/: run rnnlab in a clone of the course")
+        remedy = "run rnnlab in a clone of the course, or `rnnlab start FOLDER` first"
+        raise NotReady(f"{root} holds no notebooks/: {remedy}")
     raise NotReady(f"there is no lesson {lesson!r}; there are {', '.join(lessons)}")
 
 
