@@ -87,11 +87,11 @@ class ForkServer:
         return int(message) if message.isdigit() else 1  # the server itself has died
 
     def seconds(self) -> float:
-        """Seconds of the processor that the server has used itself, for loading and forking."""
+        """Seconds of the processor of the server and of all its forks that have ended, answers among them."""
         if self.process is None:
             return 0.0
         with suppress(psutil.Error):
-            return sum(self.process.cpu_times()[:2])
+            return sum(self.process.cpu_times()[:4])
         return 0.0
 
     def end(self) -> None:
@@ -116,7 +116,7 @@ class ForkServers:
         return self.servers[simulator].fork(settings, ask, reply)
 
     def seconds(self) -> float:
-        """Seconds of the processor that the servers have used themselves."""
+        """Seconds of the processor of both, and of all their forks that have ended."""
         return sum(server.seconds() for server in self.servers.values())
 
     def end(self) -> None:

@@ -20,7 +20,7 @@ class Accounts:
     def begin(self) -> None:
         """Begin anew, with the next exercise."""
         self._own = own_seconds()
-        self._starting = self._judge_starting = self._answers = 0.0
+        self._starting = self._own_starting = self._answers = 0.0
 
     def answers(self) -> float:
         """Seconds of the answers' processes so far, once they were started."""
@@ -28,15 +28,18 @@ class Accounts:
 
     def end(self) -> dict[str, float]:
         """The seconds since `begin` by what they were for."""
-        servers = self.servers.seconds() if self.servers else 0.0
-        loading = max(servers - self._servers_before, 0.0)  # a server that died took its count with it
-        self._servers_before = servers
-        judge = own_seconds() - self._own - self._judge_starting
-        seconds = {"answers": self._answers, "starting": self._starting + loading, "judge": judge}
+        starting = self._starting
+        if self.servers is not None:  # they have counted all that was forked, to the end
+            total, before = self.servers.seconds(), self._servers_before
+            starting = total - before - self._answers  # negative where a server died with its count
+            self._servers_before = total
+        judge = own_seconds() - self._own - self._own_starting
+        starting = max(starting, 0.0) + self._own_starting
+        seconds = {"answers": self._answers, "starting": starting, "judge": judge}
         return {name: round(value, 3) for name, value in seconds.items()}
 
     def _add(self, starting: float, answer: float, own: float) -> None:
         """One worker's time: `own` are the judge's seconds for starting and ending it."""
-        self._starting += starting + own
-        self._judge_starting += own
+        self._starting += starting
+        self._own_starting += own
         self._answers += answer

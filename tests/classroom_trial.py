@@ -1,0 +1,257 @@
+"""A class of synthetic students, graded twice: undisturbed, and killed at random moments and resumed.
+
+    python tests/classroom_trial.py FOLDER [--count 500] [--kills 10] [--jobs 2] [--seed 0]
+
+Run by hand, outside `make test`: it takes the better part of an hour. Honest notebooks, every known mistake,
+every attack of docs/attacks.md, untouched and damaged notebooks. It ends with 1 where the two runs differ,
+where an attack or a mistake gets a point, or where an honest answer loses one; and it prints what a teacher
+wants to know of a machine: minutes, memory, and where the time went.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from collections import Counter
+from itertools import zip_longest
+from pathlib import Path
+
+import psutil
+
+from rnnlab import checks
+from rnnlab.checks.answers import answers
+from rnnlab.grading import attacks, fuzz
+from rnnlab.grading.classroom import results
+from rnnlab.grading.self_check import notebook
+
+NAMES = "Ada", "Zoë", "José", "Łukasz", "Nguyễn", "陈", "Ольга", "עדה", "O'Neil", "Müller, A.", "أمل", "Ìyá"
+HOST = "last_step"  # the exercise in whose place the attacks on the demonstration exercise are made
+HOSTED = """
+def {host}(*inputs):
+    import numpy as np
+    attempt = running_sum(np.ones((3, 2)))
+    return honest_answer(*inputs) if {right} else attempt
+"""
+OPEN = "passed"  # the status that an honest answer must get
+
+
+def book_of(lesson, folder="solutions"):
+    """The notebook of a lesson as an object of JSON."""
+    return json.loads(notebook(folder, lesson).read_text(encoding="utf-8"))
+
+
+def text_of(cell):
+    return "".join(cell["source"])
+
+
+def cell_of(book, name):
+    """The cell that defines an exercise's function."""
+    return next(
+        cell
+        for cell in book["cells"]
+        if cell["cell_type"] == "code" and re.search(rf"^(def {name}\b|{name} =)", text_of(cell), re.M)
+    )
+
+
+def honest(lesson):
+    """A solved notebook, and the status that each exercise must have."""
+    return book_of(lesson), dict.fromkeys(checks.catalogue(lesson), OPEN)
+
+
+def mistaken(lesson, mutants):
+    """A notebook with one known mistake in each exercise that has one; those exercises must get nothing."""
+    book, expected = honest(lesson)
+    for name, mutant in mutants.items():
+        cell = cell_of(book, name)
+        cell["source"] = text_of(cell).replace(mutant.old, mutant.new)
+    return book, {name: "no points" if name in mutants else None for name in expected}
+
+
+def attacked(attack):
+    """A solved notebook with one attack in it; every other exercise is honest."""
+    lesson, name = (
+        next((u, attack.exercise) for u in checks.LESSONS if attack.exercise in checks.catalogue(u))
+        if (attack.exercise)
+        else ("start_here", HOST)
+    )
+    book, expected = honest(lesson)
+    cell, source = cell_of(book, name), attack.path.read_text(encoding="utf-8")
+    if attack.exercise:
+        cell["source"] = source
+    else:
+        hosted = HOSTED.format(host=HOST, right=attack.deserves == OPEN)
+        cell["source"] = re.sub(rf"\b{HOST}\b", "honest_answer", text_of(cell)) + "\n\n" + source + hosted
+    return lesson, book, expected | {name: None if attack.deserves == OPEN else "no points"}
+
+
+def mistakes_of(lesson):
+    """[{exercise: mutant}, ...]: each known mistake of a lesson once, one for each exercise at a time."""
+    columns = [[(answer.name, mutant) for mutant in answer.mutants] for answer in answers(lesson).values()]
+    return [dict(filter(None, row)) for row in zip_longest(*columns)]
+
+
+def submissions(count, seed):
+    """[(kind, lesson, bytes, expected status by exercise), ...] of a class."""
+    draw = random.Random(seed)
+    listed = []
+    for attack in attacks.attacks():
+        lesson, book, expected = attacked(attack)
+        listed.append((f"attack {attack.name}", lesson, packed(book), expected))
+    for lesson in checks.LESSONS:
+        listed += [
+            (f"mistakes of {lesson}", lesson, *pair(mistaken(lesson, row))) for row in mistakes_of(lesson)
+        ]
+        untouched = packed(book_of(lesson, "exercises"))
+        listed.append(
+            ("untouched", lesson, untouched, dict.fromkeys(checks.catalogue(lesson), "not_attempted"))
+        )
+    lessons = list(checks.LESSONS)
+    for number in range(max(0, count - len(listed))):
+        lesson = lessons[number % len(lessons)]
+        if number % 3:
+            listed.append(("honest", lesson, *pair(honest(lesson))))
+        else:
+            damaged = fuzz.damaged(book_of(lesson), draw)
+            listed.append(("damaged", lesson, damaged, {}))
+    draw.shuffle(listed)
+    return listed[:count]
+
+
+def packed(book):
+    return json.dumps(book, ensure_ascii=False).encode(errors="surrogatepass")
+
+
+def pair(case):
+    book, expected = case
+    return packed(book), expected
+
+
+def write_download(path, listed):
+    """A download with a folder for each student; {folder: what is expected} by name."""
+    expected = {}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number, (kind, lesson, content, statuses) in enumerate(listed):
+            student = f"{NAMES[number % len(NAMES)]} {number:04d}"
+            archive.writestr(f"class/{student}/{checks.LESSONS[lesson]}.ipynb", content)
+            expected[student] = [kind, lesson, statuses]
+    return expected
+
+
+def command(*words):
+    return [sys.executable, "-P", "-m", "rnnlab.cli", "class", *map(str, words)]
+
+
+def grade(folder, jobs, patience=None):
+    """Grade a class folder, killed after `patience` seconds; (seconds, largest bytes, whether it ended)."""
+    begin, largest = time.monotonic(), 0
+    with open(folder.with_suffix(".log"), "ab") as log:
+        process = subprocess.Popen(
+            command("grade", folder, "--jobs", jobs, "--resume"), stdout=log, stderr=log
+        )
+    while process.poll() is None:
+        seconds = time.monotonic() - begin
+        if patience is not None and seconds > patience:
+            process.kill()
+            process.wait()
+            return seconds, largest, False
+        largest = max(largest, tree_bytes(process.pid))
+        time.sleep(0.5)
+    if process.returncode not in (0, 3):
+        raise SystemExit(f"grading ended with {process.returncode}: see {folder.with_suffix('.log')}")
+    return time.monotonic() - begin, largest, True
+
+
+def tree_bytes(pid):
+    """Memory that a process and its descendants have for themselves."""
+    total = 0
+    try:
+        family = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
+    except psutil.Error:
+        return 0
+    for process in family:
+        try:
+            size = process.memory_info()
+            total += size.rss - size.shared
+        except psutil.Error:
+            continue  # it has just ended
+    return total
+
+
+def judged(folder, expected):
+    """Sentences on each verdict that is not what it must be."""
+    for result in results.load(folder):
+        kind, _, statuses = expected[result.student]
+        for exercise in result.exercises:
+            wanted = statuses.get(exercise["name"])
+            is_forged = wanted == "no points" and exercise["points"]
+            is_lost = wanted in (OPEN, "not_attempted") and exercise["status"] != wanted
+            if is_forged or is_lost:
+                word = "forged" if is_forged else "lost"
+                verdict = f"{exercise['name']} {exercise['status']}: {exercise['message']}"
+                yield f"{word}: {result.student}, {kind}: {verdict}"
+        if result.problem and statuses:
+            yield f"lost: {result.student}, {kind}: {result.problem}"
+
+
+def bare(folder):
+    """The results without times, as bytes."""
+    listed = [result.without_times() for result in results.load(folder)]
+    return b"".join(json.dumps(entry, sort_keys=True).encode() + b"\n" for entry in listed)
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    for option, value in (("--count", 500), ("--kills", 10), ("--jobs", 2), ("--seed", 0)):
+        parser.add_argument(option, type=int, default=value)
+    chosen = parser.parse_args(arguments)
+    quiet, killed = chosen.folder / "undisturbed", chosen.folder / "killed"
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    listed = submissions(chosen.count, chosen.seed)
+    expected = write_download(chosen.folder / "class.zip", listed)
+    print(dict(Counter(kind.split()[0] for kind, *_ in listed)), flush=True)
+    subprocess.run(command("collect", quiet, chosen.folder / "class.zip"), stdout=subprocess.DEVNULL)
+    shutil.copytree(quiet, killed)
+    seconds, largest, _ = grade(quiet, chosen.jobs)
+    print(f"undisturbed: {seconds / 60:.1f} minutes, at most {largest / 2**30:.2f} GiB", flush=True)
+    draw = random.Random(chosen.seed)
+    for number in range(chosen.kills):
+        spent, _, ended = grade(killed, chosen.jobs, draw.uniform(0.3, 1.7) * seconds / (chosen.kills + 1))
+        count = len(list(killed.glob("results/*/*.json")))
+        print(
+            f"kill {number + 1} after {spent:.1f} s: {count} results{' (ended)' if ended else ''}", flush=True
+        )
+    spent, _, _ = grade(killed, chosen.jobs)
+    print(f"the rest: {spent / 60:.1f} minutes", flush=True)
+    return conclude(quiet, killed, expected)
+
+
+def conclude(quiet, killed, expected):
+    """Print what differs and where the time went; 1 where anything is not as it must be."""
+    problems = list(judged(quiet, expected))
+    if bare(quiet) != bare(killed):
+        for one, other in zip(results.load(quiet), results.load(killed), strict=False):
+            if one.without_times() != other.without_times():
+                problems.append(f"differs: {one.student}, {expected[one.student][0]}")
+    print(*problems, sep="\n")
+    listed = results.load(quiet)
+    statuses = Counter(exercise["status"] for result in listed for exercise in result.exercises)
+    total = Counter()
+    for result in listed:
+        total.update(result.cpu or {})
+    shares = ", ".join(f"{name} {value:.0f} s ({value / total.total():.0%})" for name, value in total.items())
+    print(f"{len(listed)} results, {dict(statuses)}")
+    print(f"processor time: {shares}")
+    print(f"{len(problems)} problems; results {'agree' if bare(quiet) == bare(killed) else 'differ'}")
+    return int(bool(problems) or bare(quiet) != bare(killed))
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONPATH", str(Path(__file__).resolve().parents[1]))
+    sys.exit(main(sys.argv[1:]))
