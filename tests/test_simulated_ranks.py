@@ -5,7 +5,7 @@ import pytest
 
 from rnnlab.scaling.all_reduce import ring_all_reduce
 from rnnlab.scaling.costs import Link, all_reduce_seconds
-from rnnlab.scaling.simulated_ranks import Deadlock, RankError, RankLost, run
+from rnnlab.scaling.simulated_ranks import Deadlock, RankError, RankLost, call, run
 from rnnlab.scaling.simulated_replay import replay
 from rnnlab.scaling.simulated_transfers import SCHEDULES, from_transfers, ring, schedule
 
@@ -160,6 +160,11 @@ def test_collectives_give_what_mpi_gives():
     assert [r[1] for r in results] == [1, 1, 1]
     assert [r[2] for r in results] == [None, None, [0, 1, 2]]
     assert [r[3] for r in results] == [[0, -1, -2]] * 3
+
+
+def test_a_function_is_called_on_each_rank_with_its_own_arguments():
+    results = call(lambda comm, number: comm.allreduce(number) - number, [{"number": n} for n in (1, 5, 9)])
+    assert results == [14, 10, 6]
 
 
 def test_ranks_that_all_send_before_they_receive_deadlock():

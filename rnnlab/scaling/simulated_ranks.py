@@ -9,7 +9,7 @@ A send waits for its receive, as MPI permits any send to do: a program that need
 found to deadlock here, and may run by luck on real ranks.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from rnnlab.scaling.costs import Link, check_ranks
 from rnnlab.scaling.simulated_world import Deadlock, RankError, RankLost, Request, Run, World, copied
 
-__all__ = ["LINK", "Communicator", "Deadlock", "RankError", "RankLost", "Run", "run"]
+__all__ = ["LINK", "Communicator", "Deadlock", "RankError", "RankLost", "Run", "call", "run"]
 
 LINK = Link.from_bandwidth(14, 6)  # network of rnnlab.scaling.model.TITANX_NODES
 SUM = "sum"
@@ -43,6 +43,14 @@ def run(
             raise ValueError(f"lost names rank {rank}; ranks are 0 to {ranks - 1}")
     world = World(ranks, link, algorithm, dict(lost or {}), Communicator)
     return world.run(program, arguments)
+
+
+def call(function: Callable[..., Any], arguments: Sequence[Mapping[str, Any]], **options: Any) -> list[Any]:
+    """What function(comm, **arguments[rank]) returns on each rank; options as in run.
+
+    The counterpart of `rnnlab.scaling.call.call_on_ranks` for machines that have no MPI.
+    """
+    return run(len(arguments), lambda comm: function(comm, **arguments[comm.rank]), **options).results
 
 
 class Communicator:
