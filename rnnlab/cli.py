@@ -31,7 +31,13 @@ import rnnlab
 from rnnlab.printable import printable
 
 BENCHMARKS = "bench.commands"
-PARTS = ("rnnlab.lab.commands", "rnnlab.grading.commands", "rnnlab.grading.classroom.commands", BENCHMARKS)
+PARTS = (
+    "rnnlab.lab.commands",
+    "rnnlab.grading.commands",
+    "rnnlab.grading.classroom.commands",
+    "rnnlab.scaling.commands",
+    BENCHMARKS,
+)
 BENCH = Path(rnnlab.__file__).parents[1] / "bench"  # beside the package in the course's folder, in no wheel
 UNUSABLE, OWN_FAULT, INTERRUPTED = 2, 3, 130  # 130: what a shell reports for Ctrl-C
 
@@ -77,6 +83,7 @@ def _add_absent(subparsers: argparse._SubParsersAction) -> None:
     """The benchmarks' commands where the package was installed alone: they say what is missing."""
     for name in ("bench", "record"):
         absent = subparsers.add_parser(name, help="measurements: only in the course's folder")
+        absent.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
         absent.set_defaults(handler=lambda chosen: _no_benchmarks(chosen.command))
 
 

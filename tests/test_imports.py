@@ -66,6 +66,7 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "ladder/persistent_grid.py": {"kernels"},
     "ladder/persistent_cluster.py": {"kernels"},
     "compiling/device_words.py": {"cuda", "simulator"},  # a word has a meaning in either world
+    "scaling/launch.py": {"lab"},  # how many cores there are for ranks
     "grading/overview.py": {"checks"},  # until learner.py, which joins the two, stands above both
     "grading/commands.py": {"checks"},
     "grading/grade.py": {"checks"},

@@ -1,9 +1,12 @@
 """What training left behind: the loss and the gradient's length at every step."""
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 WINDOW = 20  # steps: one minibatch's loss jumps about, the mean of twenty shows where it goes
 
@@ -17,7 +20,7 @@ class History:
     losses: list[float] = field(default_factory=list)
     norms: list[float] = field(default_factory=list)
 
-    def picture(self) -> Figure:
+    def picture(self) -> "Figure":
         """Loss and gradient norm over the steps; its finding in words is `alt()`."""
         from rnnlab.picture import PALETTE, canvas
 

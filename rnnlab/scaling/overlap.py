@@ -1,0 +1,122 @@
+"""Back-propagation layer by layer, so that a layer's gradient can be summed while the layers below still run.
+
+A weight's gradient is a sum over all time steps: it is complete only when the backward pass has gone through
+the whole layer, back to the first step.  So the layers run one after another, from the top down, and the
+gradient of each leaves for the other ranks as soon as its layer is done.  The lowest layer's gradient has
+nothing left to hide behind.
+
+A rung runs all layers in one call.  Here each layer is a network of its own, with the same parameters, so
+every rung can be cut at the layers, and computes the same numbers.  What is lost is the wavefront over layers
+and time, on which all layers finish together: the fastest schedule on one GPU leaves nothing to overlap with.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import State
+from rnnlab.network import Layer, Network
+from rnnlab.training.model import READOUT, Model
+from rnnlab.training.optimisers import Arrays
+from rnnlab.training.task import Batch
+
+Send = Callable[[str, Arrays], None]  # (bucket name, its complete gradients)
+
+
+class Saved(NamedTuple):
+    """What the backward pass needs of a forward pass."""
+
+    y: np.ndarray  # top layer's states [T,B,H]
+    layers: list[tuple[Network, Any]]  # of each layer: the network of this layer alone, what its rung saved
+
+
+class Result(NamedTuple):
+    """A rank's part of a step: its part of the loss, and when its backward pass began and ended."""
+
+    loss: float
+    start: float
+    end: float
+
+
+def layer_network(network: Network, index: int) -> Network:
+    """The network of one layer alone, which shares the arrays of the whole."""
+    layer = network.layer(index)
+    parameters = {f"{name}_l0": array for name, array in layer._asdict().items()}
+    return replace(network, input_size=layer.weight_ih.shape[1], layers=1, parameters=parameters)
+
+
+def predict(model: Model, x: np.ndarray, state: State | None, rung: Any) -> tuple[np.ndarray, State, Saved]:
+    """prediction [T,B,O], the state after the last step and Saved, from x [T,B,I]; like Model.predict."""
+    network, layers, final = model.network, [], []
+    state = network.zero_state(x.shape[1]) if state is None else state
+    for index in range(network.layers):
+        alone = layer_network(network, index)
+        x, last, saved = rung.forward(alone, x, tuple(part[index : index + 1] for part in state))
+        layers.append((alone, saved))
+        final.append(last)
+    state = tuple(np.concatenate(parts) for parts in zip(*final, strict=True))
+    return x @ model.weight_out.T + model.bias_out, state, Saved(x, layers)
+
+
+def backward_by_layer(
+    model: Model, saved: Saved, dprediction: np.ndarray, rung: Any
+) -> Iterator[tuple[str, Arrays]]:
+    """(bucket, gradients) when complete, from dprediction [T,B,O]: the readout, then layers from the top."""
+    rows = dprediction.reshape(-1, model.output_size)  # [T·B,O]
+    yield "readout", {"weight_out": rows.T @ saved.y.reshape(len(rows), -1), "bias_out": rows.sum(0)}
+    dy = dprediction @ model.weight_out  # [T,B,H]
+    for index in reversed(range(len(saved.layers))):
+        alone, saved_layer = saved.layers[index]
+        dlast = alone.zero_state(dy.shape[1])
+        dy, _, gradients = rung.backward(alone, saved_layer, dy, dlast)
+        yield bucket_name(index), {_of_layer(name, index): array for name, array in gradients.items()}
+
+
+def loss_and_send(
+    model: Model, loss: Callable, batch: Batch, share: float, chunk: int | None, rung: Any, send: Send
+) -> Result:
+    """Propagate this rank's sequences, x [T,B,I], and send each bucket of gradients when it is complete.
+
+    share: this rank's sequences over all sequences of the minibatch; loss and gradients are scaled by it.
+    Where the sequence is cut in chunks, a bucket is complete only in the first chunk's... last backward pass:
+    earlier chunks are added up, and the last one that counts sends.
+    """
+    T, weight = len(batch.x), batch.weight.sum()
+    starts = [t for t in range(0, T, chunk or T) if batch.weight[t : t + (chunk or T)].any()]
+    total, sums, state, begin = 0.0, {}, None, 0.0
+    for start in range(0, starts[-1] + 1, chunk or T):
+        x, target, steps = (array[start : start + (chunk or T)] for array in batch)
+        prediction, state, saved = predict(model, x, state, rung)
+        if start not in starts:
+            continue  # no step of this chunk counts: it only hands on its state
+        part = share * float(steps.sum() / weight)
+        of_chunk, dprediction = loss(prediction, target, steps)
+        total, begin = total + part * of_chunk, time.perf_counter()
+        for bucket, gradients in backward_by_layer(model, saved, part * dprediction, rung):
+            for name, array in gradients.items():
+                sums[name] = sums[name] + array if name in sums else array
+            if start == starts[-1]:
+                send(bucket, {name: sums[name] for name in gradients})
+    return Result(total, begin, time.perf_counter())
+
+
+def buckets(model: Model) -> dict[str, tuple[str, ...]]:
+    """Names of the parameters in each bucket, in the order in which the buckets are complete."""
+    layers = reversed(range(model.network.layers))
+    return {"readout": READOUT} | {
+        bucket_name(index): tuple(_of_layer(f"{name}_l0", index) for name in Layer._fields)
+        for index in layers
+    }
+
+
+def bucket_name(index: int) -> str:
+    """Name of the bucket with the gradients of one layer."""
+    return f"layer {index}"
+
+
+def _of_layer(name: str, index: int) -> str:
+    """weight_hh_l0 of the layer alone is weight_hh_l<index> of the whole network."""
+    return f"{name.removesuffix('_l0')}_l{index}"

@@ -1,0 +1,97 @@
+"""What one rank runs: `python -m rnnlab.scaling.rank FOLDER`, started by mpiexec (see launch).
+
+The folder holds settings.json, or call.json and inputs; the rank leaves its result or its error there.  An
+error on one rank ends all of them: the others would wait for its messages for ever.
+"""
+
+import json
+import os
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+LOOK = 0.5  # seconds between two looks whether the launcher is still there
+BOARD, SETTINGS, CALL, OUTCOME, NOTES = "board", "settings.json", "call.json", "outcome.json", "notes.txt"
+
+
+def pin(cores: list[int]) -> None:
+    """Run on these cores only, where the system can; an empty list leaves the choice to it."""
+    if cores and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, cores)
+
+
+def end_with(launcher: int) -> None:
+    """End this process soon after the launcher's: mpiexec may be killed, and its ranks would compute on."""
+    import psutil
+
+    try:
+        process = psutil.Process(launcher)
+    except psutil.NoSuchProcess:
+        os._exit(1)
+
+    def watch() -> None:
+        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+            time.sleep(LOOK)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="rnnlab launcher", daemon=True).start()
+
+
+def write_error(folder: Path, rank: int, error: BaseException) -> None:
+    """Leave the error for the launcher."""
+    text = {"rank": rank, "kind": type(error).__name__, "message": str(error)}
+    text["traceback"] = "".join(traceback.format_exception(error))
+    beside = folder / f".error{rank}"
+    beside.write_text(json.dumps(text), encoding="utf-8")
+    beside.replace(folder / f"error{rank}.json")
+
+
+def run(folder: Path, comm: Any) -> None:
+    """Train, or call the function, that the folder describes."""
+    from rnnlab.scaling.board import FINISHED, Board, Pen
+
+    rank = comm.Get_rank()
+    pen = Pen(Board(folder / BOARD, comm.Get_size()), rank)
+    if (folder / CALL).exists():
+        from rnnlab.scaling.call import call_here
+
+        call_here(folder, comm, pen)
+        pen.write(FINISHED)
+        return
+    from rnnlab.scaling import settings, train
+
+    wanted = settings.read((folder / SETTINGS).read_text(encoding="utf-8"))
+    outcome = train.train(comm, wanted, pen, lambda sentence: _note(folder, sentence))
+    if outcome["held_out"] is not None:  # rank 0
+        (folder / OUTCOME).write_text(json.dumps(outcome), encoding="utf-8")
+    pen.write(FINISHED)
+
+
+def main(folder: Path) -> None:
+    """Run as a rank, and end all ranks if that fails."""
+    start = json.loads((folder / "start.json").read_text(encoding="utf-8"))
+    end_with(start["launcher"])
+    from mpi4py import MPI
+
+    comm = MPI.COMM_WORLD
+    pin(start["cores"][comm.Get_rank()] if comm.Get_size() == len(start["cores"]) else [])
+    try:
+        run(folder, comm)
+    except BaseException as error:
+        write_error(folder, comm.Get_rank(), error)
+        comm.Abort(1)
+    sys.stdout.flush()
+    if start["survive"]:
+        os._exit(0)  # MPI's end waits for lost ranks, too
+
+
+def _note(folder: Path, sentence: str) -> None:
+    with open(folder / NOTES, "a", encoding="utf-8") as file:
+        file.write(sentence + "\n")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

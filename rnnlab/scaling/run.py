@@ -1,0 +1,102 @@
+"""A training run from outside: ranks are started, watched, and what they leave is read.
+
+`train_on_ranks` is what `rnnlab train --ranks N` and the lessons call.  If a rank is lost, one sentence says
+which, and from where the run can go on.
+"""
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rnnlab.scaling.faults import RankFailure
+from rnnlab.scaling.launch import PATIENCE, Launch, folder_for, sharing
+from rnnlab.scaling.rank import NOTES, OUTCOME, SETTINGS
+from rnnlab.scaling.settings import Settings
+from rnnlab.training import checkpoint
+
+Look = Callable[[np.ndarray], None]  # sees the ranks' lines of the board, again and again
+
+
+def train_on_ranks(
+    settings: Settings,
+    *,
+    note: Callable[[str], None] = print,
+    look: Look = lambda lines: None,
+    limit: float | None = None,
+    patience: float = PATIENCE,
+) -> dict[str, Any]:
+    """Train on real ranks of this machine; losses, held-out loss, baseline, and a table of the overlap.
+
+    limit: seconds for the whole run.  patience: seconds without a step.  Raises RankFailure if a rank is lost
+    or hangs; ValueError, OSError and FloatingPointError as `rnnlab.training.fit` does; RuntimeError where
+    ranks cannot be started here.
+    """
+    if settings.checkpoint is not None:
+        settings = replace(settings, checkpoint=str(Path(settings.checkpoint).absolute()))
+    if sentence := sharing(settings.ranks):
+        note(sentence)
+    with folder_for(settings.ranks, settings.survive) as folder:
+        (folder / SETTINGS).write_text(settings.json(), encoding="utf-8")
+        notes = Notes(folder / NOTES, note)
+
+        def look_and_note(lines: np.ndarray) -> None:
+            notes.pass_on()
+            look(lines)
+
+        launch = Launch(folder, settings.ranks, limit=limit, patience=patience, survive=settings.survive)
+        try:
+            launch.wait(look_and_note)
+        except RankFailure as error:
+            notes.pass_on()
+            _remove_parts(settings.checkpoint)
+            raise _with_remedy(error, settings.checkpoint) from error
+        notes.pass_on()
+        if not (folder / OUTCOME).exists():
+            raise _with_remedy(RankFailure("rank 0 was lost after the last step"), settings.checkpoint)
+        return json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
+
+
+class Notes:
+    """Sentences that rank 0 appends to a file, each passed on once."""
+
+    def __init__(self, path: Path, note: Callable[[str], None]):
+        self.path, self.note, self.count = path, note, 0
+
+    def pass_on(self) -> None:
+        """Pass on what is new."""
+        if not self.path.exists():
+            return
+        lines = self.path.read_text(encoding="utf-8").split("\n")[:-1]
+        for line in lines[self.count :]:
+            self.note(line)
+        self.count = len(lines)
+
+
+def _with_remedy(error: RankFailure, path: str | None) -> RankFailure:
+    """The same failure, with what is left of the run."""
+    whole = RankFailure(f"{error}. {_what_is_left(path)}")
+    whole.details = error.details
+    return whole
+
+
+def _what_is_left(path: str | None) -> str:
+    if path is None:
+        return "Nothing of the run is left: --checkpoint FILE would have saved it from time to time"
+    if not Path(path).exists():
+        return "It had not written its first checkpoint yet: begin again"
+    step = int(checkpoint.load(path)["step"])
+    return f"The checkpoint {path} is whole, of step {step}: --resume goes on from it, on any number of ranks"
+
+
+def _remove_parts(path: str | None) -> None:
+    """Remove what a rank that was killed had written of its next checkpoint."""
+    if path is None:
+        return
+    for part in Path(path).parent.glob(f".{Path(path).name}.*.part"):
+        with suppress(OSError):
+            part.unlink()

@@ -1,0 +1,84 @@
+"""Go on with the survivors: MPI's own fault tolerance (User-Level Failure Mitigation, in MPI 5 and Open MPI).
+
+Under `mpiexec --with-ft ulfm` a lost rank does not end the others: their next call raises.  Not every rank
+notices by itself, so the first one that does revokes the communicator, which makes every pending call raise.
+Then all survivors shrink to a communicator without the lost rank, agree on the step from which they go on,
+and share the minibatch anew.  A survivor is at most one step ahead of another, because no step ends without a
+contribution from every rank; so the state before the last step is all that must be remembered.
+"""
+
+from typing import Any
+
+from mpi4py import MPI
+
+from rnnlab.scaling.settings import equal_shares
+from rnnlab.scaling.team import Team
+from rnnlab.scaling.train import Run, make_sums
+
+
+def advance_with_survivors(run: Run) -> None:
+    """`Run.advance`, and at the end of the run an agreement; if a rank is lost, go on without it."""
+    comm = run.team.comm
+    comm.Set_errhandler(MPI.ERRORS_RETURN)
+    try:
+        run.advance()
+        if run.point.step == run.settings.steps and not run.must_save:
+            comm.Agree(1)  # all survivors leave the loop, or none
+    except MPI.Exception as error:
+        recover(run, error)
+
+
+def recover(run: Run, error: Exception) -> None:
+    """Shrink the team to its survivors and go back to the last step that all of them completed.
+
+    Raises RuntimeError if no rank is lost: then the error has another cause.
+    """
+    run.team.sums.stop()
+    run.team.comm.Revoke()
+    comm, steps = _survivors(run.team.comm, run.team.rank, run.point.step)
+    lost = sorted({*range(run.team.comm.Get_size())} - steps.keys())
+    if not lost:
+        raise RuntimeError(f"MPI failed although no rank is lost: {error}") from error
+    _go_back(run, min(steps.values()))
+    shares = equal_shares(run.settings.batch, comm.Get_size())
+    run.team = Team(comm, make_sums(comm, run.settings), shares, run.team.pen)
+    run.must_save = True
+    if run.team.rank == 0:
+        run.note(
+            f"{_subject(lost)} lost; {len(shares)} of {len(shares) + len(lost)} ranks go on from step "
+            f"{run.point.step} with {' + '.join(map(str, shares))} sequences"
+        )
+
+
+def _survivors(comm: Any, rank: int, step: int) -> tuple[Any, dict[int, int]]:
+    """A communicator of the survivors, and the step of each by its rank in the old one.
+
+    A further rank may be lost meanwhile: then some survivors have the answer and others an error, so all
+    agree whether everybody has it, and shrink again if not.
+    """
+    while True:
+        comm = comm.Shrink()
+        comm.Set_errhandler(MPI.ERRORS_RETURN)
+        try:
+            steps, complete = dict(comm.allgather((rank, step))), True
+        except MPI.Exception:
+            steps, complete = {}, False
+            comm.Revoke()
+        try:
+            if comm.Agree(complete):
+                return comm, steps
+        except MPI.Exception:
+            comm.Revoke()
+
+
+def _go_back(run: Run, step: int) -> None:
+    """Return to an earlier step if this rank is one ahead."""
+    if run.point.step == step:
+        return
+    run.point = run.last
+    del run.point.history.losses[step:], run.point.history.norms[step:]
+
+
+def _subject(lost: list[int]) -> str:
+    """Lost ranks as the beginning of a sentence."""
+    return f"rank {lost[0]} was" if len(lost) == 1 else f"ranks {', '.join(map(str, lost))} were"

@@ -1,0 +1,131 @@
+"""A team of ranks: the share of each in a training step, and what all must agree on.
+
+Every rank holds the whole model and draws the whole minibatch, of which it takes its own sequences.  So the
+sequences of step k are the same for any number of ranks, and a run can go on with fewer or more of them.
+Each rank's gradient is scaled by its share of the sequences before the sum, not after it: the sum of the
+ranks is then the gradient of the minibatch, however unequal the shares are.
+"""
+
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from rnnlab.scaling.all_reduce import pack, unpack
+from rnnlab.scaling.board import SUMMING, Pen
+from rnnlab.scaling.exposure import Step
+from rnnlab.scaling.overlap import Result, buckets, loss_and_send
+from rnnlab.training.model import Model
+from rnnlab.training.optimisers import Arrays
+from rnnlab.training.task import Batch
+
+STEPS_SHOWN = 50  # steps whose times are remembered
+
+
+class Team:
+    """This rank among the others of a communicator.
+
+    shares: sequences of each rank in a minibatch.  sums: background sums over the same ranks (sums, nccl).
+    """
+
+    def __init__(self, comm: Any, sums: Any, shares: tuple[int, ...], pen: Pen):
+        self.comm, self.sums, self.shares, self.pen = comm, sums, shares, pen
+        self.not_finite: list[str] = []  # what this rank computed in the last step and was not finite
+        self.timed_steps: deque[Step] = deque(maxlen=STEPS_SHOWN)
+
+    @property
+    def rank(self) -> int:
+        return self.comm.Get_rank()
+
+    def own(self, batch: Batch) -> Batch:
+        """This rank's sequences of a minibatch, x [T,B,I]."""
+        start = sum(self.shares[: self.rank])
+        mine = slice(start, start + self.shares[self.rank])
+        return Batch(batch.x[:, mine], batch.target[:, mine], batch.weight)
+
+    def loss_and_gradients(
+        self, model: Model, loss: Callable, batch: Batch, chunk: int | None, rung: Any
+    ) -> tuple[float, Arrays]:
+        """Loss and gradients of the whole minibatch, x [T,B,I], the same on every rank.
+
+        This is `rnnlab.training.loss_and_gradients` with the work shared; all ranks must call it.
+        """
+        self.not_finite, flat = [], {}
+
+        def send(bucket: str, gradients: Arrays) -> None:
+            flat[bucket] = pack(list(gradients.values()))
+            if not np.isfinite(flat[bucket]).all():
+                self.not_finite += [name for name, g in gradients.items() if not np.isfinite(g).all()]
+            self.sums.start(bucket, flat[bucket])
+
+        result = self._propagate(model, loss, batch, chunk, rung, send)
+        total_loss = np.array([result.loss])
+        self.sums.start("loss", total_loss)
+        self.pen.write(SUMMING)
+        self.timed_steps.append(Step(result, self.sums.finish()))
+        return float(total_loss[0]), _gradients(model, flat)
+
+    def explain_not_finite(self) -> str:
+        """What was not finite on which rank in the last step; all ranks must call it."""
+        findings = enumerate(self.comm.allgather(self.not_finite))
+        parts = [f"on rank {rank}: {', '.join(names)}" for rank, names in findings if names]
+        return f"not finite was, {'; '.join(parts)}" if parts else "only the sum of all ranks is not finite"
+
+    def check_agreement(self, facts: dict[str, str]) -> None:
+        """Raises ValueError on every rank, with the first difference, if ranks have different facts."""
+        of_ranks = self.comm.allgather(facts)
+        for name in sorted({name for others in of_ranks for name in others}):
+            values = [others.get(name, "nothing") for others in of_ranks]
+            other = next((rank for rank, value in enumerate(values) if value != values[0]), None)
+            if other is not None:
+                raise ValueError(
+                    f"ranks disagree: {name} is {values[0]} on rank 0 and {values[other]} on rank {other}; "
+                    "start all ranks with the same settings and the same packages"
+                )
+
+    def check_replicas(self, model: Model) -> None:
+        """Raises RuntimeError if the ranks' parameters, weights [G*H,I] and others, are not the same bits."""
+        digest = 0
+        for array in model.parameters.values():
+            digest = zlib.crc32(np.ascontiguousarray(array), digest)
+        digests = self.comm.allgather(digest)
+        if other := [rank for rank, value in enumerate(digests) if value != digests[0]]:
+            raise RuntimeError(
+                f"the parameters of rank {other[0]} are not those of rank 0: a sum gave ranks different "
+                "bits; nothing was written, and the last checkpoint is the place to go on from"
+            )
+
+    def on_rank_0(self, function: Callable[[], Any]) -> Any:
+        """Result of function() on rank 0, on every rank; if it raises there, every rank raises the same."""
+        outcome = None
+        if self.rank == 0:
+            try:
+                outcome = function(), None
+            except (OSError, ValueError) as error:
+                outcome = None, error
+        value, error = self.comm.bcast(outcome)
+        if error is not None:
+            raise error
+        return value
+
+    def _propagate(self, model, loss, batch, chunk, rung, send) -> Result:
+        mine, sequences = self.own(batch), self.shares[self.rank]
+        if sequences:
+            result = loss_and_send(model, loss, mine, sequences / sum(self.shares), chunk, rung, send)
+            self.not_finite += [] if np.isfinite(result.loss) else ["the loss"]
+            return result
+        for bucket, names in buckets(model).items():  # a rank without sequences adds zeros
+            send(bucket, {name: np.zeros_like(model.parameters[name]) for name in names})
+        return Result(0.0, time.perf_counter(), time.perf_counter())
+
+
+def _gradients(model: Model, flat: dict[str, np.ndarray]) -> Arrays:
+    """Gradients in the parameters' order, from one vector for each bucket."""
+    parameters, gradients = model.parameters, {}
+    for bucket, names in buckets(model).items():
+        arrays = unpack(flat[bucket], [parameters[name].shape for name in names])
+        gradients |= zip(names, arrays, strict=True)
+    return {name: gradients[name] for name in parameters}
