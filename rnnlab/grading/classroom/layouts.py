@@ -100,11 +100,11 @@ def _plain(path: str) -> Owner | None:
     if slash:
         return Owner(_clean(folder))
     stem = NUMBERED.sub("", path.rpartition(".")[0])
-    for lesson, notebook in checks.LESSONS.items():
-        for title in (notebook, lesson):
-            match = re.fullmatch(rf"(?:(?P<before>.+)[ _-]+)?{title}(?:[ _-]+(?P<after>.+))?", stem)
-            if match and (student := match["before"] or match["after"]):
-                return Owner(_clean(student))
+    for lesson in checks.LESSONS:
+        title = rf"(?:\d\d_)?{lesson}"
+        match = re.fullmatch(rf"(?:(?P<before>.+?)[ _-]+)??{title}(?:[ _-]+(?P<after>.+))?", stem)
+        if match and (student := match["before"] or match["after"]):
+            return Owner(_clean(student))
     return None
 
 
