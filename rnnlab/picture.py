@@ -6,6 +6,7 @@ and carries one sentence with its finding for those who hear the page instead of
 
 import html
 import io
+import os
 import struct
 from base64 import b64encode
 from collections.abc import Callable, Sequence
@@ -16,6 +17,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MultipleLocator
+
+from rnnlab.figure_table import settings_table, tables_of
+from rnnlab.slider_box import name_sliders, slider_box
 
 # Okabe and Ito's colours, which people with any common colour blindness can tell apart
 PALETTE = {
@@ -36,7 +40,7 @@ DPI = 96  # dots per inch: sharp enough on a laptop, and small enough to redraw 
 
 def show(figure: Figure, alt: str) -> None:
     """Displays a matplotlib figure; `alt` is the sentence that states its finding."""
-    picture = Picture(png(figure), alt)
+    picture = Picture(png(figure), alt, tables_of(figure))
     _forget(figure)
     display(picture)
 
@@ -78,6 +82,7 @@ class Picture:
 
     png: bytes
     alt: str
+    numbers: str = ""  # HTML of a table, closed until it is asked for
 
     def __repr__(self) -> str:
         return self.alt
@@ -94,7 +99,7 @@ class Picture:
         return f'<img src="{source}" width="{width}" height="{height}" alt="{alt}" style="{style}">'
 
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.tag(), "text/plain": self.alt}
+        return {"text/html": self.tag() + self.numbers, "text/plain": self.alt}
 
 
 class Slider(NamedTuple):
@@ -123,7 +128,14 @@ def slider_view(draw: Callable[..., Any], describe: Callable[..., str], **slider
     if isinstance(shown, Figure):
         # the layout found once holds: finding it again is a third of a redraw
         shown.set_layout_engine("none")
-    return View(still, _box(draw, describe, sliders, still) if widgets_run() else None)
+    if not widgets_run():
+        return View(still, None, settings_table(describe, sliders))
+
+    def show_at(**values: Any) -> tuple[str, str]:
+        finding = describe(**values)
+        return _pictured(draw(**values), finding).tag(), finding
+
+    return View(still, slider_box(show_at, sliders, (still.tag(), describe(**start))))
 
 
 @dataclass(frozen=True)
@@ -132,6 +144,7 @@ class View:
 
     still: Picture
     box: Any  # an ipywidgets box, or None
+    settings: str = ""  # HTML: what the picture says at other settings, where nothing can be moved
 
     def __repr__(self) -> str:
         return self.still.alt
@@ -139,14 +152,17 @@ class View:
     def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
         bundle = self.still._repr_mimebundle_()
         if self.box is None:
-            return bundle
+            return bundle | {"text/html": bundle.get("text/html", "") + self.settings}
+        name_sliders()
         # a front end that knows widgets takes the widget; any other one takes the picture
         widget = "application/vnd.jupyter.widget-view+json"
         return bundle | {widget: self.box._repr_mimebundle_()[widget]}
 
 
 def widgets_run() -> bool:
-    """Is there a kernel for a widget to talk to, and ipywidgets to talk with?"""
+    """Is there a kernel for a widget to talk to, and ipywidgets to talk with?  RNNLAB_WIDGETS=off says no."""
+    if os.environ.get("RNNLAB_WIDGETS") == "off":
+        return False
     try:
         import ipywidgets  # noqa: F401
         from IPython import get_ipython
@@ -157,55 +173,6 @@ def widgets_run() -> bool:
 
 def _pictured(shown: Any, alt: str):
     return Picture(png(shown), alt) if isinstance(shown, Figure) else shown
-
-
-def _box(draw, describe, sliders: dict[str, Slider], still: Picture):
-    import ipywidgets
-
-    controls = {name: _control(ipywidgets, slider) for name, slider in sliders.items()}
-    # not ipywidgets.Image: it has no text alternative, and given a title it breaks in the browser
-    alt = describe(**{name: slider.values[slider.start] for name, slider in sliders.items()})
-    image, line = ipywidgets.HTML(still.tag()), ipywidgets.HTML(_status(alt))
-
-    def redraw(_change) -> None:
-        values = {name: control.value for name, control in controls.items()}
-        alt = describe(**values)
-        image.value, line.value = _pictured(draw(**values), alt).tag(), _status(alt)
-
-    for control in controls.values():
-        control.observe(redraw, names="value")
-    rows = [_row(ipywidgets, sliders[name], control) for name, control in controls.items()]
-    return ipywidgets.VBox([image, line, *rows])
-
-
-def _control(ipywidgets, slider: Slider):
-    look = {
-        "description": slider.label,
-        "tooltip": slider.label,
-        "style": {"description_width": "11em"},
-        "layout": {"width": "min(36em, 100%)"},
-    }
-    values = slider.values
-    if isinstance(values[0], bool):
-        return ipywidgets.Checkbox(values[slider.start], **look)
-    if isinstance(values, range):  # a screen reader then hears the value; of a selection it hears the index
-        start = values[slider.start]
-        return ipywidgets.IntSlider(start, min=values[0], max=values[-1], step=values.step, **look)
-    return ipywidgets.SelectionSlider(options=slider.options(), index=slider.start, **look)
-
-
-def _row(ipywidgets, slider: Slider, control):
-    """The slider, with a play button beside it if it has one (the two are tied in the browser)."""
-    if not slider.play:
-        return control
-    values, play = slider.values, ipywidgets.Play(interval=400)
-    play.min, play.max, play.step, play.value = values[0], values[-1], values.step, control.value
-    ipywidgets.jslink((play, "value"), (control, "value"))
-    return ipywidgets.HBox([control, play])
-
-
-def _status(text: str) -> str:
-    return f'<div role="status" aria-live="polite" style="line-height:1.4">{html.escape(text)}</div>'
 
 
 def display(picture: Any) -> None:

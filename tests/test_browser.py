@@ -38,12 +38,17 @@ def test_lesson_00_runs_answers_and_moves(address, tmp_path):
 
         cell = learner.cell("explore_roofline")
         view = lambda: cell.find_element(By.CSS_SELECTOR, ".jp-OutputArea img").get_attribute("src")
-        said = lambda: cell.find_element(By.CSS_SELECTOR, '[role="status"]').text
+        text = lambda: cell.find_element(By.CSS_SELECTOR, '[role="status"]').text
         learner.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", cell)
-        before = until(lambda: (view(), said()), "the view is there")
+        handles = cell.find_elements(By.CSS_SELECTOR, ".noUi-handle")
+        until(lambda: all(handle.get_attribute("aria-label") for handle in handles), "sliders have names")
+        labels = [label.text for label in cell.find_elements(By.CSS_SELECTOR, ".widget-slider .widget-label")]
+        assert [handle.get_attribute("aria-label") for handle in handles] == labels
+        assert all(handle.get_attribute("aria-valuetext") for handle in handles)
+        before = until(lambda: (view(), text()), "the view is there")
         cell.find_element(By.CSS_SELECTOR, HANDLE).send_keys(Keys.ARROW_RIGHT)
         until(lambda: view() != before[0], "the picture has changed")
-        until(lambda: said() != before[1], "the line below it has changed")
+        until(lambda: text() != before[1], "the line below it has changed")
 
 
 def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(address, course, tmp_path):

@@ -31,6 +31,8 @@ GROUND = (
     "exercise_text",
     "cache_model",
     "lambert",
+    "figure_table",
+    "slider_box",
 )  # tools below the core
 TOOLS = (
     "exchange",
