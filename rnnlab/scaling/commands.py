@@ -113,12 +113,14 @@ class Lines:
 def _report(outcome: dict) -> str:
     first, last = outcome["losses"][0], outcome["losses"][-1]
     verdict = "better" if outcome["held_out"] < outcome["baseline"] else "no better"
-    return (
-        f"{outcome['overlap']}\n"
+    lines = (
+        outcome["overlap"],
         f"{outcome['ranks']} ranks, {outcome['steps']} steps: a minibatch's loss went from {first:.4g} "
-        f"to {last:.4g}; on held-out sequences it is {outcome['held_out']:.4g}, {verdict} than {outcome['baseline']:.4g}, "
-        f"the loss without training ({outcome['baseline_is']})"
+        f"to {last:.4g}.",
+        f"On held-out sequences the loss is {outcome['held_out']:.4g}, {verdict} than "
+        f"{outcome['baseline']:.4g}, the loss without training ({outcome['baseline_is']}).",
     )
+    return "\n".join(line for line in lines if line)
 
 
 def _say(sentence: str) -> None:

@@ -25,6 +25,7 @@ from rnnlab.scaling.board import FINISHED, Board
 from rnnlab.scaling.faults import failure
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SHARED = Path("/dev/shm")  # Linux's file system in memory
 SECONDS = 60.0  # that a call on ranks may take
 PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
 GRACE = 3.0  # seconds that mpiexec has to end by itself once a rank is gone
@@ -101,6 +102,8 @@ class Launch:
     ):
         self.folder, self.ranks, self.limit, self.patience = folder, ranks, limit, patience
         self.survive, self.board = survive, Board(folder / "board", ranks)
+        # MPI's shared memory is left behind where ranks are killed: in a folder of its own it can be removed
+        self.shared = tempfile.mkdtemp(prefix="rnnlab-ranks-", dir=SHARED if SHARED.is_dir() else folder)
         self.begin = time.time() - 1  # clocks of the system and of its processes differ by a tick
         program = program or [sys.executable, "-P", "-m", "rnnlab.scaling.rank"]
         with open(folder / "words.txt", "wb") as words:
@@ -136,6 +139,7 @@ class Launch:
                     process.kill()
         self.process.kill()
         self.process.wait()
+        shutil.rmtree(self.shared, ignore_errors=True)
 
     def _mpiexec(self) -> list[str]:
         as_root = ["--allow-run-as-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
@@ -148,7 +152,8 @@ class Launch:
         threads = dict.fromkeys(THREAD_VARIABLES, str(max(1, len(cores))))
         # a rank that waits leaves its core to another one, where ranks share cores
         yields = {} if cores else {"OMPI_MCA_mpi_yield_when_idle": "1"}
-        return {**os.environ, **threads, **yields, "TMPDIR": str(self.folder)}  # nothing is left behind there
+        places = {"TMPDIR": str(self.folder), "OMPI_MCA_btl_sm_backing_directory": self.shared}
+        return {**os.environ, **threads, **yields, **places}
 
     def _watch(self, look) -> str | None:
         """Wait for the end; the reason, if it is that time ran out."""

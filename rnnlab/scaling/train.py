@@ -7,7 +7,7 @@ the same sum, so their parameters stay equal without being sent; every checkpoin
 import os
 import platform
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +122,9 @@ def facts(settings: Settings, start: resume.Point, recipe: Recipe) -> dict[str, 
     """What must be equal on all ranks, as text: versions, settings, sizes, and the task's data."""
     shapes = {f"the shape of {name}": str(p.shape) for name, p in start.model.parameters.items()}
     versions = {"rnnlab": rnnlab.__version__, "NumPy": np.__version__, "Python": platform.python_version()}
-    settings = replace(settings, checkpoint=None)
     return (
         {f"the version of {package}": version for package, version in versions.items()}
-        | {name: str(value) for name, value in vars(settings).items()}
+        | {name: str(value) for name, value in vars(settings).items() if name != "checkpoint"}
         | resume.identity(start.model, recipe)
         | shapes
     )

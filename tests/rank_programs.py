@@ -1,0 +1,127 @@
+"""Programs that tests run on real ranks, through rnnlab.scaling.call: each gets a communicator of MPI."""
+
+import itertools
+
+import numpy as np
+from mpi4py import MPI
+
+from rnnlab import reference
+from rnnlab.compare import relative_error
+from rnnlab.ladder import one_big_gemm
+from rnnlab.scaling.all_reduce import average_gradients, ring_all_reduce
+from rnnlab.scaling.board import Pen
+from rnnlab.scaling.sums import MpiSums
+from rnnlab.scaling.team import Team
+from rnnlab.training import Model, cross_entropy, loss_and_gradients, mse
+from rnnlab.training.task import Batch
+
+T, B, O = 5, 7, 3
+SPLITS = [(7,), (3, 4), (1, 6), (0, 7), (2, 2, 3), (1, 5, 1), (2, 2, 2, 1), (4, 1, 0, 2)]
+WEIGHTS = [np.ones(T), np.array([0.0, 1, 2, 0, 0])]  # the second one ends before the last chunk
+KINDS = [("rnn_tanh", 1, None, mse), ("gru", 2, 2, cross_entropy), ("lstm", 3, 3, mse)]
+
+
+def problem(cell, layers, loss, dtype, weight):
+    """A model and a batch, the same on every rank."""
+    rng = np.random.default_rng(3)
+    x, target = rng.normal(size=(T, B, 2)).astype(dtype), rng.normal(size=(T, B, O)).astype(dtype)
+    if loss is cross_entropy:
+        target = rng.integers(0, O, (T, B))
+    return Model.create(cell, 2, 6, O, layers=layers, dtype=dtype, seed=1), Batch(x, target, weight)
+
+
+def oracle(model, batch, loss, chunk):
+    """Loss and gradients by the reference in float64, from the same rounded numbers."""
+    wide = lambda array: array.astype("float64") if array.dtype.kind == "f" else array
+    model = Model(model.network.astype("float64"), wide(model.weight_out), wide(model.bias_out))
+    return loss_and_gradients(model, loss, Batch(*map(wide, batch)), chunk, reference)
+
+
+def same(a, b):
+    """Are two pairs of loss and gradients the same bits?"""
+    return a[0] == b[0] and all(np.array_equal(a[1][name], b[1][name]) for name in b[1])
+
+
+def teams(comm):
+    """Communicators of the first 1, 2, 3 … ranks, of which this rank is one."""
+    for ranks in range(1, comm.Get_size() + 1):
+        part = comm.Split(0 if comm.Get_rank() < ranks else MPI.UNDEFINED, comm.Get_rank())
+        if part != MPI.COMM_NULL:
+            yield part
+
+
+def compare_splits(comm):
+    """Largest errors of any split against the oracle, and whether a second run gave the same bits."""
+    errors, equal = {"float32": 0.0, "float64": 0.0, "average": 0.0}, {"again": True, "one rank": True}
+    communicators = {part.Get_size(): part for part in teams(comm)}
+    for (cell, layers, chunk, loss), dtype, weight in itertools.product(
+        KINDS, ("float32", "float64"), WEIGHTS
+    ):
+        model, batch = problem(cell, layers, loss, dtype, weight)
+        exact, one = oracle(model, batch, loss, chunk), loss_and_gradients(model, loss, batch, chunk)
+        for split, background in itertools.product(SPLITS, (True, False)):
+            if len(split) not in communicators:
+                continue
+            sums = MpiSums(communicators[len(split)], background)
+            team = Team(sums.comm, sums, split, Pen(None, 0))
+            results = [team.loss_and_gradients(model, loss, batch, chunk, one_big_gemm) for _ in range(2)]
+            sums.stop()
+            largest = max(relative_error(results[0][1][name], exact[1][name]) for name in exact[1])
+            errors[dtype] = max(errors[dtype], largest, abs(results[0][0] / exact[0] - 1))
+            equal["again"] &= same(*results)
+            equal["one rank"] &= len(split) > 1 or same(results[0], one)
+            if dtype == "float64":
+                errors["average"] = max(
+                    errors["average"], error_of_average(team, model, batch, loss, chunk, exact)
+                )
+    return {name: np.array(value) for name, value in (errors | equal).items()}
+
+
+def error_of_average(team, model, batch, loss, chunk, exact):
+    """The largest error of average_gradients, from this rank's own mean gradients."""
+    mine = team.own(batch)
+    own = {name: np.zeros_like(array) for name, array in model.parameters.items()}
+    if sequences := mine.x.shape[1]:
+        own = loss_and_gradients(model, loss, mine, chunk)[1]
+    averages = average_gradients(team.comm, own, sequences)
+    return max(relative_error(averages[name], exact[1][name]) for name in own)
+
+
+def compare_rings(comm):
+    """Errors of the ring against MPI's all-reduce, whole numbers first, which leave no rounding."""
+    worst, exact, sent = 0.0, True, []
+    for part in teams(comm):
+        for size in (0, 1, 2, 3, 5, 1000, 4099):
+            whole = np.arange(size) * 7 % 13 + part.Get_rank() + 1.0
+            real = np.random.default_rng([size, part.Get_rank()]).normal(size=size)
+            sums = np.empty_like(whole), np.empty_like(real)
+            part.Allreduce(whole, sums[0])
+            part.Allreduce(real, sums[1])
+            sent.append((part.Get_size(), size, ring_all_reduce(part, whole)))
+            ring_all_reduce(part, real)
+            exact &= np.array_equal(whole, sums[0])
+            worst = max(worst, np.abs(real - sums[1]).max(initial=0))
+            exact &= len({array.tobytes() for array in part.allgather(real)}) == 1
+    return {"worst": np.array(worst), "exact": np.array(exact), "sent": np.array(sent)}
+
+
+def wait_for_ever(comm):
+    """A receive for which nobody sends, on rank 1."""
+    if comm.Get_rank() == 1:
+        comm.Recv(np.empty(1), source=0)
+
+
+def fail_on_rank_1(comm):
+    """An error on one rank, while the other one waits for it."""
+    if comm.Get_rank() == 1:
+        raise KeyError("weight_hh_l7")
+    comm.Barrier()
+
+
+def end_without_a_word(comm):
+    """An end of the process that nothing in Python sees."""
+    import os
+
+    if comm.Get_rank() == 1:
+        os._exit(5)
+    comm.Barrier()

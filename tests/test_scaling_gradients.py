@@ -1,0 +1,67 @@
+"""Gradients of real ranks are those of one process, for any split, and the same bits every time."""
+
+import numpy as np
+import pytest
+
+from rnnlab.compare import TOLERANCES
+from rnnlab.course import ROOT
+from rnnlab.scaling import launch
+from rnnlab.scaling.all_reduce import chunk_slices, pack, unpack
+from rnnlab.scaling.call import call_on_ranks
+from rnnlab.scaling.faults import RankFailure
+
+REASON = launch.why_not()
+real_ranks = pytest.mark.skipif(REASON is not None, reason=str(REASON))
+PROGRAMS = (ROOT / "tests/rank_programs.py").read_text(encoding="utf-8")
+
+
+def call(name, ranks, **options):
+    return call_on_ranks(PROGRAMS, [{}] * ranks, name=name, **options)
+
+
+def test_chunks_cover_an_array_once_and_may_be_empty():
+    for size in (0, 1, 3, 10, 11):
+        slices = chunk_slices(size, 4)
+        assert np.concatenate([np.arange(size)[chunk] for chunk in slices]).tolist() == list(range(size))
+        assert max(c.stop - c.start for c in slices) - min(c.stop - c.start for c in slices) <= 1
+
+
+def test_arrays_come_back_from_the_vector_that_carries_them():
+    arrays = [np.arange(6.0).reshape(2, 3), np.arange(2.0), np.array(7.0)]
+    flat = pack(arrays)
+    assert all(map(np.array_equal, unpack(flat, [array.shape for array in arrays]), arrays))
+
+
+@real_ranks
+def test_any_split_over_one_to_four_ranks_gives_the_gradients_of_one_process():
+    """Zero sequences on a rank, chunks, and steps that do not count among them."""
+    for result in call("compare_splits", ranks=4, seconds=120):
+        assert result["float32"] < TOLERANCES["float32"].gradient
+        assert result["float64"] < 1e-13
+        assert result["average"] < 1e-13
+        assert result["again"], "two runs differ"
+        assert result["one rank"], "one rank is not, bit for bit, the loop without ranks"
+
+
+@real_ranks
+def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays():
+    for result in call("compare_rings", ranks=4):
+        assert result["exact"]
+        assert result["worst"] < 1e-14
+        for ranks, size, sent in result["sent"]:
+            whole = 2 * (ranks - 1) / ranks * size * 8
+            assert abs(sent - whole) <= 2 * 8 * (ranks - 1)  # chunks differ by one number
+
+
+@real_ranks
+@pytest.mark.parametrize(
+    ("program", "words"),
+    [
+        ("wait_for_ever", r"did not end within 3 s: the last one is rank [01]"),
+        ("fail_on_rank_1", "rank 1 failed: KeyError: 'weight_hh_l7'"),
+        ("end_without_a_word", "rank 1 ended with status 5"),
+    ],
+)
+def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(program, words):
+    with pytest.raises(RankFailure, match=words):
+        call(program, ranks=2, seconds=3 if program == "wait_for_ever" else 60)
