@@ -5,8 +5,8 @@ Lines and bars have numbers; images, texts and patches have none here: the pictu
 
 import html
 import re
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -121,7 +121,7 @@ def plain(words: str) -> str:
     return words.replace("$", "").replace("\\", "").replace("\n", " ")
 
 
-def settings_table(describe, sliders: dict) -> str:
+def settings_table(describe: Callable[..., str], sliders: dict[str, Any]) -> str:
     """HTML of a closed `details` element: the findings of a view when one slider at a time is moved."""
     start = {name: slider.values[slider.start] for name, slider in sliders.items()}
     rows = []

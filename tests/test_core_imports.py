@@ -50,7 +50,7 @@ answers = {{}}
 for lesson in {LESSONS}:
     for exercise in checks.exercises(lesson):
         right, wrong = exercise.reference, exercise.make(exercise.mutants[0])
-        answers[exercise.name] = [str(learner.check(each).status) for each in (right, wrong)]
+        answers[exercise.name] = [str(learner.check(answer).status) for answer in (right, wrong)]
 print(json.dumps(answers))
 """
     return run_in_browser(program, tmp_path_factory.mktemp("home"))
@@ -59,8 +59,8 @@ print(json.dumps(answers))
 def test_every_exercise_of_lessons_00_to_05_is_checked_in_a_browser(verdicts):
     notebooks = [*ROOT.glob("exercises/0[0-5]_*.ipynb")]
     assert len(notebooks) == len(LESSONS)
-    asked = {name for lesson in LESSONS for name in _names(lesson)}
-    assert verdicts.keys() == asked
+    names = {name for lesson in LESSONS for name in _names(lesson)}
+    assert verdicts.keys() == names
 
 
 def _names(lesson):

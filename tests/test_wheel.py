@@ -75,8 +75,8 @@ def course(installed, tmp_path_factory):
 def test_the_wheel_holds_the_package_the_lessons_and_the_exercises_only(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     notebooks = {Path(name).parent.name + "/" + Path(name).name for name in names if name.endswith(".ipynb")}
-    here = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*.ipynb")]
-    assert notebooks == {path.relative_to(ROOT).as_posix() for path in here}
+    course = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*.ipynb")]
+    assert notebooks == {path.relative_to(ROOT).as_posix() for path in course}
     top = {name.split("/")[0] for name in names}
     assert {name.partition("-")[0] for name in top} == {"rnnlab"}
 
@@ -92,9 +92,9 @@ def test_no_answer_stands_in_the_wheel_in_plain_text(wheel):
     assert not [name for name, text in texts.items() if squeezed(BEGIN) in text and not name.endswith(".py")]
     answers = dict(answers_of_the_course())
     assert len(answers) > 50
-    told = [(name, where) for name, answer in answers.items()
+    copies = [(name, where) for name, answer in answers.items()
             for where, text in (texts | notebooks).items() if answer in text]  # fmt: skip
-    assert told == []
+    assert copies == []
 
 
 def answers_of_the_course():

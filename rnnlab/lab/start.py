@@ -68,12 +68,12 @@ def shipped() -> dict[str, Path]:
     """{name such as "notebooks/02_bptt.ipynb": file} of this version, in the clone or the wheel's data."""
     if (ROOT / "notebooks").is_dir():
         files = (path for folder in FOLDERS for path in (ROOT / folder).glob("*.ipynb"))
-        found = {path.relative_to(ROOT).as_posix(): path for path in files}
+        notebooks = {path.relative_to(ROOT).as_posix(): path for path in files}
     else:
-        found = dict(_data_files())
-    if not found:
+        notebooks = dict(_data_files())
+    if not notebooks:
         raise NoCourse("this installation of rnnlab has no lessons: install its wheel by pip, or clone it")
-    return dict(sorted(found.items()))
+    return dict(sorted(notebooks.items()))
 
 
 def read_note(folder: Path) -> dict:
