@@ -25,6 +25,7 @@ from rnnlab.scaling.board import FINISHED, Board
 from rnnlab.scaling.faults import failure
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+RANK_BYTES = 60_000_000  # of a rank without its data: Python, NumPy, Open MPI (53 MB measured)
 SHARED = Path("/dev/shm")  # Linux's file system in memory
 SECONDS = 60.0  # that a call on ranks may take
 PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
@@ -67,13 +68,20 @@ def sharing(ranks: int) -> str | None:
     return f"{ranks} ranks share {cores} core{plural}: the result is right, but no faster than with {cores}"
 
 
+def _too_many(ranks: int) -> str | None:
+    """Why so many ranks are too many for the memory of this machine; None if they are not."""
+    fitting = psutil.virtual_memory().available // RANK_BYTES
+    needed = f"{ranks} ranks need {ranks * RANK_BYTES / 1e9:.3g} GB of memory"
+    return f"{needed}: choose {fitting} at most, or simulated ranks" if ranks > fitting else None
+
+
 @contextmanager
 def folder_for(ranks: int, survive: bool = False) -> Iterator[Path]:
     """A temporary folder in which the launcher and so many ranks leave each other files.
 
     Raises RuntimeError, with the remedy, where ranks cannot be started.
     """
-    if reason := why_not():
+    if reason := why_not() or _too_many(ranks):
         raise RuntimeError(reason)
     with tempfile.TemporaryDirectory(prefix="rnnlab-ranks-") as name:
         folder = Path(name)

@@ -13,6 +13,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was asked for; all others are faults
 LOOK = 0.5  # seconds between two looks whether the launcher is still there
 BOARD, SETTINGS, CALL, OUTCOME, NOTES = "board", "settings.json", "call.json", "outcome.json", "notes.txt"
 
@@ -42,7 +43,9 @@ def end_with(launcher: int) -> None:
 
 def write_error(folder: Path, rank: int, error: BaseException) -> None:
     """Leave the error for the launcher."""
-    text = {"rank": rank, "kind": type(error).__name__, "message": str(error)}
+    kind = next((kind.__name__ for kind in PLAIN if isinstance(error, kind)), type(error).__name__)
+    message = (error.strerror if isinstance(error, OSError) else None) or str(error)
+    text = {"rank": rank, "kind": kind, "message": message}
     text["traceback"] = "".join(traceback.format_exception(error))
     beside = folder / f".error{rank}"
     beside.write_text(json.dumps(text), encoding="utf-8")

@@ -36,11 +36,13 @@ def train_on_ranks(
     or hangs; ValueError, OSError and FloatingPointError as `rnnlab.training.fit` does; RuntimeError where
     ranks cannot be started here.
     """
+    if not patience > 0:
+        raise ValueError(f"patience is {patience}, expected a number of seconds above 0")
     if settings.checkpoint is not None:
         settings = replace(settings, checkpoint=str(Path(settings.checkpoint).absolute()))
-    if sentence := sharing(settings.ranks):
-        note(sentence)
     with folder_for(settings.ranks, settings.survive) as folder:
+        if sentence := sharing(settings.ranks):
+            note(sentence)
         (folder / SETTINGS).write_text(settings.json(), encoding="utf-8")
         notes = Notes(folder / NOTES, note)
 

@@ -3,6 +3,7 @@
 Everything that a user can get wrong is checked here, before a rank is started.
 """
 
+import inspect
 import json
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
@@ -69,6 +70,7 @@ class Settings:
             raise ValueError("resume needs a checkpoint: name its file")
         self._check_shares()
         self._check_rung()
+        self.recipe()  # the optimiser checks its own numbers
 
     @property
     def shares(self) -> tuple[int, ...]:
@@ -77,11 +79,11 @@ class Settings:
 
     def of_task(self) -> Task:
         """The task, with its options.  Raises ValueError for an option that it does not have."""
-        try:
-            return TASKS[self.task](**self.task_options)
-        except TypeError as error:
-            options = ", ".join(self.task_options)
-            raise ValueError(f"the task {self.task} does not take the options {options}: {error}") from error
+        known = inspect.signature(TASKS[self.task]).parameters
+        if unknown := self.task_options.keys() - known:
+            names = ", ".join(sorted(unknown))
+            raise ValueError(f"the task {self.task} has no option {names}; it has {', '.join(known)}")
+        return TASKS[self.task](**self.task_options)
 
     def model(self) -> Model:
         """The untrained model, equal on every rank."""

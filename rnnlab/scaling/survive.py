@@ -36,12 +36,13 @@ def recover(run: Run, error: Exception) -> None:
     run.team.sums.stop()
     run.team.comm.Revoke()
     comm, steps = _survivors(run.team.comm, run.team.rank, run.point.step)
-    lost = sorted({*range(run.team.comm.Get_size())} - steps.keys())
+    members = tuple(run.team.members[rank] for rank in sorted(steps))
+    lost = sorted({*run.team.members} - {*members})
     if not lost:
         raise RuntimeError(f"MPI failed although no rank is lost: {error}") from error
     _go_back(run, min(steps.values()))
     shares = equal_shares(run.settings.batch, comm.Get_size())
-    run.team = Team(comm, make_sums(comm, run.settings), shares, run.team.pen)
+    run.team = Team(comm, make_sums(comm, run.settings), shares, run.team.pen, members)
     run.must_save = True
     if run.team.rank == 0:
         run.note(

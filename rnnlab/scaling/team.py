@@ -29,10 +29,14 @@ class Team:
     """This rank among the others of a communicator.
 
     shares: sequences of each rank in a minibatch.  sums: background sums over the same ranks (sums, nccl).
+    members: the number that each rank had at the start, where some have been lost since.
     """
 
-    def __init__(self, comm: Any, sums: Any, shares: tuple[int, ...], pen: Pen):
+    def __init__(
+        self, comm: Any, sums: Any, shares: tuple[int, ...], pen: Pen, members: tuple[int, ...] = ()
+    ):
         self.comm, self.sums, self.shares, self.pen = comm, sums, shares, pen
+        self.members = members or tuple(range(len(shares)))
         self.not_finite: list[str] = []  # what this rank computed in the last step and was not finite
         self.timed_steps: deque[Step] = deque(maxlen=STEPS_SHOWN)
 
