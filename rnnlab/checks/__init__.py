@@ -17,6 +17,7 @@ LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and
     "gemm_shapes": "05_gemm_shapes",
     "numba_cpu": "06_numba_cpu",
     "parallel_cpu": "07_parallel_cpu",
+    "packed_products": "08_packed_products",
     "cuda_first_kernels": "09_cuda_first_kernels",
     "cuda_shared_memory": "10_cuda_shared_memory",
     "naive_gpu_rnn": "11_naive_gpu_rnn",

@@ -6,7 +6,7 @@ they share (roles, arrows, sizes) stands in roles.py, the shapes in pen.py.
 
 from collections.abc import Callable
 
-from rnnlab.drawings import arithmetic, kernels, recurrence, schedules
+from rnnlab.drawings import arithmetic, kernels, packing, recurrence, schedules
 from rnnlab.drawings.pen import Sheet
 from rnnlab.picture import Slider, display, slider_view
 
@@ -21,6 +21,7 @@ DRAWINGS: dict[str, Callable[[], Sheet]] = {  # in the order of the lessons that
         arithmetic.equal_arithmetic,
         arithmetic.passes_over_memory,
         arithmetic.threads_and_barriers,
+        packing.packed_panels,
         kernels.grid_block_warp,
         kernels.shared_tile,
         kernels.launch_timeline,

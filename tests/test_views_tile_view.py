@@ -1,0 +1,74 @@
+"""The picture of a tile shows the registers, loads and cycles that can be counted by hand."""
+
+import pytest
+
+from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
+from rnnlab.picture import png
+from rnnlab.views.tile_view import (
+    EMPTY,
+    REGISTERS,
+    ROWS,
+    SPILLED,
+    STATES,
+    SUM,
+    VECTORS,
+    WEIGHTS,
+    cells,
+    cycles,
+    explore_tile,
+    figure_tile,
+    finding,
+)
+
+MEASURED = {(8, 2): 240.0, (12, 2): 60.0}
+
+
+@pytest.mark.parametrize("registers", REGISTERS)
+def test_each_sum_is_in_a_register_or_spilled_and_nothing_else_is_drawn(registers):
+    for rows in (ROWS[0], 5, ROWS[-1]):
+        for vectors in (VECTORS[0], 2, VECTORS[-1]):
+            seen = cells(Tile(rows, vectors), Core(registers=registers)).ravel().tolist()
+            counts = {kind: seen.count(kind) for kind in (SUM, SPILLED, WEIGHTS, STATES)}
+            assert counts[SUM] + counts[SPILLED] == rows * vectors
+            assert counts[SUM] == min(rows * vectors, registers - vectors - 1)
+            assert (counts[WEIGHTS], counts[STATES]) == (vectors, rows)
+            assert seen.count(EMPTY) == len(seen) - sum(counts.values())
+
+
+@pytest.mark.parametrize(
+    ("tile", "registers", "counted"),
+    [
+        ((8, 2), 32, (8, 5, 4)),  # 16 multiply-adds at 2 a cycle; 8 + 2 loads at 2 a cycle
+        ((4, 1), 32, (2, 2.5, 4)),
+        ((6, 3), 16, (9, (6 + 3 + 2 * 6) / 2, 4)),  # 22 of 16 registers: 6 sums are loaded and stored
+    ],
+)
+def test_cycles_are_those_counted_by_hand_and_the_longest_gives_the_predicted_rate(tile, registers, counted):
+    core = Core(registers=registers)
+    assert cycles(Tile(*tile), core) == pytest.approx(counted)
+    assert predicted_rate(Tile(*tile), core) == pytest.approx(counted[0] / max(counted))
+
+
+def test_finding_states_registers_spills_loads_and_both_rates():
+    assert "19 of 32 registers, nothing spilled; 0.62 loads" in finding(8, 2, 32)
+    assert finding(8, 2, 32, MEASURED).endswith("measured 240.0 GFLOP/s, 100% of the fastest tile.")
+    assert "11 sums spilled" in finding(12, 2, 16, MEASURED)
+    assert "25% of the fastest tile" in finding(12, 2, 16, MEASURED)
+    assert finding(3, 3, 16, MEASURED).endswith("this tile was not measured.")
+
+
+def test_figure_moves_with_the_tile():
+    early = png(figure_tile(8, 2, 32, MEASURED))
+    assert early.startswith(b"\x89PNG")
+    assert early != png(figure_tile(12, 2, 16, MEASURED))
+
+
+def test_view_outside_a_kernel_is_a_still_picture():
+    view = explore_tile(MEASURED, 16)
+    assert view.box is None
+    assert "4 rows by 1 vectors: 6 of 16 registers" in view.still.alt
+
+
+def test_registers_that_no_processor_has_are_refused():
+    with pytest.raises(ValueError, match="registers is 20, expected one of 16, 32"):
+        explore_tile(registers=20)
