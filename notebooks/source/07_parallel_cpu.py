@@ -372,4 +372,4 @@ print(f"\nclaim: {verdict} here, with {cores} cores: {reached}")
 # - J. Ragan-Kelley et al., *Halide*, PLDI 2013: schedules apart from algorithms.
 # - [docs/halide.md](../docs/halide.md) and [docs/performance.md](../docs/performance.md): how the two records were made.
 #
-# Next: [09 · First kernels](09_cuda_first_kernels.ipynb)
+# Next: [08 · A product in Python](08_packed_products.ipynb)
