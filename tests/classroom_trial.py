@@ -1,6 +1,9 @@
 """A class of synthetic students, graded twice: undisturbed, and killed at random moments and resumed.
 
-    python tests/classroom_trial.py FOLDER [--count 500] [--kills 10] [--jobs 2] [--seed 0]
+    python tests/classroom_trial.py FOLDER [--count 500] [--kills 10] [--jobs 2] [--seed 0] [--rows N]
+
+--rows: at most so many notebooks with known mistakes for each lesson, one mistake in each exercise of each.
+--together MINUTES: both runs at once, with the kills within so many minutes.
 
 Run by hand, outside `make test`: it takes the better part of an hour. Honest notebooks, every known mistake,
 every attack of docs/attacks.md, untouched and damaged notebooks. It ends with 1 where the two runs differ,
@@ -16,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from collections import Counter
@@ -96,7 +100,7 @@ def mistakes_of(lesson):
     return [dict(filter(None, row)) for row in zip_longest(*columns)]
 
 
-def submissions(count, seed):
+def submissions(count, seed, rows):
     """[(kind, lesson, bytes, expected status by exercise), ...] of a class."""
     draw = random.Random(seed)
     listed = []
@@ -104,9 +108,8 @@ def submissions(count, seed):
         lesson, book, expected = attacked(attack)
         listed.append((f"attack {attack.name}", lesson, packed(book), expected))
     for lesson in checks.LESSONS:
-        listed += [
-            (f"mistakes of {lesson}", lesson, *pair(mistaken(lesson, row))) for row in mistakes_of(lesson)
-        ]
+        for row in mistakes_of(lesson)[:rows]:
+            listed.append((f"mistakes of {lesson}", lesson, *pair(mistaken(lesson, row))))
         untouched = packed(book_of(lesson, "exercises"))
         listed.append(
             ("untouched", lesson, untouched, dict.fromkeys(checks.catalogue(lesson), "not_attempted"))
@@ -208,28 +211,44 @@ def bare(folder):
 def main(arguments):
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    for option, value in (("--count", 500), ("--kills", 10), ("--jobs", 2), ("--seed", 0)):
+    options = {"--count": 500, "--kills": 10, "--jobs": 2, "--seed": 0, "--rows": None, "--together": 0}
+    for option, value in options.items():
         parser.add_argument(option, type=int, default=value)
     chosen = parser.parse_args(arguments)
     quiet, killed = chosen.folder / "undisturbed", chosen.folder / "killed"
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    listed = submissions(chosen.count, chosen.seed)
+    listed = submissions(chosen.count, chosen.seed, chosen.rows)
     expected = write_download(chosen.folder / "class.zip", listed)
     print(dict(Counter(kind.split()[0] for kind, *_ in listed)), flush=True)
     subprocess.run(command("collect", quiet, chosen.folder / "class.zip"), stdout=subprocess.DEVNULL)
     shutil.copytree(quiet, killed)
-    seconds, largest, _ = grade(quiet, chosen.jobs)
-    print(f"undisturbed: {seconds / 60:.1f} minutes, at most {largest / 2**30:.2f} GiB", flush=True)
-    draw = random.Random(chosen.seed)
-    for number in range(chosen.kills):
-        spent, _, ended = grade(killed, chosen.jobs, draw.uniform(0.3, 1.7) * seconds / (chosen.kills + 1))
-        count = len(list(killed.glob("results/*/*.json")))
-        print(
-            f"kill {number + 1} after {spent:.1f} s: {count} results{' (ended)' if ended else ''}", flush=True
-        )
-    spent, _, _ = grade(killed, chosen.jobs)
-    print(f"the rest: {spent / 60:.1f} minutes", flush=True)
+    if chosen.together:
+        other = threading.Thread(target=with_kills, args=(killed, chosen, 60 * chosen.together))
+        other.start()
+        undisturbed(quiet, chosen)
+        other.join()
+    else:
+        with_kills(killed, chosen, undisturbed(quiet, chosen))
     return conclude(quiet, killed, expected)
+
+
+def undisturbed(folder, chosen):
+    """Grade a class without a kill; its seconds."""
+    seconds, largest, _ = grade(folder, chosen.jobs)
+    print(f"undisturbed: {seconds / 60:.1f} minutes, at most {largest / 2**30:.2f} GiB", flush=True)
+    return seconds
+
+
+def with_kills(folder, chosen, seconds):
+    """Grade a class with kills at random moments of so many seconds."""
+    draw, begin = random.Random(chosen.seed), time.monotonic()
+    for number in range(chosen.kills):
+        spent, _, ended = grade(folder, chosen.jobs, draw.uniform(0.3, 1.7) * seconds / (chosen.kills + 1))
+        count = len(list(folder.glob("results/*/*.json")))
+        end = " (it had ended)" if ended else ""
+        print(f"kill {number + 1} after {spent:.1f} s: {count} results{end}", flush=True)
+    grade(folder, chosen.jobs)
+    print(f"killed and resumed: {(time.monotonic() - begin) / 60:.1f} minutes", flush=True)
 
 
 def conclude(quiet, killed, expected):

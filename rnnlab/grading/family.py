@@ -1,6 +1,6 @@
 """All processes that come from one: found again wherever they went, counted, and ended together.
 
-A process may leave its session, and its parent may die; it then belongs to the nearest ancestor that asks for
+A process may leave its session, and its parent may die; it then belongs to the nearest ancestor that adopts
 orphans. While a worker runs, the judge is that ancestor (on Linux), so nothing of it can get away.
 """
 
@@ -16,6 +16,7 @@ from collections import defaultdict
 import psutil
 
 ADOPT_ORPHANS = 36  # prctl's PR_SET_CHILD_SUBREAPER
+MOMENT = 0.002  # seconds between two looks whether what was killed has ended
 PATIENCE = 10.0  # seconds until processes that do not end are left alone
 
 
@@ -31,10 +32,10 @@ class Family:
     Whatever else this process starts meanwhile counts as one of them: start nothing while a worker runs.
     """
 
-    def __init__(self) -> None:
-        self.earlier = {child.pid for child in psutil.Process().children()}
+    def __init__(self, host: int | None = None) -> None:
+        self.host = host  # the server that has forked the worker: only its descendants count
+        self.earlier = set() if host else {child.pid for child in psutil.Process().children()}
         self.first: int | None = None  # the worker's pid: whoever started it reaps it
-        self.host: int | None = None  # the server that has forked the worker: only its descendants count
 
     def members(self) -> list[psutil.Process]:
         """Those alive now. One look at all processes: between two, an orphan changes its parent and is in
@@ -62,6 +63,8 @@ class Family:
     def end(self) -> bool:
         """Kill every member; False if some are still there after a while. They are stopped first: none may
         fork on."""
+        if self.host is not None:
+            return self._end_namespaces()
         until = time.monotonic() + PATIENCE
         looks_without = 0
         while looks_without < 2 and time.monotonic() < until:
@@ -73,6 +76,19 @@ class Family:
                         member.send_signal(action)
             self._reap()
         return looks_without == 2
+
+    def _end_namespaces(self) -> bool:
+        """Kill the first process of each namespace; the kernel ends all others in it."""
+        until = time.monotonic() + PATIENCE
+        while time.monotonic() < until:
+            members = self.members()
+            if not members:
+                return True
+            for member in members:
+                with contextlib.suppress(psutil.Error):
+                    member.kill()
+            time.sleep(MOMENT)
+        return False
 
     def _reap(self) -> None:
         """Let go of orphans that have ended."""

@@ -124,14 +124,14 @@ class Worker:
 
     def _launch(self, settings: dict, folder: str, ends: tuple[int, int]) -> None:
         """Fork the process from a server where the sandbox has one, else start it as a program."""
-        self.family = Family()
         if self.box.fork is not None:
             try:
                 self.process = self.box.fork(self.asked, settings, *ends)
             except OSError as error:
                 raise NotStarted(self.name, str(error)) from error
-            self.family.host = self.process.pid
+            self.family = Family(self.process.pid)
             return
+        self.family = Family()
         self.process = subprocess.Popen(
             self.box.command(json.dumps(settings)),
             stdin=subprocess.DEVNULL,
