@@ -1,7 +1,7 @@
 # Everything here does its own set-up: Python 3.11 to 3.14 is all that must be there. `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab update test test-cuda test-gpu check course peers gpu-peers environment test-environment
+.PHONY: help lab update test test-cuda test-gpu check course site peers gpu-peers environment test-environment
 
 # packages of another system (ROS, modules of a cluster) would come before the course's
 unexport PYTHONPATH PYTHONHOME
@@ -39,7 +39,7 @@ environment:  # what a learner needs, and no more; without a network, an older o
 
 test-environment:
 	$(USABLE_PYTHON)
-	$(SET_UP) .venv 'lab,dev$(CUDA_PART)$(CI_PART)'
+	$(SET_UP) .venv 'lab,dev,site$(CUDA_PART)$(CI_PART)'
 
 lab: environment  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-browser --port 8888" for a server)
 	@.venv/bin/python -m rnnlab.cli lab $(OPTIONS)
@@ -77,6 +77,11 @@ gpu-peers:  ## put PyTorch beside CuPy, for `rnnlab bench gpu` to measure agains
 
 course: environment  ## build notebooks/, exercises/ and solutions/ from their sources
 	@.venv/bin/python -m rnnlab.course
+
+site:  ## build the static site in build/site (OPTIONS="--repository https://github.com/NAME/rnnlab --tag v0.1.0")
+	$(USABLE_PYTHON)
+	$(SET_UP) .venv 'lab,site$(CUDA_PART)'
+	@.venv/bin/python -m pages $(OPTIONS)
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' Makefile

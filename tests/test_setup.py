@@ -39,21 +39,21 @@ def required(*extras):
 
 def closure(requirements):
     """{name: version} of every installed distribution that the requirements need, however indirectly."""
-    found, todo = {}, [(canonicalize_name(r.name), {*r.extras}) for r in requirements]
+    result, todo = {}, [(canonicalize_name(r.name), {*r.extras}) for r in requirements]
     while todo:
         name, extras = todo.pop()
         try:
             distribution = metadata.distribution(name)
         except metadata.PackageNotFoundError:
             continue  # an optional build that this machine has no use for
-        if name in found and not extras:
+        if name in result and not extras:
             continue
-        found[name] = distribution.version
+        result[name] = distribution.version
         for line in distribution.requires or []:
             needed = Requirement(line)
             if any(not needed.marker or needed.marker.evaluate({"extra": e}) for e in ["", *extras]):
                 todo.append((canonicalize_name(needed.name), {*needed.extras}))
-    return found
+    return result
 
 
 def test_the_pins_are_names_and_versions_only():
@@ -62,7 +62,7 @@ def test_the_pins_are_names_and_versions_only():
     assert [*PINS] == sorted(PINS)
 
 
-PINNED = [each for each in required(*EXTRAS) if not CHOSEN_BY_CUDA.fullmatch(each.name)]
+PINNED = [entry for entry in required(*EXTRAS) if not CHOSEN_BY_CUDA.fullmatch(entry.name)]
 
 
 @pytest.mark.parametrize("requirement", PINNED, ids=lambda r: r.name)
@@ -116,6 +116,8 @@ def test_the_extras_are_the_documented_ones():
         "peers",
         "scale",
         "teach",
+        "site",
+        "lite",
         "dev",
     }
 
@@ -169,8 +171,8 @@ TARGETS = "lab update test test-cuda test-gpu check course peers gpu-peers".spli
 
 
 def test_make_names_its_targets():
-    said = make("help", PATH="/usr/bin:/bin").stdout
-    assert all(f"make {target}" in said for target in TARGETS)
+    text = make("help", PATH="/usr/bin:/bin").stdout
+    assert all(f"make {target}" in text for target in TARGETS)
 
 
 def test_make_has_an_environment_of_its_own_for_numba_cuda_and_one_with_cupy_and_pytorch():
@@ -206,14 +208,14 @@ def test_make_installs_a_gpu_build_only_where_it_is_told_of_one():
 
 
 def test_make_sets_up_the_peers_apart_from_the_course():
-    said = make("--dry-run", "--always-make", "peers", PATH="/usr/bin:/bin").stdout
-    assert ".venv-peers 'peers,halide'" in said
+    text = make("--dry-run", "--always-make", "peers", PATH="/usr/bin:/bin").stdout
+    assert ".venv-peers 'peers,halide'" in text
 
 
 def test_halide_and_nvidias_compilers_are_installed_by_continuous_integration_only():
     plan = lambda **more: make("--dry-run", "--always-make", "test", PATH="/usr/bin:/bin", **more).stdout
     system, machine = platform.system(), platform.machine()
-    extras = "'lab,dev,compile,halide,emulate,teach'"
+    extras = "'lab,dev,site,compile,halide,emulate,teach'"
     assert (extras in plan(CI="true")) == ((system, machine) == ("Linux", "x86_64"))
     assert "compile" not in plan()
     assert ".venv 'lab'" in make("--dry-run", "lab", PATH="/usr/bin:/bin", CI="true").stdout

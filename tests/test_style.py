@@ -22,26 +22,10 @@ PRONOUNS = set(  # and participles: a name is the noun that the field's manuals 
     "each found told asked kept said given made sent held there here nothing some".split()
 )
 NO_OPENINGS = {"Of", "As", "Who", "By"}  # a docstring begins with a noun or a verb
-NOT_YET_CONVERTED = (  # folders and files that still have such names; a list that only gets shorter
-    "docs",
-    "bench",
-    "rnnlab/checks",
-    "rnnlab/course.py",
-    "rnnlab/kernels/persistence",
-    "rnnlab/ladder/persistent.py",
-    "rnnlab/lab",
-    "rnnlab/gpu/card.py",
-    "rnnlab/gpu/cublas.py",
-    "rnnlab/gpu/pointwise.py",
-    "rnnlab/gpu/run_cuda.py",
-    "rnnlab/simulator",
-    "rnnlab/views",
-    "tests",
-)
-CONVERTED_WIDGETS = ("rnnlab/views/schedule_", "rnnlab/views/step_view.py")
 NO_NAMES = re.compile(r"^(get|do)_|_v\d+$|^(helper|utils?|tmp|ret)$")
 
-PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *ROOT.glob("bench/**/*.py"), *ROOT.glob("docs/*.py")])
+PROGRAMS = [*ROOT.glob("bench/**/*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("docs/*.py")]
+PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *PROGRAMS])
 ANSWERS = sorted(ROOT.glob("tests/answers/*/*.py"))  # cells of programs as learners write them
 TESTS = sorted({*ROOT.glob("tests/**/*.py")} - {*ANSWERS})
 COLLECTIONS = {"faulty_kernels.py", "sound_kernels.py"}  # one kernel after another, in the styles of others
@@ -94,12 +78,6 @@ def test_a_function_fits_on_a_screen_and_nests_little(path):
         assert not NO_NAMES.search(f.name), f"{f.name}: a function is named by what it returns or does"
 
 
-def is_converted(path):
-    return name(path).startswith(CONVERTED_WIDGETS) or not any(
-        name(path) == start or name(path).startswith(f"{start}/") for start in NOT_YET_CONVERTED
-    )
-
-
 def assigned(node):
     """Names of variables, parameters and fields that a tree introduces, with their lines."""
     for child in ast.walk(node):
@@ -109,7 +87,7 @@ def assigned(node):
             yield child.id, child.lineno
 
 
-@pytest.mark.parametrize("path", [path for path in [*PACKAGE, *TESTS] if is_converted(path)], ids=name)
+@pytest.mark.parametrize("path", [*PACKAGE, *TESTS], ids=name)
 def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb(path):
     module = tree(path)
     pronouns = [f"line {line}: {word}" for word, line in assigned(module) if word in PRONOUNS]
@@ -117,12 +95,6 @@ def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb(path):
     for node in [module, *functions(module), *(n for n in ast.walk(module) if isinstance(n, ast.ClassDef))]:
         first = (ast.get_docstring(node) or " ").split(" ")[0]
         assert first not in NO_OPENINGS, f"{getattr(node, 'name', 'module')}: {first} … is no beginning"
-
-
-def test_what_is_not_yet_converted_exists():
-    for start in NOT_YET_CONVERTED:
-        paths = [p for p in [*PACKAGE, *TESTS] if name(p) == start or name(p).startswith(f"{start}/")]
-        assert paths, f"{start} is gone: take it off the list"
 
 
 @pytest.mark.parametrize("path", [*PACKAGE, *TESTS, *SOURCES], ids=name)

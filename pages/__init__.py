@@ -1,0 +1,12 @@
+"""Static site of the course: every lesson with its outputs, to be read before anything is installed.
+
+`python -m pages` runs the lessons once on this machine and writes plain files to build/site; no page asks
+another computer for anything, and all of them open from a disk.
+
+  run       lessons with their outputs, kept by content so that an unchanged one runs once
+  prose     Markdown to HTML: headings with anchors, mathematics as MathML, code with colours
+  notebook  a notebook to HTML, by nbconvert with the template in template/
+  mend      the HTML of outputs: pictures into files, tables with headings, links to pages of the site
+  build     all pages: start, map, lessons, exercises, documents, records, search
+  verify    links, alternative texts, outside requests and sizes of what was built
+"""

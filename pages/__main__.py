@@ -1,0 +1,38 @@
+"""`python -m pages`: build the site into build/site, examine it, and say what there is."""
+
+import argparse
+import sys
+import time
+
+from pages.build import all_lessons, build
+from pages.run import NotRun
+from pages.verify import problems
+from rnnlab.files import ROOT
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build and examine; 0 if nothing is wrong with the site, 1 with a sentence for each problem."""
+    parser = argparse.ArgumentParser("python -m pages", description=__doc__.partition("\n")[0])
+    parser.add_argument("--output", default="build/site", help="folder to replace (default: build/site)")
+    parser.add_argument("--lessons", nargs="*", metavar="NN", help="build these alone (default: all)")
+    parser.add_argument("--repository", help="address of the published clone, for links to code and services")
+    parser.add_argument("--tag", default="main", help="the tag or branch that those links name")
+    chosen = parser.parse_args(arguments)
+    lessons = [path for path in all_lessons() if not chosen.lessons or path.stem[:2] in chosen.lessons]
+    begin, folder = time.perf_counter(), ROOT / chosen.output
+    try:
+        build(folder, lessons, chosen.repository, chosen.tag)
+    except NotRun as problem:
+        print(f"no site: {problem}", file=sys.stderr)
+        return 1
+    sentences = problems(folder)
+    for sentence in sentences:
+        print(sentence, file=sys.stderr)
+    files = [file for file in folder.rglob("*") if file.is_file()]
+    size, seconds = sum(file.stat().st_size for file in files) / 1e6, time.perf_counter() - begin
+    print(f"{folder}: {len(files)} files, {size:.1f} MB, in {seconds:.0f} s; open index.html in a browser")
+    return int(bool(sentences))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

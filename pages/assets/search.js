@@ -1,0 +1,63 @@
+// Search over the sections of all pages: the index lies beside this script, so that it works from a disk as well.
+"use strict";
+
+(function () {
+  const MOST = 40; // results shown
+  const AROUND = 70; // letters shown on each side of a match
+  const words = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
+
+  // A section matches if it holds every word; words in a heading count ten times.
+  function find(query) {
+    const wanted = words(query);
+    if (!wanted.length) return [];
+    const matches = [];
+    for (const section of window.RNNLAB_SECTIONS) {
+      const heading = `${section.page} ${section.title}`.toLowerCase();
+      const text = section.words.toLowerCase();
+      if (!wanted.every((word) => heading.includes(word) || text.includes(word))) continue;
+      const score = wanted.reduce(
+        (sum, word) => sum + (heading.includes(word) ? 10 : 0) + Math.min(5, text.split(word).length - 1), 0);
+      matches.push({ section, score });
+    }
+    return matches.sort((a, b) => b.score - a.score);
+  }
+
+  // The words around the first match, with the match marked.
+  function excerpt(section, word) {
+    const paragraph = document.createElement("p");
+    const place = section.words.toLowerCase().indexOf(word);
+    if (place < 0) { paragraph.textContent = section.words.slice(0, 2 * AROUND); return paragraph; }
+    const mark = document.createElement("mark");
+    mark.textContent = section.words.slice(place, place + word.length);
+    paragraph.append(
+      (place > AROUND ? "… " : "") + section.words.slice(Math.max(0, place - AROUND), place), mark,
+      section.words.slice(place + word.length, place + word.length + AROUND) + " …");
+    return paragraph;
+  }
+
+  function show(query, list, status) {
+    const matches = find(query);
+    list.replaceChildren(...matches.slice(0, MOST).map(({ section }) => {
+      const link = document.createElement("a");
+      link.href = section.url;
+      link.textContent = section.title === section.page ? section.page : `${section.page}: ${section.title}`;
+      const item = document.createElement("li");
+      item.append(link, excerpt(section, words(query)[0]));
+      return item;
+    }));
+    const many = matches.length === 1 ? "1 section holds" : `${matches.length} sections hold`;
+    status.textContent = query.trim()
+      ? `${many} these words${matches.length > MOST ? `; the best ${MOST} are shown` : ""}.` : "";
+  }
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const field = document.querySelector("#search-words");
+    const list = document.querySelector("#search-results");
+    const status = document.querySelector("#search-status");
+    field.value = new URLSearchParams(location.search).get("q") || "";
+    const update = () => show(field.value, list, status);
+    field.addEventListener("input", update);
+    field.form.addEventListener("submit", (event) => { event.preventDefault(); update(); });
+    update();
+  });
+})();

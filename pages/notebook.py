@@ -1,0 +1,48 @@
+"""A notebook to the HTML of a page's main part, by nbconvert with the course's own template.
+
+Cells become plain sections: prose as it is, code with colours and a name for screen readers, each output in
+the richest form that needs no script.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+from nbconvert.exporters import TemplateExporter
+from traitlets import default
+from traitlets.config import Config
+
+from pages.mend import mended
+from pages.prose import Prose, coloured
+
+TEMPLATES = Path(__file__).with_name("template")
+SHOWN_FIRST = ["text/html", "image/svg+xml", "image/png", "text/markdown", "image/jpeg", "text/plain"]
+
+
+class LessonExporter(TemplateExporter):
+    """nbconvert's exporter with the template `lesson` and no other computer's scripts."""
+
+    @default("template_name")
+    def _template(self) -> str:
+        return "lesson"
+
+    @default("file_extension")
+    def _extension(self) -> str:
+        return ".html"
+
+    @property
+    def default_config(self) -> Config:
+        config = Config({"NbConvertBase": {"display_data_priority": SHOWN_FIRST}})
+        return config.merge(super().default_config) or config
+
+
+def main_part(
+    book: nbformat.NotebookNode, prose: Prose, keep: Callable[[bytes, str], str], code_name: str = "Code"
+) -> str:
+    """HTML of all cells; `keep` stores a picture's bytes and answers with its address on the page."""
+    exporter = LessonExporter(
+        extra_template_basedirs=[str(TEMPLATES)],
+        filters={"markdown2html": prose.html, "highlight_code": lambda code: coloured(code, "python")},
+    )
+    body, _ = exporter.from_notebook_node(book, resources={"code_name": code_name})
+    return mended(body, keep, prose.relink)

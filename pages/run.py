@@ -1,0 +1,97 @@
+"""Lessons with their outputs: each runs once, and again only when it or the code that it uses has changed.
+
+Results lie in build/lessons by a number over the lesson, the package and the machine, so that a page never
+shows what another version computed.  Cells run in an empty folder with an empty progress file, and without
+widgets: a view is then its still picture with its table.
+"""
+
+import hashlib
+import os
+import platform
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+from rnnlab.files import ROOT, write_whole
+from rnnlab.lab import resources
+
+SECONDS = 600  # for one cell: a shared machine may be slow
+OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+
+
+class NotRun(Exception):
+    """A lesson whose cells do not all run; names the lesson and the cell's error."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A lesson with outputs, and where and when they were computed."""
+
+    book: nbformat.NotebookNode
+    machine: str
+    date: str
+    seconds: float
+
+
+def run_lesson(path: Path, folder: Path) -> Run:
+    """A lesson's notebook with outputs, from `folder` where it ran before; NotRun if a cell fails."""
+    stored = folder / f"{path.stem}-{content_number(path)}.ipynb"
+    if not stored.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(stored, nbformat.writes(_execute(path)).encode())
+    book = nbformat.read(stored, as_version=4)
+    facts = book.metadata["rnnlab_run"]
+    return Run(book, facts["machine"], facts["date"], facts["seconds"])
+
+
+def content_number(path: Path) -> str:
+    """A number for all that a lesson's outputs follow from: its cells, the package, Python, the machine."""
+    numbers = hashlib.sha256(path.read_bytes() + machine().encode())
+    for file in sorted(ROOT.glob("rnnlab/**/*")):
+        if file.suffix in (".py", ".json", ".npz", ".cu", ".cuh", ".answers"):
+            numbers.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
+    return numbers.hexdigest()[:16]
+
+
+def machine() -> str:
+    """The computer in words: processor, usable cores, system, Python."""
+    cores = resources.usable_cores()
+    words = f"{resources.processor_name()}, {cores} core{'s' * (cores > 1)}"
+    return f"{words}, {platform.system()}, Python {platform.python_version()}"
+
+
+def _execute(path: Path) -> nbformat.NotebookNode:
+    book = nbformat.read(path, as_version=4)
+    begin = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder, _own_environment(Path(folder)):
+        resources_of_run = {"metadata": {"path": folder}}
+        client = NotebookClient(book, timeout=SECONDS, kernel_name="python3", resources=resources_of_run)
+        try:
+            client.execute()
+        except CellExecutionError as error:
+            raise NotRun(f"{path.name} does not run to its end: {error}") from error
+    date = time.strftime("%Y-%m-%d", time.gmtime())
+    seconds = round(time.perf_counter() - begin, 1)
+    book.metadata["rnnlab_run"] = {"machine": machine(), "date": date, "seconds": seconds}
+    return book
+
+
+@contextmanager
+def _own_environment(folder: Path) -> Iterator[None]:
+    """Variables of a kernel that reads and writes nothing of this user's, and shows no widgets."""
+    own = {name: str(folder / name.lower()) for name in OWN_FOLDERS}
+    own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator", "PYTHONPATH": str(ROOT)}
+    before = dict(os.environ)
+    os.environ.update(own)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)

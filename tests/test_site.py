@@ -1,0 +1,214 @@
+"""The static site: its pages hold to what they promise; a browser and axe-core find nothing wrong with them.
+
+The site of two lessons, not run, and of all other pages is built here; RNNLAB_SITE names a whole one, which
+continuous integration builds by `make site` and examines page by page at three widths, light and dark.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import nbformat
+import pytest
+from page_browser import THEMES, WIDTHS, PageBrowser, axe_source
+from selenium.webdriver.common.by import By
+
+from pages import build, places, verify
+from pages.colab import colab_notebook
+from pages.prose import Prose, mathml
+from pages.run import Run
+from rnnlab.course import ROOT
+
+LESSONS = "00_start_here", "02_bptt"
+WHOLE = os.environ.get("RNNLAB_SITE")
+LIT = (WIDTHS[0], "light"), (WIDTHS[2], "dark")  # what is looked at while tests must be quick
+PAGES = "index.html", "lessons/02_bptt.html", "exercises/02_bptt.html", "lessons/index.html", "search.html"
+EXAMINED = "index.html", "lessons/02_bptt.html", "search.html"
+OUTPUTS = """<table><tr><th>H</th><td>4</td><td>5</td></tr></table>
+<img alt="A line that rises from 1 to 2." src="data:image/png;base64,{png}">"""
+needs_browser = pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
+)
+needs_axe = pytest.mark.skipif(
+    axe_source() is None, reason="install axe-core: pip install --no-deps axe-playwright-python"
+)
+
+
+def with_outputs(path):
+    """A lesson as if it had run: its first code cell shows a table and a picture and prints a long line."""
+    from base64 import b64encode
+
+    from rnnlab.picture import canvas, png
+
+    book = nbformat.read(path, as_version=4)
+    cell = next(cell for cell in book.cells if cell.cell_type == "code")
+    figure, axis = canvas()
+    axis.plot([1, 2])
+    page = OUTPUTS.format(png=b64encode(png(figure)).decode())
+    cell.outputs = [
+        nbformat.v4.new_output("display_data", {"text/html": page}),
+        nbformat.v4.new_output("stream", text="number " * 30 + "\n"),
+    ]
+    return Run(book, "a machine of this test", "2026-01-01", 1.0)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The folder of the site."""
+    if WHOLE:
+        return Path(WHOLE).resolve()
+    folder = tmp_path_factory.mktemp("built") / "site"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(build, "run_lesson", lambda path, folder: with_outputs(path))
+        build.build(folder, [path for path in build.all_lessons() if path.stem in LESSONS])
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with PageBrowser(tmp_path_factory.mktemp("profile")) as browser:
+        yield browser
+
+
+def broken_links_to_missing_lessons(sentences):
+    """Whether a sentence is about a lesson that this small site leaves out."""
+    return [sentence for sentence in sentences if not WHOLE and "leads nowhere" in sentence]
+
+
+def test_nothing_is_wrong_with_the_site(site):
+    sentences = verify.problems(site)
+    assert [line for line in sentences if line not in broken_links_to_missing_lessons(sentences)] == []
+    known = {f"{path.stem}.html" for path in ROOT.glob("notebooks/*.ipynb")}
+    for sentence in broken_links_to_missing_lessons(sentences):
+        assert any(f"{stem}'" in sentence or f"{stem}#" in sentence for stem in known), sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("<h1>a</h1><a href='nowhere.html'>x</a>", "the link 'nowhere.html' leads nowhere"),
+        ("<h1>a</h1><a href='#not'>x</a>", "names an anchor that page.html lacks"),
+        ("<h1>a</h1><script src='https://cdn.example/x.js'></script>", "from another computer"),
+        ("<h1>a</h1><link href='//cdn.example/x.css'>", "from another computer"),
+        ("<h1>a</h1><style>@import 'x.css'</style>", "a style loads a file"),
+        ("<h1>a</h1><img src='data:,' alt='Image'>", "no sentence as its alternative text"),
+        ("<h1>a</h1><svg></svg>", "a drawing has no sentence"),
+        ("<h1>a</h1><h3>b</h3>", "a heading of level 3 follows one of level 1"),
+        ("<p>a</p>", "the page has 0 headings of level 1"),
+        ("<h1 id='a'>a</h1><p id='a'>b</p>", "the id 'a' stands twice"),
+        ("<h1>a</h1>" + "x" * 1_500_001, "more than 1.5"),
+    ],
+)
+def test_each_fault_of_a_page_is_named(tmp_path, text, sentence):
+    (tmp_path / "page.html").write_text(text)
+    (problem,) = [
+        line for line in verify.problems(tmp_path) if "leads nowhere" not in line or "nowhere" in text
+    ]
+    assert problem.startswith("page.html: ")
+    assert sentence in problem
+
+
+def test_a_picture_becomes_a_file_and_a_table_says_what_its_headings_head(site):
+    if WHOLE:
+        return
+    page = (site / "lessons/02_bptt.html").read_text()
+    assert "data:image/png" not in page
+    assert 'src="../pictures/' in page
+    assert '<th scope="row">H</th>' in page
+    assert 'tabindex="0"' in page
+
+
+def test_a_formula_is_drawn_without_a_script_and_a_wrong_one_is_named():
+    assert mathml(r"\frac{a}{b}", "block").startswith('<math data-tex="\\frac{a}{b}" xmlns=')
+    prose = Prose(lambda url: url)
+    assert "<mfrac>" in prose.html("so $\\frac{a}{b}$ is")
+    with pytest.raises(ValueError, match="is no mathematics that can be drawn"):
+        mathml(r"\begin{array}", "block")
+
+
+def test_links_between_files_become_links_between_pages():
+    link = lambda url, repository=None: places.page_link(
+        url, "notebooks/02_bptt.ipynb", "lessons/02_bptt.html", repository, "v1"
+    )
+    assert link("03_training.ipynb#a") == "03_training.html#a"
+    assert link("../work/02_bptt.ipynb") == "../exercises/02_bptt.html"
+    assert link("../docs/halide.md") == "../documents/halide.html"
+    assert link("../rnnlab/cells.py") is None
+    address = "https://github.com/name/rnnlab"
+    assert link("../rnnlab/cells.py", address) == f"{address}/blob/v1/rnnlab/cells.py"
+    assert link("https://example.org/") == "https://example.org/"
+
+
+def test_a_published_repository_adds_colab_and_binder_and_another_host_does_not():
+    services = [*places.services("https://github.com/name/rnnlab", "v1", "notebooks/02_bptt.ipynb")]
+    assert "github/name/rnnlab/blob/pages/colab/notebooks/02_bptt.ipynb" in services[0]
+    assert "gh/name/rnnlab/v1?urlpath=lab/tree/notebooks%2F02_bptt.ipynb" in services[1]
+    assert [*places.services("https://example.org/rnnlab", "v1", "a.ipynb")] == []
+
+
+def test_colabs_notebook_is_the_lesson_behind_a_cell_that_upgrades_nothing():
+    path = ROOT / "notebooks/02_bptt.ipynb"
+    book = nbformat.reads(colab_notebook(path, "https://github.com/name/rnnlab", "v1"), as_version=4)
+    nbformat.validate(book)
+    first, *rest = book.cells
+    assert [cell.source for cell in rest] == [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    compile(first.source, "set-up", "exec")
+    assert "git+https://github.com/name/rnnlab@v1" in first.source
+    assert "--no-deps" in first.source
+    assert not {"jupyterlab", "ipykernel", "ipywidgets"} & {*first.source.split('"')}
+
+
+def pages(site):
+    """Every page of a whole site, a few of the small one."""
+    return [path.relative_to(site).as_posix() for path in verify.pages_of(site)] if WHOLE else PAGES
+
+
+@needs_browser
+@needs_axe
+def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(site, browser):
+    source, faults = axe_source(), []
+    for page in pages(site) if WHOLE else EXAMINED:
+        for width, theme in [(w, t) for w in WIDTHS for t in THEMES] if WHOLE else LIT:
+            browser.show((site / page).as_uri(), width, theme)
+            faults += [(page, width, theme, *violation) for violation in browser.violations(source)]
+            faults += [(page, width, theme, "scrolls sideways")] * browser.scrolls_sideways()
+    assert faults == []
+
+
+@needs_browser
+def test_no_page_asks_for_anything_outside_its_folder(site, browser):
+    browser.requests()
+    for page in pages(site):
+        browser.show((site / page).as_uri())
+    addresses = browser.requests()
+    assert len(addresses) > 2 * len(pages(site))
+    assert [address for address in addresses if not address.startswith((site.as_uri(), "data:"))] == []
+
+
+@needs_browser
+def test_the_search_finds_a_section_and_says_how_many(site, browser):
+    browser.show((site / "search.html").as_uri())
+    field = browser.browser.find_element(By.ID, "search-words")
+    field.send_keys("gradient step loss")
+    links = browser.browser.find_elements(By.CSS_SELECTOR, "#search-results a")
+    assert any("02_bptt.html#" in link.get_attribute("href") for link in links)
+    assert "sections hold these words" in browser.browser.find_element(By.ID, "search-status").text
+    field.send_keys(" zyxw")
+    assert browser.browser.find_element(By.ID, "search-status").text == "0 sections hold these words."
+
+
+@needs_browser
+def test_the_reader_chooses_dark_and_the_keyboard_skips_to_the_text(site, browser):
+    browser.show((site / "index.html").as_uri())
+    ground = lambda: browser.browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    light = ground()
+    browser.browser.find_element(By.CSS_SELECTOR, ".theme select").send_keys("dark")
+    assert ground() != light
+    browser.browser.execute_script("localStorage.clear(); document.activeElement.blur()")
+    browser.show((site / "index.html").as_uri())
+    browser.press_tab()
+    focused = lambda: browser.browser.switch_to.active_element
+    assert focused().get_attribute("class") == "skip"
+    focused().send_keys("\n")
+    assert browser.browser.current_url.endswith("#main")
