@@ -1,8 +1,11 @@
 """A known mistake is named only if it alone repeats everything that was observed of an answer."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from rnnlab.grading.clock import Overtime
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
@@ -160,3 +163,72 @@ def test_a_right_answer_has_no_mistake():
     verdict = judge(exercise(*FUNCTIONS), InProcess(lambda x: x + x, "doubled"), 1)
     assert verdict.passed
     assert verdict.misconception is None
+
+
+SQUARE = InProcess(lambda x: x * x, "doubled")
+
+
+def rehearsed(stops=None):
+    """(doubling with one known mistake, the inputs tried with it); `stops` ends its second case."""
+    tried = []
+
+    def mistaken(x):
+        tried.append(float(x[0]))
+        return x * x
+
+    def check(submission, rng, x):
+        got = submission(np.array([x]))
+        if stops and submission is not SQUARE and x == 3:
+            raise stops
+        expect(got, np.array([2 * x]), axes=("unit",), what="y")
+
+    answer = lambda x: 2 * x
+    doubled = exercise("squares", inputs=(2.0, 3.0, 4.0))
+    return replace(doubled, make=lambda mutant: mistaken if mutant else answer, check=check), tried
+
+
+def test_a_known_mistake_is_tried_once_for_all_answers_with_one_seed_and_no_further_than_needed():
+    doubled, tried = rehearsed()
+    named = lambda function, seed=1: judge(doubled, InProcess(function, "doubled"), seed).misconception
+    assert named(lambda x: x + 7) is None
+    assert tried == [2.0]  # where squares is right, and this answer is not
+    assert [named(lambda x: x * x), named(lambda x: x**2)] == ["squares", "squares"]
+    assert named(lambda x: x * x + (x > 3)) is None
+    assert tried == [2.0, 3.0, 4.0]
+    assert named(lambda x: x * x, seed=2) == "squares"
+    assert tried == [2.0, 3.0, 4.0] * 2
+
+
+def test_a_known_mistake_is_tried_again_beside_another_answer_of_the_course():
+    """A variant of an exercise is the same exercise with another answer."""
+    answers = [lambda x: 2 * x, lambda x: x + x]
+    mistakes = [lambda x: x * x, lambda x: x + 2]
+    variant = 0
+    doubled = replace(exercise("the mistake"), make=lambda mutant: (mistakes if mutant else answers)[variant])
+    named = lambda: judge(doubled, SQUARE, 1).misconception
+    assert named() == "the mistake"
+    variant = 1
+    assert named() is None
+    variant = 0
+    assert named() == "the mistake"
+
+
+def test_a_known_mistake_that_breaks_the_check_explains_nothing_and_is_not_tried_again():
+    doubled, tried = rehearsed(Stopped(Status.timeout, "too slow"))
+    assert [judge(doubled, SQUARE, 1).misconception for _ in range(3)] == [None] * 3
+    assert tried == [2.0, 3.0]
+
+
+def test_a_known_mistake_that_was_interrupted_is_tried_anew():
+    doubled, tried = rehearsed(Overtime())
+    for _ in range(2):
+        with pytest.raises(Overtime):
+            judge(doubled, SQUARE, 1)
+    assert tried == [2.0, 3.0] * 2
+
+
+def test_only_the_latest_known_mistakes_are_kept():
+    doubled, tried = rehearsed()
+    for seed in (1, 2, 3, 4, 5, 5, 1):
+        assert judge(doubled, SQUARE, seed).misconception == "squares"
+    assert len(tried) == 3 * 6

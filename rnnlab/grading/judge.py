@@ -8,19 +8,21 @@ for what nobody has checked.
 
 import time
 import zlib
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 
 import numpy as np
 
 from rnnlab.grading.clock import Overtime
 from rnnlab.grading.differences import WRONG_TYPE
-from rnnlab.grading.exercise import Exercise, Wrong
+from rnnlab.grading.exercise import Exercise, Mutant, Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import Observation, Transcript, recording
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
 INSTALL = "pip install 'rnnlab[lab]', then grade again"
+KEPT = 4  # exercises, each with one seed, whose known mistakes are not tried again
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
@@ -55,30 +57,30 @@ def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
     return np.random.default_rng([seed, zlib.crc32(exercise.name.encode()), *case])
 
 
-def observe(
-    exercise: Exercise, submission: Callable, seed: int, like: Transcript | None = None
-) -> Transcript:
-    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped).
-
-    With `like`, up to the first case that differs from it: kernels that wait for ever take seconds a case.
-    """
+def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
+    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped)."""
     transcript = Transcript()
-    cases = exercise.cases(draws(exercise, seed)) if callable(exercise.cases) else exercise.cases
-    with recording(transcript):
-        for number, case in enumerate(cases):
-            if like is not None and not transcript.begins(like):
-                break
-            try:
-                exercise.check(submission, draws(exercise, seed, number), *case)
-            except Wrong as wrong:
-                transcript.observations.append(Observation(wrong, wrong.message))
-            except Exception as error:
-                if isinstance(error, Stopped) and error.status is Status.crashed:
-                    transcript.crash = error
-                elif transcript.first is None:
-                    raise
-                break
+    for _ in _cases(exercise, submission, seed, transcript):
+        pass
     return transcript
+
+
+def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
+    """Runs one case of the check after the other and adds to the transcript; True after each of them."""
+    cases = exercise.cases(draws(exercise, seed)) if callable(exercise.cases) else exercise.cases
+    for number, case in enumerate(cases):
+        try:
+            with recording(transcript):
+                exercise.check(submission, draws(exercise, seed, number), *case)
+        except Wrong as wrong:
+            transcript.observations.append(Observation(wrong, wrong.message))
+        except Exception as error:
+            if isinstance(error, Stopped) and error.status is Status.crashed:
+                transcript.crash = error
+            elif transcript.first is None:
+                raise
+            return
+        yield True
 
 
 def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> None:
@@ -92,13 +94,62 @@ def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> Non
     explaining = {}
     for mutant in exercise.mutants:
         with suppress(Exception):  # a mistake that breaks the check explains no answer that does not
-            other = observe(exercise, InProcess(exercise.mutated(mutant), exercise.name), seed, transcript)
+            other = _rehearsal(exercise, mutant, seed).advance(transcript)
             if transcript.repeats(other):
                 explaining[mutant.name] = other
     if len(explaining) > 1:
         explaining = {name: other for name, other in explaining.items() if transcript.repeats_details(other)}
     if len(explaining) == 1:
         problem.misconception = next(iter(explaining))
+
+
+class Rehearsal:
+    """What a check observes about a known mistake with one seed, case by case, as far as it was needed."""
+
+    def __init__(self, exercise: Exercise, mutant: Mutant, seed: int):
+        self.transcript = Transcript()
+        answer = InProcess(exercise.mutated(mutant), exercise.name)
+        self._rest = _cases(exercise, answer, seed, self.transcript)
+        self._failure: Exception | None = None
+        self.is_interrupted = False
+
+    def advance(self, like: Transcript) -> Transcript:
+        """All cases, or those up to one that differs from `like`: kernels that wait for ever take seconds.
+
+        Raises what stops the check, each time.
+        """
+        if self._failure is not None:
+            raise self._failure
+        try:
+            while self.transcript.begins(like) and next(self._rest, False):
+                pass
+        except Exception as failure:
+            self._failure = failure.with_traceback(None)
+            raise
+        except BaseException:
+            self.is_interrupted = True
+            raise
+        return self.transcript
+
+
+_rehearsals: OrderedDict[tuple, tuple] = OrderedDict()  # the latest last; see _rehearsal
+
+
+def _rehearsal(exercise: Exercise, mutant: Mutant, seed: int) -> Rehearsal:
+    """The rehearsal of a mistake: a class is graded with one seed, so each is the same for all its answers.
+
+    Those of the latest exercises are kept. An exercise is its object and its answer, which a variant changes.
+    """
+    answer = exercise.reference
+    key = id(exercise), id(answer), seed
+    _, _, kept = _rehearsals.setdefault(key, (exercise, answer, {}))  # objects that live keep their id
+    _rehearsals.move_to_end(key)
+    while len(_rehearsals) > KEPT:
+        _rehearsals.popitem(last=False)
+    known = kept.get(mutant.name)
+    if known is None or known.is_interrupted:
+        known = kept[mutant.name] = Rehearsal(exercise, mutant, seed)
+    return known
 
 
 def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseException | None:
@@ -117,7 +168,7 @@ def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseExcept
 
 
 def find_fault(exercise: Exercise, problem: BaseException, seed: int) -> Wrong | Stopped:
-    """Whose fault it is that a check broke, asked of the course's own answer: Wrong or a grader_error."""
+    """Whose fault it is that a check broke, found with the course's own answer: Wrong or a grader_error."""
     own = run_check(exercise, InProcess(exercise.reference, exercise.name), seed)
     if isinstance(own, ModuleNotFoundError):
         fault = f"The check of {exercise.name} needs the package {own.name}, which is missing: not graded."

@@ -7,6 +7,7 @@ asked through the functions that a class is given.
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -116,7 +117,7 @@ class Tape:
     def append(self, word, *places):
         if len(self.rows) >= self.batch:
             self.send()
-        places = [self.place(each) for each in places]
+        places = [self.place(value) for value in places]
         self.rows.append([self.WORDS.index(word), *places, *[0] * (3 - len(places))])
 
     def place(self, operand):
@@ -296,6 +297,12 @@ class Sums(tuple):
 
 def shells(classes: Sequence[type], text: str, services: Mapping[str, Callable]) -> dict[str, Shell]:
     """{name: Shell} of the objects that the text makes, all from one source with the same services."""
-    source = "\n\n".join([*map(inspect.getsource, classes), text])
+    source = "\n\n".join([*map(_source, classes), text])
     names = [line.split(" = ")[0] for line in text.strip().split("\n")]
     return {name: Shell(source, name, services) for name in names}
+
+
+@cache
+def _source(shell: type) -> str:
+    """Source text of a class. To find it takes 7 ms, and some checks make shells for each number."""
+    return inspect.getsource(shell)
