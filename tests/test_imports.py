@@ -64,9 +64,12 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "ladder/numba_fused.py": {"kernels"},  # a rung launches its kernels
     "ladder/numba_parallel.py": {"kernels"},
     "ladder/halide_scheduled.py": {"kernels"},
+    "ladder/packed_weights.py": {"kernels"},
     "ladder/persistent.py": {"kernels", "cuda", "simulator"},
     "ladder/persistent_grid.py": {"kernels"},
     "ladder/persistent_cluster.py": {"kernels"},
+    "kernels/packed/passes.py": {"lab"},  # a core's caches and the cores that a process may use are known there
+    "kernels/packed/team.py": {"lab"},
     "compiling/device_words.py": {"cuda", "simulator"},  # a word has a meaning in either world
     "scaling/launch.py": {"lab"},  # how many cores there are for ranks
     "grading/overview.py": {"checks"},  # until learner.py, which joins the two, stands above both

@@ -69,9 +69,9 @@ def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dty
     dx, dfirst, gradients = rung.module.backward(network, saved, dy, dstate)
 
     exact = network.astype("float64")
-    want_y, want_final, kept = reference.forward(exact, x.astype("float64"), in_float64(state))
+    want_y, want_final, stored = reference.forward(exact, x.astype("float64"), in_float64(state))
     want_dx, want_dfirst, want_gradients = reference.backward(
-        exact, kept, dy.astype("float64"), in_float64(dstate)
+        exact, stored, dy.astype("float64"), in_float64(dstate)
     )
     tolerance = TOLERANCES[dtype]
     for got, want in [(y, want_y), *zip(final, want_final, strict=True)]:
@@ -86,15 +86,15 @@ def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dty
 
 @pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
 def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
-    reset = next(reset for each, cell, reset in RUNS if each is rung and cell == "gru")
+    reset = next(reset for run, cell, reset in RUNS if run is rung and cell == "gru")
     network, x, state, dy, dstate = problem("gru", reset, (6, 4, 3, 5, 2), "float64")
     scattered = lambda array: np.repeat(array, 2, axis=-1)[..., ::2]
     before = [array.copy() for array in (x, *state, dy, *dstate, *network.parameters.values())]
     y, _, saved = rung.module.forward(network, scattered(x), tuple(map(scattered, state)))
     dx, _, _ = rung.module.backward(network, saved, scattered(dy), tuple(map(scattered, dstate)))
-    want_y, _, kept = reference.forward(network, x, state)
+    want_y, _, stored = reference.forward(network, x, state)
     assert relative_error(y, want_y) < 1e-13
-    assert relative_error(dx, reference.backward(network, kept, dy, dstate)[0]) < 1e-13
+    assert relative_error(dx, reference.backward(network, stored, dy, dstate)[0]) < 1e-13
     after = (x, *state, dy, *dstate, *network.parameters.values())
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
@@ -174,6 +174,7 @@ WHO_COUNTS = {  # unit and package of a ledger -> the test that counts it, for a
     ("products", "numba"): "test_compiled.py: uncompiled",
     ("products", "halide"): "test_halide_scheduled.py: Halide's own count",
     ("launches", None): "test_stages.py: operations of the plan",
+    ("packings", "numba"): "test_packed.py: reads of the weights, uncompiled",
     ("weights", "numba"): "test_persistent.py: loads of the simulated kernel",
 }
 
@@ -199,7 +200,7 @@ def numbers_kept(saved):
             for part in value:
                 walk(part)
 
-    walk([kept for _, kept in saved])
+    walk([stored for _, stored in saved])
     return sum(arrays.values())
 
 
@@ -246,7 +247,7 @@ def test_every_module_of_the_ladder_that_states_facts_is_a_rung():
 def test_facts_that_no_reader_would_understand_are_refused():
     with pytest.raises(ValueError, match="needs is 'gpu'; a rung needs one of cpu, cuda, sm80, sm90"):
         Facts("an idea", "a_lesson", needs="gpu")
-    with pytest.raises(ValueError, match="a ledger counts products, launches or weights, not 'bytes'"):
+    with pytest.raises(ValueError, match="a ledger counts products, launches, weights or packings, not 'bytes'"):
         Ledger("bytes", lambda n: n.T)
 
 

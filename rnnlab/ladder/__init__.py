@@ -72,6 +72,7 @@ RUNGS = tuple(
             "numba_fused",
             "numba_parallel",
             "halide_scheduled",
+            "packed_weights",
             "kernel_per_operation",
             "fused_cell",
             "fused_layer",

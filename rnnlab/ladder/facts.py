@@ -29,8 +29,8 @@ class Counted(NamedTuple):
 class Ledger:
     """Count of what a rung saves: so many units in one layer's pass forward and backward, from the sizes.
 
-    unit: products (matrix products), launches (kernels of an LSTM, T even), or weights (recurrent weights
-    that are read from memory, in numbers).
+    unit: products (matrix products), launches (kernels of an LSTM, T even), weights (recurrent weights that
+    are read from memory, in numbers), or packings (copies of the recurrent weights in a kernel's order).
     """
 
     unit: str
@@ -38,8 +38,8 @@ class Ledger:
     backward: Callable[[Counted], int] | None = None  # None: not counted
 
     def __post_init__(self):
-        if self.unit not in ("products", "launches", "weights"):
-            raise ValueError(f"a ledger counts products, launches or weights, not {self.unit!r}")
+        if self.unit not in ("products", "launches", "weights", "packings"):
+            raise ValueError(f"a ledger counts products, launches, weights or packings, not {self.unit!r}")
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
-"""Weights packed once a sequence, products of our own in tiles that stay in registers: no BLAS in the loop.
+"""Weights packed once a sequence, products in tiles that stay in registers: no BLAS in the loop.
 
-Products per layer are numba_parallel's: 1 + T forward, T + 3 backward.  Packings of the recurrent weights: a BLAS
-packs them in every step, T times a pass → 1.  Calls of a library: T + 1 and T + 3 → none.  The pointwise
-work of a step follows the product of each panel of units, while its tile is in the first cache.  Weight
-gradients are sums over chunks of time steps, so that no gradient of the gates is kept for all of them.
-One sequence has no product worth a tile: that is numba_parallel's.
+Packings of the recurrent weights per layer and pass: a BLAS packs them in every step, T times → once.  Calls
+of a library: numba_parallel's T + 1 forward and T + 3 backward → none.  The pointwise work follows the product of
+each panel of units, while its tile is in the first cache.  Weight gradients are summed over chunks of time
+steps, so that the gradients of the gates are never kept for all of them.
+One sequence has no tile, and too few numbers to pack for: its passes are numba_parallel's.
 """
 
 from rnnlab.ladder import numba_parallel
@@ -14,8 +14,9 @@ FACTS = Facts(
     idea="weights packed once a sequence, tiles in registers",
     lesson="packed_products",
     package="numba",
-    ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
+    ledger=Ledger("packings", lambda n: 1, lambda n: 1),
 )
+FEWEST = 2  # sequences that make a tile
 why_not = only_reset_after
 
 
@@ -23,6 +24,8 @@ def forward(network, x, state=None):
     """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
     from rnnlab.kernels.packed import passes, team
 
+    if getattr(x, "ndim", 0) == 3 and x.shape[1] < FEWEST:
+        return numba_parallel.forward(network, x, state)
     return passes.forward(network, x, state, team.count())
 
 
@@ -30,4 +33,6 @@ def backward(network, saved, dy, dstate=None):
     """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
     from rnnlab.kernels.packed import passes, team
 
+    if saved[0].x.shape[1] < FEWEST:
+        return numba_parallel.backward(network, saved, dy, dstate)
     return passes.backward(network, saved, dy, dstate, team.count())

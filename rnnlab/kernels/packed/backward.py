@@ -15,7 +15,7 @@ from rnnlab.kernels.packed.forward import ROWS_AT_ONCE
 from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import OPTIONS, pack_panels
 from rnnlab.kernels.packed.products import multiply_rows, multiply_transposed, multiply_unpacked
-from rnnlab.kernels.packed.vectors import lanes
+from rnnlab.kernels.packed.vectors import lanes, load, store
 
 GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
 
@@ -26,7 +26,7 @@ class Gradients(NamedTuple):
     dy: object  # [T,B,H']
     carry: object  # [P,B,width]: dh after the last step comes in, dh before the first goes out
     memory: object  # [P,B,width]: an LSTM's dc; a GRU's part of dh that passes the products by; else no size
-    dg: object  # room for [chunk+1,B,D,H']
+    dg: object  # room for [chunk+1,B,row_of_dg]: D·H' and a gap
     panels: object  # room for weight_hh as [P,G·H',width]
     dx: object  # [T,B,dx_row], of which I are inputs
     dx_row: int
@@ -46,8 +46,7 @@ class Room(NamedTuple):
 @njit(**OPTIONS)
 def run_backward(sizes, share, layer, gradients, room, counter):
     """Compute a share of all gradients."""
-    B, columns = sizes.B, _columns(sizes)
-    dg_row = columns * sizes.P * VECTORS * lanes(layer.h)
+    dg_row = row_of_dg(sizes, lanes(layer.h))
     _pack(sizes, share, layer, gradients)
     if not share.meets:
         wait(counter, share.members)
@@ -82,6 +81,15 @@ def _columns(sizes):
 
 
 @njit(**OPTIONS)
+def row_of_dg(sizes, vector):
+    """Distance of two rows of dg.
+
+    One vector more than is needed: rows a multiple of 4 KB apart would share few places of the first cache.
+    """
+    return _columns(sizes) * sizes.P * VECTORS * vector + vector
+
+
+@njit(**OPTIONS)
 def _gate_of_input(sizes, d):
     """The gate whose input weights column d of dg belongs to, for d < G."""
     return (d + 2) % 3 if sizes.kind == GRU else d
@@ -112,7 +120,7 @@ def _carry(sizes, gradients, slot, p, low, rows):
     """What the gates of a step send to the h before it: carry = dg U, one panel."""
     width = VECTORS * lanes(gradients.dg)
     units = sizes.P * width
-    dg_row = _columns(sizes) * units
+    dg_row = row_of_dg(sizes, lanes(gradients.dg))
     at = (slot * sizes.B + low) * dg_row + _first_recurrent(sizes) * units
     K = sizes.G * units
     multiply_rows(
@@ -127,7 +135,7 @@ def _pointwise(sizes, layer, gradients, t, slot, p, low, rows):
     P, B = sizes.P, sizes.B
     width = VECTORS * lanes(layer.h)
     units, at = P * width, (p * B + low) * width
-    dg_row = _columns(sizes) * units
+    dg_row = row_of_dg(sizes, lanes(layer.h))
     dg, dy = (slot * B + low) * dg_row + p * width, (t * B + low) * units + p * width
     now = ((t * P + p) * B + low) * width
     if sizes.kind == LSTM:
@@ -161,7 +169,7 @@ def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
     """Add the chunk's part to this member's rows of dw_ih, dw_hh and db."""
     I, H, B = sizes.I, sizes.H, sizes.B
     units = sizes.P * VECTORS * lanes(layer.h)
-    dg_row, K, is_sum = _columns(sizes) * units, (stop - start) * B, stop < sizes.T
+    dg_row, K, is_sum = row_of_dg(sizes, lanes(layer.h)), (stop - start) * B, stop < sizes.T
     low, high = H * share.member // share.members, H * (share.member + 1) // share.members
     for d in range(_columns(sizes)):
         _add_columns(K, gradients.dg, d * units + low, dg_row, gradients.db, d * H + low, high - low)
@@ -183,8 +191,15 @@ def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
 @njit(**OPTIONS)
 def _add_columns(K, source, at, row, total, total_at, columns):
     """total [columns] += the sum of the K rows of source."""
+    vector = lanes(source)
+    whole = columns - columns % vector
+    for j in range(0, whole, vector):
+        result = load(total, total_at + j)
+        for k in range(K):
+            result = result + load(source, at + k * row + j)
+        store(total, total_at + j, result)
     for k in range(K):
-        for j in range(columns):
+        for j in range(whole, columns):
             total[total_at + j] += source[at + k * row + j]
 
 
@@ -193,7 +208,7 @@ def _input_gradient(sizes, share, layer, gradients, room, start, stop):
     """This member's rows of the chunk's dx = dg W."""
     I, H = sizes.I, sizes.H
     units = sizes.P * VECTORS * lanes(layer.h)
-    dg_row, rows = _columns(sizes) * units, (stop - start) * sizes.B
+    dg_row, rows = row_of_dg(sizes, lanes(layer.h)), (stop - start) * sizes.B
     low, high = rows * share.member // share.members, rows * (share.member + 1) // share.members
     place = (start * sizes.B + low) * gradients.dx_row
     for d in range(sizes.G):

@@ -75,8 +75,13 @@ def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
 
     with builder.if_else(call.is_sum) as (adding, replacing):
         with adding:
-            for total, place in zip(sums, results, strict=True):
-                _store(builder, form, builder.fadd(total, _load(builder, form, place)), place)
+            # every load before the first store: with rows 4 KB apart a load would wait for the store before it
+            totals = [
+                builder.fadd(total, _load(builder, form, place))
+                for total, place in zip(sums, results, strict=True)
+            ]
+            for total, place in zip(totals, results, strict=True):
+                _store(builder, form, total, place)
         with replacing:
             for total, place in zip(sums, results, strict=True):
                 _store(builder, form, total, place)

@@ -13,7 +13,7 @@ from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.vectors import lanes, load, store
 
 OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
-STRETCH = 64  # rows of a panel that are written in turns when transposing: 8 KB, within the first cache
+STRETCH = 64  # rows of a panel that are copied before the next panel's: 8 KB, within the first cache
 
 
 def panel_width(dtype: str | np.dtype) -> int:
@@ -82,14 +82,17 @@ def pack_strips(a, a_at, a_row, K, rows, strips):
     A vector is stored where fewer numbers are wanted; what is too much is overwritten by the next step.
     """
     count, vector = (rows + ROWS - 1) // ROWS, lanes(strips)
-    for k in range(K):
+    for start in range(0, K, STRETCH):
+        stop = min(K, start + STRETCH)
         for s in range(count):
             low, high = rows * s // count, rows * (s + 1) // count
-            source, place = a_at + k * a_row + low, strip_start(s, K) + k * (high - low)
-            reach = (high - low + vector - 1) // vector * vector
-            if low + reach <= rows:
-                for v in range(0, reach, vector):
-                    store(strips, place + v, load(a, source + v))
-            else:
-                for r in range(high - low):
-                    strips[place + r] = a[source + r]
+            columns = high - low
+            reach = (columns + vector - 1) // vector * vector
+            for k in range(start, stop):
+                source, place = a_at + k * a_row + low, strip_start(s, K) + k * columns
+                if low + reach <= rows:
+                    for v in range(0, reach, vector):
+                        store(strips, place + v, load(a, source + v))
+                else:
+                    for r in range(columns):
+                        strips[place + r] = a[source + r]

@@ -4,18 +4,22 @@ Arrays of a layer are laid out for panels and filled up to whole ones; y, dx and
 shapes of rnnlab.ladder.
 """
 
+from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
 
 from rnnlab.cells import State
 from rnnlab.kernels.packed import team
-from rnnlab.kernels.packed.backward import Gradients, Room, run_backward
+from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
 from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
-from rnnlab.kernels.packed.host import ROWS
+from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.panels import panel_count, panel_width, strip_room
 from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK
+from rnnlab.kernels.packed.split import split
 from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
+from rnnlab.lab.resources import caches
 from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer as Parameters
 from rnnlab.network import Network, merged_bias
@@ -92,7 +96,9 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
         np.empty(G * P * inputs * width, dtype),
         np.empty(G * P * H * width, dtype),
     )
-    _together(sizes, members, lambda share, counter: run_forward(sizes, share, layer, counter))
+    _together(
+        sizes, members, dtype.itemsize, lambda share, counter: run_forward(sizes, share, layer, counter)
+    )
     return Saved(x, inputs, h, gates, extra)
 
 
@@ -121,7 +127,7 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
         _flat(_padded(dy, units)),
         _flat(carry),
         _flat(memory),
-        np.empty((sizes.chunk + 1) * B * columns * units, dtype),
+        np.empty((sizes.chunk + 1) * B * row_of_dg(sizes, width // VECTORS), dtype),
         np.empty(P * G * units * width, dtype),
         _flat(dx),
         I,
@@ -135,7 +141,7 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
         for _ in range(members)
     ]
     work = lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter)
-    _together(sizes, members, work)
+    _together(sizes, members, dtype.itemsize, work)
     first = (_rows(carry, H) + _rows(memory, H),) if sizes.kind == GRU else (_rows(carry, H),)
     if sizes.kind == LSTM:
         first += (_rows(memory, H),)
@@ -153,19 +159,18 @@ def _sizes(network: Network, x: np.ndarray, inputs: int) -> Sizes:
     return Sizes(KINDS[network.cell], T, B, inputs, H, network.gates, P, chunk)
 
 
-def _together(sizes: Sizes, members: int, work) -> None:
-    """work(share, counter) by each member of a team."""
-    counter = np.zeros(1, "int64")
-    shares = split(sizes, members)
+def _together(
+    sizes: Sizes, members: int, number_bytes: int, work: Callable[[Share, np.ndarray], None]
+) -> None:
+    """work(share, counter) by each member of a team of at most so many."""
+    shares, counter = split(sizes, members, number_bytes, _cache_bytes()), np.zeros(1, "int64")
     team.run(lambda member: work(shares[member], counter), len(shares))
 
 
-def split(sizes: Sizes, members: int) -> list[Share]:
-    """A share for each member: of the sequences."""
-    B, P = sizes.B, sizes.P
-    members = min(members, B)
-    cuts = [B * k // members for k in range(members + 1)]
-    return [Share(k, members, cuts[k], cuts[k + 1], 0, P, False) for k in range(members)]
+@cache
+def _cache_bytes() -> int:
+    """Bytes of one core's second-level cache; where the system does not say, 1 MB."""
+    return caches().get("L2", 2**20)
 
 
 def _plain(array: np.ndarray) -> np.ndarray:

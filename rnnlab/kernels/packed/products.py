@@ -35,33 +35,11 @@ def multiply_rows(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
         tiles, r = (rows + ROWS - 1) // ROWS, 0
         for left in range(tiles, 0, -1):
             count = (rows - r + left - 1) // left
+            a_tile, c_tile, steps = a_at + r * a_row + k, c_at + r * c_row, min(K_BLOCK, K - k)
             _matrix_tile(
-                count,
-                a,
-                a_at + r * a_row + k,
-                a_row,
-                b,
-                b_at + k * width,
-                min(K_BLOCK, K - k),
-                c,
-                c_at + r * c_row,
-                c_row,
-                is_sum or k > 0,
+                count, a, a_tile, a_row, b, b_at + k * width, steps, c, c_tile, c_row, is_sum or k > 0
             )
             r += count
-
-
-@njit(**OPTIONS)
-def multiply_columns(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, columns, is_sum, spare):
-    """As multiply_rows, but c has only so many columns of the panel.  spare has room for a tile."""
-    width = VECTORS * lanes(c)
-    if columns == width:
-        multiply_rows(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum)
-        return
-    for r in range(0, rows, ROWS):
-        count = min(ROWS, rows - r)
-        multiply_rows(count, a, a_at + r * a_row, a_row, b, b_at, K, spare, 0, width, False)
-        _take_columns(count, columns, spare, width, c, c_at + r * c_row, c_row, is_sum)
 
 
 @njit(**OPTIONS)
@@ -72,19 +50,31 @@ def multiply_unpacked(rows, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row
     """
     width, at_once = VECTORS * lanes(c), block.size // K_BLOCK
     for n in range(0, N, at_once):
-        stop = min(N, n + at_once)
+        columns = min(N - n, at_once)
         for k in range(0, max(K, 1), K_BLOCK):
-            steps, adding = min(K_BLOCK, K - k), is_sum or k > 0
-            pack_panels(b, b_at + k * b_row + n, b_row, steps, stop - n, block, 0)
-            for j in range(n, stop, width):
-                columns, first = min(width, stop - j), (j - n) * steps
-                multiply_columns(
-                    rows, a, a_at + k, a_row, block, first, steps, c, c_at + j, c_row, columns, adding, spare
-                )
+            steps = min(K_BLOCK, K - k)
+            pack_panels(b, b_at + k * b_row + n, b_row, steps, columns, block, 0)
+            _multiply_block(
+                False,
+                rows,
+                a,
+                a_at + k,
+                a_row,
+                block,
+                steps,
+                columns,
+                c,
+                c_at + n,
+                c_row,
+                is_sum or k > 0,
+                spare,
+            )
 
 
 @njit(**OPTIONS)
-def multiply_transposed(M, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row, is_sum, strips, block, spare):
+def multiply_transposed(
+    M, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row, is_sum, strips, block, spare
+):
     """c [M,N] = transposed a [K,M] times b [K,N], plus c where `is_sum`: a sum over steps and sequences.
 
     Both are packed on the way.  strips has room for strip_room(K_BLOCK, M_BLOCK) numbers, block for K_BLOCK
@@ -92,30 +82,50 @@ def multiply_transposed(M, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row,
     """
     width, at_once = VECTORS * lanes(c), block.size // K_BLOCK
     for k in range(0, max(K, 1), K_BLOCK):
-        steps, adding = min(K_BLOCK, K - k), is_sum or k > 0
+        steps = min(K_BLOCK, K - k)
         for n in range(0, N, at_once):
-            stop = min(N, n + at_once)
-            pack_panels(b, b_at + k * b_row + n, b_row, steps, stop - n, block, 0)
+            columns = min(N - n, at_once)
+            pack_panels(b, b_at + k * b_row + n, b_row, steps, columns, block, 0)
             for m in range(0, M, M_BLOCK):
                 rows = min(M_BLOCK, M - m)
                 pack_strips(a, a_at + k * a_row + m, a_row, steps, rows, strips)
-                for j in range(n, stop, width):
-                    columns, first, place = min(width, stop - j), (j - n) * steps, c_at + m * c_row + j
-                    _multiply_strips(rows, strips, block, first, steps, c, place, c_row, columns, adding, spare)
+                place = c_at + m * c_row + n
+                _multiply_block(
+                    True, rows, strips, 0, 1, block, steps, columns, c, place, c_row, is_sum or k > 0, spare
+                )
 
 
 @njit(**OPTIONS)
-def _multiply_strips(rows, strips, b, b_at, K, c, c_at, c_row, columns, is_sum, spare):
-    """c [rows,columns] = all strips times one panel."""
+def _multiply_block(is_strip, rows, a, a_at, a_row, block, K, columns, c, c_at, c_row, is_sum, spare):
+    """c [rows,columns] from packed panels: tile after tile along the rows of c, whose lines are neighbours."""
     count, width = (rows + ROWS - 1) // ROWS, VECTORS * lanes(c)
     for s in range(count):
         low, high = rows * s // count, rows * (s + 1) // count
-        place = c_at + low * c_row
-        if columns == width:
-            _strip_tile(high - low, strips, strip_start(s, K), b, b_at, K, c, place, c_row, is_sum)
-        else:
-            _strip_tile(high - low, strips, strip_start(s, K), b, b_at, K, spare, 0, width, False)
-            _take_columns(high - low, columns, spare, width, c, place, c_row, is_sum)
+        source = strip_start(s, K) if is_strip else a_at + low * a_row
+        for j in range(0, columns, width):
+            whole = j + width <= columns
+            place = c_at + low * c_row + j
+            c_tile, c_tile_at, c_tile_row = (c, place, c_row) if whole else (spare, 0, width)
+            if is_strip:
+                _strip_tile(
+                    high - low, a, source, block, j * K, K, c_tile, c_tile_at, c_tile_row, is_sum and whole
+                )
+            else:
+                _matrix_tile(
+                    high - low,
+                    a,
+                    source,
+                    a_row,
+                    block,
+                    j * K,
+                    K,
+                    c_tile,
+                    c_tile_at,
+                    c_tile_row,
+                    is_sum and whole,
+                )
+            if not whole:
+                _take_columns(high - low, columns - j, spare, width, c, place, c_row, is_sum)
 
 
 @njit(**OPTIONS)

@@ -94,7 +94,9 @@ def _spread(context, builder, value, kind, vector):
     number = context.cast(builder, value, kind, vector.dtype)
     nothing = ir.Constant(vector.llvm, ir.Undefined)
     first = builder.insert_element(nothing, number, I32(0))
-    return builder.shuffle_vector(first, nothing, ir.Constant(ir.VectorType(I32, vector.lanes), [0] * vector.lanes))
+    return builder.shuffle_vector(
+        first, nothing, ir.Constant(ir.VectorType(I32, vector.lanes), [0] * vector.lanes)
+    )
 
 
 def _operation(symbol, emit):
@@ -170,7 +172,8 @@ def _power_of_two(builder, vector, n):
 
 positive = _of_one("positive", lambda b, v, a: _larger(b, a, _constant(v, 0)))
 step = _of_one(
-    "step", lambda b, v, a: b.select(b.fcmp_ordered(">", a, _constant(v, 0)), _constant(v, 1), _constant(v, 0))
+    "step",
+    lambda b, v, a: b.select(b.fcmp_ordered(">", a, _constant(v, 0)), _constant(v, 1), _constant(v, 0)),
 )
 _floor = _of_one("floor", lambda b, v, a: _call(b, "floor", a))
 _power = _of_one("power", _power_of_two)

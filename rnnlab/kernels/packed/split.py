@@ -1,0 +1,46 @@
+"""Who computes what: a layer split over a team by sequences or by units, whichever the model expects to be faster.
+
+By sequences, members do not meet in the loop over time, and each reads all recurrent weights in every step: from
+its core's second-level cache if they fit, else from beyond it.  By units, each reads its own part of the
+weights, for all sequences, and all meet once a step.  The model is the time of a step,
+
+    max(products at the rate of the member's tiles, weights beyond the cache at BANDWIDTH) + barrier
+"""
+
+from rnnlab.kernels.packed.forward import Share, Sizes
+from rnnlab.kernels.packed.host import CORE, ROWS, VECTORS
+from rnnlab.kernels.packed.tiles import Tile, predicted_rate
+
+RATE = 120e9  # FLOP/s of one core's tiles, in float32
+BANDWIDTH = 10e9  # bytes/s that one core reads from beyond its second-level cache
+BARRIER = 2e-6  # seconds that a barrier costs, what members wait for each other included
+CACHE_PART = 0.75  # of the second-level cache that weights may fill: states and gates want some
+
+
+def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> list[Share]:
+    """A share for each member, by sequences or by units; fewer members where there is less to share."""
+    by_sequences, by_units = min(members, sizes.B), min(members, sizes.P)
+    times = [
+        _step(sizes, number_bytes, cache_bytes, *choice) for choice in ((by_sequences, 1), (1, by_units))
+    ]
+    return _by_units(sizes, by_units) if times[1] < times[0] else _by_sequences(sizes, by_sequences)
+
+
+def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, unit_parts: int) -> float:
+    """Predicted seconds of a time step, if sequences and units are in so many parts."""
+    rows, panels = -(-sizes.B // row_parts), -(-sizes.P // unit_parts)
+    weights = sizes.G * sizes.H * panels * sizes.H / sizes.P
+    tile = Tile(-(-rows // -(-rows // ROWS)), VECTORS)  # the largest of equal tiles
+    products = 2 * rows * weights * number_bytes / 4 / (RATE * predicted_rate(tile, CORE))
+    beyond = weights * number_bytes if weights * number_bytes > CACHE_PART * cache_bytes else 0
+    return max(products, beyond / BANDWIDTH) + (BARRIER if unit_parts > 1 else 0)
+
+
+def _by_sequences(sizes: Sizes, members: int) -> list[Share]:
+    cuts = [sizes.B * k // members for k in range(members + 1)]
+    return [Share(k, members, cuts[k], cuts[k + 1], 0, sizes.P, False) for k in range(members)]
+
+
+def _by_units(sizes: Sizes, members: int) -> list[Share]:
+    cuts = [sizes.P * k // members for k in range(members + 1)]
+    return [Share(k, members, 0, sizes.B, cuts[k], cuts[k + 1], True) for k in range(members)]
