@@ -19,7 +19,7 @@ CUDA_EXTRA := $(if $(CI),,$(if $(PYTHON),$(shell "$(PYTHON)" -E rnnlab/lab/drive
 endif
 # Halide, NVIDIA's compilers, and one that runs kernels on the CPU: 1.1 GB on disk, for tests in continuous integration
 ifeq ($(origin CI_EXTRA), undefined)
-CI_EXTRA := $(if $(CI),$(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),compile halide emulate teach))
+CI_EXTRA := $(if $(CI),$(if $(filter Linux-x86_64,$(shell uname -sm | tr ' ' -)),compile halide emulate teach cluster))
 endif
 CUDA_PART := $(CUDA_EXTRA:%=,%)
 CI_PART := $(subst $() ,,$(CI_EXTRA:%=,%))

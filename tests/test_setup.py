@@ -109,6 +109,7 @@ def test_the_extras_are_the_documented_ones():
         "lab",
         "cuda12",
         "cuda13",
+        "cluster",
         "compile",
         "emulate",
         "gpu-peers",
