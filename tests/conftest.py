@@ -2,6 +2,9 @@
 
 Kernels are simulated, whatever the machine has; with --gpu only the tests marked gpu run, each in a process
 of its own, because an error on a GPU may spoil everything that the same process does there afterwards.
+
+The tests marked slow are a leg of their own: `--leg slow` runs them, `--leg all` all tests. Without either
+they are left out, except where a selection (-k, a name) leaves nothing else.
 """
 
 import os
@@ -26,8 +29,18 @@ ALONE = "RNNLAB_TEST_ALONE"  # set in the process that runs a single test on the
 SECONDS = 100  # that it may take
 
 
+LEFT_OUT = pytest.StashKey[int]()  # number of slow tests that this run leaves out
+
+
 def pytest_addoption(parser):
     parser.addoption("--gpu", action="store_true", help="run the tests marked gpu, and no others, on a GPU")
+    parser.addoption(
+        "--leg",
+        choices=("quick", "slow", "all"),
+        default="quick",
+        help="run the tests not marked slow, unless the selection has no other (the default); those marked "
+        "slow; or all",
+    )
 
 
 def on_gpu(config):
@@ -76,6 +89,43 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.hookimpl(trylast=True)  # after -k and -m: whoever selects a slow test by its name gets it
 def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if bool(item.get_closest_marker("gpu")) == on_gpu(config)]
+    kept = items if on_gpu(config) else leg_of(items, config.getoption("--leg"))
+    chosen = set(kept)
+    left_out = [item for item in items if item not in chosen]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    config.stash[LEFT_OUT] = sum(is_slow(item) for item in left_out)
+    if hasattr(config, "workeroutput"):  # a process of pytest-xdist; only the first one prints a summary
+        config.workeroutput["left_out"] = config.stash[LEFT_OUT]
+    items[:] = kept
     items.sort(key=lambda item: SLOWEST.index(stem) if (stem := item.path.stem) in SLOWEST else len(SLOWEST))
+
+
+def is_slow(item):
+    """Is the test marked slow?"""
+    return item.get_closest_marker("slow") is not None
+
+
+def leg_of(items, leg):
+    """The tests of a leg; the quick leg of slow tests alone is all of them."""
+    if leg == "slow":
+        return [item for item in items if is_slow(item)]
+    quick = [item for item in items if not is_slow(item)]
+    return quick if leg == "quick" and quick else items
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node):
+    """Each process of pytest-xdist has left out the same tests."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.getoption("--leg") == "quick" and (number := config.stash.get(LEFT_OUT, 0)):
+        terminalreporter.write_line(
+            f"{number} slow tests left out: `make test-slow` runs them, "
+            "`make test-slow OPTIONS='-k NAME'` some of them, `pytest --leg all` every test"
+        )

@@ -1,5 +1,7 @@
 """A missing program skips a test with the command that mends it, and fails it in continuous integration."""
 
+import re
+import shutil
 import subprocess
 import sys
 
@@ -29,9 +31,9 @@ def test_a_skip_for_want_of_a_program_fails_in_ci_only(tmp_path, monkeypatch, ci
     (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
     (tmp_path / "test_small.py").write_text(TESTS)
     run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path]
-    said = subprocess.run(run, capture_output=True, text=True).stdout
-    assert summary in said
-    assert ("CI does not allow: " in said) == bool(ci)
+    text = subprocess.run(run, capture_output=True, text=True).stdout
+    assert summary in text
+    assert ("CI does not allow: " in text) == bool(ci)
 
 
 ON_A_GPU = """
@@ -54,7 +56,12 @@ def test_in_the_simulator():
 
 
 @pytest.mark.parametrize(
-    ("options", "summary"), [([], "1 passed"), (["--gpu"], "1 failed, 2 passed"), (["-m", "gpu"], "1 failed")]
+    ("options", "summary"),
+    [
+        ([], "1 passed"),
+        pytest.param(["--gpu"], "1 failed, 2 passed", marks=pytest.mark.slow),
+        pytest.param(["-m", "gpu"], "1 failed", marks=pytest.mark.slow),
+    ],
 )
 def test_tests_for_a_gpu_run_when_asked_for_and_each_in_its_own_process(tmp_path, options, summary):
     """One that ends its process costs only itself."""
@@ -74,5 +81,77 @@ def test_tests_for_a_gpu_run_when_asked_for_and_each_in_its_own_process(tmp_path
         tmp_path,
         *options,
     ]
-    said = subprocess.run(run, capture_output=True, text=True).stdout
-    assert summary in said
+    text = subprocess.run(run, capture_output=True, text=True).stdout
+    assert summary in text
+
+
+LEGS = """
+import pytest
+
+def test_quick(): pass
+
+@pytest.mark.slow
+def test_slow(): pass
+
+@pytest.mark.parametrize("n", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_both(n): pass
+"""
+QUICK, SLOW = {"test_quick", "test_both[1]"}, {"test_slow", "test_both[2]"}
+HOW = "2 slow tests left out: `make test-slow` runs them"
+
+
+@pytest.mark.parametrize(
+    ("options", "chosen", "says"),
+    [
+        ("", QUICK, True),
+        ("--leg slow", SLOW, False),
+        pytest.param("--leg all", QUICK | SLOW, False, marks=pytest.mark.slow),
+        pytest.param("-k test_slow", {"test_slow"}, False, marks=pytest.mark.slow),
+        pytest.param("-n 2 --dist worksteal", QUICK, True, marks=pytest.mark.slow),
+    ],
+)
+def test_slow_tests_are_a_leg_of_their_own_and_run_where_they_are_selected_alone(
+    tmp_path, options, chosen, says
+):
+    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
+    (tmp_path / "test_small.py").write_text(LEGS)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow: in a leg of its own\n")
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rA", "--rootdir", tmp_path, tmp_path]
+    text = subprocess.run([*run, *options.split()], capture_output=True, text=True).stdout
+    assert set(re.findall(r"^PASSED \S+::(\S+)", text, re.M)) == chosen
+    assert (HOW in text) == says
+
+
+def recipe(target):
+    """The command lines of a target of the Makefile, as `make` prints them."""
+    run = ["make", "--dry-run", "PYTHON=python3", "CUDA_EXTRA=", "OPTIONS=", target]
+    return subprocess.run(run, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="sudo apt-get install make")
+def test_make_test_and_make_test_slow_differ_by_their_leg_alone_and_ci_runs_both():
+    test, slow = recipe("test")[-1], recipe("test-slow")[-1]
+    assert slow.split() == [*test.split(), "--leg", "slow"]
+    assert test.split()[1:] == "-m pytest -n 2 --dist worksteal".split()
+    assert "--leg all" in recipe("test-cuda")[-1]
+    lines = (ROOT / ".ci/run").read_text().splitlines()
+    assert [line for line in lines if line.startswith("make ")] == [
+        "make test",
+        "make test-slow",
+        "make test-cuda",
+    ]
+
+
+@pytest.mark.slow
+def test_the_two_legs_together_hold_every_test_once():
+    """As pytest itself collects them; what needs a GPU has a run of its own."""
+
+    def collected(*options):
+        run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", *options]
+        text = subprocess.run(run, capture_output=True, text=True, cwd=ROOT).stdout
+        return [line for line in text.splitlines() if "::" in line]
+
+    quick, slow = collected(), collected("--leg", "slow")
+    assert sorted(quick + slow) == sorted(collected("--leg", "all"))
+    assert len(slow) > 300
+    assert len(quick) > 8000
