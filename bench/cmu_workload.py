@@ -136,7 +136,7 @@ def measure(
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """The command; 2 where it was asked for what there is not."""
+    """The command; exit status 2 for an unknown name."""
     known = {candidate.name: candidate for candidate in CANDIDATES}
     if unknown := [name for name in chosen.only or () if name not in known]:
         names = ", ".join(known)

@@ -144,7 +144,7 @@ def _gru(chosen: argparse.Namespace) -> None:
     from bench.peers.serve import numpys_blas
     from rnnlab.lab import gru_variants
 
-    print("NumPy's BLAS:", ", ".join(map(str, numpys_blas().values())) or "not told")
+    print("NumPy's BLAS:", ", ".join(map(str, numpys_blas().values())) or "unknown")
     gru_variants.main()
 
 

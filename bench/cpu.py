@@ -104,7 +104,7 @@ class Arena:
         tell(f"{case.workload}: {candidate.name} is made ready")
         peer, name = self.peer(candidate), candidate.name
         try:
-            answer, _ = peer.ask("prepare", wanted.given, cell=case.workload.cell)
+            answer, _ = peer.ask("prepare", wanted.inputs, cell=case.workload.cell)
             if "refused" in answer:
                 case.left_out[name] = answer["refused"]
                 return False
@@ -149,7 +149,7 @@ class Arena:
             self._hold_against(wanted, candidate, case)
             if candidate.is_rung or candidate.name == "pytorch":  # whose memory is to be compared
                 spare = self.peer(candidate, "memory")
-                spare.ask("prepare", wanted.given, cell=case.workload.cell)
+                spare.ask("prepare", wanted.inputs, cell=case.workload.cell)
                 case.memory[candidate.name] = spare.ask("memory")[0]["bytes"]
         except Failed as failure:
             self._leave_out(candidate.name, case, str(failure))

@@ -35,7 +35,7 @@ class Plan(NamedTuple):
 
 
 def run(chosen: argparse.Namespace) -> int:
-    """The command; 0, or 2 where it was asked for what there is not."""
+    """The command; 0, or 2 for an unknown name."""
     try:
         selection = plan(chosen)
     except ValueError as error:

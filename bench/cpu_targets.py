@@ -13,7 +13,7 @@ Value = Callable[[dict], float | None]
 class Target:
     """A figure, computed from a record, and the bound it was to keep."""
 
-    said: str
+    sentence: str
     bound: float
     value: Value
     is_ceiling: bool = False  # to stay below the bound, not above it
@@ -23,10 +23,10 @@ class Target:
         got, sign = self.value(record), "≤" if self.is_ceiling else "≥"
         meant = f"{sign} {self.bound:g}"
         if got is None:
-            return [self.said, meant, "–", "not measured"]
+            return [self.sentence, meant, "–", "not measured"]
         reached = self.bound / got if self.is_ceiling else got / self.bound
         verdict = "met" if reached >= 1 else f"missed: {100 * reached:.0f} % of it"
-        return [self.said, meant, f"{got:.2f}", verdict]
+        return [self.sentence, meant, f"{got:.2f}", verdict]
 
 
 def table(record: dict) -> str:
@@ -93,8 +93,8 @@ TARGETS = (
 
 
 def asked(record: dict) -> str:
-    """Rate that a target over PyTorch asks for at each size, beside those this machine's BLAS reaches."""
-    head = ["cell, T×B, I×H", "PyTorch, GFLOP/s", "target", "asks for", "bare products", "large GEMM"]
+    """Rate that a target over PyTorch requires at each size, beside those this machine's BLAS reaches."""
+    head = ["cell, T×B, I×H", "PyTorch, GFLOP/s", "target", "required", "bare products", "large GEMM"]
     lines = [head, ["---", *["---:"] * 5]]
     for case in record["cases"]:
         cell, *size = (case["workload"][key] for key in ("cell", "T", "B", "I", "H"))
@@ -108,7 +108,7 @@ def asked(record: dict) -> str:
 
 
 def _times_pytorch(cell: str, shape: tuple[int, ...]) -> float:
-    """The strictest factor over PyTorch that is asked for at one size; 0 where none is."""
+    """The strictest factor over PyTorch that is required at one size; 0 where none is."""
     known = {
         "rnn_tanh": {SHAPES[0]: 10, SHAPES[1]: 4, SHAPES[6]: 10}.get(shape, 2.2),
         "gru": 3 if shape in NARROW else 2,

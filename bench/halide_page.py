@@ -18,7 +18,7 @@ NO_RECORD = "No record of a whole epoch is kept yet; `rnnlab bench cmu --record`
 
 def latest() -> tuple[Path, dict] | None:
     """The newest record of every contestant at the project's size."""
-    for path in reversed(records.kept(KIND)):
+    for path in reversed(records.stored(KIND)):
         record = records.read(path)
         if cmu_report.size(record) == Size() and {*cmu_report.PUBLISHED} <= {*cmu_report.timed(record)}:
             return path, record

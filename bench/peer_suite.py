@@ -96,11 +96,11 @@ def _said_by_worker(simulator: str, module: str, wanted: Sequence[str]) -> tuple
 
 def compare(module: str) -> list[tuple[Outcome, Outcome]]:
     """(theirs, ours) for every test of a module that counts."""
-    theirs = {each.test: each for each in outcomes("theirs", module)}
-    wanted = [test for test, each in theirs.items() if each.passed or runs_anyway(module)]
+    theirs = {outcome.test: outcome for outcome in outcomes("theirs", module)}
+    wanted = [test for test, outcome in theirs.items() if outcome.passed or runs_anyway(module)]
     if not wanted:
         return []
-    ours = {each.test: each for each in outcomes("ours", module, wanted)}
+    ours = {outcome.test: outcome for outcome in outcomes("ours", module, wanted)}
     return [(theirs[test], ours.get(test, Outcome(test, "failed", "did not run"))) for test in wanted]
 
 
@@ -137,7 +137,7 @@ def page(pairs: list[tuple[Outcome, Outcome]]) -> str:
 
 
 def _share(outcomes: list[Outcome]) -> str:
-    passed = sum(each.passed for each in outcomes)
+    passed = sum(outcome.passed for outcome in outcomes)
     return f"{passed} ({passed / max(len(outcomes), 1):.1%})"
 
 

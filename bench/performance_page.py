@@ -21,7 +21,7 @@ NO_RECORD = "No full record is kept yet; `rnnlab bench cpu --record` makes one.\
 def latest() -> tuple[Path, dict] | None:
     """The newest record that has every cell at every shape."""
     full = {Workload(cell, *shape) for cell in CELLS for shape in SHAPES}
-    for path in reversed(records.kept(KIND)):
+    for path in reversed(records.stored(KIND)):
         record = records.read(path)
         if full <= {Workload(**case["workload"]) for case in record["cases"]}:
             return path, record
@@ -32,10 +32,10 @@ def measured(path: Path, record: dict) -> str:
     """The part of the page that a record makes."""
     heading = "\n".join(f"- {line}" for line in cpu_report.heading(record).splitlines())
     link = f"[{path.name}](../{path.relative_to(ROOT).as_posix()})"
-    source = f"- from {link}; `rnnlab record show {path.stem}` tells all of it"
+    source = f"- from {link}; `rnnlab record show {path.stem}` prints all of it"
     alt = cpu_picture.finding(record)
     parts = [f"{heading}\n{source}", f"![{alt}]({PICTURE.name})", "### Targets", cpu_targets.table(record)]
-    parts += ["### What they ask for", cpu_targets.asked(record)]
+    parts += ["### What they require", cpu_targets.asked(record)]
     for cell in cpu_report.cells(record):
         parts += [f"### {cell}", cpu_report.markdown(record, cell)]
     parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]

@@ -11,13 +11,13 @@ PAGES = {
     "bench cpu": "rnnlab.records.cpu_report",
     "bench cmu": "rnnlab.records.cmu_report",
     "bench gpu": "rnnlab.records.gpu_report",
-}  # kind -> the module whose `page` tells it
+}  # kind -> the module whose `page` prints it
 
 
 def list_all() -> int:
     """A line for each record, oldest first; 1 where one of them cannot be read."""
     bad = 0
-    for path in records.kept():
+    for path in records.stored():
         try:
             record = records.read(path)
             machine = record["machine"].get("gpu", {}).get("name") or record["machine"]["processor"]
@@ -26,7 +26,7 @@ def list_all() -> int:
         except ValueError as error:
             bad = 1
             print(error, file=sys.stderr)
-    if not records.kept():
+    if not records.stored():
         print("no record is kept; `rnnlab bench cpu --record` makes one")
     return bad
 

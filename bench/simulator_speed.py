@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> None:
         for _ in range(3):
             times["checks on"].append(seconds(ours, SIZE, checks=True))
             times["checks off"].append(seconds(ours, SIZE, checks=False))
-    medians = {name: statistics.median(each) for name, each in times.items()}
+    medians = {name: statistics.median(seconds) for name, seconds in times.items()}
     for name, median in medians.items():
         print(f"{name:12} {1e3 * median:8.1f} ms  {medians['Numba'] / median:6.1f} × Numba's speed")
     if chosen.large:

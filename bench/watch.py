@@ -37,7 +37,7 @@ def _core_seconds() -> Iterable[tuple[str, float]]:
 
 
 def _seconds(process: psutil.Process) -> float:
-    """Of processor time; none of a process that is gone, whose past then counts as foreign."""
+    """Seconds of processor time; none of a process that is gone, whose past then counts as foreign."""
     try:
         return sum(process.cpu_times()[:2])
     except psutil.Error:

@@ -39,7 +39,7 @@ class Problem(NamedTuple):
     reference: str = ""  # what computed them
 
     @property
-    def given(self) -> dict[str, np.ndarray]:
+    def inputs(self) -> dict[str, np.ndarray]:
         """Parameters, x and dy by name."""
         return {**self.network.parameters, "x": self.x, "dy": self.dy}
 

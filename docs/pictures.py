@@ -33,10 +33,10 @@ def place(T: int, count: int, most: int) -> tuple[float, float]:
     return round(x, 1), round(HEIGHT - BOTTOM - up * (HEIGHT - TOP - BOTTOM), 1)
 
 
-def text(x: float, y: float, said: str, **style: str) -> str:
+def text(x: float, y: float, words: str, **style: str) -> str:
     """One piece of text as SVG."""
     attributes = "".join(f' {name.replace("_", "-")}="{value}"' for name, value in style.items())
-    return f'<text x="{x}" y="{y}"{attributes}>{said}</text>'
+    return f'<text x="{x}" y="{y}"{attributes}>{words}</text>'
 
 
 def line(name: str, counts: list[int], colour: str, most: int) -> list[str]:

@@ -117,7 +117,7 @@ def _measure(launch: Callable, arguments: tuple) -> Measurement:
 
 
 def __getattr__(name: str):
-    """What changes from thread to thread, such as laneid, or is made when it is first asked for."""
+    """What changes from thread to thread, such as laneid, or is made at its first use."""
     if _missing is not None and not name.startswith("__"):
         raise CudaMissing(str(_missing))
     return getattr(_words, name)
@@ -138,5 +138,5 @@ if not is_simulated:
     _words.is_simulated, _words.observe = False, observe
     sys.modules[__name__] = _words
 elif _words is not None:
-    # in the module itself, because kernels look words up all the time and __getattr__ is asked last
+    # in the module itself, because kernels look words up all the time and __getattr__ comes last
     globals().update({name: value for name, value in vars(_words).items() if not name.startswith("__")})

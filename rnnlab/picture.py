@@ -82,7 +82,7 @@ class Picture:
 
     png: bytes
     alt: str
-    numbers: str = ""  # HTML of a table, closed until it is asked for
+    numbers: str = ""  # HTML of a table, closed until it is opened
 
     def __repr__(self) -> str:
         return self.alt
@@ -155,8 +155,9 @@ class View:
             return bundle | {"text/html": bundle.get("text/html", "") + self.settings}
         name_sliders()
         # a front end that knows widgets takes the widget; any other one takes the picture
-        widget = "application/vnd.jupyter.widget-view+json"
-        return bundle | {widget: self.box._repr_mimebundle_()[widget]}
+        # (written out: Colab's ipywidgets 7 offers no such bundle itself)
+        widget = {"version_major": 2, "version_minor": 0, "model_id": self.box.model_id}
+        return bundle | {"application/vnd.jupyter.widget-view+json": widget}
 
 
 def widgets_run() -> bool:

@@ -21,15 +21,15 @@ CPP = sorted(ROOT.glob("rnnlab/**/*.cu"))
 
 def kernels(paths):
     """{"08_lesson:kernel": (kernel, argument types)} of all texts."""
-    found = {}
+    result = {}
     for path in paths:
         if "cuda.jit" in (text := program(path)):
             label = f"<{path.parents[1].name} {path.stem}>"  # the text may stand in several files
             linecache.cache[label] = (len(text), None, text.splitlines(True), label)
             scope = _scope(ast.parse(text), label)
             written = {name: value for name, value in scope.items() if hasattr(value, "overloads")}
-            found |= {f"{path.stem}:{n}": (value, signature(value, text)) for n, value in written.items()}
-    return found
+            result |= {f"{path.stem}:{n}": (value, signature(value, text)) for n, value in written.items()}
+    return result
 
 
 def program(path):
@@ -41,15 +41,15 @@ def program(path):
 
 def _scope(tree, label):
     """The module's names after running nothing but its constants and functions for kernels."""
-    kept = [each for each in tree.body if _is_kept(each)]
+    stored = [entry for entry in tree.body if _is_kept(entry)]
     scope = {"cuda": cuda, "np": np, "math": math, "float32": float32}
-    exec(compile(ast.Module(kept, []), label, "exec"), scope)
+    exec(compile(ast.Module(stored, []), label, "exec"), scope)
     return scope
 
 
 def _is_kept(node):
     if isinstance(node, ast.FunctionDef):
-        return any("cuda.jit" in ast.unparse(each) for each in node.decorator_list)
+        return any("cuda.jit" in ast.unparse(entry) for entry in node.decorator_list)
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
 
 
@@ -60,7 +60,7 @@ def signature(kernel, text):
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef) and node.name == kernel.__name__
     )
-    return tuple(_type(each.arg, function) for each in function.args.args)
+    return tuple(_type(arg.arg, function) for arg in function.args.args)
 
 
 def _type(name, function):

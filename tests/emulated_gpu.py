@@ -44,12 +44,12 @@ def library(source, options, folder):
     assert INSTRUCTIONS in source
     text = source.replace(INSTRUCTIONS, f'#include "{HEADER}"\n')
     for name, parameters in KERNEL.findall(text):
-        given, numbers = [], 0
-        for each in filter(None, (part.strip() for part in parameters.split(","))):
-            kind = re.sub(r"\w+$", "", each)
-            given.append(f"({kind})given[{len(given)}]" if "*" in kind else f"whole[{numbers}]")
+        inputs, numbers = [], 0
+        for entry in filter(None, (part.strip() for part in parameters.split(","))):
+            kind = re.sub(r"\w+$", "", entry)
+            inputs.append(f"({kind})given[{len(inputs)}]" if "*" in kind else f"whole[{numbers}]")
             numbers += "*" not in kind
-        text += ENTRY.format(name=name, arguments=", ".join(given))
+        text += ENTRY.format(name=name, arguments=", ".join(inputs))
     name = hashlib.sha256((text + " ".join(options)).encode()).hexdigest()[:16]
     path = Path(folder) / f"{name}.cpp"
     path.write_text(text, encoding="utf-8")
@@ -73,16 +73,16 @@ class EmulatedChip:
 
     def product(self, a, b, out, turned, adds):
         a, b = (
-            loaded(each, self.precision).T if t else loaded(each, self.precision)
-            for each, t in zip((a, b), turned, strict=True)
+            loaded(entry, self.precision).T if t else loaded(entry, self.precision)
+            for entry, t in zip((a, b), turned, strict=True)
         )
-        found = a.astype("float64") @ b + (loaded(out, self.precision) if adds else 0)
-        out[:] = stored(found, self.precision)
+        result = a.astype("float64") @ b + (loaded(out, self.precision) if adds else 0)
+        out[:] = stored(result, self.precision)
 
-    def launch(self, shape, direction, given, T, B):
+    def launch(self, shape, direction, inputs, T, B):
         where = shape.launch(direction, B)
         kernels = library(self.change(shape.source), shape.options, self.folder)
-        pointers = (ctypes.c_void_p * len(given))(*(each.ctypes.data for each in given))
+        pointers = (ctypes.c_void_p * len(inputs))(*(entry.ctypes.data for entry in inputs))
         self.seed += 1
         sizes = where.blocks, where.threads, where.cluster, ctypes.c_size_t(where.shared), self.seed
         self.stuck += getattr(kernels, f"run_persistent_{direction}")(pointers, T, B, *sizes)

@@ -115,8 +115,8 @@ class Learner:
 
     def prompts(self) -> list[str]:
         """ "[ ]:", "[*]:" or "[3]:", of each code cell."""
-        found = self.browser.find_elements(By.CSS_SELECTOR, f"{CELL} .jp-InputPrompt")
-        return [prompt.get_attribute("textContent") for prompt in found]
+        result = self.browser.find_elements(By.CSS_SELECTOR, f"{CELL} .jp-InputPrompt")
+        return [prompt.get_attribute("textContent") for prompt in result]
 
     def type_into(self, words: str, code: str) -> None:
         """Replace the code of the cell that holds `words`, and run it."""
@@ -143,8 +143,8 @@ class Learner:
 
         until(clicked, f"the cell with {words!r} can be clicked")
 
-    def press(self, held: str, key: str) -> None:
-        webdriver.ActionChains(self.browser).key_down(held).send_keys(key).key_up(held).perform()
+    def press(self, state: str, key: str) -> None:
+        webdriver.ActionChains(self.browser).key_down(state).send_keys(key).key_up(state).perform()
 
     def output(self, words: str) -> str:
         """The text below the cell that holds `words`."""
@@ -199,8 +199,8 @@ def until(look, what: str, seconds: float = WAIT):
     end = time.monotonic() + seconds
     while True:
         with contextlib.suppress(StaleElementReferenceException):  # replaced while it was looked at
-            if found := look():
-                return found
+            if result := look():
+                return result
         if time.monotonic() > end:
             raise TimeoutError(f"after {seconds:.0f} s it is still not so that {what}")
         time.sleep(0.1)

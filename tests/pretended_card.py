@@ -95,7 +95,7 @@ class PretendedCard:
 
     @staticmethod
     def gemm(operation, buffers):
-        sizes = sizes_of(operation, {name: each.array.shape[1] for name, each in buffers.items()})
+        sizes = sizes_of(operation, {name: item.array.shape[1] for name, item in buffers.items()})
         a, b, out = (buffers[r.buffer].flat(r) for r in operation.reads + operation.writes)
         first = (sizes.k, sizes.m) if sizes.first_turned else (sizes.m, sizes.k)
         second = (sizes.n, sizes.k) if sizes.second_turned else (sizes.k, sizes.n)
@@ -118,4 +118,4 @@ class PretendedCard:
 
     @staticmethod
     def by_numpy(operation, buffers):
-        RUN[operation.kind](operation, {name: each.array for name, each in buffers.items()})
+        RUN[operation.kind](operation, {name: item.array for name, item in buffers.items()})

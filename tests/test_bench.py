@@ -42,10 +42,10 @@ def test_speed_is_relative_to_the_first_variant_and_rates_count_the_same_work():
 
 
 def test_all_five_variants_are_measured_at_every_size():
-    told = []
-    cases = gru_variants.measure([4, 6], [1, 3], T=2, rounds=2, tell=told.append)
+    text = []
+    cases = gru_variants.measure([4, 6], [1, 3], T=2, rounds=2, tell=text.append)
     assert [(case.hidden_size, case.minibatch) for case in cases] == [(4, 1), (4, 3), (6, 1), (6, 3)]
-    assert told == cases
+    assert text == cases
     assert all(len(case.relative_speed()) == 5 for case in cases)
     assert all(np.isfinite(case.relative_speed()).all() for case in cases)
 

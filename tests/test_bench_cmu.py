@@ -14,7 +14,11 @@ from rnnlab import cli, records
 from rnnlab.records import cmu_picture, cmu_report
 
 SMALL = Size(T=3, B=21, units=50)
-INSTALLED = [each.name for each in CANDIDATES if not each.needs or importlib.util.find_spec(each.needs)]
+INSTALLED = [
+    candidate.name
+    for candidate in CANDIDATES
+    if not candidate.needs or importlib.util.find_spec(candidate.needs)
+]
 WIDE_AWAKE = 0.9  # |h| of a saturated unit is above
 
 
@@ -66,9 +70,9 @@ def test_a_workload_that_the_pictures_do_not_fill_is_refused(size, words):
 
 @pytest.fixture(scope="module")
 def record():
-    """Of two contestants, and one whose times were written by hand."""
-    asked = [each for each in CANDIDATES if each.name in ("numpy theirs", "numpy batched")]
-    result = cmu_workload.measure(SMALL, asked, rounds=3, threads=1)
+    """A record of two contestants, and one whose times were written by hand."""
+    task = [candidate for candidate in CANDIDATES if candidate.name in ("numpy theirs", "numpy batched")]
+    result = cmu_workload.measure(SMALL, task, rounds=3, threads=1)
     settings = {**SMALL._asdict(), "rounds": 3, "threads": 1}
     record = cmu_workload.provenance(cmu_workload.KIND, cmu_workload.MEASURED, settings)
     record |= cmu_workload.asdict(result) | {"complete": True}
@@ -83,9 +87,9 @@ def test_contestants_in_their_processes_are_right_and_timed_each_round(record):
 
 
 def test_the_table_tells_what_was_timed_once_and_what_was_published(record):
-    said = cmu_report.page(record)
-    assert "One epoch: 21 sequences of 3 pictures, 50-50-50" in said
-    assert "timed once, being slow: halide serial" in said
+    output = cmu_report.page(record)
+    assert "One epoch: 21 sequences of 3 pictures, 50-50-50" in output
+    assert "timed once, being slow: halide serial" in output
     slowest = cmu_report.rows(record)[0]
     assert slowest[0], slowest[-1] == ("halide serial", "143.5")
     assert cmu_report.over_theirs(record, "numpy theirs") == 1
@@ -122,5 +126,5 @@ def test_every_published_figure_belongs_to_a_contestant():
 def test_the_page_about_halide_and_its_picture_are_of_the_latest_record():
     text = halide_page.PAGE.read_text(encoding="utf-8")
     assert halide_page.page(text) == text, "run python -m bench.halide_page"
-    if found := halide_page.latest():
-        assert found[1]["digest"].encode() in halide_page.PICTURE.read_bytes()
+    if results := halide_page.latest():
+        assert results[1]["digest"].encode() in halide_page.PICTURE.read_bytes()

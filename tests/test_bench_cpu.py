@@ -130,7 +130,7 @@ def test_who_does_not_answer_is_not_waited_for_for_ever(monkeypatch):
     with Arena([], QUICK) as arena, Peer(cheat("never_comes_back"), sys.executable, 1) as peer:
         arena.peer(LIMITS[0])
         with pytest.raises(Failed, match=r"it did not answer within 0\.5 s"):
-            peer.ask("prepare", problem(SMALL).given, cell=SMALL.cell)
+            peer.ask("prepare", problem(SMALL).inputs, cell=SMALL.cell)
 
 
 def test_contestants_end_with_the_benchmark_even_if_it_is_killed():
@@ -156,11 +156,11 @@ def test_a_contestant_that_is_not_asked_stands_still():
 
 
 def test_the_error_is_told_in_units_of_what_is_tolerated():
-    asked = problem(SMALL)
-    results = {name: array.astype("float32") for name, array in asked.wanted.items()}
-    assert asked.error(results) < 0.1
+    task = problem(SMALL)
+    results = {name: array.astype("float32") for name, array in task.wanted.items()}
+    assert task.error(results) < 0.1
     results["y"] *= np.float32(1 + 3 * TOLERANCES["float32"].forward(SMALL.T))
-    assert asked.error(results) == pytest.approx(3, rel=0.1)
+    assert task.error(results) == pytest.approx(3, rel=0.1)
 
 
 def test_flops_are_those_of_the_products_of_a_whole_step():

@@ -31,8 +31,8 @@ def case(cell, shape, seconds):
 def record(cases, loads=0.01):
     """A record of two rungs and all peers."""
     names = ("gemm_large", *STEP)
-    for each in cases:
-        each["other_load"] = loads
+    for entry in cases:
+        entry["other_load"] = loads
     return {
         "kind": "bench cpu",
         "complete": True,
@@ -103,11 +103,11 @@ def test_who_was_left_out_at_one_size_has_a_dash_there():
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"), [(1e-6, "0.00100"), (1.2344e-3, "1.23"), (0.0567, "56.7"), (1.9, "1900")]
+    ("seconds", "output"), [(1e-6, "0.00100"), (1.2344e-3, "1.23"), (0.0567, "56.7"), (1.9, "1900")]
 )
-def test_times_have_three_digits_and_no_exponent(seconds, said):
+def test_times_have_three_digits_and_no_exponent(seconds, output):
     table = cpu_report.rows(record([case("gru", SHAPES[0], STEP | {"jax": seconds})]), "gru")
-    assert next(row for row in table if row[0] == "jax")[1].split()[0] == said
+    assert next(row for row in table if row[0] == "jax")[1].split()[0] == output
 
 
 def test_a_busy_machine_is_told_in_the_heading(full):
@@ -119,8 +119,8 @@ def test_a_busy_machine_is_told_in_the_heading(full):
 def test_who_is_missing_is_told_with_the_reason_once(full):
     assert cpu_report.absent(full) == []
     full["missing"] = ["jax"]
-    for each in full["cases"][:3]:
-        each["left_out"] = {"slow": "wrong numbers: 3.0e+00 times the error that is tolerated"}
+    for entry in full["cases"][:3]:
+        entry["left_out"] = {"slow": "wrong numbers: 3.0e+00 times the error that is tolerated"}
     not_there, wrong = cpu_report.absent(full)
     assert not_there == "jax is not measured: its package is not installed."
     assert wrong.startswith("slow is left out 3 times: wrong numbers: 3.0e+00 times")
@@ -167,12 +167,12 @@ def test_the_page_takes_the_latest_full_record_and_keeps_its_prose(full, monkeyp
     records.write(records.place(full), full)
     partly = record(full["cases"][:2]) | {"date": "2026-03-01T00:00:00+00:00"}
     records.write(records.place(partly), partly)
-    made = performance_page.page(text)
-    assert made.startswith("before\n")
-    assert made.endswith("after\n")
-    assert "yesterday" not in made
-    assert "bench_cpu_2026-01-02T0304_p.json" in made
-    assert performance_page.page(made) == made
+    output = performance_page.page(text)
+    assert output.startswith("before\n")
+    assert output.endswith("after\n")
+    assert "yesterday" not in output
+    assert "bench_cpu_2026-01-02T0304_p.json" in output
+    assert performance_page.page(output) == output
 
 
 def test_refreshing_writes_page_and_a_picture_that_names_its_record(full, monkeypatch, tmp_path):
@@ -191,5 +191,5 @@ def test_refreshing_writes_page_and_a_picture_that_names_its_record(full, monkey
 def test_the_page_and_its_picture_are_of_the_latest_record():
     text = performance_page.PAGE.read_text(encoding="utf-8")
     assert performance_page.page(text) == text, "run python -m bench.performance_page"
-    if found := performance_page.latest():
-        assert found[1]["digest"].encode() in performance_page.PICTURE.read_bytes()
+    if result := performance_page.latest():
+        assert result[1]["digest"].encode() in performance_page.PICTURE.read_bytes()

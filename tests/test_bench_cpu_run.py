@@ -29,9 +29,9 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_without_options_every_cell_is_measured_at_every_shape():
-    asked = plan()
-    assert [tuple(workload[:5]) for workload in asked.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
-    names = [candidate.name for candidate in asked.candidates]
+    task = plan()
+    assert [tuple(workload[:5]) for workload in task.workloads] == [(c, *s) for c in CELLS for s in SHAPES]
+    names = [candidate.name for candidate in task.candidates]
     assert names[0] == "one_step_at_a_time"
     assert names[-3:] == ["pytorch", "pytensor", "jax"]
 
@@ -45,11 +45,11 @@ def test_a_quick_look_has_fewer_shapes_contestants_and_rounds():
 
 
 def test_options_choose_cells_shapes_rungs_and_peers():
-    asked = plan(
+    task = plan(
         "--cells", "lstm", "--shapes", "3,2,4,5", "7,1,1,2", "--rungs", "one_big_gemm", "--peers", "jax"
     )
-    assert [str(workload) for workload in asked.workloads] == ["lstm 3×2×4×5", "lstm 7×1×1×2"]
-    assert [candidate.name for candidate in asked.candidates] == ["one_big_gemm", "jax"]
+    assert [str(workload) for workload in task.workloads] == ["lstm 3×2×4×5", "lstm 7×1×1×2"]
+    assert [candidate.name for candidate in task.candidates] == ["one_big_gemm", "jax"]
 
 
 @pytest.mark.parametrize(
@@ -71,30 +71,30 @@ def test_what_there_is_not_is_refused_with_what_there_is(options, words, capsys)
 
 def test_the_command_prints_tables_and_keeps_nothing_unasked(folder, capsys):
     assert cli.main(["bench", "cpu", *TINY]) == 0
-    said = capsys.readouterr()
-    assert "rnn_tanh, 1 thread: milliseconds" in said.out
-    assert "one_big_gemm" in said.out
-    assert "rnn_tanh 3×2×4×5: " in said.err
+    text = capsys.readouterr()
+    assert "rnn_tanh, 1 thread: milliseconds" in text.out
+    assert "one_big_gemm" in text.out
+    assert "rnn_tanh 3×2×4×5: " in text.err
     assert not [*folder.iterdir()]
 
 
 def test_an_interrupted_record_goes_on_where_it_was(folder, monkeypatch, capsys):
-    measure, asked = Arena.measure, []
+    measure, task = Arena.measure, []
 
     def interrupted(arena, workload, tell):
-        asked.append(str(workload))
-        if len(asked) == 2:
+        task.append(str(workload))
+        if len(task) == 2:
             raise KeyboardInterrupt
         return measure(arena, workload, tell)
 
     monkeypatch.setattr(Arena, "measure", interrupted)
     assert cli.main(["bench", "cpu", "--record", *TINY]) == 130
     assert [path.name for path in folder.iterdir()] == ["bench_cpu.partial.json"]
-    assert records.kept() == []
+    assert records.stored() == []
     assert cli.main(["bench", "cpu", "--record", *TINY]) == 0
-    assert asked == ["rnn_tanh 3×2×4×5", "gru 3×2×4×5", "gru 3×2×4×5"]
-    (kept,) = folder.iterdir()
-    record = records.read(kept)
+    assert task == ["rnn_tanh 3×2×4×5", "gru 3×2×4×5", "gru 3×2×4×5"]
+    (stored,) = folder.iterdir()
+    record = records.read(stored)
     assert record["complete"]
     assert [case["workload"]["cell"] for case in record["cases"]] == ["rnn_tanh", "gru"]
     assert record["contestants"]["one_big_gemm"]["packages"]["numpy"]
@@ -104,24 +104,24 @@ def test_an_interrupted_record_goes_on_where_it_was(folder, monkeypatch, capsys)
 
 
 def test_a_record_of_other_code_or_another_machine_is_begun_anew(folder, monkeypatch):
-    asked = []
+    task = []
     monkeypatch.setattr(cpu_run, "_keep", lambda record: None)
     measure = Arena.measure
     monkeypatch.setattr(
         Arena,
         "measure",
-        lambda arena, workload, tell: asked.append(workload) or measure(arena, workload, tell),
+        lambda arena, workload, tell: task.append(workload) or measure(arena, workload, tell),
     )
     once = [*FEW, "--record", "--cells", "gru", "--shapes", "3,2,4,5"]
     cli.main(["bench", "cpu", *once])
     cli.main(["bench", "cpu", *once])
-    assert len(asked) == 1
+    assert len(task) == 1
     cli.main(["bench", "cpu", *once, "--fresh"])
     cli.main(["bench", "cpu", *once, "--rounds", "3"])
-    assert len(asked) == 3
+    assert len(task) == 3
     (folder / "bench_cpu.partial.json").write_text("damaged")
     cli.main(["bench", "cpu", *once])
-    assert len(asked) == 4
+    assert len(task) == 4
 
 
 def test_a_missing_peer_is_named_with_the_command_that_installs_it(folder, monkeypatch, capsys):
@@ -132,10 +132,10 @@ def test_a_missing_peer_is_named_with_the_command_that_installs_it(folder, monke
     monkeypatch.setenv("RNNLAB_PEERS_PYTHON", "/usr/bin/env")
     options = ["--rungs", "one_big_gemm", "--rounds", "2", "--cells", "gru", "--shapes", "3,2,4,5"]
     assert cli.main(["bench", "cpu", *options]) == 0
-    said = capsys.readouterr().out
+    text = capsys.readouterr().out
     assert (
         "absent is left out: it needs no_such_package_at_all. To install it: make peers, or /usr/bin/env -m"
-        in said
+        in text
     )
 
 

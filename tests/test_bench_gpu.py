@@ -27,8 +27,8 @@ class Honest:
 
     bytes, launches, turns = 1000, {"forward": 3, "backward": 4, "step": 7}, []
 
-    def __init__(self, asked, name):
-        self.asked, self.name, self.ran = asked, name, 0
+    def __init__(self, task, name):
+        self.asked, self.name, self.ran = task, name, 0
 
     def seconds(self, part, repeats):
         self.turns.append((self.name, part))
@@ -36,40 +36,40 @@ class Honest:
         return {"forward": 0.001, "backward": 0.002, "step": 0.003}[part]
 
     def results(self):
-        return {name: each.astype("float32") for name, each in self.asked.wanted.items()}
+        return {name: entry.astype("float32") for name, entry in self.asked.wanted.items()}
 
 
 class Wrong(Honest):
     """Is right until the clock runs."""
 
     def results(self):
-        return {name: each + (self.ran > 4) for name, each in super().results().items()}
+        return {name: entry + (self.ran > 4) for name, entry in super().results().items()}
 
 
 class Trembling(Honest):
     """Gives other bits each time."""
 
     def results(self):
-        return {name: each * np.float32(1 + 1e-6 * self.ran) for name, each in super().results().items()}
+        return {name: entry * np.float32(1 + 1e-6 * self.ran) for name, entry in super().results().items()}
 
 
 class Absent(Honest):
     """Cannot be built here."""
 
-    def __init__(self, asked, name):
+    def __init__(self, task, name):
         raise OSError("no such library")
 
 
 @pytest.fixture
 def entries(monkeypatch):
     """An entry for each of the classes above."""
-    found = []
+    result = []
     for kind in (Honest, Wrong, Trembling, Absent):
         module = ModuleType(f"pretended_{kind.__name__.lower()}")
         module.contestant = kind
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        found.append(Entry(kind.__name__.lower(), module.__name__))
-    return found
+        result.append(Entry(kind.__name__.lower(), module.__name__))
+    return result
 
 
 def test_who_is_wrong_when_the_clock_has_run_or_cannot_be_built_has_no_times_but_a_reason(entries):
@@ -102,11 +102,11 @@ def test_nobody_always_follows_the_same_one(entries):
 @pytest.mark.parametrize("stage", stage_passes())
 def test_a_stage_as_a_contestant_gives_the_references_numbers_however_often_it_ran(stage, monkeypatch):
     monkeypatch.setattr(ladder, "Gpu", lambda tf32: PretendedCard())
-    asked = problem(SMALL, "float32")
-    contestant = ladder.contestant(asked, stage)
+    task = problem(SMALL, "float32")
+    contestant = ladder.contestant(task, stage)
     for part in ("step", "backward", "step"):
         contestant.seconds(part, 2)
-    assert asked.error(contestant.results()) < 1
+    assert task.error(contestant.results()) < 1
     assert contestant.launches["step"] == contestant.launches["forward"] + contestant.launches["backward"]
 
 
@@ -120,27 +120,27 @@ class Array(np.ndarray):
 @pytest.fixture
 def pretended_cupy(monkeypatch):
     """What persistent_layers asks of CuPy, by NumPy."""
-    nothing = SimpleNamespace(synchronize=lambda: None, record=lambda: None, used_bytes=lambda: 0)
+    empty = SimpleNamespace(synchronize=lambda: None, record=lambda: None, used_bytes=lambda: 0)
     module = ModuleType("cupy")
     module.asarray = lambda array: np.array(array).view(Array)
     module.zeros = lambda shape, dtype: np.zeros(shape, dtype).view(Array)
     module.matmul = np.matmul
-    module.get_default_memory_pool = lambda: nothing
-    events = {"Event": lambda: nothing, "Device": lambda: nothing, "get_elapsed_time": lambda a, b: 1.0}
+    module.get_default_memory_pool = lambda: empty
+    events = {"Event": lambda: empty, "Device": lambda: empty, "get_elapsed_time": lambda a, b: 1.0}
     module.cuda = SimpleNamespace(**events)
     monkeypatch.setitem(sys.modules, "cupy", module)
 
 
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
 def test_the_persistent_rung_as_a_contestant_gives_the_references_numbers(cell, pretended_cupy):
-    asked = problem(SMALL._replace(cell=cell), "float32")
+    task = problem(SMALL._replace(cell=cell), "float32")
     with cuda.settings(checks=False):
-        contestant = persistent_layers.contestant(asked, "persistent")
+        contestant = persistent_layers.contestant(task, "persistent")
         for part in ("step", "backward", "step"):
             contestant.seconds(part, 2)
-    assert asked.error(contestant.results()) < 1
+    assert task.error(contestant.results()) < 1
     contestant.failed[0] = 2
-    with pytest.raises(RuntimeError, match="did not meet at step 2"):
+    with pytest.raises(RuntimeError, match="missing at the barrier of step 2"):
         contestant.results()
 
 
@@ -157,9 +157,9 @@ def test_a_step_has_the_flops_of_its_products():
 
 def test_rounding_goes_to_the_nearest_number_that_bfloat16_holds_ties_to_even():
     ulp = 2.0**-7
-    given = np.array([1 + 0.4 * ulp, 1 + 0.6 * ulp, 1 + 0.5 * ulp, 1 + 1.5 * ulp, -1 - 0.6 * ulp], "float32")
+    inputs = np.array([1 + 0.4 * ulp, 1 + 0.6 * ulp, 1 + 0.5 * ulp, 1 + 1.5 * ulp, -1 - 0.6 * ulp], "float32")
     want = np.array([1, 1 + ulp, 1, 1 + 2 * ulp, -1 - ulp], "float32")
-    np.testing.assert_array_equal(rounded(given, "bfloat16"), want)
+    np.testing.assert_array_equal(rounded(inputs, "bfloat16"), want)
 
 
 def test_an_unknown_suite_is_named_beside_those_there_are(capsys):
@@ -170,9 +170,9 @@ def test_an_unknown_suite_is_named_beside_those_there_are(capsys):
 def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monkeypatch, capsys):
     monkeypatch.setattr(command.card, "why_not", lambda: "there is none")
     assert cli.main(["bench", "gpu"]) == 0
-    told = capsys.readouterr().out
-    assert "Nothing can be measured: there is none." in told
-    assert "predicted by the timeline model for one H200" in told
+    text = capsys.readouterr().out
+    assert "Nothing can be measured: there is none." in text
+    assert "predicted by the timeline model for one H200" in text
     assert cli.main(["bench", "gpu", "--record"]) == 2
 
 
@@ -248,7 +248,7 @@ def imported_files(path):
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         for name in names:
             file = ROOT / name.replace(".", "/")
-            yield from (each for each in (file.with_suffix(".py"), file / "__init__.py") if each.exists())
+            yield from (entry for entry in (file.with_suffix(".py"), file / "__init__.py") if entry.exists())
 
 
 def test_a_refused_small_h_says_how_many_units_it_takes(monkeypatch):

@@ -36,41 +36,41 @@ class Array(np.ndarray):
 
 @pytest.fixture
 def pretended_cupy(monkeypatch):
-    """What the contestants ask of CuPy, by NumPy; memory is counted as it is asked for."""
-    asked = [0]
+    """What the contestants use of CuPy, by NumPy; memory is counted as it is allocated."""
+    task = [0]
 
     def kept(array):
-        asked[0] += array.nbytes
+        task[0] += array.nbytes
         return array.view(Array)
 
-    pool = SimpleNamespace(used_bytes=lambda: asked[0])
-    nothing = SimpleNamespace(synchronize=lambda: None, record=lambda: None)
+    pool = SimpleNamespace(used_bytes=lambda: task[0])
+    empty = SimpleNamespace(synchronize=lambda: None, record=lambda: None)
     module = ModuleType("cupy")
     module.asarray = lambda array: kept(np.array(array))
     module.zeros = lambda shape, dtype: kept(np.zeros(shape, dtype))
     module.empty_like = lambda array: kept(np.empty_like(array))
     module.matmul, module.add, module.get_default_memory_pool = np.matmul, np.add, lambda: pool
-    events = {"Event": lambda: nothing, "Device": lambda: nothing, "get_elapsed_time": lambda a, b: 1.0}
+    events = {"Event": lambda: empty, "Device": lambda: empty, "get_elapsed_time": lambda a, b: 1.0}
     module.cuda = SimpleNamespace(**events)
     monkeypatch.setitem(sys.modules, "cupy", module)
 
 
 def test_a_residual_stack_is_a_stack_of_layers_with_sums_between(pretended_cupy):
-    asked = problem(Workload("rnn_tanh", 3, 2, 5, 5, 3), "float32")
+    task = problem(Workload("rnn_tanh", 3, 2, 5, 5, 3), "float32")
     with cuda.settings(checks=False):
-        stack = depth.ResidualLayers(asked, "residual")
+        stack = depth.ResidualLayers(task, "residual")
         got = stack.results()
-    x, kept = asked.x.astype("float64"), []
+    x, stored = task.x.astype("float64"), []
     for index in range(3):
-        layer = {f"{name}_l0": each for name, each in asked.network.layer(index)._asdict().items()}
-        one = replace(asked.network, layers=1, parameters=layer).astype("float64")
+        layer = {f"{name}_l0": entry for name, entry in task.network.layer(index)._asdict().items()}
+        one = replace(task.network, layers=1, parameters=layer).astype("float64")
         y, _, saved = reference.forward(one, x)
-        kept.append((one, saved))
+        stored.append((one, saved))
         x = x + y
     np.testing.assert_allclose(got["y"], x, rtol=1e-5, atol=1e-6)
-    dy = asked.dy.astype("float64")
+    dy = task.dy.astype("float64")
     for index in reversed(range(3)):
-        dx, _, gradients = reference.backward(*kept[index], dy)
+        dx, _, gradients = reference.backward(*stored[index], dy)
         want = gradients["weight_hh_l0"]
         np.testing.assert_allclose(got[f"weight_hh_l{index}"], want, rtol=1e-4, atol=1e-5)
         dy = dy + dx
@@ -79,26 +79,26 @@ def test_a_residual_stack_is_a_stack_of_layers_with_sums_between(pretended_cupy)
 
 def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pretended_cupy):
     with cuda.settings(checks=False):
-        found = depth.measured(hidden=4, steps=3, shallow=1)
-    assert found["shallow"]["sequences"] == 64
-    assert found["deep"]["layers"] > 4
-    assert found["deep"]["bytes"] <= found["shallow"]["bytes"]
-    for each in found.values():
-        assert each["losses"] == sorted(each["losses"], reverse=True)
-        assert each["losses"][0] > each["losses"][-1]
-    assert f"{found['deep']['layers']} layers at minibatch 4" in report.residual(found)
+        result = depth.measured(hidden=4, steps=3, shallow=1)
+    assert result["shallow"]["sequences"] == 64
+    assert result["deep"]["layers"] > 4
+    assert result["deep"]["bytes"] <= result["shallow"]["bytes"]
+    for entry in result.values():
+        assert entry["losses"] == sorted(entry["losses"], reverse=True)
+        assert entry["losses"][0] > entry["losses"][-1]
+    assert f"{result['deep']['layers']} layers at minibatch 4" in report.residual(result)
 
 
 @needs_cpp
 @pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
 @pytest.mark.parametrize("name", tensor_layers.NAMES)
 def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, cell, tmp_path, pretended_cupy):
-    asked = problem(Workload(cell, 3, 5, 64, 64, 2), "float16")
-    shape = tensor_layers.shape_of(name, asked.workload, "float16", H200)
-    contestant = tensor_layers.PersistentContestant(asked, shape, EmulatedChip("float16", tmp_path))
+    task = problem(Workload(cell, 3, 5, 64, 64, 2), "float16")
+    shape = tensor_layers.shape_of(name, task.workload, "float16", H200)
+    contestant = tensor_layers.PersistentContestant(task, shape, EmulatedChip("float16", tmp_path))
     for part in ("step", "backward", "step"):
         contestant.seconds(part, 2)
-    assert asked.error(contestant.results()) < 1
+    assert task.error(contestant.results()) < 1
     contestant.layers.failed[0] = 7
     with pytest.raises(RuntimeError, match="did not synchronise at step 7"):
         contestant.results()
@@ -121,20 +121,20 @@ def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, ce
 def test_whoever_is_late_the_latencies_kernels_end(name, arrays, cluster, tmp_path):
     kernels = library(SOURCE, ("-DNUMBER=0", f"-DCLUSTER={CLUSTER}"), tmp_path)
     for seed in range(5):
-        given = [np.zeros(1 << 13, "int32") for _ in range(arrays)]
+        inputs = [np.zeros(1 << 13, "int32") for _ in range(arrays)]
         if name == "poll_published":
-            given[0][:] = -1
-        pointers = (ctypes.c_void_p * max(1, arrays))(*(each.ctypes.data for each in given))
+            inputs[0][:] = -1
+        pointers = (ctypes.c_void_p * max(1, arrays))(*(entry.ctypes.data for entry in inputs))
         sizes = 8, 64, cluster, ctypes.c_size_t(latencies.SHARED), seed
         assert getattr(kernels, f"run_{name}")(pointers, 40, 0, *sizes) == 0
-        failed = given[name in ("flags", "counter", "poll_published")] if arrays else np.zeros(1)
+        failed = inputs[name in ("flags", "counter", "poll_published")] if arrays else np.zeros(1)
         assert failed[0] == 0
 
 
 @pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 def test_the_latencies_kernels_compile_and_spill_nothing():
-    found = compile_report(SOURCE, arch="sm_90", options=("-DNUMBER=0", "-DCLUSTER=16"))
-    assert {each.kernel for each in found} >= {
+    result = compile_report(SOURCE, arch="sm_90", options=("-DNUMBER=0", "-DCLUSTER=16"))
+    assert {entry.kernel for entry in result} >= {
         "nothing",
         "flags",
         "counter",
@@ -146,7 +146,7 @@ def test_the_latencies_kernels_compile_and_spill_nothing():
         "l2_chain",
         "l2_read",
     }
-    assert all(each.spill_stores == each.stack == 0 for each in found)
+    assert all(entry.spill_stores == entry.stack == 0 for entry in result)
 
 
 def test_floors_stand_beside_the_persistent_kernels_only():
@@ -166,11 +166,11 @@ def test_a_records_page_tells_exchanges_depth_and_what_time_left_out():
     record = {"machine": {}, "date": "2027-01-01", "cases": [], "latencies": {"push_16": 0.2512}}
     one, many = ({"layers": n, "sequences": 4, "bytes": 2e9, "losses": [2.0, 1.0]} for n in (7, 99))
     record |= {"depth": {"shallow": one, "deep": many}, "left_out": {"persistent/gru": "time was over"}}
-    told = report.page(record)
-    assert "exchanges, µs, GB/s, or how many at once: push_16 0.2512" in told
-    assert "99 layers at minibatch 4 in 2.00 GB, loss 2 → 1" in told
+    text = report.page(record)
+    assert "exchanges, µs, GB/s, or how many at once: push_16 0.2512" in text
+    assert "99 layers at minibatch 4 in 2.00 GB, loss 2 → 1" in text
     assert "residual RNN: no room" in report.page(record | {"depth": {"left_out": "no room"}})
-    assert "not measured: persistent/gru: time was over" in told
+    assert "not measured: persistent/gru: time was over" in text
 
 
 def test_without_a_gpu_the_suite_prints_floors_and_refusals(monkeypatch, capsys):
@@ -179,9 +179,9 @@ def test_without_a_gpu_the_suite_prints_floors_and_refusals(monkeypatch, capsys)
 
     card.why_not.cache_clear()
     assert cli.main(["bench", "gpu", "--suite", "persistent"]) == 0
-    told = capsys.readouterr().out
-    assert "floors on paper for one H200, not measured" in told
-    assert "lstm H=512 B=8" in told
-    assert "168 units do not fill pairs of tiles" in told
-    assert "kernel_per_operation" not in told
+    text = capsys.readouterr().out
+    assert "floors on paper for one H200, not measured" in text
+    assert "lstm H=512 B=8" in text
+    assert "168 units do not fill pairs of tiles" in text
+    assert "kernel_per_operation" not in text
     card.why_not.cache_clear()

@@ -17,13 +17,13 @@ SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 @pytest.fixture
 def numbers(monkeypatch):
     """A problem's network, x and dy; PyTorch with a GPU is pretended to be there."""
-    given = problem(SMALL, "float32")
+    inputs = problem(SMALL, "float32")
     module = ModuleType("torch")
     module.__spec__ = SimpleNamespace()
     module.cuda = SimpleNamespace(is_available=lambda: True)
     monkeypatch.setitem(sys.modules, "torch", module)
     references._distance.cache_clear()
-    yield given.network, given.x, given.dy
+    yield inputs.network, inputs.x, inputs.dy
     references._distance.cache_clear()
 
 

@@ -71,15 +71,15 @@ def conversation(*questions):
 
 
 def test_a_peer_prepares_takes_its_turn_and_tells_its_results():
-    asked = problem(Workload("lstm", 4, 2, 3, 5))
+    task = problem(Workload("lstm", 4, 2, 3, 5))
     prepared, turn, results = conversation(
-        sent({"ask": "prepare", "cell": "lstm"}, asked.given),
+        sent({"ask": "prepare", "cell": "lstm"}, task.inputs),
         sent({"ask": "turn", "warm": 2, "repeats": 3}),
         sent({"ask": "results"}),
     )
     assert prepared == ({"seconds": 2.0, "step": 1.0}, {})
     assert turn == ({"seconds": [1.0, 1.0, 1.0]}, {})
-    assert asked.error(results[1]) < 1
+    assert task.error(results[1]) < 1
 
 
 def test_a_peer_that_fails_says_so_and_answers_the_next_question(capfd):
@@ -92,9 +92,9 @@ def test_a_peer_that_fails_says_so_and_answers_the_next_question(capfd):
 
 
 def test_a_rung_refuses_in_its_own_words():
-    asked = problem(Workload("lstm", 4, 2, 3, 5))
+    task = problem(Workload("lstm", 4, 2, 3, 5))
     peer = Peer("bench.peers.ladder_rung", "gru_textbook")
-    answer, _ = peer.prepare({"cell": "lstm"}, asked.given)
+    answer, _ = peer.prepare({"cell": "lstm"}, task.inputs)
     assert answer == {"refused": "gru_textbook runs gru, not lstm"}
 
 

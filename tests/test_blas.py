@@ -107,8 +107,8 @@ def test_a_difference_within_the_noise_is_no_finding():
 
 def test_a_variable_that_does_no_harm_is_named_all_the_same():
     size = {"OPENBLAS_L2_SIZE": "2048"}
-    said = judged(size, lambda core, threads: (core or "SkylakeX", 2, 200.0)).sentence(size)
-    assert "(OPENBLAS_L2_SIZE=2048 is set, without harm)" in said
+    text = judged(size, lambda core, threads: (core or "SkylakeX", 2, 200.0)).sentence(size)
+    assert "(OPENBLAS_L2_SIZE=2048 is set, without harm)" in text
 
 
 def test_ratios_within_a_round_are_compared_so_that_a_slow_moment_of_the_machine_decides_nothing():

@@ -51,9 +51,9 @@ def test_rows_of_1024_numbers_put_a_whole_column_into_few_sets():
 @pytest.mark.parametrize("seed", range(3))
 def test_a_larger_cache_never_misses_what_a_smaller_one_finds(seed):
     walk = np.random.default_rng(seed).integers(0, 40, 500) * LINE
-    found = [missed(walk, Cache(ways)) for ways in (4, 8, 16, 64)]
-    assert all((larger <= smaller).all() for smaller, larger in pairwise(found))
-    assert found[-1].sum() == len(np.unique(walk))
+    result = [missed(walk, Cache(ways)) for ways in (4, 8, 16, 64)]
+    assert all((larger <= smaller).all() for smaller, larger in pairwise(result))
+    assert result[-1].sum() == len(np.unique(walk))
 
 
 def test_order_says_which_loop_is_innermost():

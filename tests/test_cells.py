@@ -8,8 +8,8 @@ from rnnlab import cells
 
 def test_the_derivative_of_relu_is_one_where_h_is_positive_and_not_h():
     h = np.array([[0.0, 2.0, 0.5]])
-    kept = cells.Saved((np.zeros((1, 3)),), h, None)
-    dgates, _, _ = cells.backward("rnn_relu", (np.ones((1, 3)),), kept, np.zeros((3, 3)))
+    stored = cells.Saved((np.zeros((1, 3)),), h, None)
+    dgates, _, _ = cells.backward("rnn_relu", (np.ones((1, 3)),), stored, np.zeros((3, 3)))
     assert dgates.tolist() == [[0.0, 1.0, 1.0]]
 
 
@@ -56,9 +56,9 @@ def test_recurrent_inputs_are_what_the_recurrent_weights_multiplied(cell, reset)
     H, G = 3, len(cells.GATES[cell])
     state = tuple(rng.normal(size=(2, H)) for _ in cells.STATES[cell])
     weight, bias = rng.normal(size=(G * H, H)), np.zeros(G * H)
-    _, kept = cells.forward(cell, rng.normal(size=(2, G * H)), state, weight, bias, reset)
-    factors = cells.recurrent_inputs(cell, kept, reset)
-    r = kept.gates[:, :H]
+    _, stored = cells.forward(cell, rng.normal(size=(2, G * H)), state, weight, bias, reset)
+    factors = cells.recurrent_inputs(cell, stored, reset)
+    r = stored.gates[:, :H]
     assert len(factors) == G
     assert np.array_equal(factors[-1], r * state[0] if reset == "before" else state[0])
     assert all(np.array_equal(factor, state[0]) for factor in factors[:-1])

@@ -143,14 +143,14 @@ def test_what_a_gpu_could_not_run_has_failed_with_the_reason(deed):
 
 
 def test_a_plain_function_is_told_what_is_missing():
-    with pytest.raises(Stopped, match="a kernel is asked for"):
+    with pytest.raises(Stopped, match="a kernel is expected"):
         refuse_what_is_no_kernel(of_source("saxpy_kernel", "def saxpy_kernel(a, x, y):\n    pass\n"))
 
 
 def test_what_no_launch_made_is_refused_by_the_check():
     case = Case((1,), (1,), (np.ones(1),), "")
     for lie in (None, (1, 2), {"arrays": []}, {"arrays": [], "counts": None}):
-        with pytest.raises(Wrong, match="a kernel is asked for"):
+        with pytest.raises(Wrong, match="a kernel is expected"):
             launch(lambda *arguments, lie=lie: lie, case)
 
 

@@ -80,7 +80,7 @@ def test_a_sum_in_float64_that_is_rounded_once_is_right_in_any_order():
 
 
 @pytest.mark.parametrize(
-    ("shares", "said"),
+    ("shares", "text"),
     [
         ([(0, 3), (3, 7)], None),
         ([[0, 4], [4, 7]], None),
@@ -93,6 +93,6 @@ def test_a_sum_in_float64_that_is_rounded_once_is_right_in_any_order():
         (None, "list of pairs"),
     ],
 )
-def test_shares_of_seven_sequences_for_two_threads(shares, said):
+def test_shares_of_seven_sequences_for_two_threads(shares, text):
     problem = _uneven(shares, 7, 2)
-    assert (problem is None) if said is None else said in problem
+    assert (problem is None) if text is None else text in problem

@@ -130,11 +130,11 @@ def test_neither_threads_nor_repetition_change_a_bit_of_the_output(cell):
 
 def test_blas_has_its_threads_back_afterwards_even_after_an_error():
     network = Network.create("lstm", 4, 6)
-    before = [each["num_threads"] for each in threadpool_info()]
+    before = [entry["num_threads"] for entry in threadpool_info()]
     find("numba_parallel").module.forward(network, np.ones((3, 2, 4), "float32"))
     with pytest.raises(ValueError, match="x has dtype float64"):
         find("numba_parallel").module.forward(network, np.ones((3, 2, 4)))
-    assert [each["num_threads"] for each in threadpool_info()] == before
+    assert [entry["num_threads"] for entry in threadpool_info()] == before
 
 
 def test_an_error_in_another_thread_arrives_in_this_one():

@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(1024) crowded(float *a, int n) {
 @needs_compilers
 def test_cpp_tells_its_registers_spills_and_shared_memory_on_three_architectures():
     report = compile_report(CPP_SOURCE)
-    assert [(each.kernel, each.arch) for each in report] == [
+    assert [(entry.kernel, entry.arch) for entry in report] == [
         (name, arch) for arch in ARCHITECTURES for name in ("crowded", "turn<31>")
     ]
     for arch in ARCHITECTURES:
@@ -67,13 +67,13 @@ def test_cpp_tells_its_registers_spills_and_shared_memory_on_three_architectures
 @needs_compilers
 def test_a_numba_kernel_written_for_the_simulator_becomes_machine_code():
     report = compile_report(simulated_kernels.tiled_matmul, (MATRIX, MATRIX, MATRIX))
-    assert [(each.kernel, each.arch) for each in report] == [("tiled_matmul", a) for a in ARCHITECTURES]
-    for each in report:
-        assert each.shared == 2 * 8 * 8 * 4
-        assert 16 <= each.registers <= 64
-        assert (each.spill_stores, each.spill_loads, each.stack) == (0, 0, 0)
-        assert "fma.rn.f32" in each.ptx
-        assert ".f64" not in each.ptx
+    assert [(entry.kernel, entry.arch) for entry in report] == [("tiled_matmul", a) for a in ARCHITECTURES]
+    for entry in report:
+        assert entry.shared == 2 * 8 * 8 * 4
+        assert 16 <= entry.registers <= 64
+        assert (entry.spill_stores, entry.spill_loads, entry.stack) == (0, 0, 0)
+        assert "fma.rn.f32" in entry.ptx
+        assert ".f64" not in entry.ptx
 
 
 @needs_compilers
@@ -88,10 +88,10 @@ def test_fewer_registers_mean_spills():
 
 @needs_compilers
 def test_grid_barriers_and_cache_hints_compile():
-    (found,) = compile_report(strict_kernels.flag, (VECTOR, VECTOR), "sm_90")
+    (result,) = compile_report(strict_kernels.flag, (VECTOR, VECTOR), "sm_90")
     # numba-cuda's words say ld.global.cg.b32
     words = r"ld\.(global\.)?cg", r"st\.(global\.)?cg", r"ld\.(global\.)?cv", "cudaCGSynchronize"
-    assert all(re.search(word, found.ptx) for word in words)
+    assert all(re.search(word, result.ptx) for word in words)
 
 
 @needs_compilers
@@ -100,22 +100,22 @@ def test_grid_barriers_and_cache_hints_compile():
 )
 def test_the_machine_has_float64_exactly_where_strict_mode_says_so(name):
     for kernel in (getattr(strict_kernels, name), getattr(strict_kernels, f"{name}_repaired")):
-        (found,) = compile_report(kernel, (VECTOR, VECTOR), "sm_80")
-        assert (".f64" in found.ptx) == bool(check(kernel, VECTOR, VECTOR))
+        (result,) = compile_report(kernel, (VECTOR, VECTOR), "sm_80")
+        assert (".f64" in result.ptx) == bool(check(kernel, VECTOR, VECTOR))
 
 
 @needs_compilers
 def test_the_machine_has_no_float64_for_numbers_that_float32_holds_exactly():
-    (found,) = compile_report(strict_kernels.exact_numbers, (VECTOR, VECTOR), "sm_80")
-    assert ".f64" not in found.ptx
+    (result,) = compile_report(strict_kernels.exact_numbers, (VECTOR, VECTOR), "sm_80")
+    assert ".f64" not in result.ptx
 
 
 @needs_compilers
 def test_a_file_is_compiled_and_an_error_names_its_line(tmp_path):
     path = tmp_path / "one.cu"
     path.write_text('extern "C" __global__ void one(float *a) { a[0] = SIZE; }')
-    (found,) = compile_report(path, arch="sm_90", options=["-DSIZE=3"])
-    assert found.kernel == "one"
+    (result,) = compile_report(path, arch="sm_90", options=["-DSIZE=3"])
+    assert result.kernel == "one"
     with pytest.raises(compilers.DoesNotCompile, match=r'one\.cu\(1\): error: identifier "SIZE"'):
         compile_report(path, arch="sm_90")
 
@@ -156,8 +156,8 @@ except ImportError as error:
 @pytest.mark.parametrize("name", COURSE)
 def test_every_kernel_of_the_course_compiles_for_three_architectures(name):
     kernel, signature = COURSE[name]
-    for each in compile_report(kernel, signature):
-        assert (each.spill_stores, each.spill_loads) == (0, 0)
+    for entry in compile_report(kernel, signature):
+        assert (entry.spill_stores, entry.spill_loads) == (0, 0)
 
 
 @needs_compilers
@@ -170,7 +170,7 @@ def test_every_cuda_file_of_the_course_compiles(path):
 @pytest.mark.parametrize("name", COURSE)
 def test_every_kernel_of_the_course_has_types(name):
     kernel, signature = COURSE[name]
-    assert not [each for each in check(kernel, *signature) if each.kind == "does_not_compile"]
+    assert not [entry for entry in check(kernel, *signature) if entry.kind == "does_not_compile"]
 
 
 @pytest.mark.parametrize("name", SOLVED)

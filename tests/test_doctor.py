@@ -21,16 +21,16 @@ def by_name(report):
 
 def test_a_quick_report_names_the_machine_and_measures_nothing(monkeypatch):
     monkeypatch.setattr(doctor, "_speed", lambda: pytest.fail("measured"))
-    found = by_name(doctor.report(measured=False))
-    told = "processor cores caches memory disk Python BLAS jupyterlab ipywidgets GPU sandbox".split()
-    assert not {*told} - found.keys()
-    assert not {"products", "peak", "bandwidth"} & found.keys()
+    result = by_name(doctor.report(measured=False))
+    text = "processor cores caches memory disk Python BLAS jupyterlab ipywidgets GPU sandbox".split()
+    assert not {*text} - result.keys()
+    assert not {"products", "peak", "bandwidth"} & result.keys()
 
 
 def test_a_full_report_has_measured_rates():
-    found = by_name(doctor.report())
+    result = by_name(doctor.report())
     for name, unit in (("products", "GFLOP/s"), ("peak", "GFLOP/s"), ("bandwidth", "GB/s")):
-        assert unit in found[name].value
+        assert unit in result[name].value
 
 
 def test_a_slow_choice_of_the_blas_is_told_with_the_command_that_mends_it(monkeypatch):
@@ -49,8 +49,8 @@ def test_where_a_product_ends_the_process_the_doctor_multiplies_nothing_itself(m
     fast = blas.Trial((("OPENBLAS_CORETYPE", None),), "Haswell", 2, 200.0)
     monkeypatch.setattr(blas, "examine", lambda: blas.Diagnosis(blas.Trial(()), fast, float("inf")))
     monkeypatch.setattr(roofline, "measure", lambda: pytest.fail("multiplied"))
-    (found,) = doctor._speed()
-    assert found.value.startswith("a product ends the process")
+    (result,) = doctor._speed()
+    assert result.value.startswith("a product ends the process")
 
 
 def missing(name):
@@ -82,8 +82,8 @@ def test_the_doctor_says_where_answers_and_progress_are_kept(monkeypatch, tmp_pa
 
 def test_a_missing_package_is_told_with_what_it_is_for_and_the_command(monkeypatch):
     monkeypatch.setattr(doctor, "version", missing)
-    found = doctor._package("ipywidgets", "moves the pictures")
-    assert found == Finding("ipywidgets", "missing: it moves the pictures", "make lab")
+    result = doctor._package("ipywidgets", "moves the pictures")
+    assert result == Finding("ipywidgets", "missing: it moves the pictures", "make lab")
 
 
 def test_a_full_disk_and_a_folder_that_cannot_be_written_are_told(monkeypatch, tmp_path):
@@ -108,9 +108,9 @@ def test_a_containers_limit_of_memory_is_told():
 )
 def test_a_gpu_is_told_by_what_its_driver_supports(monkeypatch, cuda, words, remedies):
     monkeypatch.setattr(driver, "cuda_version", lambda: cuda)
-    found = list(doctor._gpu(measured=True))
-    assert words in found[0].value
-    assert [finding.remedy for finding in found] == remedies
+    result = list(doctor._gpu(measured=True))
+    assert words in result[0].value
+    assert [finding.remedy for finding in result] == remedies
 
 
 @pytest.fixture
@@ -125,8 +125,8 @@ def card(monkeypatch):
 
 def test_a_gpu_is_told_with_what_runs_on_it(monkeypatch, card):
     monkeypatch.setattr(gpu, "failure", lambda program: None)
-    found = list(doctor._gpu(measured=True))
-    assert [finding.value for finding in found] == [
+    result = list(doctor._gpu(measured=True))
+    assert [finding.value for finding in result] == [
         "NVIDIA T4, 15360 MiB, driver 580.1, supports CUDA 13.0",
         "14.2.0, runs a kernel",
         "0.30, runs a kernel",
@@ -153,8 +153,8 @@ def test_a_gpu_without_its_packages_sends_to_make_lab(monkeypatch):
     monkeypatch.setattr(driver, "cuda_version", lambda: (12, 4))
     monkeypatch.setattr(gpu, "cards", list)
     monkeypatch.setattr(doctor, "version", missing)
-    found = {finding.name: finding.remedy for finding in doctor._gpu(measured=True)}
-    assert found == {"GPU": None, "cupy-cuda12x": "make lab", "numba-cuda": "make lab"}
+    result = {finding.name: finding.remedy for finding in doctor._gpu(measured=True)}
+    assert result == {"GPU": None, "cupy-cuda12x": "make lab", "numba-cuda": "make lab"}
 
 
 def test_a_report_marks_what_to_mend_without_relying_on_colour():
@@ -183,8 +183,8 @@ def test_the_doctor_says_of_the_sandbox_what_grade_would_say(monkeypatch):
     monkeypatch.setattr(
         sandbox, "_why_not_bubblewrap", lambda: "bubblewrap does not work here: not permitted"
     )
-    (found,) = doctor._tools()
-    assert "plain limits (bubblewrap does not work here: not permitted)" in found.value
+    (result,) = doctor._tools()
+    assert "plain limits (bubblewrap does not work here: not permitted)" in result.value
     monkeypatch.setattr(sandbox, "_why_not_bubblewrap", lambda: "")
-    (found,) = doctor._tools()
-    assert found.value.startswith("bubblewrap: grading runs answers without network")
+    (result,) = doctor._tools()
+    assert result.value.startswith("bubblewrap: grading runs answers without network")

@@ -112,7 +112,7 @@ def test_another_python_counts_only_where_it_was_chosen(clone, monkeypatch, caps
     environment.set_up(root / ".venv", ["lab"])
     assert len(installed) == 1
     environment.set_up(root / ".venv", ["lab"], python_chosen=True)
-    assert f"of /another/python, and {own} is asked for" in capsys.readouterr().out
+    assert f"of /another/python, and {own} is required" in capsys.readouterr().out
     assert len(installed) == 2
 
 

@@ -112,9 +112,9 @@ def outcome(path, network):
 def test_no_message_advises_to_load_a_pickle(tmp_path):
     path = tmp_path / "network.npz"
     path.write_bytes(pickle.dumps({"cell": "gru"}))
-    with pytest.raises(ValueError, match="it is no npz archive; save it again") as told:
+    with pytest.raises(ValueError, match="it is no npz archive; save it again") as text:
         exchange.load(path)
-    assert "allow_pickle" not in str(told.value)
+    assert "allow_pickle" not in str(text.value)
 
 
 def test_what_is_no_ordinary_file_is_neither_replaced_nor_read_as_one(tmp_path):

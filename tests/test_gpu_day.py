@@ -67,7 +67,7 @@ def test_a_late_failure_costs_one_contestant_and_no_other(failing, other, machin
         monkeypatch.setattr(command, "QUIET_SECONDS", 20)
     pretend_suite(monkeypatch, Task("stages", "workload", SMALL, [*map(entry, failing), entry(other)]))
     assert cli.main(["bench", "gpu", "--record", "--rounds", "2"]) == 0
-    (path,) = records.kept("bench gpu")
+    (path,) = records.stored("bench gpu")
     (case,) = records.read(path)["cases"]
     results, printed = results_of(case), capsys.readouterr().out
     for name in failing:
@@ -142,7 +142,7 @@ def test_without_time_the_rest_is_named_and_the_record_can_be_shown(machine, mon
     pretend_suite(monkeypatch, *tasks)
     monkeypatch.setattr(command, "MINUTES", 0.0)
     assert cli.main(["bench", "gpu", "--record"]) == 0
-    (path,) = records.kept("bench gpu")
+    (path,) = records.stored("bench gpu")
     assert records.read(path)["left_out"] == {task.name: "time was over" for task in tasks}
     assert (machine / "bench_gpu.partial.json").exists()  # --continue goes on with it
     capsys.readouterr()
@@ -155,7 +155,7 @@ def test_exchanges_and_depth_that_cannot_be_measured_are_kept_with_their_reason(
         monkeypatch, Task("stages", "latencies"), Task("stages", "workload", SMALL, [entry("Right")])
     )
     assert cli.main(["bench", "gpu", "--record"]) == 0
-    (path,) = records.kept("bench gpu")
+    (path,) = records.stored("bench gpu")
     record = records.read(path)
     assert "Error" in record["latencies"]["left_out"]
     assert "WRONG: stages/latencies" in capsys.readouterr().out
@@ -201,8 +201,8 @@ def test_a_full_disk_costs_its_copy_and_the_record_is_printed_where_no_folder_ta
     refusing = ["measured"]
     out = tmp_path / "out"
     assert cli.main(["bench", "gpu", "--record", "--out", str(out)]) == 1
-    assert "WRONG: " in (told := capsys.readouterr().out)
-    assert told.count("No space left on device") == 1
+    assert "WRONG: " in (sentence := capsys.readouterr().out)
+    assert sentence.count("No space left on device") == 1
     assert [path.name.startswith("bench_gpu_") for path in out.iterdir()] == [True]
     refusing.append("out")
     assert cli.main(["bench", "gpu", "--record", "--out", str(out)]) == 1

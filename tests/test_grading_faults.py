@@ -58,9 +58,9 @@ NEEDS_DATA = RIGHT.replace("return", "DATA; return")
     ids=["3 MB of text", "10,501 statements", "a lone surrogate"],
 )
 def test_a_long_or_odd_cell_costs_no_marks(written, cell):
-    found = verdicts(written(cell, COUNT))
-    assert found["count_rnn_flops"].passed
-    assert found["last_step"].passed
+    result = verdicts(written(cell, COUNT))
+    assert result["count_rnn_flops"].passed
+    assert result["last_step"].passed
 
 
 @pytest.mark.parametrize(
@@ -167,10 +167,10 @@ def test_a_hundred_megabytes_of_odd_outputs_are_left_out_before_they_take_memory
 
 def test_more_program_text_than_anyone_writes_costs_only_what_stands_behind_it(written):
     path = written(RIGHT, f"x = {'[],' * (3 << 20)}[]\n{COUNT}")
-    found = verdicts(path)
-    assert found["last_step"].passed
-    assert found["count_rnn_flops"].status == "crashed"
-    assert "8 MiB" in found["count_rnn_flops"].message
+    result = verdicts(path)
+    assert result["last_step"].passed
+    assert result["count_rnn_flops"].status == "crashed"
+    assert "8 MiB" in result["count_rnn_flops"].message
 
 
 def device(folder):
@@ -302,9 +302,9 @@ def test_a_judge_that_fails_on_one_exercise_grades_the_others(written, monkeypat
 
     answer_in = grading.answer_in
     monkeypatch.setattr(grading, "answer_in", fail_on_one)
-    found = verdicts(written(RIGHT, COUNT))
-    assert (found["last_step"].status, found["last_step"].points) == ("grader_error", 0)
-    assert found["count_rnn_flops"].passed
+    result = verdicts(written(RIGHT, COUNT))
+    assert (result["last_step"].status, result["last_step"].points) == ("grader_error", 0)
+    assert result["count_rnn_flops"].passed
 
 
 @pytest.mark.parametrize("debug", [False, True])

@@ -71,8 +71,8 @@ def solved():
          "untouched stub at the end", "other cells fail"],
 )  # fmt: skip
 def test_what_happens_to_a_notebook_costs_no_marks(written, change):
-    found = verdicts(written(*change(solved())))
-    assert [verdict.status for verdict in found.values()] == ["passed"] * 3
+    result = verdicts(written(*change(solved())))
+    assert [verdict.status for verdict in result.values()] == ["passed"] * 3
 
 
 def test_a_hundred_megabytes_of_output_are_no_matter(written):
@@ -87,7 +87,7 @@ def test_warnings_on_stderr_and_prints_cost_nothing(written):
 
 
 def test_an_answer_may_use_what_other_cells_define_and_one_lost_answer_takes_no_other_with_it(written):
-    found = verdicts(
+    result = verdicts(
         written(
             "LAST = -1",
             "def part(y, k):\n    return y[k].copy()",
@@ -96,7 +96,7 @@ def test_an_answer_may_use_what_other_cells_define_and_one_lost_answer_takes_no_
             "def measure_gemm(*a, **k):\n    import os; os._exit(0)",
         )
     )
-    assert {name: str(verdict.status) for name, verdict in found.items()} == {
+    assert {name: str(verdict.status) for name, verdict in result.items()} == {
         "last_step": "passed",
         "count_rnn_flops": "crashed",
         "measure_gemm": "crashed",
@@ -148,9 +148,9 @@ def test_a_file_that_is_no_notebook_is_told_and_the_exit_status_is_2(tmp_path, c
     path = tmp_path / "00_start_here.ipynb"
     path.write_bytes(content)
     assert cli.main(["grade", str(path)]) == 2
-    said = capsys.readouterr().err
-    assert words in said
-    assert "Traceback" not in said
+    text = capsys.readouterr().err
+    assert words in text
+    assert "Traceback" not in text
 
 
 def test_a_missing_file_a_folder_and_another_units_notebook_are_told(tmp_path, written, capsys):
@@ -196,7 +196,7 @@ def test_the_report_has_the_promised_fields_and_says_which_sandbox(written, tmp_
     )
     fields = ["name", "points", "max_points", "status", "message", "misconception", "seconds", "looks"]
     assert all(list(row) == fields for row in report["exercises"])
-    assert "sandbox: plain (asked for)" in capsys.readouterr().out
+    assert "sandbox: plain (chosen)" in capsys.readouterr().out
 
 
 def test_a_report_that_cannot_be_written_is_told_and_leaves_the_old_one(

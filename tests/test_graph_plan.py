@@ -70,8 +70,8 @@ def test_a_plan_really_suffices_to_run_the_reverse_graph(cell):
     for plan in all_plans(graph, reverse):
         known = {wire: forward[wire] for wire in (*graph.inputs, *graph.outputs, *plan.saved)}
         for node in plan.recomputed:  # reads nothing but what is known so far
-            made = RULES[node.op].run([known[wire] for wire in node.inputs], node.flags)
-            known |= dict(zip(node.outputs, made, strict=True))
+            output = RULES[node.op].run([known[wire] for wire in node.inputs], node.flags)
+            known |= dict(zip(node.outputs, output, strict=True))
         got = run(reverse.graph, {**{w: known[w] for w in reverse.needed(graph)}, **d})
         assert all(relative_error(got[wire], want[wire]) < 1e-13 for wire in reverse.graph.outputs)
 

@@ -19,10 +19,10 @@ NETWORKS = [(cell, "after") for cell in STATES] + [("gru", "before")]
 def one_node(draw, **inputs):
     """A graph whose only node is drawn by `draw`, with an output y (or y0, y1 … for a split)."""
     g = Sketch(**inputs)
-    made = draw(g)
-    made = made if isinstance(made, tuple) else (made,)
-    names = [f"y{k}" for k in range(len(made))]
-    for name, wire in zip(names, made, strict=True):
+    output = draw(g)
+    output = output if isinstance(output, tuple) else (output,)
+    names = [f"y{k}" for k in range(len(output))]
+    for name, wire in zip(names, output, strict=True):
         g[name] = wire
     return g.graph(*names)
 

@@ -41,28 +41,28 @@ def in_float64(network, x, state, dy, dstate):
 @halide
 @pytest.mark.parametrize("schedule", published.NAMES)
 def test_every_published_schedule_computes_the_references_numbers(schedule):
-    asked = problem("rnn_tanh")
-    got = everything(halide_scheduled.Halide("rnn_tanh", schedule=schedule), *asked)
-    want = everything(reference, *in_float64(*asked))
+    task = problem("rnn_tanh")
+    got = everything(halide_scheduled.Halide("rnn_tanh", schedule=schedule), *task)
+    want = everything(reference, *in_float64(*task))
     assert max(map(relative_error, got, want)) < TOLERANCES["float32"].gradient
 
 
 @halide
 @pytest.mark.parametrize("cell", ["gru", "lstm"])
 def test_a_published_schedule_runs_cells_with_gates_too(cell):
-    asked = problem(cell)
-    got = everything(halide_scheduled.Halide(cell, schedule="parallel_vectorised"), *asked)
-    want = everything(reference, *in_float64(*asked))
+    task = problem(cell)
+    got = everything(halide_scheduled.Halide(cell, schedule="parallel_vectorised"), *task)
+    want = everything(reference, *in_float64(*task))
     assert max(map(relative_error, got, want)) < TOLERANCES["float32"].gradient
 
 
 @halide
 @pytest.mark.skipif(not any(map(shutil.which, compiled.LINKERS)), reason="no linker is installed")
 def test_ahead_of_time_gives_the_same_bits_as_just_in_time(tmp_path):
-    asked, library = problem("rnn_tanh"), tmp_path / "rnn_tanh.so"
+    task, library = problem("rnn_tanh"), tmp_path / "rnn_tanh.so"
     ahead = halide_scheduled.Halide("rnn_tanh", library=library)
-    just = everything(halide_scheduled.Halide("rnn_tanh"), *asked)
-    assert all(map(np.array_equal, everything(ahead, *asked), just))
+    just = everything(halide_scheduled.Halide("rnn_tanh"), *task)
+    assert all(map(np.array_equal, everything(ahead, *task), just))
     assert [*tmp_path.iterdir()] == [library]
     run = compiled.load(library, ["plain"])["plain"]
     with pytest.raises(ValueError, match=r"plain: .*packed"):
@@ -95,8 +95,8 @@ def test_tanh_in_vectors_is_as_good_as_float32_allows():
     kernels = Kernels({"step": equations.CELLS["rnn_tanh"]["step"]}, "ours", "float32")
     a = np.concatenate([np.linspace(-12, 12, 9001), np.geomspace(1e-30, 1, 999), [-1e30, 0.0]])
     a = a.astype("float32").reshape(-1, 2)
-    nothing, got = np.empty((len(a), 0), "float32"), np.empty_like(a)
-    kernels.multiply("step", nothing, kernels.operand(np.zeros((1, 2), "float32")), a, got)
+    empty, got = np.empty((len(a), 0), "float32"), np.empty_like(a)
+    kernels.multiply("step", empty, kernels.operand(np.zeros((1, 2), "float32")), a, got)
     want = np.tanh(a.astype("float64"))
     last_place = np.spacing(np.abs(want).astype("float32"))
     assert np.max(np.abs(got - want) / last_place) < 4
@@ -116,18 +116,18 @@ def test_the_sums_of_a_tile_leave_registers_for_a_step_of_k(gates):
 @halide
 @pytest.mark.parametrize("cell", ["rnn_tanh", "lstm"])
 def test_what_was_handed_over_is_left_as_it_was(cell):
-    asked = problem(cell)
-    network, x, state, dy, dstate = asked
+    task = problem(cell)
+    network, x, state, dy, dstate = task
     arrays = [x, *state, dy, *dstate, *network.parameters.values()]
     before = [array.copy() for array in arrays]
-    everything(halide_scheduled, *asked)
+    everything(halide_scheduled, *task)
     assert all(map(np.array_equal, arrays, before))
 
 
 def test_without_halide_the_rung_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda package: None)
-    said = find("halide_scheduled").refuses(Network.create("lstm", 2, 3), 1, 1)
-    assert said == "Halide is not installed: pip install --constraint constraints.txt halide"
+    text = find("halide_scheduled").refuses(Network.create("lstm", 2, 3), 1, 1)
+    assert text == "Halide is not installed: pip install --constraint constraints.txt halide"
 
 
 @halide

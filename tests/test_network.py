@@ -79,8 +79,8 @@ def owner(array):
 def test_activation_bytes_agree_with_a_count_by_hand():
     T, B, I, H = 6, 3, 5, 4
     x, one = T * B * I, B * H
-    for cell, kept in [("rnn_tanh", T + 1), ("gru", T * (1 + 3 + 1)), ("lstm", T * (2 + 4 + 1))]:
-        assert activation_bytes(Network.create(cell, I, H), T, B) == 4 * (x + kept * one)
+    for cell, stored in [("rnn_tanh", T + 1), ("gru", T * (1 + 3 + 1)), ("lstm", T * (2 + 4 + 1))]:
+        assert activation_bytes(Network.create(cell, I, H), T, B) == 4 * (x + stored * one)
 
 
 def test_a_state_of_zeros_has_one_array_for_each_state_of_the_cell():

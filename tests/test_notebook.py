@@ -11,10 +11,10 @@ LINE = 95  # letters that fit beside JupyterLab's file list; a longer line is br
 
 def test_the_banner_names_live_simulated_and_recorded_in_lines_that_fit_the_page(capsys):
     rnnlab.banner()
-    said = capsys.readouterr().out
-    assert all(len(line) <= LINE for line in said.splitlines())
-    assert said.startswith(f"rnnlab {rnnlab.__version__} · live: NumPy {np.__version__} on ")
-    assert all(f"{word}: " in said for word in ("simulated", "recorded"))
+    text = capsys.readouterr().out
+    assert all(len(line) <= LINE for line in text.splitlines())
+    assert text.startswith(f"rnnlab {rnnlab.__version__} · live: NumPy {np.__version__} on ")
+    assert all(f"{word}: " in text for word in ("simulated", "recorded"))
 
 
 def test_the_banner_says_where_a_gpu_lies_idle(monkeypatch, capsys):
@@ -28,9 +28,9 @@ def test_the_banner_counts_a_usable_gpu_as_live_and_simulates_nothing_then(monke
     monkeypatch.setattr(notebook.driver, "cuda_version", lambda: (12, 4))
     monkeypatch.setattr(notebook, "find_spec", lambda name: True)
     rnnlab.banner()
-    said = capsys.readouterr().out
-    assert "and CuPy on the GPU, CUDA 12.4\nsimulated: nothing" in said
-    assert "no GPU" not in said
+    text = capsys.readouterr().out
+    assert "and CuPy on the GPU, CUDA 12.4\nsimulated: nothing" in text
+    assert "no GPU" not in text
 
 
 def test_a_function_is_shown_with_its_file_and_line(capsys):

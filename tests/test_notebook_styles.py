@@ -41,8 +41,8 @@ STYLES = [pytest.param(*style, id=style[0]) for style in styles()]
 def loaded():
     """{name: [status, message]} of all styles, loaded as the grading worker loads them."""
     command = [sys.executable, str(Path(__file__).with_name("style_verdicts.py"))]
-    given = json.dumps({name: sources for name, _, sources in styles()})
-    done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=300)
+    inputs = json.dumps({name: sources for name, _, sources in styles()})
+    done = subprocess.run(command, input=inputs, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout)
 

@@ -42,10 +42,10 @@ def frame(header, buffers=b""):
     return wire.LENGTHS.pack(len(text), len(buffers)) + text + buffers
 
 
-def judged(sent):
+def judged(message):
     """What the judge makes of a frame: Wrong, Stopped, or a value."""
     try:
-        return answer("f", sent)
+        return answer("f", message)
     except (Wrong, Stopped) as raised:
         verdict = raised
     texts = verdict.message, verdict.next_step or "", getattr(verdict, "misconception", None) or ""

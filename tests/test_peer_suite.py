@@ -40,7 +40,7 @@ def test_only_what_their_simulator_passes_counts_except_for_warps(monkeypatch):
     ours = [outcome("a"), outcome("b"), outcome("c", "failed")]
     run = lambda simulator, module, wanted=(): theirs if simulator == "theirs" else ours
     monkeypatch.setattr(peer_suite, "outcomes", run)
-    assert [each.test[-1] for each, _ in peer_suite.compare(MODULE)] == ["a"]
+    assert [entry.test[-1] for entry, _ in peer_suite.compare(MODULE)] == ["a"]
     assert len(peer_suite.compare("numba.cuda.tests.cudapy.test_warp_ops")) == 3
 
 

@@ -31,8 +31,8 @@ def problem(cell, reset, T, B, I, H):
 
 def assert_the_references_numbers(network, x, state, dy, dstate, seed):
     """Every output and every gradient; a finding raises."""
-    y, final, kept = reference.forward(network, x, state)
-    dx, dfirst, gradients = reference.backward(network, kept, dy, dstate)
+    y, final, stored = reference.forward(network, x, state)
+    dx, dfirst, gradients = reference.backward(network, stored, dy, dstate)
     with cuda.settings(shuffle=bool(seed), seed=seed):
         got_y, got_final, saved = persistent.forward(network, x, state)
         got_dx, got_dfirst, got = persistent.backward(network, saved, dy, dstate)
@@ -103,7 +103,7 @@ def test_blocks_that_cannot_all_run_are_told_and_do_not_hang(monkeypatch):
     @cuda.jit
     def one_block_goes_home(flags, failed):
         if cuda.blockIdx.x > 0:
-            kernels.meet(flags, failed, 1)
+            kernels.grid_barrier(flags, failed, 1)
 
     monkeypatch.setattr(kernels, "PATIENCE", 50_000)
     monkeypatch.setattr(kernels, "LOOKS", 1)
@@ -150,10 +150,10 @@ def test_the_published_tilings_share_out_evenly():
     ],
 )
 def test_the_largest_layers_on_an_h200_are_the_roots_of_what_there_is(cell, itemsize, most):
-    found = capacity.fits(cell, 512, itemsize, H200)
-    assert [each.place.name.split()[0] for each in found] == ["one", "a", "all", "all"]
-    assert tuple(each.most_hidden for each in found) == most
-    assert [each.fits for each in found] == [512 <= each for each in most]
+    result = capacity.fits(cell, 512, itemsize, H200)
+    assert [entry.place.name.split()[0] for entry in result] == ["one", "a", "all", "all"]
+    assert tuple(entry.most_hidden for entry in result) == most
+    assert [entry.fits for entry in result] == [512 <= entry for entry in most]
 
 
 def test_a_device_without_clusters_has_no_such_place():
@@ -183,8 +183,8 @@ def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, reset
     hidden = min(hidden, 32 * (MOST_WEIGHTS[major] // gates), 2048 if major == 9 else 1056)
     tiles = tiles_for(gates, hidden, 132, major)
     flat, ints = float32[::1], int32[::1]
-    made = persistent.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles)
-    for kernel, arrays in zip(made, (4, 8), strict=True):
+    output = persistent.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles)
+    for kernel, arrays in zip(output, (4, 8), strict=True):
         types = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
         (compiled,) = compile_report(kernel, types, arch=arch)
         assert (compiled.spill_stores, compiled.spill_loads, compiled.stack) == (0, 0, 0)

@@ -48,9 +48,9 @@ def ran(shape, chip, network, x, state, dy, dstate):
 
 
 def wanted(network, x, state, dy, dstate):
-    exact, wide = network.astype("float64"), lambda parts: tuple(each.astype("float64") for each in parts)
-    y, final, kept = reference.forward(exact, x.astype("float64"), wide(state))
-    dx, dfirst, gradients = reference.backward(exact, kept, dy.astype("float64"), wide(dstate))
+    exact, wide = network.astype("float64"), lambda parts: tuple(entry.astype("float64") for entry in parts)
+    y, final, remaining = reference.forward(exact, x.astype("float64"), wide(state))
+    dx, dfirst, gradients = reference.backward(exact, remaining, dy.astype("float64"), wide(dstate))
     return {"y": y, "final": np.stack(final)}, {"dx": dx, "dfirst": np.stack(dfirst), **gradients}
 
 
@@ -80,7 +80,9 @@ SHAPES = [(GridShape(cell, sizes[2], precision, *more), sizes) for cell, precisi
     (ClusterShape(cell, sizes[2], precision, cluster), sizes) for cell, precision, cluster, sizes in CLUSTERS
 ]
 
-GRID, CLUSTER = (next(each for each in SHAPES if type(each[0]) is kind) for kind in (GridShape, ClusterShape))
+GRID, CLUSTER = (
+    next(entry for entry in SHAPES if type(entry[0]) is kind) for kind in (GridShape, ClusterShape)
+)
 SOON = "#define MOST_WAIT 1000000\n"  # nanoseconds, of which the emulator counts 1000 a round
 WRONG = {  # kernel, what stands there, what stands there instead
     "no block waits for h": ("grid", "in_time && t > 0,", "false,"),
@@ -124,24 +126,24 @@ needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler:
 @needs_cpp
 @pytest.mark.parametrize(("shape", "sizes"), SHAPES, ids=str)
 def test_every_kernel_gives_the_references_numbers_whoever_is_late(shape, sizes, tmp_path):
-    given = problem(shape.cell, shape.precision, sizes)
-    want, tolerance = wanted(*given), TOLERANCES[shape.precision]
+    inputs = problem(shape.cell, shape.precision, sizes)
+    want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
     bits = []
     for seed in (0, 1000):
         chip = EmulatedChip(shape.precision, tmp_path, seed)
-        got = ran(shape, chip, *given)
+        got = ran(shape, chip, *inputs)
         assert chip.stuck == 0
         assert worst(got[0], want[0]) <= tolerance.forward(sizes[0])
         assert worst(got[1], want[1]) <= tolerance.gradient
-        bits.append(np.concatenate([each.ravel() for part in got for each in part.values()]))
+        bits.append(np.concatenate([entry.ravel() for part in got for entry in part.values()]))
     np.testing.assert_array_equal(*bits)
 
 
 @needs_cpp
 @pytest.mark.parametrize("shape", [GRID[0], CLUSTER[0]], ids=str)
 def test_layers_hand_on_their_states_and_gradients(shape, tmp_path):
-    given = problem("lstm", "bfloat16", (3, 5, 64), layers=3)
-    got, want = ran(shape, EmulatedChip("bfloat16", tmp_path), *given), wanted(*given)
+    inputs = problem("lstm", "bfloat16", (3, 5, 64), layers=3)
+    got, want = ran(shape, EmulatedChip("bfloat16", tmp_path), *inputs), wanted(*inputs)
     assert worst(got[0], want[0]) <= TOLERANCES["bfloat16"].forward(3)
     assert worst(got[1], want[1]) <= TOLERANCES["bfloat16"].gradient
 
@@ -151,15 +153,15 @@ def test_layers_hand_on_their_states_and_gradients(shape, tmp_path):
 def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
     kind, old, new = WRONG[name]
     shape, sizes = GRID if kind == "grid" else CLUSTER
-    given = problem(shape.cell, shape.precision, (6, *sizes[1:]))
+    inputs = problem(shape.cell, shape.precision, (6, *sizes[1:]))
     assert old in shape.source
-    want, tolerance = wanted(*given), TOLERANCES[shape.precision]
+    want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
 
     def goes_wrong(seed):
         change = lambda text: SOON + text.replace(old, new)
         chip = EmulatedChip(shape.precision, tmp_path, 1000 * seed, change)
         try:
-            got = ran(shape, chip, *given)
+            got = ran(shape, chip, *inputs)
         except RuntimeError:
             return True  # blocks waited in vain, and said so
         wrong = worst(got[0], want[0]) > tolerance.forward(6) or worst(got[1], want[1]) > tolerance.gradient
@@ -178,18 +180,18 @@ def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
     def change(text):
         return SOON + text.replace(at_once, goes_home).replace(announces, does_not)
 
-    given = problem(shape.cell, shape.precision, (4, 8, shape.hidden))
+    inputs = problem(shape.cell, shape.precision, (4, 8, shape.hidden))
     chip = EmulatedChip(shape.precision, tmp_path, change=change)
     with pytest.raises(RuntimeError, match=r"the blocks did not synchronise at step \d"):
-        ran(shape, chip, *given)
+        ran(shape, chip, *inputs)
     assert chip.stuck == 0
 
 
 @needs_cpp
-@pytest.mark.parametrize("shape", [each for each, _ in SHAPES[:3]], ids=str)
+@pytest.mark.parametrize("shape", [entry for entry, _ in SHAPES[:3]], ids=str)
 def test_a_nan_with_the_bits_of_unwritten_memory_travels_and_nobody_waits_for_it(shape, tmp_path):
-    given = problem(shape.cell, shape.precision, (4, 9, shape.hidden))
-    y, want = ran_with_nan(shape, EmulatedChip(shape.precision, tmp_path), given), wanted(*given)[0]["y"]
+    inputs = problem(shape.cell, shape.precision, (4, 9, shape.hidden))
+    y, want = ran_with_nan(shape, EmulatedChip(shape.precision, tmp_path), inputs), wanted(*inputs)[0]["y"]
     assert np.isnan(y[1:, 2]).all()  # of the sequence that has it, every unit from the second step on
     others = np.arange(9) != 2
     assert relative_error(y[:, others], want[:, others]) <= TOLERANCES[shape.precision].forward(4)
@@ -207,9 +209,9 @@ def test_a_kernel_that_publishes_the_bits_of_unwritten_memory_waits_in_vain(tmp_
         ran_with_nan(shape, chip, problem("lstm", "tf32", (4, 9, 64)))
 
 
-def ran_with_nan(shape, chip, given):
+def ran_with_nan(shape, chip, inputs):
     """y [T,B,H] by the kernels where the third sequence begins with NaNs, all of whose bits are set."""
-    network, x, state, dy, dstate = given
+    network, x, state, dy, dstate = inputs
     state = tuple(part.copy() for part in state)
     for part in state:
         part[:, 2] = np.full(1, -1, "int32").view("float32")

@@ -22,10 +22,10 @@ H200, A100, T4 = find("H200"), find("A100"), find("T4")
 
 def test_the_grids_floor_is_an_exchange_what_is_broadcast_and_a_product():
     shape = grid_shape("lstm", 1024, "bfloat16", 64, H200)
-    found = floor(shape, 60, H200)  # filled up to 64 sequences
-    assert found.exchange == PAPER.grid_exchange == 2 * PAPER.l2
-    assert found.broadcast == pytest.approx(128 * 64 * 1024 * 2 / 9.8e6 - 0.151)  # 128 blocks read all of h
-    assert found.product == pytest.approx(2 * 4 * 1024**2 * 64 / (0.6 * 989e6 * 128 / 132))
+    result = floor(shape, 60, H200)  # filled up to 64 sequences
+    assert result.exchange == PAPER.grid_exchange == 2 * PAPER.l2
+    assert result.broadcast == pytest.approx(128 * 64 * 1024 * 2 / 9.8e6 - 0.151)  # 128 blocks read all of h
+    assert result.product == pytest.approx(2 * 4 * 1024**2 * 64 / (0.6 * 989e6 * 128 / 132))
     assert floor(grid_shape("lstm", 1024, "tf32", 8, H200), 8, H200).product == pytest.approx(
         2 * floor(grid_shape("lstm", 1024, "bfloat16", 8, H200), 8, H200).product
     )
@@ -51,7 +51,7 @@ def test_a_device_without_tensor_cores_on_paper_has_no_floor():
 
 
 @pytest.mark.parametrize(
-    ("asked", "gpu", "chosen"),
+    ("task", "gpu", "chosen"),
     [
         (("lstm", 512, "bfloat16", (1024, 8)), Abilities(H200), "persistent_grid"),
         (("lstm", 512, "bfloat16", (1024, 64)), Abilities(H200), "persistent_cluster"),
@@ -67,18 +67,18 @@ def test_a_device_without_tensor_cores_on_paper_has_no_floor():
         (("lstm", 512, "bfloat16", (9, 8)), Abilities(H200, False, False), "graph_replay"),
     ],
 )
-def test_the_chooser_takes_what_runs_and_says_why_not_the_others(asked, gpu, chosen):
-    found = choose(*asked, gpu)
-    assert found.name == chosen
-    assert tuple(each.name for each in found.ways) == (
+def test_the_chooser_takes_what_runs_and_says_why_not_the_others(task, gpu, chosen):
+    result = choose(*task, gpu)
+    assert result.name == chosen
+    assert tuple(way.name for way in result.ways) == (
         "kernel_per_operation",
         "graph_replay",
         "persistent",
         "persistent_grid",
         "persistent_cluster",
     )
-    assert all((each.step is None) == bool(each.why_not) for each in found.ways)
-    assert chosen in str(found).splitlines()[0]
+    assert all((way.step is None) == bool(way.why_not) for way in result.ways)
+    assert chosen in str(result).splitlines()[0]
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -95,8 +95,8 @@ def test_a_naive_step_has_as_many_kernels_as_its_plan(cell):
 def test_a_slice_of_a_gpu_takes_no_cluster_larger_than_itself():
     slice_of_one = Abilities(replace(H200, multiprocessors=14), cooperative=False)
     assert choose("lstm", 256, "bfloat16", (9, 8), slice_of_one).name == "persistent_cluster"  # of 8 blocks
-    found = choose("lstm", 512, "bfloat16", (9, 8), slice_of_one)
-    assert "do not stay in the registers of 14 blocks" in found.ways[-1].why_not
+    result = choose("lstm", 512, "bfloat16", (9, 8), slice_of_one)
+    assert "do not stay in the registers of 14 blocks" in result.ways[-1].why_not
 
 
 def test_every_device_with_a_tensor_peak_has_a_data_sheet():
@@ -104,11 +104,10 @@ def test_every_device_with_a_tensor_peak_has_a_data_sheet():
 
 
 def test_the_chooser_names_what_a_gpu_lacks():
-    why = {each.name: each.why_not for each in choose("lstm", 512, "float16", (9, 8), Abilities(T4)).ways}
+    why = {way.name: way.why_not for way in choose("lstm", 512, "float16", (9, 8), Abilities(T4)).ways}
     assert "T4 has compute capability 7.5; the kernel needs 9.0" in why["persistent_cluster"]
     why = {
-        each.name: each.why_not
-        for each in choose("lstm", 512, "float16", (9, 8), Abilities(H200, False)).ways
+        way.name: way.why_not for way in choose("lstm", 512, "float16", (9, 8), Abilities(H200, False)).ways
     }
     assert "does not promise here that all blocks run at once" in why["persistent_grid"]
     with pytest.raises(ValueError, match="lstm in int8"):
@@ -118,11 +117,11 @@ def test_the_chooser_names_what_a_gpu_lacks():
 
 
 def test_a_rung_says_why_it_does_not_run():
-    asked = lambda network, gpu: on_gpu.why_not(shape_for, network, 5, 8, gpu)
-    assert asked(Network.create("lstm", 4, 1024), Abilities(H200)) is None
-    assert "not in float64" in asked(Network.create("lstm", 4, 64, dtype="float64"), Abilities(H200))
-    assert "resets after" in asked(Network.create("gru", 4, 64, reset="before"), Abilities(H200))
-    assert "does not promise" in asked(Network.create("lstm", 4, 64), Abilities(H200, cooperative=False))
+    task = lambda network, gpu: on_gpu.why_not(shape_for, network, 5, 8, gpu)
+    assert task(Network.create("lstm", 4, 1024), Abilities(H200)) is None
+    assert "not in float64" in task(Network.create("lstm", 4, 64, dtype="float64"), Abilities(H200))
+    assert "resets after" in task(Network.create("gru", 4, 64, reset="before"), Abilities(H200))
+    assert "does not promise" in task(Network.create("lstm", 4, 64), Abilities(H200, cooperative=False))
     alone = Abilities(H200, cooperative=False)  # a cluster starts whole or not at all, and needs no promise
     assert on_gpu.why_not(cluster_for, Network.create("lstm", 4, 64), 5, 8, alone) is None
-    assert "4096 units" in asked(Network.create("lstm", 4, 4096), Abilities(H200))
+    assert "4096 units" in task(Network.create("lstm", 4, 4096), Abilities(H200))

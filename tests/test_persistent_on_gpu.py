@@ -25,9 +25,9 @@ def shape_or_skip(make):
 
 def assert_right(shape, sizes):
     """Two runs against float64, and against each other."""
-    given = problem(shape.cell, shape.precision, sizes, layers=2)
-    want, tolerance = wanted(*given), TOLERANCES[shape.precision]
-    runs = [ran(shape, CudaChip(shape.precision), *given) for _ in range(2)]
+    inputs = problem(shape.cell, shape.precision, sizes, layers=2)
+    want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
+    runs = [ran(shape, CudaChip(shape.precision), *inputs) for _ in range(2)]
     assert worst(runs[0][0], want[0]) <= tolerance.forward(sizes[0])
     assert worst(runs[0][1], want[1]) <= tolerance.gradient
     for first, second in zip(*runs, strict=True):

@@ -37,13 +37,13 @@ def test_lanes_that_hold_what_the_manual_says_multiply_as_the_matrix_does(precis
 @given(st.sampled_from([1, 3, 4]), st.sampled_from([32, 64, 96]), st.sampled_from([1, 2]))
 def test_every_weight_is_in_one_place_of_every_packing(gates, hidden, blocks):
     weights = np.arange(1, gates * hidden * hidden + 1, dtype="f").reshape(-1, hidden)
-    for found in (
+    for result in (
         fragments.forward_fragments(weights, gates, "tf32"),
         fragments.backward_fragments(weights, "tf32"),
         fragments.scattered_fragments(weights, gates, blocks, "tf32"),
     ):
-        there = np.sort(found.view("float32").ravel())
-        np.testing.assert_array_equal(there[there != 0], factors(weights, "tf32").view("float32").ravel())
+        run = np.sort(result.view("float32").ravel())
+        np.testing.assert_array_equal(run[run != 0], factors(weights, "tf32").view("float32").ravel())
 
 
 def test_rows_that_do_not_fill_tiles_are_refused():
@@ -123,8 +123,8 @@ def test_a_launch_with_clusters_is_described_as_nvidias_own_bindings_do():
         other[:place],
         other[place + 8 :],
     )  # but where attributes lie
-    there = int.from_bytes(other[place : place + 8], "little")
-    assert ctypes.string_at(there, ctypes.sizeof(cluster)) == bytes(cluster)
+    run = int.from_bytes(other[place : place + 8], "little")
+    assert ctypes.string_at(run, ctypes.sizeof(cluster)) == bytes(cluster)
     names = driver.CUlaunchAttributeID, driver.CUfunction_attribute
     assert names[0](cuda_chip.CLUSTER_DIMENSION).name == "CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION"
     assert names[1](cuda_chip.MOST_SHARED).name == "CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES"

@@ -19,8 +19,8 @@ NOTEBOOKS = {path.stem for path in ROOT.glob("notebooks/*.ipynb")}
 
 def tracked():
     """Every file that belongs to the project, as its parts below the root."""
-    said = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    return [tuple(line.split("/")) for line in said.splitlines()]
+    output = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    return [tuple(line.split("/")) for line in output.splitlines()]
 
 
 def tree():
@@ -37,8 +37,8 @@ def tree():
 def test_the_map_names_every_lesson_in_order_and_says_which_are_planned():
     rows = ROW.findall(README)
     assert [number for number, *_ in rows] == [f"{n:02}" for n in range(19)]
-    here = {f"{number}_{name}": link for number, name, link, _, _ in rows if name}
-    assert here == {stem: f"notebooks/{stem}.ipynb" for stem in NOTEBOOKS}
+    place = {f"{number}_{name}": link for number, name, link, _, _ in rows if name}
+    assert place == {stem: f"notebooks/{stem}.ipynb" for stem in NOTEBOOKS}
 
 
 def test_the_map_counts_the_exercises_of_each_unit():

@@ -23,92 +23,92 @@ RECORD = {
 
 
 @pytest.fixture
-def kept(tmp_path, monkeypatch):
+def stored(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "MEASURED", tmp_path)
     path = records.place(RECORD)
     records.write(path, RECORD)
     return path
 
 
-def test_what_is_read_is_what_was_written(kept):
-    got = records.read(kept)
+def test_what_is_read_is_what_was_written(stored):
+    got = records.read(stored)
     assert {key: got[key] for key in RECORD} == RECORD
     assert got["schema"] == 1
 
 
-def test_a_record_is_named_by_its_kind_its_minute_and_its_processor(kept):
-    assert kept.name == "bench_cpu_2026-01-02T0304_intel_xeon_6.json"
+def test_a_record_is_named_by_its_kind_its_minute_and_its_processor(stored):
+    assert stored.name == "bench_cpu_2026-01-02T0304_intel_xeon_6.json"
     assert records.place(RECORD | {"complete": False}).name == "bench_cpu.partial.json"
 
 
-def test_writing_leaves_one_file_that_all_may_read(kept):
-    assert [*kept.parent.iterdir()] == [kept]
-    assert kept.stat().st_mode & 0o777 == 0o644
+def test_writing_leaves_one_file_that_all_may_read(stored):
+    assert [*stored.parent.iterdir()] == [stored]
+    assert stored.stat().st_mode & 0o777 == 0o644
 
 
-def test_a_record_that_could_not_be_written_whole_leaves_the_one_before(kept, monkeypatch):
-    before = kept.read_bytes()
+def test_a_record_that_could_not_be_written_whole_leaves_the_one_before(stored, monkeypatch):
+    before = stored.read_bytes()
 
     def full(source, target):
         raise OSError(28, "no space left")
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(OSError, match="no space left"):
-        records.write(kept, RECORD | {"cases": []})
-    assert kept.read_bytes() == before
-    assert [*kept.parent.iterdir()] == [kept]
+        records.write(stored, RECORD | {"cases": []})
+    assert stored.read_bytes() == before
+    assert [*stored.parent.iterdir()] == [stored]
 
 
 @pytest.mark.parametrize("left", [0, 1, 40, -3])
-def test_a_record_that_breaks_off_is_damaged(kept, left):
-    kept.write_bytes(kept.read_bytes()[:left])
+def test_a_record_that_breaks_off_is_damaged(stored, left):
+    stored.write_bytes(stored.read_bytes()[:left])
     with pytest.raises(ValueError, match=r"bench_cpu_2026-01-02T0304_intel_xeon_6\.json is damaged"):
-        records.read(kept)
+        records.read(stored)
 
 
-def test_a_record_in_which_one_digit_was_changed_is_refused(kept):
-    kept.write_text(kept.read_text().replace("0.25", "0.24"))
+def test_a_record_in_which_one_digit_was_changed_is_refused(stored):
+    stored.write_text(stored.read_text().replace("0.25", "0.24"))
     with pytest.raises(ValueError, match="was changed after it was measured"):
-        records.read(kept)
+        records.read(stored)
 
 
-def test_a_record_of_another_schema_or_without_provenance_is_refused(kept):
-    record = json.loads(kept.read_text())
+def test_a_record_of_another_schema_or_without_provenance_is_refused(stored):
+    record = json.loads(stored.read_text())
     for wrong, words in [
         (record | {"schema": 2}, "no record of schema 1"),
         ([], "no record of schema 1"),
         ({k: v for k, v in record.items() if k != "machine"}, "lacks machine"),
     ]:
-        kept.write_text(json.dumps(wrong))
+        stored.write_text(json.dumps(wrong))
         with pytest.raises(ValueError, match=words):
-            records.read(kept)
+            records.read(stored)
     with pytest.raises(ValueError, match="the record lacks code, date"):
-        records.write(kept, {k: v for k, v in RECORD.items() if k not in ("code", "date")})
+        records.write(stored, {k: v for k, v in RECORD.items() if k not in ("code", "date")})
 
 
-def test_records_are_found_by_a_part_of_their_name(kept):
+def test_records_are_found_by_a_part_of_their_name(stored):
     later = RECORD | {"date": "2026-02-01T00:00:00+00:00", "kind": "bench cmu"}
     records.write(records.place(later), later)
-    assert records.kept() == [kept, records.place(later)]
-    assert records.kept("bench cmu") == [records.place(later)]
-    assert records.find("2026-01") == kept
+    assert records.stored() == [stored, records.place(later)]
+    assert records.stored("bench cmu") == [records.place(later)]
+    assert records.find("2026-01") == stored
     with pytest.raises(ValueError, match="several records are called 'intel'; there are bench_cpu_2026"):
         records.find("intel")
     with pytest.raises(ValueError, match="no records are called 'amd'; there are bench_cpu_2026"):
         records.find("amd")
 
 
-def test_the_command_lists_records_and_names_what_it_cannot_read(kept, capsys):
+def test_the_command_lists_records_and_names_what_it_cannot_read(stored, capsys):
     assert cli.main(["record", "list"]) == 0
     assert capsys.readouterr().out.startswith(
         "bench_cpu_2026-01-02T0304_intel_xeon_6  bench cpu, 2026-01-02T"
     )
-    kept.write_text("{}")
+    stored.write_text("{}")
     assert cli.main(["record", "list"]) == 1
     assert "no record of schema 1" in capsys.readouterr().err
 
 
-def test_the_command_shows_a_record_as_it_stands(kept, capsys):
+def test_the_command_shows_a_record_as_it_stands(stored, capsys):
     assert cli.main(["record", "show", "xeon", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["code"] == "f" * 64
     assert cli.main(["record", "show", "nowhere"]) == 2
@@ -116,7 +116,7 @@ def test_the_command_shows_a_record_as_it_stands(kept, capsys):
 
 
 def test_every_record_of_this_project_is_whole_and_unchanged():
-    for path in records.kept():
+    for path in records.stored():
         record = records.read(path)
         assert record["complete"]
         assert records.place(record) == path
@@ -125,12 +125,12 @@ def test_every_record_of_this_project_is_whole_and_unchanged():
 
 
 def test_where_a_measurement_comes_from_is_told_by_machine_commit_and_code():
-    said = provenance.provenance("bench any", ["rnnlab/cells.py", "rnnlab/ladder"], {"threads": 1})
-    assert said.keys() == records.NEEDED | {"commit_from"}
-    assert said["commit_from"] == "git"
-    assert len(said["commit"]) == 40
-    assert said["machine"]["cores"] >= 1
-    assert said["date"].endswith("+00:00")
+    text = provenance.provenance("bench any", ["rnnlab/cells.py", "rnnlab/ladder"], {"threads": 1})
+    assert text.keys() == records.NEEDED | {"commit_from"}
+    assert text["commit_from"] == "git"
+    assert len(text["commit"]) == 40
+    assert text["machine"]["cores"] >= 1
+    assert text["date"].endswith("+00:00")
 
 
 def test_the_code_is_another_when_a_measured_file_is(monkeypatch, tmp_path):
@@ -151,9 +151,9 @@ def test_the_code_is_another_when_a_measured_file_is(monkeypatch, tmp_path):
 def test_without_git_a_record_names_who_declared_its_commit_and_never_reads_as_clean(monkeypatch, tmp_path):
     monkeypatch.setattr(provenance, "ROOT", tmp_path)
     monkeypatch.delenv("RNNLAB_COMMIT", raising=False)
-    nothing = provenance.provenance("k", ["part"], {})
-    assert (nothing["commit"], nothing["changed"], nothing["commit_from"]) == ("", None, "nothing")
-    assert records.origin(nothing) == "commit unknown, named by nothing; no git to say what was changed"
+    empty = provenance.provenance("k", ["part"], {})
+    assert (empty["commit"], empty["changed"], empty["commit_from"]) == ("", None, "nothing")
+    assert records.origin(empty) == "commit unknown, named by nothing; no git to say what was changed"
     (tmp_path / "commit").write_text("a" * 40 + "\n")
     by_file = provenance.provenance("k", ["part"], {})
     assert (by_file["commit"], by_file["commit_from"]) == ("a" * 40, "the file commit")
@@ -162,7 +162,7 @@ def test_without_git_a_record_names_who_declared_its_commit_and_never_reads_as_c
     assert records.origin(by_variable).startswith("commit bbbbbbbbbbbb, named by RNNLAB_COMMIT; no git")
 
 
-def test_a_record_of_changed_files_says_so_wherever_it_is_listed(kept, capsys):
-    records.write(kept, RECORD | {"changed": [" M rnnlab/cells.py"]})
+def test_a_record_of_changed_files_says_so_wherever_it_is_listed(stored, capsys):
+    records.write(stored, RECORD | {"changed": [" M rnnlab/cells.py"]})
     assert cli.main(["record", "show"]) == 0  # without a name it lists
     assert "commit 000000000000 with changes in 1 file\n" in capsys.readouterr().out

@@ -125,27 +125,27 @@ def test_the_two_truncations_are_different_estimates():
 
 
 def test_a_window_follows_each_loss_term_exactly_that_far():
-    """By slopes: at window 2 the term of step t may only feel steps t and t-1."""
+    """Slopes: at window 2 the term of step t may only feel steps t and t-1."""
     network, x, state, dy, _ = problem("rnn_tanh", T=5)
     dx = np.zeros_like(x)
     for t in range(5):
         start = max(0, t - 1)
         _, _, saved = reference.forward(network, x, state)
-        held = tuple(part[None] for part in saved.steps[0][start].state)
-        term = lambda v, t=t, held=held: (reference.forward(network, v, held)[0][-1] * dy[t]).sum()
+        fixed = tuple(part[None] for part in saved.steps[0][start].state)
+        term = lambda v, t=t, fixed=fixed: (reference.forward(network, v, fixed)[0][-1] * dy[t]).sum()
         dx[start : t + 1] += reference.numerical_gradient(term, x[start : t + 1])
     assert relative_error(reference.bptt_window(network, x, state, dy, 2).dx, dx) < 1e-7
 
 
 def test_a_chunk_is_a_sequence_of_its_own():
-    """By slopes: each chunk starts from a state held fixed."""
+    """Slopes: each chunk starts from a state held fixed."""
     network, x, state, dy, _ = problem("lstm", T=5)
-    dx, held = np.zeros_like(x), state
+    dx, fixed = np.zeros_like(x), state
     for start in range(0, 5, 2):
         part = slice(start, start + 2)
-        run = lambda v, held=held, part=part: (reference.forward(network, v, held)[0] * dy[part]).sum()
+        run = lambda v, fixed=fixed, part=part: (reference.forward(network, v, fixed)[0] * dy[part]).sum()
         dx[part] = reference.numerical_gradient(run, x[part])
-        held = reference.forward(network, x[part], held)[1]
+        fixed = reference.forward(network, x[part], fixed)[1]
     assert relative_error(reference.bptt_chunked(network, x, state, dy, 2).dx, dx) < 1e-7
 
 

@@ -73,13 +73,13 @@ def test_where_the_system_states_nothing_the_whole_computer_counts(monkeypatch, 
 
 
 def test_caches_that_hold_data_are_told_in_bytes(monkeypatch, tmp_path):
-    told = [
+    sentence = [
         ("1", "Data", "48K"),
         ("1", "Instruction", "32K"),
         ("2", "Unified", "2048K"),
         ("3", "Unified", "1G"),
     ]
-    for number, texts in enumerate(told):
+    for number, texts in enumerate(sentence):
         folder = tmp_path / f"index{number}"
         folder.mkdir()
         for name, text in zip(("level", "type", "size"), texts, strict=True):

@@ -1,4 +1,4 @@
-"""A plan on a GPU, without one: what is asked of cuBLAS and the driver, in any order that streams allow."""
+"""A plan on a GPU, without one: the calls of cuBLAS and the driver, in any order that streams allow."""
 
 from dataclasses import replace
 
@@ -49,16 +49,16 @@ def test_every_stage_gives_the_references_numbers_whoever_goes_first(cell, stage
     for seed in range(2):
         card = PretendedCard(seed)
         plan = stages.plan_for("forward", cell_name(network), Sizes(T, B, I, H, L), stage_passes()[stage])
-        there = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
-        there.issue()
-        y, final = arrays_of.forward_results(network, there.arrays(), T, B)
+        run = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
+        run.issue()
+        y, final = arrays_of.forward_results(network, run.arrays(), T, B)
         np.testing.assert_allclose(y, want_y, rtol=1e-12, atol=1e-13)
         assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(final, want_final, strict=True))
         plan = stages.plan_for("backward", cell_name(network), Sizes(T, B, I, H, L), stage_passes()[stage])
-        nothing = tuple(np.zeros((L, B, H)) for _ in state)
-        incoming = arrays_of.backward_arrays(network, dy, nothing)
-        given = there.buffers | incoming
-        back = Prepared(plan, "float64", given, card, renewed=tuple(incoming.keys() - {"dy"}))
+        empty = tuple(np.zeros((L, B, H)) for _ in state)
+        incoming = arrays_of.backward_arrays(network, dy, empty)
+        inputs = run.buffers | incoming
+        back = Prepared(plan, "float64", inputs, card, renewed=tuple(incoming.keys() - {"dy"}))
         for _ in range(2):  # what it leaves does not disturb it
             back.issue()
         dx, dfirst, gradients = arrays_of.backward_results(network, back.arrays(), T, B)
@@ -76,9 +76,9 @@ def test_without_its_events_a_plan_on_many_streams_goes_wrong():
     plan = stages.plan_for("forward", "lstm", Sizes(T, B, I, H, L), stage_passes()["layer_wavefront"])
     card = PretendedCard()
     card.wait = lambda event, stream: lambda: 0
-    there = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
-    there.issue()
-    y, _ = arrays_of.forward_results(network, there.arrays(), T, B)
+    run = Prepared(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
+    run.issue()
+    y, _ = arrays_of.forward_results(network, run.arrays(), T, B)
     assert not np.allclose(y, reference.forward(network, x, state)[0], rtol=1e-6)
 
 
@@ -95,8 +95,8 @@ def test_a_pointwise_kernel_does_in_the_simulator_what_numpy_does_and_nothing_el
     plan, operation = WORK[name]
     buffers = {r.buffer for r in operation.reads + operation.writes}
     draw = np.random.default_rng(3)
-    arrays = {each: draw.uniform(0.1, 0.9, plan.buffers[each]) for each in sorted(buffers)}
-    ours = {each: array.copy() for each, array in arrays.items()}
+    arrays = {buffer: draw.uniform(0.1, 0.9, plan.buffers[buffer]) for buffer in sorted(buffers)}
+    ours = {buffer: array.copy() for buffer, array in arrays.items()}
     execute(replace(plan, operations=(operation,)), arrays)
     work, regions = launch_of(operation)
     rows, columns = operation.writes[0].shape
@@ -111,8 +111,8 @@ def test_a_pointwise_kernel_does_in_the_simulator_what_numpy_does_and_nothing_el
     elements = rows * columns
     assert observed.counts.global_loads == elements * len(dict.fromkeys(operation.reads))
     assert observed.counts.global_stores == elements * len(operation.writes)
-    for each, array in arrays.items():
-        np.testing.assert_allclose(ours[each], array, rtol=1e-14, err_msg=each)
+    for buffer, array in arrays.items():
+        np.testing.assert_allclose(ours[buffer], array, rtol=1e-14, err_msg=buffer)
 
 
 @needs_compilers

@@ -79,8 +79,10 @@ class Problem:
         arrays = allocate(forward, "float64", buffers.forward_arrays(network, self.x, self.state))
         execute(forward, arrays, order_of(forward))
         y, final = buffers.forward_results(network, arrays, T, B)
-        kept = {name: array for name, array in arrays.items() if name in forward.outputs}
-        arrays = allocate(backward, "float64", kept | buffers.backward_arrays(network, self.dy, self.dstate))
+        stored = {name: array for name, array in arrays.items() if name in forward.outputs}
+        arrays = allocate(
+            backward, "float64", stored | buffers.backward_arrays(network, self.dy, self.dstate)
+        )
         execute(backward, arrays, order_of(backward))
         dx, dfirst, gradients = buffers.backward_results(network, arrays, T, B)
         want_dx, want_dfirst, want_gradients = self.back
@@ -134,8 +136,8 @@ def any_order_that_streams_allow(seed):
         for recorded, waiting in events(plan):
             waits.setdefault(waiting, []).append(recorded)
         queues = {}
-        for index, each in enumerate(plan.operations):
-            queues.setdefault(each.stream, []).append(index)
+        for index, operation in enumerate(plan.operations):
+            queues.setdefault(operation.stream, []).append(index)
         order, done = [], set()
         while len(order) < len(plan.operations):
             free = [q for q in queues.values() if q and done.issuperset(waits.get(q[0], ()))]
@@ -167,7 +169,7 @@ def test_events_leave_no_hazard_open_and_none_is_superfluous(cell, reset, direct
 
 def all_pairs(plan):
     """Pairs of operations that must not change places, by comparing each with each."""
-    meets = lambda some, others: any(overlap(a, b) for a in some for b in others)
+    meets = lambda first, others: any(overlap(a, b) for a in first for b in others)
     for later, after in enumerate(plan.operations):
         for earlier, before in enumerate(plan.operations[:later]):
             if meets(before.writes, after.touches + after.writes) or meets(before.touches, after.writes):

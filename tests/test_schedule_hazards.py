@@ -34,21 +34,21 @@ EMPTY = Plan("lstm", Sizes(1, 1, 1, 1, 1), "forward", (), {}, frozenset())
 def plans(cell, direction, sizes):
     """A plan under every combination of switches."""
     for on in product((False, True), repeat=len(SWITCHES)):
-        passes = [each for some, chosen in zip(SWITCHES, on, strict=True) if chosen for each in some]
+        passes = [entry for first, chosen in zip(SWITCHES, on, strict=True) if chosen for entry in first]
         yield apply(BUILD[direction](cell, sizes), passes)
 
 
 def by_element(plan):
     """(earlier, later): of every number its latest writer and the readers since."""
     writer, readers = {}, defaultdict(set)
-    for index, each in enumerate(plan.operations):
-        for number in numbers_of(each.touches):
+    for index, operation in enumerate(plan.operations):
+        for number in numbers_of(operation.touches):
             yield from ((earlier, index) for earlier in writer.get(number, ()))
-        for number in numbers_of(each.writes):
+        for number in numbers_of(operation.writes):
             yield from ((earlier, index) for earlier in {*writer.get(number, ()), *readers[number]})
-        for number in numbers_of(each.writes):
+        for number in numbers_of(operation.writes):
             writer[number], readers[number] = (index,), set()
-        for number in numbers_of(each.reads):
+        for number in numbers_of(operation.reads):
             readers[number].add(index)
 
 
@@ -60,45 +60,45 @@ def numbers_of(regions):
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_hazards_are_those_of_every_single_number(cell, direction):
     for plan in plans(cell, direction, Sizes(3, 2, 2, 3, 2)):
-        found = hazards(plan)
-        pairs = [(each.later, each.earlier) for each in found]
+        result = hazards(plan)
+        pairs = [(their.later, their.earlier) for their in result]
         assert len(set(pairs)) == len(pairs)
         assert {(earlier, later) for later, earlier in pairs}.issuperset(by_element(plan))
-        for kind, earlier, later, region in found:
+        for kind, earlier, later, region in result:
             before, after = plan.operations[earlier], plan.operations[later]
             assert region in (before.touches if kind == "write after read" else before.writes)
             theirs = after.touches if kind == "read after write" else after.writes
-            assert any(overlap(region, each) for each in theirs)
+            assert any(overlap(region, their) for their in theirs)
 
 
 def events_one_by_one(plan):
-    """As events says, with a clock for each stream."""
-    streams = 1 + max(each.stream for each in plan.operations)
+    """Events as the function of that name has them, with a clock for each stream."""
+    streams = 1 + max(operation.stream for operation in plan.operations)
     clocks, issued, place, done = defaultdict(lambda: [0] * streams), [0] * streams, [], []
-    for index, (each, waits) in enumerate(zip(plan.operations, dependencies(plan), strict=True)):
-        clock = clocks[each.stream]
+    for index, (operation, waits) in enumerate(zip(plan.operations, dependencies(plan), strict=True)):
+        clock = clocks[operation.stream]
         for earlier in reversed(waits):
             source = plan.operations[earlier].stream
-            if source != each.stream and clock[source] < place[earlier]:
+            if source != operation.stream and clock[source] < place[earlier]:
                 yield earlier, index
                 clock[:] = map(max, clock, done[earlier])
-        issued[each.stream] += 1
-        clock[each.stream] = issued[each.stream]
-        place.append(issued[each.stream])
+        issued[operation.stream] += 1
+        clock[operation.stream] = issued[operation.stream]
+        place.append(issued[operation.stream])
         done.append(clock.copy())
 
 
 def along_diagonals(plan):
     """Operations in topological order, early diagonals first."""
-    waits, over, order = [set(each) for each in dependencies(plan)], set(), []
+    waits, over, order = [set(wait) for wait in dependencies(plan)], set(), []
     sign = 1 if plan.direction == "forward" else -1
     number = lambda k: (sign * (plan.operations[k].steps[0] + plan.operations[k].layer), k)
-    ready = [number(k) for k, each in enumerate(waits) if not each]
+    ready = [number(k) for k, wait in enumerate(waits) if not wait]
     heapq.heapify(ready)
     while ready:
         order.append(heapq.heappop(ready)[1])
         over.add(order[-1])
-        for k in [k for k, each in enumerate(waits) if order[-1] in each and each <= over]:
+        for k in [k for k, wait in enumerate(waits) if order[-1] in wait and wait <= over]:
             heapq.heappush(ready, number(k))
     return order
 
@@ -127,5 +127,5 @@ def test_regions_that_share_some_rows_and_columns_are_told_apart():
         writing((2, 4), (0, 2)),
         writing((1, 3), (1, 2)),
     ]
-    pairs = {(each.earlier, each.later) for each in hazards(plan.after("block", block))}
+    pairs = {(hazard.earlier, hazard.later) for hazard in hazards(plan.after("block", block))}
     assert pairs == {(0, 1), (0, 2), (0, 3), (1, 3), (2, 3)}

@@ -23,8 +23,8 @@ LAYER = (*CELL, transpose_once, batch_inputs, weight_gradient_after_loop)
 
 
 def through(plan, passes):
-    for each in passes:
-        plan = each(plan)
+    for change in passes:
+        plan = change(plan)
     return plan
 
 
@@ -57,7 +57,7 @@ def independent_of_h(plan):
 
 def test_a_pass_refuses_a_group_that_would_read_too_early():
     plan = through(forward_plan("rnn_tanh", Sizes(2, 3, 4, 5, 1)), (fuse_pointwise,))
-    recurrent = [k for k, each in enumerate(plan.operations) if each.writes[0].buffer == "~hU_l0"]
+    recurrent = [k for k, operation in enumerate(plan.operations) if operation.writes[0].buffer == "~hU_l0"]
     rest = [[k] for k in range(len(plan.operations)) if k not in recurrent]
     with pytest.raises(ValueError, match="batch the recurrence: gemm → ~hU_l0 of layer 0, step 1 reads h_l0"):
         regroup(
@@ -91,13 +91,15 @@ def test_launches_of_an_lstm_are_as_many_as_the_ledger_says(passes, launches):
 def test_passes_neither_lose_nor_add_a_product(cell):
     for direction, build in BUILD.items():
         plan = build(cell, SIZES)
-        products = lambda plan: sum(each.flops for each in plan.operations if each.kind == "gemm")
+        products = lambda plan: sum(
+            operation.flops for operation in plan.operations if operation.kind == "gemm"
+        )
         assert products(through(plan, (*LAYER, wavefront, assign_streams))) == products(plan), direction
 
 
 def test_fusing_keeps_in_registers_what_nobody_else_reads():
     plan = through(forward_plan("lstm", Sizes(3, 2, 4, 5, 1)), CELL)
-    (fused, *_) = [each for each in plan.operations if each.kind == "pointwise"]
+    (fused, *_) = [operation for operation in plan.operations if operation.kind == "pointwise"]
     # four gates, c' and h' are written; the products' two sums, the bias and c are read
     assert sorted(r.buffer for r in fused.writes) == ["c_l0"] + ["gates_l0"] * 4 + ["h_l0"]
     assert fused.bytes(4) == 4 * 2 * 5 * (6 + 4 + 4 + 1) + 4 * 4 * 5
@@ -114,7 +116,7 @@ def test_regions_join_only_if_they_are_adjacent():
 
 def test_the_kinds_of_hazard_are_told_apart():
     plan = through(forward_plan("lstm", Sizes(2, 3, 4, 5, 1)), CELL)
-    kinds = lambda plan: {(each.kind, each.region.buffer) for each in hazards(plan)}
+    kinds = lambda plan: {(hazard.kind, hazard.region.buffer) for hazard in hazards(plan)}
     assert ("read after write", "h_l0") in kinds(plan)  # the recurrent product waits for the state
     assert ("write after read", "~hU_l0") in kinds(independent_of_h(plan))  # its last result must be read
     assert ("write after write", "~hU_l0") in kinds(plan)

@@ -69,7 +69,7 @@ def test_lines_add_up_to_the_whole_and_stand_beside_their_source():
     kernel, grid, block, arguments = CORRECT["tiled_matmul"]()
     report = cuda.observe(kernel, grid, block, *arguments)
     for name in ("global_loads", "shared_loads", "bank_conflicts", "barriers", "global_load_sectors"):
-        assert sum(getattr(each, name) for each in report.lines.values()) == getattr(report.counts, name)
+        assert sum(getattr(line, name) for line in report.lines.values()) == getattr(report.counts, name)
     by_text = {text.strip(): cells for _, text, cells in report.table()}
     assert by_text["tile_a[y, x] = a[row, k + x]"] == {"loads": 1728, "sectors": 216, "shared": 1728}
     assert by_text["cuda.syncthreads()"] == {"barriers": 27}

@@ -17,7 +17,7 @@ def line(kernel, text):
     code = kernel.py_func.__code__
     with open(code.co_filename) as source:
         lines = source.readlines()[code.co_firstlineno - 1 :]
-    return code.co_firstlineno + next(i for i, each in enumerate(lines) if text in each)
+    return code.co_firstlineno + next(i for i, entry in enumerate(lines) if text in entry)
 
 
 def test_a_barrier_that_part_of_a_block_never_reaches_is_told():

@@ -36,7 +36,7 @@ def test_a_wrong_kernel_is_caught_at_the_right_lines(kernel, shuffle):
         for finding in report.findings
         if finding.kind == kind
     ]
-    assert any(all(any(word in text for text in found) for word in words) for found in lines)
+    assert any(all(any(word in text for text in result) for word in words) for result in lines)
 
 
 def test_a_finding_names_threads_lines_and_the_remedy():
@@ -85,8 +85,8 @@ def flags_and_numbers(x, out, offset):
 def test_numbers_in_shared_memory_must_stand_at_a_multiple_of_their_size(offset, expected):
     x, out = np.arange(32, dtype="float32"), np.zeros(32, "float32")
     report = cuda.observe(flags_and_numbers, 1, 32, x, out, offset, shared=offset + 128)
-    assert [each.kind for each in report.findings] == expected
-    assert [line(report, each.line).strip() for each in report.findings] == [
+    assert [entry.kind for entry in report.findings] == expected
+    assert [line(report, entry.line).strip() for entry in report.findings] == [
         "numbers[i] = x[i]",
         "out[i] = numbers[cuda.blockDim.x - 1 - i]",
     ][: len(expected)]

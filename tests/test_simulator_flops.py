@@ -16,7 +16,9 @@ HALF = np.float32(0.5)
 
 def flops(kernel, grid, block, *arguments):
     """FLOPs of one launch, and by line."""
-    seen = cuda.observe(kernel, grid, block, *(each.copy() if np.ndim(each) else each for each in arguments))
+    seen = cuda.observe(
+        kernel, grid, block, *(argument.copy() if np.ndim(argument) else argument for argument in arguments)
+    )
     return seen.counts.flops, {line: counts.flops for line, counts in seen.lines.items() if counts.flops}
 
 

@@ -40,10 +40,10 @@ def writes_the_first(x):
 def test_a_launch_that_never_ends_is_stopped_with_one_sentence(kernel, checks):
     with (
         cuda.settings(seconds=1, checks=checks),
-        pytest.raises(cuda.Findings, match="a loop that never stops") as told,
+        pytest.raises(cuda.Findings, match="a loop that never stops") as sentence,
     ):
         kernel[1, 1](np.zeros(4))
-    (finding,) = told.value.findings
+    (finding,) = sentence.value.findings
     assert finding.kind == "endless"
     assert finding.line >= kernel.py_func.__code__.co_firstlineno
 

@@ -25,5 +25,5 @@ def test_the_table_says_how_many_times_faster(monkeypatch, capsys):
         simulator_speed, "seconds", lambda module, size, checks: next(times["checks" if checks else "bare"])
     )
     simulator_speed.main(["--rounds", "1"])
-    said = capsys.readouterr().out
-    assert np.all([each in said for each in ("4000.0 ms", "100.0 ms    40.0 ×", "20.0 ms   200.0 ×")])
+    text = capsys.readouterr().out
+    assert np.all([entry in text for entry in ("4000.0 ms", "100.0 ms    40.0 ×", "20.0 ms   200.0 ×")])

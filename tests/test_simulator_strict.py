@@ -33,10 +33,10 @@ def marked(kernel, words):
 
 @pytest.mark.parametrize("name", CREEPING)
 def test_a_kernel_that_creeps_into_float64_is_told_its_line_and_a_remedy(name):
-    (found,) = {each.line: each for each in check(getattr(strict_kernels, name), VECTOR, VECTOR)}.values()
+    (result,) = {entry.line: entry for entry in check(getattr(strict_kernels, name), VECTOR, VECTOR)}.values()
     guilty = strict_kernels.halved if name == "device_function" else getattr(strict_kernels, name)
-    assert (found.kind, found.line) == ("float64", marked(guilty, "# creeps"))
-    assert "np.float32(" in found.message
+    assert (result.kind, result.line) == ("float64", marked(guilty, "# creeps"))
+    assert "np.float32(" in result.message
 
 
 @pytest.mark.parametrize("name", CREEPING)
@@ -47,9 +47,9 @@ def test_its_repaired_twin_is_left_alone(name):
 @pytest.mark.parametrize("name", REFUSED)
 def test_a_kernel_that_no_gpu_compiles_is_told_its_line(name):
     kernel = getattr(strict_kernels, name)
-    (found,) = check(kernel, VECTOR, VECTOR)
-    assert (found.kind, found.line) == ("does_not_compile", marked(kernel, "no GPU compiles this"))
-    assert found.message.rsplit("; ", 1)[1] != "say it in simpler words"
+    (result,) = check(kernel, VECTOR, VECTOR)
+    assert (result.kind, result.line) == ("does_not_compile", marked(kernel, "no GPU compiles this"))
+    assert result.message.rsplit("; ", 1)[1] != "say it in simpler words"
 
 
 def test_it_is_told_its_line_after_compiled_code_has_used_the_same_function():
@@ -57,21 +57,21 @@ def test_it_is_told_its_line_after_compiled_code_has_used_the_same_function():
     assert dot(np.ones(3), np.ones(3)) == 3
     kernel = strict_kernels.whole_arrays
     unknown_yet = FunctionType(kernel.py_func.__code__, kernel.py_func.__globals__)
-    (found,) = check(unknown_yet, VECTOR, VECTOR)
-    assert found.line == marked(kernel, "no GPU compiles this")
-    assert "numpy.dot" in found.message
+    (result,) = check(unknown_yet, VECTOR, VECTOR)
+    assert result.line == marked(kernel, "no GPU compiles this")
+    assert "numpy.dot" in result.message
 
 
 def test_a_python_float_as_argument_is_named():
-    (found,) = check(strict_kernels.scaled, 0.5, VECTOR, VECTOR)
-    assert "the argument a is a Python float" in found.message
+    (result,) = check(strict_kernels.scaled, 0.5, VECTOR, VECTOR)
+    assert "the argument a is a Python float" in result.message
     assert check(strict_kernels.scaled, np.float32(0.5), VECTOR, VECTOR) == ()
 
 
 def test_an_argument_without_a_type_on_a_gpu_is_refused():
-    (found,) = check(strict_kernels.mean, {}, VECTOR)
-    assert found.kind == "does_not_compile"
-    assert "a GPU takes arrays, numbers" in found.message
+    (result,) = check(strict_kernels.mean, {}, VECTOR)
+    assert result.kind == "does_not_compile"
+    assert "a GPU takes arrays, numbers" in result.message
 
 
 def test_float64_that_is_meant_is_left_alone():

@@ -27,9 +27,9 @@ def test_launches_are_as_many_as_the_rungs_ledger_says(rung):
 )
 def test_a_kernel_per_operation_launches_so_many_a_step(cell, forward, backward):
     T = 4
-    for direction, each in (("forward", forward), ("backward", backward)):
+    for direction, entry in (("forward", forward), ("backward", backward)):
         assert (
-            plan_for(direction, cell, Sizes(T, 3, 4, 5, 1), kernel_per_operation.PASSES).count() == each * T
+            plan_for(direction, cell, Sizes(T, 3, 4, 5, 1), kernel_per_operation.PASSES).count() == entry * T
         )
 
 

@@ -18,8 +18,8 @@ CELL = (group_gates, fuse_pointwise)
 
 
 def through(plan, passes):
-    for each in passes:
-        plan = each(plan)
+    for change in passes:
+        plan = change(plan)
     return plan
 
 
@@ -54,7 +54,7 @@ def test_products_in_two_streams_overlap_and_those_that_depend_do_not():
 def test_products_that_fill_the_chip_gain_nothing_from_running_at_once():
     m40 = replace(find("M40"), launch=0.0, node=0.0)
     wide = lambda name, stream: gemm(name, stream)._replace(writes=(Region(name, (0, 6400), (0, 51200)),))
-    one, both = (predict(plan_of(*each), m40) for each in ([wide("a", 0)], [wide("a", 0), wide("b", 1)]))
+    one, both = (predict(plan_of(*entry), m40) for entry in ([wide("a", 0)], [wide("a", 0), wide("b", 1)]))
     assert both.makespan == pytest.approx(2 * one.makespan, rel=0.01)
 
 
@@ -83,10 +83,10 @@ def test_a_timeline_keeps_the_laws(cell, build, stage):
     for index, waits in enumerate(dependencies(plan)):
         assert all(timeline.end[earlier] <= timeline.start[index] + 1e-6 for earlier in waits)
     last = {}
-    for index, each in enumerate(plan.operations):
-        assert timeline.start[index] >= last.get(each.stream, 0.0) - 1e-6
+    for index, operation in enumerate(plan.operations):
+        assert timeline.start[index] >= last.get(operation.stream, 0.0) - 1e-6
         assert timeline.end[index] - timeline.start[index] >= H200.node - 1e-6
-        last[each.stream] = timeline.end[index]
+        last[operation.stream] = timeline.end[index]
     assert timeline.tflops < H200.peak
 
 
@@ -95,7 +95,7 @@ def test_stages_are_predicted_to_be_worth_their_while():
     for device in ("M40", "V100", "H200"):
         plans = {stage: through(forward_plan("lstm", sizes), passes) for stage, passes in STAGES.items()}
         naive, cell, streams, network, graph = (
-            predict(each, find(device)).makespan for each in plans.values()
+            predict(entry, find(device)).makespan for entry in plans.values()
         )
         assert naive > 2 * cell > 2 * streams
         assert network < cell

@@ -34,7 +34,7 @@ def controls(view: View) -> list:
 
 
 def pixels(shown: str) -> np.ndarray:
-    """Of the picture in a piece of HTML."""
+    """Pixels of the picture in a piece of HTML."""
     return imread(io.BytesIO(base64.b64decode(re.search(r"base64,([^\"]+)", shown)[1])))
 
 
@@ -125,11 +125,11 @@ def test_every_slider_of_a_view_is_named_and_moves_the_picture(name):
     view = explore()
     image, line, *_rows = view.box.children
     for control, value in zip(controls(view), target.values(), strict=True):
-        before, said = image.value, line.value
+        before, output = image.value, line.value
         assert control.description
         control.value = value
         assert image.value != before
-        assert line.value != said
+        assert line.value != output
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
@@ -162,9 +162,9 @@ def test_the_grids_hold_exactly_what_the_counters_say(move):
 
 
 def test_the_sweeps_say_in_words_which_cell_backward_runs_now():
-    said = sweeps.finding(5, 5)
-    assert "carries the loss of step 2 back through step 1, 5 of 15" in said
-    assert "5 of 5" in said
+    output = sweeps.finding(5, 5)
+    assert "carries the loss of step 2 back through step 1, 5 of 15" in output
+    assert "5 of 5" in output
     assert sweeps.finding(5, 16).count("is done") == 2
 
 
@@ -187,8 +187,8 @@ def unit_gradients_sent_back(radius: float, T: int, k: int) -> np.ndarray:
 @pytest.mark.parametrize("radius", [0.5, 1.0, 2.0])
 @pytest.mark.parametrize(("T", "k"), [(1, 1), (9, 4), (9, 9)])
 def test_the_gradient_flow_is_what_the_reference_sends_back(radius, T, k):
-    sent = unit_gradients_sent_back(radius, T, k)
-    expected = np.linalg.norm(sent) / np.sqrt(len(sent))
+    message = unit_gradients_sent_back(radius, T, k)
+    expected = np.linalg.norm(message) / np.sqrt(len(message))
     assert gradient_flow.gains(radius, T)[k] == pytest.approx(expected, rel=1e-9)
 
 

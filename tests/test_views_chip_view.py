@@ -4,8 +4,8 @@ from rnnlab.views import chip_view
 
 
 def test_a_layer_that_fits_into_a_cluster_is_said_to():
-    said = chip_view.finding("lstm", 512, 4, "H200")
-    assert said == (
+    text = chip_view.finding("lstm", 512, 4, "H200")
+    assert text == (
         "lstm, 512 units, 4 bytes a weight, H200: 4.00 MiB; the closest place with room is a cluster of 16 "
         "multiprocessors. The course's float32 kernel in Python takes 64 of 132 multiprocessors, "
         "64 weights a thread."
@@ -13,14 +13,14 @@ def test_a_layer_that_fits_into_a_cluster_is_said_to():
 
 
 def test_a_layer_that_fits_nowhere_is_said_to():
-    said = chip_view.finding("gru", 2048, 4, "A100")
-    assert "48.00 MiB; no place on the chip has room" in said
-    assert "The course's kernel does not run: 3 gates of 2048 units do not stay in the registers" in said
+    text = chip_view.finding("gru", 2048, 4, "A100")
+    assert "48.00 MiB; no place on the chip has room" in text
+    assert "The course's kernel does not run: 3 gates of 2048 units do not stay in the registers" in text
 
 
 def test_two_bytes_a_weight_are_the_tensor_cores_kernels():
-    said = chip_view.finding("lstm", 2048, 2, "H200")
-    assert said.endswith("The course's bfloat16 kernel in CUDA C++ takes 128 of 132 multiprocessors.")
+    text = chip_view.finding("lstm", 2048, 2, "H200")
+    assert text.endswith("The course's bfloat16 kernel in CUDA C++ takes 128 of 132 multiprocessors.")
     assert "T4 has compute capability 7.5" in chip_view.finding("lstm", 64, 2, "T4")
 
 

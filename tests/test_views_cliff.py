@@ -64,9 +64,9 @@ def test_clipping_saves_the_descent_that_the_lesson_shows():
 def test_moving_a_slider_moves_both_paths(monkeypatch):
     monkeypatch.setattr(picture, "widgets_run", lambda: True)
     image, line, rate, _limit = explore_cliff().box.children
-    before, said = image.value, line.value
+    before, text = image.value, line.value
     rate.value = 0.3
     assert image.value != before
-    assert line.value != said
+    assert line.value != text
     w, b, _ = descents(0.3, 1.0)
     np.testing.assert_array_equal(cliff._blank()[1]["unclipped"].get_data(), (b[:, 0], w[:, 0]))

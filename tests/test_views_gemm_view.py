@@ -26,8 +26,8 @@ def test_a_size_or_a_library_that_was_not_measured_is_refused_with_those_that_we
 
 
 def test_the_finding_states_both_machines():
-    said = gemm_view.finding({1: 20.0, 64: 180.0}, 200.0, 2560)
-    assert said == (
+    text = gemm_view.finding({1: 20.0, 64: 180.0}, 200.0, 2560)
+    assert text == (
         "M = K = 2560 on a TitanX: at minibatch 32 cuBLAS 24 %, Nervana 51 % of the peak, at 256 "
         "cuBLAS 75 %, Nervana 83 %. This machine's products of 1024: 10 % at 1 and 90 % at 64."
     )

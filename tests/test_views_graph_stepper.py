@@ -32,7 +32,7 @@ def test_every_node_is_lit_once_forward_and_once_in_reverse_and_then_none(cell, 
     lit = [
         re.search(r"Lit: .*?\.(?= )", figure_graph(cell, move, **switches).alt) for move in range(LONGEST + 1)
     ]
-    turns = [found[0] for found in lit if found]
+    turns = [result[0] for result in lit if result]
     assert len(turns) == len(set(turns)) == 2 * nodes <= LONGEST
     assert [turn.endswith("forward.") for turn in turns] == [True] * nodes + [False] * nodes
 
@@ -51,10 +51,10 @@ def test_the_values_told_are_those_of_the_graph(cell):
     if cell != "lstm":
         want = gradients(graph, inputs, d)
         assert all((step.values[step.reverse.gradient[wire]] == want[wire]).all() for wire in inputs)
-    told = finding(cell, graph.count())
-    made = step.values[graph.nodes[-1].outputs[0]]
-    assert f"= {made.flat[0]:.2f} …" in told
-    assert f"[{','.join(map(str, made.shape))}]" in told
+    text = finding(cell, graph.count())
+    output = step.values[graph.nodes[-1].outputs[0]]
+    assert f"= {output.flat[0]:.2f} …" in text
+    assert f"[{','.join(map(str, output.shape))}]" in text
 
 
 def test_the_counts_are_the_published_ones():

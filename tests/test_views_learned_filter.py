@@ -95,10 +95,10 @@ def test_the_picture_holds_the_numbers_of_the_look(recording, number):
 
 
 def test_the_finding_names_both_answers_and_the_baseline(recording):
-    said = finding(recording)
-    assert f"After {UPDATES} updates" in said
-    assert "filter with +1.00, +0.00, -1.00" in said
-    assert f"below the baseline's {recording.baseline:.2g}" in said
+    text = finding(recording)
+    assert f"After {UPDATES} updates" in text
+    assert "filter with +1.00, +0.00, -1.00" in text
+    assert f"below the baseline's {recording.baseline:.2g}" in text
     assert "not yet below" in finding(recording, 0)
 
 

@@ -36,9 +36,9 @@ def test_misses_along_rows_and_down_columns_are_those_counted_by_hand():
 
 
 def test_finding_tells_what_is_done_and_what_cannot_be_avoided():
-    said = finding("ikj", 4, 100)
-    assert "tiles of 4: 4096 of 4096 products done" in said
-    assert "192 cannot be avoided" in said
+    text = finding("ikj", 4, 100)
+    assert "tiles of 4: 4096 of 4096 products done" in text
+    assert "192 cannot be avoided" in text
 
 
 def test_figure_moves_with_the_walk():

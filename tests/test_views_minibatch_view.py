@@ -28,14 +28,14 @@ def folder(monkeypatch, tmp_path):
 
 def drawn(figure):
     """Points of each line by what the legend says of it, under the heading it stands below."""
-    axis, found, heading = figure.axes[0], {}, ""
+    axis, result, heading = figure.axes[0], {}, ""
     lines, texts = iter(axis.lines), axis.get_legend().get_texts()
-    for text in (each.get_text() for each in texts):
+    for text in (entry.get_text() for entry in texts):
         if text.startswith(("predicted, ", "published, ", "recorded, ")):
             heading = text
         else:
-            found[heading, text] = dict(next(lines).get_xydata().tolist())
-    return found
+            result[heading, text] = dict(next(lines).get_xydata().tolist())
+    return result
 
 
 def test_a_rate_is_flop_of_the_recurrent_product_over_the_steps_time():
@@ -54,9 +54,9 @@ def test_a_predicted_rate_is_that_of_the_floor_counted_by_hand():
 
 
 def test_published_points_stand_beside_their_own_layer_only():
-    found = drawn(figure_minibatch(*DIAMOS))
+    result = drawn(figure_minibatch(*DIAMOS))
     for name, points in PUBLISHED.items():
-        assert found["published, TitanX, float32", name] == points
+        assert result["published, TitanX, float32", name] == points
     for other in (LSTM, ("rnn_tanh", 1024, "bfloat16", "H200"), ("gru", 1152, "bfloat16", "H200")):
         assert (
             drawn(figure_minibatch(*other))["published, TitanX, float32", "cuBLAS: not of this layer"] == {}
@@ -66,9 +66,9 @@ def test_published_points_stand_beside_their_own_layer_only():
 
 def test_a_refused_kernel_has_no_curve_and_a_note_says_why():
     figure = figure_minibatch("lstm", 2048, "tf32", "H200")
-    found = drawn(figure)
-    assert found["predicted, H200, tf32", "grid kernel (floor): refused"] == {}
-    assert len(found["predicted, H200, tf32", "CUDA graph (cuBLAS)"]) == 64
+    result = drawn(figure)
+    assert result["predicted, H200, tf32", "grid kernel (floor): refused"] == {}
+    assert len(result["predicted, H200, tf32", "CUDA graph (cuBLAS)"]) == 64
     note = " ".join(figure.texts[0].get_text().split())
     assert "2048 units of lstm in tf32 do not stay on the 132 multiprocessors of H200" in note
     assert "the cluster kernel multiplies 16-bit numbers" in note
@@ -88,15 +88,15 @@ def test_recorded_points_are_dots_of_their_own(folder):
 
 
 def test_the_text_says_what_is_predicted_what_published_and_what_recorded():
-    told = finding(*DIAMOS)
-    assert "Predicted for H200 in bfloat16, not measured: CUDA graph" in told
-    assert "grid kernel 7.22 at 1, 28.9 at 4, 76.8 at 16, 96.6 at 64." in told
-    assert "The cluster kernel is refused: 1152 units of rnn_tanh do not stay in the registers" in told
+    sentence = finding(*DIAMOS)
+    assert "Predicted for H200 in bfloat16, not measured: CUDA graph" in sentence
+    assert "grid kernel 7.22 at 1, 28.9 at 4, 76.8 at 16, 96.6 at 64." in sentence
+    assert "The cluster kernel is refused: 1152 units of rnn_tanh do not stay in the registers" in sentence
     assert (
         "Published for a TitanX in float32 (Diamos and others, 2016): persistent 0.68 at 1, 2.78 at 4, "
-        "2.8 at 62; Nervana 0.12 at 4, 1.43 at 62; cuBLAS 0.05 at 4, 0.64 at 62." in told
+        "2.8 at 62; Nervana 0.12 at 4, 1.43 at 62; cuBLAS 0.05 at 4, 0.64 at 62." in sentence
     )
-    assert told.endswith("Recorded on H200, with launch and input product: nothing yet.")
+    assert sentence.endswith("Recorded on H200, with launch and input product: nothing yet.")
 
 
 def test_no_two_lines_look_alike_without_their_colour():
@@ -109,7 +109,7 @@ def test_every_predicted_rate_lies_within_the_axes():
     for cell in minibatch_view.CELLS:
         for hidden in minibatch_view.HIDDEN:
             rates = [predicted(cell, hidden, "bfloat16", device)[0] for device in minibatch_view.DEVICES]
-            every = [each for ways in rates for found in ways.values() for each in found.values()]
+            every = [entry for ways in rates for result in ways.values() for entry in result.values()]
             assert low < min(every) < max(every) < high
 
 

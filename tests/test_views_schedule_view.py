@@ -79,7 +79,7 @@ def test_a_pass_without_a_switch_is_named_instead_of_left_out(monkeypatch):
 @pytest.mark.parametrize("direction", ["forward", "backward"])
 @pytest.mark.parametrize("cell", ["gru_after", "lstm"])
 def test_every_position_of_the_switches_has_a_timeline(cell, direction):
-    choices = [each.values[:: max(1, len(each.values) - 1)] for each in SWITCHES.values()]
+    choices = [switche.values[:: max(1, len(switche.values) - 1)] for switche in SWITCHES.values()]
     for chosen in product(*choices):
         switches = dict(zip(SWITCHES, chosen, strict=True))
         sizes = {"layers": 2, "hidden_size": 32, "minibatch": 4, "steps": 3}
@@ -165,7 +165,7 @@ def test_a_start_that_no_slider_has_is_added_and_a_wrong_word_is_refused(monkeyp
 def test_the_picture_is_well_formed_and_names_every_row():
     drawn = draw_schedule(settings_of_stage("layer_wavefront", **SMALL))
     words = [
-        each.text for each in ElementTree.fromstring(drawn.html).iter("{http://www.w3.org/2000/svg}text")
+        entry.text for entry in ElementTree.fromstring(drawn.html).iter("{http://www.w3.org/2000/svg}text")
     ]
     assert {"host", "layer 0", "layer 1, beside", "fused_layer", "transpose", "0"} <= set(words)
 

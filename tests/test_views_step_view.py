@@ -16,8 +16,8 @@ STEPS = 256
 def keep(folder, date="2027-01-01T00:00:00", gpu=("NVIDIA H200", 132), suite="persistent", **times):
     """A made-up record of a 512-unit LSTM at minibatch 4 in bfloat16; `times` are microseconds a step."""
     results = [
-        {"name": name, "precision": "bfloat16", "seconds": {"forward": [each * STEPS * 1e-6]}}
-        for name, each in times.items()
+        {"name": name, "precision": "bfloat16", "seconds": {"forward": [time * STEPS * 1e-6]}}
+        for name, time in times.items()
     ]
     refused = {"name": "persistent_cluster", "precision": "bfloat16", "seconds": {}, "left_out": "no room"}
     workload = {"cell": "lstm", "T": STEPS, "B": 4, "I": 512, "H": 512, "L": 1}
@@ -59,9 +59,9 @@ def test_a_refused_kernel_has_no_parts_and_its_row_says_why():
     _, grid, cluster = rows("lstm", 2048, 64, "tf32", "A100")
     assert not grid.parts
     assert not cluster.parts
-    told = [text.get_text() for text in figure_step("lstm", 2048, 64, "tf32", "A100").axes[0].texts]
-    assert told[1] == "refused: 2048 units of lstm in tf32 do not stay on the 108 multiprocessors of A100"
-    assert told[2] == "refused: A100 has compute capability 8.0; the kernel needs 9.0"
+    sentence = [text.get_text() for text in figure_step("lstm", 2048, 64, "tf32", "A100").axes[0].texts]
+    assert sentence[1] == "refused: 2048 units of lstm in tf32 do not stay on the 108 multiprocessors of A100"
+    assert sentence[2] == "refused: A100 has compute capability 8.0; the kernel needs 9.0"
 
 
 def test_the_text_states_every_part_and_that_none_is_measured(folder):
@@ -75,9 +75,9 @@ def test_the_text_states_every_part_and_that_none_is_measured(folder):
 
 
 def test_the_text_gives_the_whole_reason_of_a_refusal():
-    told = finding("gru", 768, 8, "float16", "H100")
-    assert "The cluster kernel: refused, 768 units of gru do not stay in the registers" in told
-    assert "take up to 512, in multiples of 32, or the grid kernel." in told
+    sentence = finding("gru", 768, 8, "float16", "H100")
+    assert "The cluster kernel: refused, 768 units of gru do not stay in the registers" in sentence
+    assert "take up to 512, in multiples of 32, or the grid kernel." in sentence
 
 
 def test_a_bar_follows_the_one_before_it_and_ends_at_the_step(folder):
@@ -128,10 +128,10 @@ def test_other_suites_are_passed_over_and_the_newest_record_wins(folder):
 
 def test_every_position_of_the_sliders_has_a_row_for_each_way(folder):
     sizes = step_view.HIDDEN, (1, 64), ("bfloat16", "tf32"), DEVICES
-    for cell, asked in product(step_view.CELLS, product(*sizes)):
-        found = rows(cell, *asked)
-        assert [row.name for row in found] == list(step_view.KNOWN)
-        assert all(bool(row.parts) != bool(row.why_not) for row in found)
+    for cell, task in product(step_view.CELLS, product(*sizes)):
+        result = rows(cell, *task)
+        assert [row.name for row in result] == list(step_view.KNOWN)
+        assert all(bool(row.parts) != bool(row.why_not) for row in result)
 
 
 def test_a_move_leaves_nothing_of_the_picture_before_it(folder):

@@ -1,4 +1,4 @@
-"""Threads that meet: hand-made cases, laws every picture keeps, and a picture in time."""
+"""Threads at barriers: hand-made cases, laws every picture keeps, and a picture in time."""
 
 import numpy as np
 import pytest
@@ -7,44 +7,44 @@ from rnnlab.views import thread_timeline as view
 
 
 def test_even_shares_and_free_meetings_give_the_number_of_threads():
-    for run in (view.meeting_every_step, view.meeting_once):
+    for run in (view.barrier_every_step, view.barrier_once):
         assert run(4, 8, 0.0, 0).makespan == pytest.approx(8 * view.STEP / 4)
         assert run(4, 8, 0.0, 0).working == pytest.approx(1)
 
 
 def test_even_shares_pay_for_each_meeting():
-    assert view.meeting_every_step(2, 10, 5.0, 0).makespan == pytest.approx(10 * (50 + 5))
-    assert view.meeting_once(2, 10, 5.0, 0).makespan == pytest.approx(10 * 50 + 5)
+    assert view.barrier_every_step(2, 10, 5.0, 0).makespan == pytest.approx(10 * (50 + 5))
+    assert view.barrier_once(2, 10, 5.0, 0).makespan == pytest.approx(10 * 50 + 5)
 
 
 @pytest.mark.parametrize("threads", view.THREADS)
 @pytest.mark.parametrize("uneven", view.UNEVEN)
-def test_meeting_once_is_never_slower_and_nobody_works_twice_at_a_time(threads, uneven):
-    often, once = (f(threads, 16, 10.0, uneven) for f in (view.meeting_every_step, view.meeting_once))
+def test_barrier_once_is_never_slower_and_nobody_works_twice_at_a_time(threads, uneven):
+    often, once = (f(threads, 16, 10.0, uneven) for f in (view.barrier_every_step, view.barrier_once))
     assert once.makespan <= often.makespan + 1e-9
     for run in (often, once):
         assert (run.starts[:, 1:] >= run.ends[:, :-1] - 1e-9).all()
         np.testing.assert_allclose((run.ends - run.starts).sum(), view.work(threads, 16, uneven).sum())
 
 
-def test_one_thread_meets_nobody():
-    assert view.meeting_every_step(1, 4, 50.0, 0).makespan == view.meeting_once(1, 4, 50.0, 0).makespan == 400
+def test_one_thread_waits_for_nobody():
+    assert view.barrier_every_step(1, 4, 50.0, 0).makespan == view.barrier_once(1, 4, 50.0, 0).makespan == 400
 
 
 def test_the_finding_states_both_speeds():
     assert view.finding(2, 10, 5, 0).startswith(
-        "2 threads, 10 steps, a meeting costs 5 % of a step. 10 meetings make the sequence 1.82 times as fast"
+        "2 threads, 10 steps, a barrier costs 5 % of a step. 10 barriers make the sequence 1.82 times as fast"
     )
 
 
 def test_work_waits_and_meetings_make_up_all_the_time_until_the_end():
-    often, once = view.meeting_every_step(4, 8, 10.0, 40), view.meeting_once(4, 8, 10.0, 40)
+    often, once = view.barrier_every_step(4, 8, 10.0, 40), view.barrier_once(4, 8, 10.0, 40)
     assert often.working + often.waiting + 8 * 10 / often.makespan == pytest.approx(1)
     assert once.working + once.waiting + 10 / once.makespan == pytest.approx(1)
 
 
 def test_two_uneven_threads_wait_as_counted_by_hand(monkeypatch):
     monkeypatch.setattr(view, "work", lambda *_: np.array([[3.0, 1.0], [1.0, 3.0]]))
-    often, once = view.meeting_every_step(2, 2, 1.0, 0), view.meeting_once(2, 2, 1.0, 0)
-    assert (often.makespan, often.waiting) == (8.0, pytest.approx(4 / 16))  # steps of 3, each met for 1
+    often, once = view.barrier_every_step(2, 2, 1.0, 0), view.barrier_once(2, 2, 1.0, 0)
+    assert (often.makespan, often.waiting) == (8.0, pytest.approx(4 / 16))  # steps of 3, each released for 1
     assert (once.makespan, once.waiting) == (5.0, 0.0)  # 3 + 1 and 1 + 3: both are ready at 4

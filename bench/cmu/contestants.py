@@ -1,4 +1,4 @@
-"""Who runs the CMU epoch, by name; and this module as a peer's process knows it (see bench.peers)."""
+"""Contestants of the CMU epoch, by name; and this module as a peer's process knows it (see bench.peers)."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -9,7 +9,7 @@ from bench.cmu.problem import Answer, Problem
 from bench.peers import Candidate
 from rnnlab.kernels.halide.published import NAMES
 
-# name -> module beside this one, its function, what more the function is told, the package it needs
+# name -> module beside this one, its function, further arguments of the function, the package it needs
 EPOCHS = {
     **{f"halide {name}": ("halide_contestants", "theirs", (name,), "halide") for name in NAMES},
     "halide ours": ("halide_contestants", "ours", (), "halide"),
@@ -33,6 +33,6 @@ def read(fields: dict, arrays: dict) -> tuple[Problem]:
 
 def build(problem: Problem, name: str) -> tuple[Callable[[], Answer], Callable[[Answer], Arrays]]:
     """The epoch of that name, and its answer's arrays."""
-    module, function, told, _ = EPOCHS[name]
+    module, function, arguments, _ = EPOCHS[name]
     make = getattr(import_module(f"bench.cmu.{module}"), function)
-    return make(problem, *told), lambda answer: answer.arrays
+    return make(problem, *arguments), lambda answer: answer.arrays

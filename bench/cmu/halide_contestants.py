@@ -157,7 +157,7 @@ def _forward(kernels: Kernels, x, w_xh, w_hh, h, product) -> None:
 
 
 def _weight_gradients(kernels: Kernels, read: tuple, d_hidden, d_out) -> list[np.ndarray]:
-    """Of w_xh, w_hh and w_hy, block of rows by block of rows, from what each read and what came of it."""
+    """Gradients of w_xh, w_hh and w_hy, block of rows by block of rows, from inputs and gradients."""
     units = d_out.shape[1]
     pairs = [[np.zeros((units, units), d_out.dtype) for _ in range(2)] for _ in read]
     for start in range(0, len(d_out), BLOCK):

@@ -1,6 +1,6 @@
 """Rungs of our ladder on this epoch: the hidden layer is theirs, the output layer stands beside it in NumPy.
 
-A rung's contract asks for more than the epoch needs: the gradient of x, a ninth product where the others do
+A rung's contract requires more than the epoch needs: the gradient of x, a ninth product where the others do
 eight, and biases, here zero.
 """
 

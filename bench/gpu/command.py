@@ -79,16 +79,16 @@ def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, wrong: list[str]) -
         return 2
     record = begin(described.facts, asdict(settings))
     folders = [*[records.MEASURED] * bool(chosen.record), *map(Path, filter(None, [chosen.out]))]
-    kept = Kept(record, folders)
+    store = Kept(record, folders)
     if getattr(chosen, "continue") is not None:
-        kept.record = resume(record, getattr(chosen, "continue"), folders)
-    print(report.heading(kept.record), flush=True)
+        store.record = resume(record, getattr(chosen, "continue"), folders)
+    print(report.heading(store.record), flush=True)
     for task in tasks:
-        measure_task(task, settings, kept, end)
-        wrong += findings(kept.record, task)
-    kept.finish()
-    wrong += [f"{folder}: {reason}" for folder, reason in kept.failed.items()]
-    return 1 if kept.failed else 0
+        measure_task(task, settings, store, end)
+        wrong += findings(store.record, task)
+    store.finish()
+    wrong += [f"{folder}: {reason}" for folder, reason in store.failed.items()]
+    return 1 if store.failed else 0
 
 
 def findings(record: dict, task: Task) -> list[str]:
@@ -115,9 +115,9 @@ def _refused(result: Result) -> bool:
     return result.left_out.startswith("ValueError") or "has small_h up to" in result.left_out
 
 
-def measure_task(task: Task, settings: Settings, kept: Kept, end: float) -> None:
+def measure_task(task: Task, settings: Settings, store: Kept, end: float) -> None:
     """Run one task, unless the record has it already; print and keep what comes back until then."""
-    record = kept.record
+    record = store.record
     if _has(record, task):
         print(f"{task.name}: measured before", flush=True)
         return
@@ -125,12 +125,12 @@ def measure_task(task: Task, settings: Settings, kept: Kept, end: float) -> None
     if end - time.monotonic() < LEAST_SECONDS:
         record["left_out"][task.name] = TIME_WAS_OVER
         print(f"{task.name} is left out: {TIME_WAS_OVER}", flush=True)
-        return kept.write()
+        return store.write()
     start = time.monotonic()
     outcome, excluded = run_without_the_broken(task, settings, record, end)
     print(f"\n{task.name}, {time.monotonic() - start:.0f} s", flush=True)
     _add(record, task, outcome, excluded, time.monotonic() - start)
-    kept.write()
+    store.write()
 
 
 def run_without_the_broken(

@@ -1,4 +1,4 @@
-"""cuDNN's RNN by ctypes, with the algorithm that is asked for and not the one that PyTorch would choose.
+"""cuDNN's RNN by ctypes, with the chosen algorithm and not the one that PyTorch would choose.
 
 The names are those of cuDNN 8 and 9 (cudnn_adv.h).  cuDNN keeps all weights in one space of its own; each
 gate's matrix and bias has its place there, in PyTorch's order of gates.
@@ -60,7 +60,7 @@ def create(name: str) -> c_void_p:
 class CudnnLayers:
     """The problem's network in cuDNN."""
 
-    launches = dict.fromkeys(("forward", "backward", "step"))  # it does not tell
+    launches = dict.fromkeys(("forward", "backward", "step"))  # unknown
 
     def __init__(self, problem: Problem, name: str):
         import cupy

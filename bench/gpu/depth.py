@@ -77,7 +77,7 @@ def measured(hidden: int = HIDDEN, steps: int = STEPS, shallow: int = SHALLOW) -
 
 
 def trained(layers: int, sequences: int, hidden: int, steps: int) -> Depth:
-    """Built, run, and taken a few steps down; raises RuntimeError if blocks did not meet."""
+    """Built, run, and taken a few steps down; raises RuntimeError if blocks are missing at a barrier."""
     network = Network.create("rnn_tanh", hidden, hidden, layers, seed=0)
     draw = np.random.default_rng(0)
     x, dy = (draw.standard_normal((steps, sequences, hidden), dtype="float32") for _ in range(2))
@@ -85,5 +85,5 @@ def trained(layers: int, sequences: int, hidden: int, steps: int) -> Depth:
     stack = ResidualLayers(Problem(workload, "float32", network, x, dy, {}), "residual")
     target = stack.cupy.asarray(dy)
     losses = [stack.descend(target, RATE) for _ in range(TRAINED)]
-    stack.results()  # says so if blocks did not meet
+    stack.results()  # raises if blocks are missing at a barrier
     return Depth(layers, sequences, stack.bytes, losses)

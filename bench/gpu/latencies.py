@@ -32,25 +32,25 @@ def measured() -> dict[str, float]:
     return Bench().all()
 
 
-def as_latencies(found: dict[str, float]) -> Latencies:
-    """As the floor takes them."""
+def as_latencies(measured: dict[str, float]) -> Latencies:
+    """Latencies as the lower bound takes them."""
     return Latencies(
-        launch=found["launch"],
-        node=found["node"],
-        grid_barrier=found["grid_barrier_flags"],
-        push=found["push_16"],
-        grid_exchange=found["grid_exchange"],
-        push_bandwidth=pushed_bandwidth(found),
-        l2=found["l2"],
-        l2_bandwidth=found["l2_bandwidth"],
-        large_clusters=int(found["clusters_of_16"]),
+        launch=measured["launch"],
+        node=measured["node"],
+        grid_barrier=measured["grid_barrier_flags"],
+        push=measured["push_16"],
+        grid_exchange=measured["grid_exchange"],
+        push_bandwidth=pushed_bandwidth(measured),
+        l2=measured["l2"],
+        l2_bandwidth=measured["l2_bandwidth"],
+        large_clusters=int(measured["clusters_of_16"]),
         measured=True,
     )
 
 
-def pushed_bandwidth(found: dict[str, float]) -> float:
+def pushed_bandwidth(measured: dict[str, float]) -> float:
     """GB/s into each multiprocessor of a cluster of 16, while all push to all, 16 bytes a packet."""
-    beyond_latency = max(found["push_all_16_16"] - found["push_16"], 1e-3)  # microseconds
+    beyond_latency = max(measured["push_all_16_16"] - measured["push_16"], 1e-3)  # microseconds
     return MOST_CLUSTER * SHARE / beyond_latency * 1e-3
 
 
@@ -67,18 +67,20 @@ class Bench:
 
     def all(self) -> dict[str, float]:
         """Everything; raises RuntimeError if blocks waited in vain."""
-        found = {"launch": self._launch(), "node": self._node(), **self._barriers(), **self._l2()}
+        measured = {"launch": self._launch(), "node": self._node(), **self._barriers(), **self._l2()}
         for cluster in CLUSTERS:
-            found[f"cluster_barrier_{cluster}"] = self._in_cluster("cluster_barrier", cluster, c_int(TIMES))
-            given = c_void_p(self.failed.data.ptr), c_int(TIMES)
-            found[f"push_{cluster}"] = self._in_cluster("push_across", cluster, *given)
+            measured[f"cluster_barrier_{cluster}"] = self._in_cluster(
+                "cluster_barrier", cluster, c_int(TIMES)
+            )
+            arguments = c_void_p(self.failed.data.ptr), c_int(TIMES)
+            measured[f"push_{cluster}"] = self._in_cluster("push_across", cluster, *arguments)
             for packets in ("8", "16", "bulk"):  # all blocks to all, of 8 or 16 bytes, or all at once
                 name = f"push_all_{packets}"
-                found[f"{name}_{cluster}"] = self._in_cluster(name, cluster, *given)
-            found[f"clusters_of_{cluster}"] = self._at_once(cluster)
+                measured[f"{name}_{cluster}"] = self._in_cluster(name, cluster, *arguments)
+            measured[f"clusters_of_{cluster}"] = self._at_once(cluster)
         if int(self.failed[0]):
             raise RuntimeError("blocks did not synchronise while latencies were measured")
-        return found
+        return measured
 
     def _launch(self) -> float:
         run = partial(self._run, "nothing", self.blocks, THREADS)
@@ -125,15 +127,15 @@ class Bench:
         follow = partial(self._run, "l2_chain", 1, 1, c_void_p(chain.data.ptr), ends, c_int(TIMES))
         data = self.cupy.zeros(FEW_MIB // 16 * 4, "uint32")
         count, over = FEW_MIB // 16, 4
-        given = c_void_p(data.data.ptr), ends, c_int(count), c_int(over)
-        took = 1e-6 * self._time(partial(self._run, "l2_read", self.blocks, 1024, *given))
+        arguments = c_void_p(data.data.ptr), ends, c_int(count), c_int(over)
+        took = 1e-6 * self._time(partial(self._run, "l2_read", self.blocks, 1024, *arguments))
         return {
             "l2": self._time(follow) / TIMES,
             "l2_bandwidth": self.blocks * over * FEW_MIB / took / 1e9,
         }
 
-    def _in_cluster(self, name: str, cluster: int, *given: object) -> float:
-        run = partial(self._run, name, cluster, THREADS, *given, cluster=cluster)
+    def _in_cluster(self, name: str, cluster: int, *arguments: object) -> float:
+        run = partial(self._run, name, cluster, THREADS, *arguments, cluster=cluster)
         return self._time(run) / TIMES
 
     def _at_once(self, cluster: int) -> int:
@@ -151,9 +153,9 @@ class Bench:
             self._kernels[name, cluster] = module, kernel
         return self._kernels[name, cluster][1].ptr
 
-    def _run(self, name, blocks, threads, *given, cluster=2, cooperative=False, stream=0) -> None:
+    def _run(self, name, blocks, threads, *arguments, cluster=2, cooperative=False, stream=0) -> None:
         kernel = self._kernel(name, cluster)
-        self.chip.start(kernel, (blocks, threads, SHARED), given, cooperative, stream)
+        self.chip.start(kernel, (blocks, threads, SHARED), arguments, cooperative, stream)
 
     def _time(self, run: Callable[[], object]) -> float:
         """Median microseconds of a run, between two events."""

@@ -7,7 +7,7 @@ from bench.workload import Problem
 from rnnlab.kernels.persistence.kernels import backward_kernel, forward_kernel
 from rnnlab.ladder import persistent
 
-FORWARD = "weight_hh", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
+FORWARD = "weight_hh", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
 
 
 class PersistentLayers:
@@ -39,9 +39,9 @@ class PersistentLayers:
         return seconds(runs.get(part, [self._forward, self._backward]), repeats)
 
     def results(self) -> dict[str, np.ndarray]:
-        """See contestant.Contestant.  Raises RuntimeError if the blocks of a kernel never met."""
+        """See contestant.Contestant.  Raises RuntimeError if blocks of a kernel are missing at a barrier."""
         if step := int(self.failed.get()[0]):
-            raise RuntimeError(f"the blocks did not meet at step {step}")
+            raise RuntimeError(f"blocks are missing at the barrier of step {step}")
         results = {"y": self.layers[-1]["h"][1:], "dx": self.layers[0]["dx"]}
         for index, layer in enumerate(self.layers):
             results |= {f"{name}_l{index}": layer[f"d{name}"] for name in self.network.layer(index)._fields}
@@ -60,7 +60,11 @@ class PersistentLayers:
         inputs, rows = layer["weight_ih"].shape[1], layer["weight_ih"].shape[0]
         layer |= {"bias": bias, "inner_bias": layer["bias_hh"][-H:].copy(), "dx": room(T, B, inputs)}
         layer |= {"gates": room(T, B, rows), "dgates": room(T, B, rows), "h": room(T + 1, B, H)}
-        layer |= {"kept": room(T + (self.cell == "lstm"), B, H), "carry": room(B, H), "nothing": room(B, H)}
+        layer |= {
+            "reserve": room(T + (self.cell == "lstm"), B, H),
+            "carry": room(B, H),
+            "nothing": room(B, H),
+        }
         layer["sent"] = room(T, B, rows) if self.cell == "gru" else layer["dgates"]
         return layer
 
@@ -88,7 +92,7 @@ class PersistentLayers:
             layer = self.layers[index]
             layer["carry"].fill(0)
             layer["dy"] = dy
-            names = ("gates", "h", "kept", "dy", "nothing", "carry", "dgates", "sent")
+            names = ("gates", "h", "reserve", "dy", "nothing", "carry", "dgates", "sent")
             self._launch(kernel, layer, "weight_hh", *names)
             below = self._below(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)

@@ -24,7 +24,7 @@ class Candidate:
     name: str
     module: str  # imported in its own process
     needs: str | None = None  # a package beyond those of the course
-    install: str = ""  # what pip is asked for
+    install: str = ""  # what pip installs
     is_rung: bool = False
 
     def installation(self, python: str = sys.executable) -> str:

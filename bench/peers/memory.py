@@ -15,7 +15,7 @@ RESET_HIGHEST = "5"  # what clear_refs understands as: start the high-water mark
 
 
 def highest_of(step: Callable[[], object]) -> int | None:
-    """Bytes by which the process grows, at the most, during one step; None where no system tells."""
+    """Bytes by which the process grows, at the most, during one step; None if unknown."""
     try:
         return_unused()
         before = _status("VmRSS")

@@ -37,13 +37,13 @@ class Peer:
     """One contestant's process; to be used in a `with`."""
 
     def __init__(self, candidate: Candidate, python: str, threads: int, variables: Mapping = NOTHING):
-        self.candidate, self.said = candidate, tempfile.TemporaryFile()
+        self.candidate, self.stderr = candidate, tempfile.TemporaryFile()
         module = "bench.peers.serve"
         self.process = subprocess.Popen(
             [python, "-m", module, candidate.module, candidate.name, str(threads)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self.said,
+            stderr=self.stderr,
             env=environment(os.environ, threads) | variables,
             start_new_session=True,  # Ctrl-C ends the benchmark, which then ends its peers
         )
@@ -57,7 +57,7 @@ class Peer:
         for stream in (self.process.stdin, self.process.stdout):
             with suppress(OSError):  # a pipe to a process that is gone may hold a message for nobody
                 stream.close()
-        self.said.close()
+        self.stderr.close()
 
     def ask(
         self, what: str, arrays: Mapping[str, np.ndarray] | None = None, **fields: object
@@ -93,17 +93,17 @@ class Peer:
             return f"it did not answer within {PATIENCE:g} s"
         self.process.kill()
         status = self.process.wait()
-        self.said.seek(0, os.SEEK_END)
-        self.said.seek(max(0, self.said.tell() - LAST_WORDS))
-        lines = self.said.read().decode(errors="replace").strip().splitlines()
+        self.stderr.seek(0, os.SEEK_END)
+        self.stderr.seek(max(0, self.stderr.tell() - LAST_WORDS))
+        lines = self.stderr.read().decode(errors="replace").strip().splitlines()
         return f"its process ended (status {status}): {lines[-1] if lines else 'without a word'}"
 
 
 def environment(variables: Mapping[str, str], threads: int) -> dict[str, str]:
     """What a contestant is started with: equal threads, BLAS kernels by the library's own choice."""
-    kept = {name: value for name, value in variables.items() if name not in KERNELS}
+    others = {name: value for name, value in variables.items() if name not in KERNELS}
     limits = {f"{pool}_NUM_THREADS": str(threads) for pool in POOLS}
-    return {**kept, **limits, "PYTHONPATH": str(ROOT)}
+    return {**others, **limits, "PYTHONPATH": str(ROOT)}
 
 
 def interpreter(candidate: Candidate, peers_python: str | None = None) -> str | None:
@@ -114,9 +114,9 @@ def interpreter(candidate: Candidate, peers_python: str | None = None) -> str | 
     return python if python != sys.executable and _has(python, candidate.needs) else None
 
 
-def find_peers_python(given: str | None = None) -> str:
+def find_peers_python(path: str | None = None) -> str:
     """The peers' interpreter: as given, as RNNLAB_PEERS_PYTHON says, that of `make peers`, or this one."""
-    return given or os.environ.get(VARIABLE) or (str(OWN_PEERS) if OWN_PEERS.exists() else sys.executable)
+    return path or os.environ.get(VARIABLE) or (str(OWN_PEERS) if OWN_PEERS.exists() else sys.executable)
 
 
 def _has(python: str, package: str) -> bool:

@@ -27,7 +27,7 @@ from bench.peers import memory, wire
 from rnnlab.network import Network
 
 PR_SET_PDEATHSIG = 1  # from linux/prctl.h
-TOLD = ("numpy", "scipy", "torch", "pytensor", "jax", "jaxlib", "numba", "llvmlite", "halide")
+PACKAGES = ("numpy", "scipy", "torch", "pytensor", "jax", "jaxlib", "numba", "llvmlite", "halide")
 
 
 class Peer:
@@ -38,20 +38,20 @@ class Peer:
         self.step = self.arrays = self.outcome = None
 
     def hello(self, fields: dict, arrays: dict) -> tuple[dict, dict]:
-        """Who this is: versions of what is installed here, and the BLAS that NumPy brought."""
-        packages = {name: metadata.version(name) for name in TOLD if find_spec(name)}
+        """Description of this process: versions of the packages here, and the BLAS that NumPy brought."""
+        packages = {name: metadata.version(name) for name in PACKAGES if find_spec(name)}
         python = ".".join(map(str, sys.version_info[:3]))
         return {"python": python, "packages": packages, "blas": numpys_blas()}, {}
 
     def prepare(self, fields: dict, arrays: dict) -> tuple[dict, dict]:
         """Build the problem and run it once; how long that took, and its step alone."""
         self.outcome = None  # the problem before this one, and its memory
-        given = getattr(self.peer, "read", _one_layer)(fields, arrays)
+        inputs = getattr(self.peer, "read", _one_layer)(fields, arrays)
         refuses = getattr(self.peer, "refuses", None)
-        if refuses and (why_not := refuses(self.name, given[0], *given[1].shape[:2])):
+        if refuses and (why_not := refuses(self.name, inputs[0], *inputs[1].shape[:2])):
             return {"refused": why_not}, {}
         start = self.clock()
-        self.step, self.arrays = self.peer.build(*given, name=self.name)
+        self.step, self.arrays = self.peer.build(*inputs, name=self.name)
         built = self.clock()
         self.outcome = self.step()
         return {"seconds": (end := self.clock()) - start, "step": end - built}, {}
@@ -80,19 +80,19 @@ class Peer:
 
 
 def _one_layer(fields: dict, arrays: dict) -> tuple[Network, np.ndarray, np.ndarray]:
-    """What a peer is asked, but for one whose module reads something else: network, x, dy."""
+    """What a peer receives, unless its module reads something else: network, x, dy."""
     x, dy = arrays.pop("x"), arrays.pop("dy")
     sizes = x.shape[2], dy.shape[2]
     return Network(fields["cell"], *sizes, arrays, dtype=str(x.dtype)), x, dy
 
 
 def numpys_blas() -> dict:
-    """Library, version, kernels and threads of the BLAS that NumPy brought; empty where nobody tells."""
+    """Library, version, kernels and threads of the BLAS that NumPy brought; empty where it is unknown."""
     from threadpoolctl import threadpool_info
 
     pools = [pool for pool in threadpool_info() if pool["user_api"] == "blas"]
-    told = ("internal_api", "version", "architecture", "num_threads")
-    return {key: pools[0].get(key) for key in told} if pools else {}
+    names = ("internal_api", "version", "architecture", "num_threads")
+    return {key: pools[0].get(key) for key in names} if pools else {}
 
 
 def end_with_parent() -> None:

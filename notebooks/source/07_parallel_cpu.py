@@ -7,7 +7,7 @@
 #
 # - **Time:** 90 minutes, exercises included.
 # - **You need:** [06 · One pass over memory](06_numba_cpu.ipynb).
-# - **Afterwards you can** split a minibatch between threads, say how often they may meet, find the best number of threads from three measured times, and write an order of work as data.
+# - **Afterwards you can** split a minibatch between threads, say how often they may synchronise, find the best number of threads from three measured times, and write an order of work as data.
 
 # %%
 import rnnlab
@@ -21,7 +21,7 @@ drawings.show("threads_and_barriers")
 # %% [markdown]
 # ## 1 · Where can two threads share an RNN?
 #
-# A step waits for the step before it, so time cannot be shared. Three things can: the **products** (each thread takes some rows), the **units** of a layer, and the **sequences** of a minibatch, which never meet in the forward pass.
+# A step waits for the step before it, so time cannot be shared. Three things can: the **products** (each thread takes some rows), the **units** of a layer, and the **sequences** of a minibatch, which are independent of each other in the forward pass.
 #
 # NumPy's BLAS shares products by itself: that is what happened in every lesson so far. `numba_parallel` shares sequences: each thread takes its own through all steps.
 #
@@ -76,7 +76,7 @@ print(disturbance(times))
 #
 # ## 2 · Barriers
 #
-# A point at which all threads wait for each other is a **barrier**; this lesson also says that they *meet* there. To share products takes a barrier at every product. To share sequences takes one at the end. A thread that arrives early waits, and that happens all the time: another program runs, or a cache misses.
+# A point at which all threads wait for each other is a **barrier**; to wait there is to *synchronise*. To share products takes a barrier at every product. To share sequences takes one at the end. A thread that arrives early waits, and that happens all the time: another program runs, or a cache misses.
 #
 # **Predict:** eight steps, four threads, a barrier costs a tenth of a step, and the shares are uneven by a fifth. What is left of the fourfold speed with a barrier at every step?
 
@@ -100,7 +100,7 @@ gates = rng.normal(size=(100, 32, 256)).astype("float32")
 
 
 def in_pieces(steps):
-    """The loop over time in shares that meet after so many steps."""
+    """The loop over time in shares with a barrier after so many steps."""
     with single_threaded_blas():
         for t in range(0, 100, steps):
             part = gates[t : t + steps], weights, bias, h[t : t + steps + 1]
@@ -115,8 +115,8 @@ for steps in pieces:
 print(disturbance({str(steps): timing for steps, timing in times.items()}))
 
 # %%
-meeting = max(times[1].median - times[100].median, 0.0) / 99
-print(f"a barrier costs about {1e6 * meeting:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
+barrier = max(times[1].median - times[100].median, 0.0) / 99
+print(f"a barrier costs about {1e6 * barrier:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
 
 # %% [markdown]
 # That is why the loop over time belongs *inside* a thread. The same holds for Numba's `prange`, for OpenMP and for BLAS: a parallel region in the time loop has T barriers. The rule has an exception, a single sequence with a large layer: there only the units can be shared.
@@ -225,7 +225,7 @@ for share, colour in ((0.0, "black"), (0.01, "blue"), (0.05, "green"), (0.2, "re
     costly = 1 / (share + (1 - share) / n + 0.001 * (n - 1))
     axis.plot(n, costly, "--", color=PALETTE[colour])
 axis.set(xscale="log", yscale="log", xlabel="threads", ylabel="times one thread",
-         title="dashed: each thread to be met costs 0.1 % of the run")
+         title="dashed: each thread at a barrier costs 0.1 % of the run")
 axis.set_xticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.set_yticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.legend(fontsize=8)
@@ -254,7 +254,7 @@ rnnlab.progress("parallel_cpu")
 from rnnlab import records
 from rnnlab.records import cmu_picture, cmu_report
 
-paths = records.kept("bench cmu")
+paths = records.stored("bench cmu")
 if paths:
     epoch = records.read(paths[-1])
     print(cmu_report.heading(epoch))
@@ -319,7 +319,7 @@ rnnlab.progress("parallel_cpu")
 # %%
 from rnnlab.records import cpu_picture, cpu_report
 
-paths = records.kept("bench cpu")
+paths = records.stored("bench cpu")
 if paths:
     ladder = records.read(paths[-1])
     print(cpu_report.heading(ladder))

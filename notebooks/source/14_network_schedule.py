@@ -225,7 +225,7 @@ print(f"within a quarter: {sum(line.is_close for line in comparisons)} of {len(c
 from rnnlab import records
 from rnnlab.records import gpu_report as report
 
-stored = records.kept("bench gpu")
+stored = records.stored("bench gpu")
 print(report.page(records.read(stored[-1])) if stored else "no GPU has been measured yet: `rnnlab bench gpu --record`")
 
 # %% [markdown]

@@ -214,7 +214,7 @@ rnnlab.progress("persistent_rnn")
 from rnnlab.kernels.persistence import kernels
 from rnnlab.notebook import show_source
 
-show_source(kernels.meet)
+show_source(kernels.grid_barrier)
 
 # %%
 from inspect import getsource

@@ -1,6 +1,6 @@
 """NVIDIA's compilers from their wheels: C++ to PTX (NVRTC), PTX to machine code (nvJitLink).
 
-None of them asks for a driver.
+None of them needs a driver.
 """
 
 import re

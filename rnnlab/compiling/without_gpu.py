@@ -17,7 +17,7 @@ from rnnlab.compiling.cache_hints import missing_words
 from rnnlab.compiling.target import IS_NUMBA_CUDA, NumbaWarning
 
 IR_VERSION = (2, 0, 3, 2)  # NVVM IR and its debug information, as libNVVM 12 and 13 say
-DEVICE = "get_current_device"  # the function by which compiler and dispatcher ask for a device
+DEVICE = "get_current_device"  # the function by which compiler and dispatcher get a device
 
 
 class Layout:
@@ -30,7 +30,7 @@ class Layout:
 
 @contextmanager
 def without_gpu(capability: tuple[int, int]) -> Iterator[None]:
-    """Inside, numba.cuda compiles for a device of that compute capability; no driver is asked."""
+    """Inside, numba.cuda compiles for a device of that compute capability; no driver is used."""
     device = SimpleNamespace(compute_capability=capability)
     devices = SimpleNamespace(get_context=lambda: SimpleNamespace(device=device))
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Drawings of what costs time on a CPU: products and bytes, passes over memory, threads that meet; graphs."""
+"""Drawings of what costs time on a CPU: products and bytes, passes over memory, barriers; graphs."""
 
 from rnnlab.drawings.pen import Sheet
 from rnnlab.drawings.roles import PLAIN, QUIET, ROLES
@@ -135,12 +135,12 @@ def _array(s: Sheet, left: float) -> None:
 
 
 def threads_and_barriers() -> Sheet:
-    """Lesson 07: how often two threads must meet."""
+    """Lesson 07: how often two threads must synchronise."""
     s = Sheet(
         "Two threads and their barriers",
         "Two threads that share every step must wait for each other at every step; with sequences of "
-        "their own they meet once, at the end. Above, the units of each step are shared, with a barrier "
-        "after each. Below, the minibatch is shared. Hatched time is waiting.",
+        "their own they synchronise once, at the end. Above, the units of each step are shared, with a "
+        "barrier after each. Below, the minibatch is shared. Hatched time is waiting.",
         434,
     )
     s.heading(20, "Each step is shared: a barrier after every step")

@@ -161,7 +161,7 @@ class Sheet:
             self.text(x, y + 24, line, anchor="start", colour=QUIET)
 
     def tag(self) -> str:
-        """The drawing as SVG text, the same bytes on every machine; by this name slider_view asks for it."""
+        """The drawing as SVG text, the same bytes on every machine; slider_view calls it by this name."""
         label, size = escape(self.alt), f'viewBox="0 0 {WIDTH} {self.height}"'
         room = f'width="{WIDTH}" height="{self.height}" style="max-width:100%;height:auto"'
         start = f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{label}" {size} {room}'

@@ -53,7 +53,7 @@ STROKES = {
     "state": Stroke(3),
     "weights": Stroke(3),
     "work": Stroke(3),
-    "gradient": Stroke(3, open_head=True),  # told from every other arrow without colour
+    "gradient": Stroke(3, open_head=True),  # distinct from every other arrow without colour
     "error": Stroke(3),
     "waiting": Stroke(2, "5 4"),
     "plain": Stroke(2),

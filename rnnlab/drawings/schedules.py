@@ -129,7 +129,7 @@ def weights_on_chip() -> Sheet:
         "A persistent kernel reads the weights once; a kernel for each step reads them again at every step. "
         "Left, all weights travel from memory to the multiprocessors before each step. Right, each "
         "multiprocessor keeps its rows in registers; only h moves between steps, and all blocks "
-        "meet at a barrier.",
+        "synchronise at a barrier.",
         500,
     )
     s.heading(20, "A kernel for each step", "Registers are lost at its end: W comes at every step.")

@@ -59,7 +59,7 @@ class GpuBuffer:
         self.array = array  # a CuPy array
 
     def address(self, region: Region) -> int:
-        """Of the region's first element."""
+        """Address of the region's first element."""
         return self.array.data.ptr + self.array.itemsize * (region.rows[0] * self.columns + region.columns[0])
 
     @property
@@ -145,7 +145,7 @@ class Gpu:
         return 1e-3 * self.cupy.cuda.get_elapsed_time(start, end)
 
     def used_bytes(self) -> int:
-        """Of the GPU's memory, by everything CuPy has made in this process."""
+        """Bytes of the GPU's memory that CuPy has allocated in this process."""
         return self.cupy.get_default_memory_pool().used_bytes()
 
     def stream(self, number: int) -> object:
@@ -161,7 +161,7 @@ class Gpu:
         return self._streams[number]
 
     def _gemm(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
-        sizes = sizes_of(operation, {name: each.columns for name, each in buffers.items()})
+        sizes = sizes_of(operation, {name: buffer.columns for name, buffer in buffers.items()})
         a, b, out = (buffers[r.buffer].address(r) for r in operation.reads + operation.writes)
         dtype = str(buffers[operation.writes[0].buffer].array.dtype)
         return self._on(stream)[1].gemm(sizes, b, a, out, dtype, operation.accumulates, self.tf32)
@@ -182,31 +182,31 @@ class Gpu:
     def _transpose(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
         (read,), (write,) = operation.reads, operation.writes
         rows, columns = read.shape
-        given = [rows, columns]
+        arguments = [rows, columns]
         for region in (read, write):
-            given += [c_void_p(buffers[region.buffer].address(region)), buffers[region.buffer].columns]
+            arguments += [c_void_p(buffers[region.buffer].address(region)), buffers[region.buffer].columns]
         kernel = self._kernel("transpose", transpose_source(str(buffers[read.buffer].array.dtype)))
-        return self._call(kernel, (-(-columns // TILE), -(-rows // TILE)), (TILE, 8), given, stream)
+        return self._call(kernel, (-(-columns // TILE), -(-rows // TILE)), (TILE, 8), arguments, stream)
 
     def _pointwise(self, operation: Operation, buffers: dict[str, GpuBuffer], stream: int) -> Command:
         work, regions = launch_of(operation)
         rows, columns = operation.writes[0].shape
-        given = [rows * columns, columns]
+        arguments = [rows * columns, columns]
         for region in regions:
             buffer = buffers[region.buffer]
-            given += [c_void_p(buffer.address(region)), row_length(region, rows, buffer.columns)]
+            arguments += [c_void_p(buffer.address(region)), row_length(region, rows, buffer.columns)]
         kernel = self._kernel(work.name, cuda_source(work, str(buffers[regions[-1].buffer].array.dtype)))
-        return self._call(kernel, (-(-rows * columns // THREADS), 1), (THREADS, 1), given, stream)
+        return self._call(kernel, (-(-rows * columns // THREADS), 1), (THREADS, 1), arguments, stream)
 
     def _kernel(self, name: str, source: str) -> int:
-        """The kernel's handle in the driver, compiled when it is first asked for."""
+        """The kernel's handle in the driver, compiled at its first use."""
         if source not in self._kernels:
             self._kernels[source] = self.cupy.RawKernel(source, name, options=("--std=c++17",)).kernel
         return self._kernels[source].ptr
 
-    def _call(self, kernel: int, grid: tuple, block: tuple, given: list, stream: int) -> Command:
+    def _call(self, kernel: int, grid: tuple, block: tuple, arguments: list, stream: int) -> Command:
         """The launch, prepared; whole numbers are passed as C's int."""
-        values = [each if isinstance(each, c_void_p) else c_int(each) for each in given]
+        values = [argument if isinstance(argument, c_void_p) else c_int(argument) for argument in arguments]
         pointers = (c_void_p * len(values))(*map(ctypes.addressof, values))
         self._kept += [values, pointers]
         return partial(

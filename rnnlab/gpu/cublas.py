@@ -32,10 +32,10 @@ class Gemm(NamedTuple):
 
 
 def sizes_of(operation: Operation, columns: dict[str, int]) -> Gemm:
-    """How cuBLAS is asked for a product of the plan; columns [name -> columns of the buffer]."""
+    """Arguments of cuBLAS for a product of the plan; columns [name -> columns of the buffer]."""
     m, n, k = operation.gemm_shape
     (a, b), (a_turned, b_turned) = operation.reads, operation.transposed
-    lengths = (columns[each.buffer] for each in (b, a, operation.writes[0]))
+    lengths = (columns[region.buffer] for region in (b, a, operation.writes[0]))
     return Gemm(int(b_turned), int(a_turned), n, m, k, *lengths)
 
 
@@ -44,18 +44,18 @@ def library() -> ctypes.CDLL:
     """cuBLAS.  Raises OSError where none can be loaded."""
     for name in LIBRARIES:
         try:
-            found = ctypes.CDLL(name)
+            blas = ctypes.CDLL(name)
         except OSError:
             continue
         pointer, number = c_void_p, c_int
-        found.cublasGemmEx.argtypes = [
+        blas.cublasGemmEx.argtypes = [
             pointer, number, number, number, number, number,
             pointer, pointer, number, number, pointer, number, number,
             pointer, pointer, number, number, number, number,
         ]  # fmt: skip
-        found.cublasSetStream_v2.argtypes = [pointer, pointer]
-        found.cublasSetWorkspace_v2.argtypes = [pointer, pointer, c_size_t]
-        return found
+        blas.cublasSetStream_v2.argtypes = [pointer, pointer]
+        blas.cublasSetWorkspace_v2.argtypes = [pointer, pointer, c_size_t]
+        return blas
     raise OSError(f"cuBLAS is not there: none of {', '.join(LIBRARIES)} can be loaded")
 
 

@@ -58,9 +58,9 @@ def launch_of(operation: Operation) -> Launch:
     reads = tuple(dict.fromkeys(operation.reads))
     register = {region: k for k, region in enumerate(reads)}
     body = []
-    for each in operation.body:
-        body.append((each.rule, tuple(register[region] for region in each.reads)))
-        register[each.write] = len(reads) + len(body) - 1
+    for equation in operation.body:
+        body.append((equation.rule, tuple(register[region] for region in equation.reads)))
+        register[equation.write] = len(reads) + len(body) - 1
     work = Work(len(reads), tuple(body), tuple(register[region] for region in operation.writes))
     return Launch(work, reads + operation.writes)
 
@@ -74,12 +74,12 @@ def row_length(region: Region, rows: int, columns: int) -> int:
 def cuda_source(work: Work, dtype: str) -> str:
     """The kernel in CUDA C++; arithmetic of float16 is float's."""
     memory, register = NUMBERS[dtype], NUMBERS["float32" if dtype == HALF else dtype]
-    given = "".join(f", {memory} *p{k}, int s{k}" for k in range(work.loads + len(work.stores)))
+    parameters = "".join(f", {memory} *p{k}, int s{k}" for k in range(work.loads + len(work.stores)))
     lines = [f"const {register} {name} = {line};" for name, line in _registers(work)]
     lines += [f"p{k}[row * s{k} + column] = ({memory})r{r};" for k, r in enumerate(work.stores, work.loads)]
     body = "\n".join(f"    {line}" for line in lines)
     return f"""{"#include <cuda_fp16.h>" if dtype == HALF else ""}
-extern "C" __global__ void {work.name}(int count, int columns{given}) {{
+extern "C" __global__ void {work.name}(int count, int columns{parameters}) {{
   const {register} one = 1, half = 0.5, zero = 0;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += blockDim.x * gridDim.x) {{
     const int row = i / columns, column = i % columns;
@@ -94,11 +94,11 @@ def python_kernel(work: Work) -> Callable:
     """The same in Python: arguments count, columns, then a flat array and a row length for each region."""
     from rnnlab import cuda  # the simulator, or a GPU's compiler: neither is needed to write C++
 
-    given = "".join(f", p{k}, s{k}" for k in range(work.loads + len(work.stores)))
+    parameters = "".join(f", p{k}, s{k}" for k in range(work.loads + len(work.stores)))
     lines = [f"{name} = {line}" for name, line in _registers(work)]
     lines += [f"p{k}[row * s{k} + column] = r{r}" for k, r in enumerate(work.stores, work.loads)]
     body = "\n".join(f"        {line}" for line in lines)
-    source = f"""def {work.name}(count, columns{given}):
+    source = f"""def {work.name}(count, columns{parameters}):
     for i in range(cuda.grid(1), count, cuda.gridsize(1)):
         row, column = i // columns, i % columns
 {body}
@@ -111,8 +111,8 @@ def python_kernel(work: Work) -> Callable:
 def _registers(work: Work) -> list[tuple[str, str]]:
     """(register, expression) in order."""
     loads = [(f"r{k}", f"p{k}[row * s{k} + column]") for k in range(work.loads)]
-    made = [
-        (f"r{k}", EXPRESSIONS[rule](*(f"r{each}" for each in read)))
+    results = [
+        (f"r{k}", EXPRESSIONS[rule](*(f"r{operand}" for operand in read)))
         for k, (rule, read) in enumerate(work.body, work.loads)
     ]
-    return loads + made
+    return loads + results

@@ -71,7 +71,7 @@ class Prepared:
         self.buffers = {
             name: self._buffer(name, dtype, arrays.get(name)) for name in sorted(plan.used | arrays.keys())
         }
-        self.first_stream = min((each.stream for each in plan.operations), default=0)
+        self.first_stream = min((operation.stream for operation in plan.operations), default=0)
         commands = list(self._commands())
         self.commands = [card.capture(commands, self.first_stream)] if plan.captured else commands
         card.finish()  # buffers are filled in another stream than those of the plan
@@ -96,7 +96,7 @@ class Prepared:
     def _commands(self) -> Iterator[Command]:
         for name, first in self._first.items():
             yield self.card.copy(first, self.buffers[name], self.first_stream)
-        others = sorted({each.stream for each in self.plan.operations} - {self.first_stream})
+        others = sorted({operation.stream for operation in self.plan.operations} - {self.first_stream})
         yield from self._meet([self.first_stream], others)
         marks, waits = {}, defaultdict(list)
         for earlier, later in events(self.plan):

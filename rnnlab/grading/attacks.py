@@ -46,7 +46,7 @@ does, or wait for the next answer in a file that it changed.
 
 What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
 does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
-the T right calls. In `rnn_forward_batched` only the case of halved products shows that the products asked for
+the T right calls. In `rnn_forward_batched` only the case of halved products shows that the required products
 are those used. The values of `blocked_matmul` can be read by whoever reads each in the right order. The
 report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
 """

@@ -48,7 +48,7 @@ def _add_shared(parser: argparse.ArgumentParser) -> None:
         "--seed",
         type=_seed,
         metavar="N",
-        help="draw the same numbers as the grade that reported this seed; whoever is told a seed before the "
+        help="draw the same numbers as the grade that reported this seed; who knows a seed before the "
         "grade can compute its answers beforehand",
     )
     box = parser.add_mutually_exclusive_group()

@@ -32,7 +32,7 @@ class Conversation:
         self._shells: set[str] = set()
 
     def question(self, arguments: tuple, keywords: dict) -> bytes:
-        """The frame that asks for the answer's function(*arguments, **keywords)."""
+        """The frame that requests the answer's function(*arguments, **keywords)."""
         value = self._sendable(arguments), self._sendable(keywords)
         described = [
             [name, {key: part for key, part in vars(function).items() if isinstance(part, int | float | str)}]

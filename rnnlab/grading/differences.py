@@ -69,7 +69,7 @@ def _in_sequence(
 ) -> Wrong | None:
     names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
     if not isinstance(got, tuple | list) or len(got) != len(want):
-        expected = f"{len(want)} results are asked for: {', '.join(names)}"
+        expected = f"{len(want)} results are expected: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
     parts = zip(got, want, names, strict=True)
     return next(filter(None, (first_difference(g, w, axes, name, tolerance) for g, w, name in parts)), None)
@@ -78,12 +78,12 @@ def _in_sequence(
 def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: float | None) -> Wrong | None:
     if not isinstance(got, dict):
         return Wrong(
-            f"It returns {describe(got)}; a dict with {', '.join(map(str, want))} is asked for.", WRONG_TYPE
+            f"It returns {describe(got)}; a dict with {', '.join(map(str, want))} is expected.", WRONG_TYPE
         )
     if missing := [str(key) for key in want if key not in got]:
         return Wrong(f"The dict it returns lacks {', '.join(missing)}.", WRONG_TYPE)
     if surplus := [str(key) for key in got if key not in want]:
-        return Wrong(f"The dict it returns holds {', '.join(surplus)}, which nobody asked for.", WRONG_TYPE)
+        return Wrong(f"The dict it returns holds {', '.join(surplus)}, which are not expected.", WRONG_TYPE)
     return next(filter(None, (first_difference(got[k], want[k], axes, k, tolerance) for k in want)), None)
 
 
@@ -114,7 +114,7 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
 def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
     """Difference of a number, a text, a bool or None; None if they agree."""
     if not isinstance(got, _accepted(want)) or isinstance(got, BOOLS) > isinstance(want, BOOLS):
-        expected = "nothing (None)" if want is None else f"the {type(want).__name__} that is asked for"
+        expected = "nothing (None)" if want is None else f"the {type(want).__name__} that is expected"
         return Wrong(f"{what} is {describe(got)} instead of {expected}.", WRONG_TYPE, _type_advice(got))
     if isinstance(got, float | np.floating) and not np.isfinite(got):
         return Wrong(f"{what} is {got}.", NOT_FINITE)
@@ -141,7 +141,7 @@ def _type_advice(got: object) -> str | None:
 
 def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
     if want.dtype.kind == got.dtype.kind == "f":
-        return "np.zeros and np.array make float64 unless they are told a dtype, for instance dtype=x.dtype."
+        return "np.zeros and np.array make float64 unless they get a dtype, for instance dtype=x.dtype."
     return None
 
 

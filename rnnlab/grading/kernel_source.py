@@ -353,5 +353,5 @@ def _insist_on_jit(name: str, statements: list[ast.stmt]) -> None:
 
 
 def _plain(name: str) -> Stopped:
-    message = f"{name} is a plain function, and a kernel is asked for."
+    message = f"{name} is a plain function, and a kernel is expected."
     return Stopped(Status.failed, message, "write @cuda.jit above its def")

@@ -15,7 +15,7 @@ from rnnlab.grading.verdict import Status, Stopped
 CHANGED_INPUT = "changes its input"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "sklearn", "tqdm", "ipywidgets"}
-TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what is asked for."
+TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
 
 
 def answer(name: str, frame: bytes) -> object:
@@ -86,14 +86,14 @@ def _raised(name: str, outcome: dict) -> Stopped:
 
 
 def _package_not_installed(text: str) -> str | None:
-    """A package that lessons tell a learner to use and that this installation lacks."""
+    """A package that lessons use and that this installation lacks."""
     missing = re.match(r"No module named '(\w+)", text)
     known = missing and missing[1] in LESSONS_USE
     return missing[1] if known and find_spec(missing[1]) is None else None
 
 
 def _memory(name: str, outcome: dict) -> Stopped:
-    message = f"{name} asked for more memory than there is. {_text(outcome, 'text')}"
+    message = f"{name} requested more memory than there is. {_text(outcome, 'text')}"
     return Stopped(Status.memory, f"{message}\n{_at(outcome)}".rstrip())
 
 

@@ -77,7 +77,7 @@ def parse(number: int, text: str) -> Cell:
 
 def _statements(text: str) -> list[ast.stmt]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # an invalid escape in a learner's text is not ours to tell
+        warnings.simplefilter("ignore")  # an invalid escape in a learner's text is not ours to report
         try:
             return compile(text, "<cell>", "exec", ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT).body
         except (ValueError, RecursionError, MemoryError) as error:

@@ -78,8 +78,8 @@ class Sandbox:
 
 
 def choose(plain: bool = False) -> Sandbox:
-    """Bubblewrap if it works on this machine, unless `plain` is asked for."""
-    reason = "asked for" if plain else _why_not_bubblewrap()
+    """Bubblewrap if it works on this machine, unless `plain` is chosen."""
+    reason = "chosen" if plain else _why_not_bubblewrap()
     return Sandbox("plain", reason) if reason else Sandbox("bubblewrap", "")
 
 

@@ -150,7 +150,7 @@ class _Choice:
     def _of(self, name: str, is_kernel: bool, seen: set[str]) -> set[int]:
         """The statements behind a name, without its stubs if there is another; no calls for a kernel.
 
-        Names in `seen` were asked for before; those that this one adds are put there.
+        Names in `seen` were needed before; those that this one adds are put there.
         """
         stubs = {index for index in self.binding[name] if self.parts[index].is_stub}
         attempted = any(self._attempts(index, name) for index in self.binding[name])

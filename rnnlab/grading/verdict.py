@@ -1,4 +1,4 @@
-"""What a learner is told about one exercise: a word first, then why, then what to do next."""
+"""The message about one exercise: a word first, then why, then what to do next."""
 
 import html
 from dataclasses import dataclass

@@ -171,7 +171,7 @@ class Sketch:
     def add(
         self, op: str, *wires: Wire, flags: tuple = (), names: tuple[str, ...] = ()
     ) -> Wire | tuple[Wire, ...]:
-        """Draw one node; its output wires get the names `names`, or one that tells the operation."""
+        """Draw one node; its output wires get the names `names`, or one that names the operation."""
         inputs = tuple(wire.name for wire in wires)
         outputs = names or (self._fresh(RULES[op].label(inputs, flags)),)
         node = Node(op, inputs, outputs, flags)

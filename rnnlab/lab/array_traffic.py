@@ -39,15 +39,15 @@ class _Watched(np.ndarray):
         self.counted = getattr(source, "counted", None)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> object:
-        plain = [np.asarray(each) for each in inputs]
+        plain = [np.asarray(array) for array in inputs]
         if "out" in options:
-            options["out"] = tuple(np.asarray(each) for each in options["out"])
+            options["out"] = tuple(np.asarray(array) for array in options["out"])
         results = getattr(ufunc, method)(*plain, **options)
-        made = results if isinstance(results, tuple) else (results,)
+        outputs = results if isinstance(results, tuple) else (results,)
         self.counted.calls += 1
-        self.counted.bytes_read += sum(each.nbytes for each in plain if each.ndim)
-        self.counted.bytes_written += sum(each.nbytes for each in made)
-        watched = tuple(_watched(each, self.counted) for each in made)
+        self.counted.bytes_read += sum(array.nbytes for array in plain if array.ndim)
+        self.counted.bytes_written += sum(array.nbytes for array in outputs)
+        watched = tuple(_watched(array, self.counted) for array in outputs)
         return watched if isinstance(results, tuple) else watched[0]
 
 

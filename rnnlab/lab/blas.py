@@ -76,12 +76,12 @@ class Diagnosis:
         cause = f" because {removed} set" if removed else ""
         if not self.now.gflops:
             return f"a product ends the process{cause}; {best}" if self.mends else "NumPy cannot multiply"
-        said = f"{self.now}, {self.now.gflops:.0f} GFLOP/s in float32"
+        sentence = f"{self.now}, {self.now.gflops:.0f} GFLOP/s in float32"
         if self.mends:
-            return f"{said}{cause}; {best}, {self.gain:.1f} times as many"
+            return f"{sentence}{cause}; {best}, {self.gain:.1f} times as many"
         harmless = _stated(environment, KERNELS)
-        said += f" ({harmless} set, without harm)" if harmless else ""
-        return f"{said}: no other choice tried is {WORTH_SAYING} times faster"
+        sentence += f" ({harmless} set, without harm)" if harmless else ""
+        return f"{sentence}: no other choice tried is {WORTH_SAYING} times faster"
 
     @property
     def mends(self) -> bool:
@@ -104,13 +104,13 @@ def examine(
     run = run or _in_a_fresh_process
     now = run(environment, ())
     cores = resources.usable_cores()
-    kept = keep_threads and any(name in environment for name in THREADS)
-    threads = thread_change(environment, cores) if now.threads not in (0, cores) and not kept else ()
+    stays = keep_threads and any(name in environment for name in THREADS)
+    threads = thread_change(environment, cores) if now.threads not in (0, cores) and not stays else ()
     changes = candidates(environment, resources.processor_flags(), threads)
     in_turn = lambda these, rounds: diagnose([[run(environment, c) for c in these] for _ in range(rounds)])
-    found = in_turn(changes, ROUNDS)
+    diagnosis = in_turn(changes, ROUNDS)
     # other work can make any one of several candidates look good: the winner must win again, alone
-    return in_turn([(), found.best.change], CONFIRMING_ROUNDS) if found.mends else found
+    return in_turn([(), diagnosis.best.change], CONFIRMING_ROUNDS) if diagnosis.mends else diagnosis
 
 
 def candidates(environment: Mapping[str, str], flags: set[str], threads: Change = ()) -> list[Change]:
@@ -156,8 +156,8 @@ def _is_the_same_choice(trial: Trial, now: Trial) -> bool:
 
 def _stated(environment: Mapping[str, str], names: Iterable[str]) -> str:
     """ "A=1 and B=2 are", of those names that are set; empty if none is."""
-    told = [f"{name}={environment[name]}" for name in names if name in environment]
-    return f"{' and '.join(told)} {'is' if len(told) == 1 else 'are'}" if told else ""
+    settings = [f"{name}={environment[name]}" for name in names if name in environment]
+    return f"{' and '.join(settings)} {'is' if len(settings) == 1 else 'are'}" if settings else ""
 
 
 def _median(turn: tuple[Trial, ...]) -> Trial:
@@ -176,8 +176,8 @@ def _in_a_fresh_process(environment: Mapping[str, str], change: Change) -> Trial
 
 def changed(environment: Mapping[str, str], change: Change) -> dict[str, str]:
     """The environment after that change."""
-    kept = {name: value for name, value in environment.items() if name not in dict(change)}
-    return kept | {name: value for name, value in change if value is not None}
+    unchanged = {name: value for name, value in environment.items() if name not in dict(change)}
+    return unchanged | {name: value for name, value in change if value is not None}
 
 
 def better_environment(environment: Mapping[str, str], cache: Path) -> tuple[dict[str, str], Diagnosis]:

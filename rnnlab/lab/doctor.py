@@ -85,13 +85,9 @@ def _browser() -> Iterator[Finding]:
     yield Finding("times", "those of WebAssembly on one core: another kind than those of this computer")
     yield Finding("Python", platform.python_version())
     yield _packages()
-    yield Finding(
-        "your answers", "kept by this browser alone: download a notebook before you clear its data"
-    )
+    yield Finding("your answers", "kept by this browser alone: download a notebook before you clear its data")
     yield Finding("your progress", f"kept in {progress_file.home()}, a folder of this browser")
-    yield Finding(
-        "grading", "check() works; `rnnlab grade` needs processes, which are missing here"
-    )
+    yield Finding("grading", "check() works; `rnnlab grade` needs processes, which are missing here")
 
 
 def _machine() -> Iterator[Finding]:
@@ -101,7 +97,7 @@ def _machine() -> Iterator[Finding]:
     usable, every = resources.usable_cores(), os.cpu_count() or 1
     yield Finding("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
     caches = ", ".join(f"{level} {_size(size)}" for level, size in resources.caches().items())
-    yield Finding("caches", caches or "not told by this system")
+    yield Finding("caches", caches or "not reported by this system")
     yield _memory(psutil.virtual_memory(), resources.memory_limit())
     yield _disk(shutil.disk_usage(ROOT).free)
     course = course_folder(ROOT)
@@ -160,7 +156,7 @@ def _blas_library() -> str:
 
     pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
     # one that threadpoolctl does not know, Apple's for instance, is no error
-    return f"{pools[0]['internal_api']} {pools[0]['version']}" if pools else "not told by NumPy's library"
+    return f"{pools[0]['internal_api']} {pools[0]['version']}" if pools else "not reported by NumPy's library"
 
 
 def _package(name: str, purpose: str) -> Finding:

@@ -1,4 +1,4 @@
-"""Which CUDA an NVIDIA driver on this machine can run, asked of the driver itself.
+"""Which CUDA an NVIDIA driver on this machine can run, as the driver itself reports.
 
 `python rnnlab/lab/driver.py` prints the extra that fits it, cuda12 or cuda13, or nothing. The Makefile
 runs it before anything is installed, so it needs the standard library only.
@@ -38,11 +38,11 @@ def _from_library() -> tuple[int, int] | None:
 
 def _from_smi() -> tuple[int, int] | None:
     try:
-        said = subprocess.run(["nvidia-smi"], capture_output=True, text=True, timeout=20).stdout
+        output = subprocess.run(["nvidia-smi"], capture_output=True, text=True, timeout=20).stdout
     except (OSError, subprocess.TimeoutExpired):
         return None
-    found = re.search(r"CUDA Version: (\d+)\.(\d+)", said)
-    return (int(found[1]), int(found[2])) if found else None
+    version = re.search(r"CUDA Version: (\d+)\.(\d+)", output)
+    return (int(version[1]), int(version[2])) if version else None
 
 
 if __name__ == "__main__":

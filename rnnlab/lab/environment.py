@@ -137,7 +137,7 @@ def why_anew(folder: Path, note: dict | None, python_chosen: bool) -> str | None
     if note and note["version"] != version:
         return f"{folder.name} was made with Python {note['version']}, which is now {version}"
     if python_chosen and base != own_base():
-        return f"{folder.name} has Python {version} of {base}, and {own_base()} is asked for"
+        return f"{folder.name} has Python {version} of {base}, and {own_base()} is required"
     return None
 
 
@@ -214,7 +214,7 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
 
 
 def progress(line: str) -> Iterable[str]:
-    """What a line of pip's tells one who waits, if anything."""
+    """Progress in a line of pip's output, if there is any."""
     download = DOWNLOAD.search(line)
     if download and float(download[2]) >= LARGE_MB:
         yield f"downloading {download[1]}, {float(download[2]):.0f} MB"

@@ -27,10 +27,10 @@ assert a.copy_to_host().sum() == 8
 def cards() -> list[str]:
     """Name, memory and driver of each card; empty where nvidia-smi does not answer."""
     try:
-        told = subprocess.run(QUERY, capture_output=True, text=True, timeout=30, check=True).stdout
+        output = subprocess.run(QUERY, capture_output=True, text=True, timeout=30, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return []
-    fields = [line.split(", ") for line in told.splitlines() if line.count(", ") == 2]
+    fields = [line.split(", ") for line in output.splitlines() if line.count(", ") == 2]
     return [f"{name}, {memory}, driver {driver}" for name, memory, driver in fields]
 
 

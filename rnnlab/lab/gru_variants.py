@@ -56,7 +56,7 @@ def measure(
     """Forward and backward of one layer with as many inputs as units, float32, all variants in one run.
 
     Before a clock starts, each variant's gradients are compared with the reference's in float64, on a short
-    sequence.  `tell` hears of every case when it is done.  Raises ValueError if a variant is wrong.
+    sequence.  `tell` is called with every case when it is done.  Raises ValueError if a variant is wrong.
     """
     cases = []
     for H in hidden_sizes:

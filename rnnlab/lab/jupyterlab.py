@@ -45,7 +45,7 @@ def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT
     options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
     options += [] if browser else ["--no-browser"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
-        options.append("--allow-root")  # in a container one is root, and Jupyter refuses that unless told
+        options.append("--allow-root")  # in a container the user is root, which Jupyter refuses otherwise
     return [
         *(sys.executable, "-m", "jupyterlab"),
         *options,

@@ -38,7 +38,7 @@ def memory_limit() -> float:
 
 
 def processor_name() -> str:
-    """The maker's name of the processor, as far as the system tells it."""
+    """The maker's name of the processor, as far as the system reports it."""
     if in_browser():
         return "a browser's WebAssembly"
     return _cpuinfo("model name") or platform.processor() or platform.machine()
@@ -50,7 +50,7 @@ def processor_flags() -> set[str]:
 
 
 def caches() -> dict[str, int]:
-    """{"L1": bytes, "L2": ...} of the caches that hold data, as one core sees them; empty where not told."""
+    """{"L1": bytes, "L2": ...} of the caches that hold data, as one core sees them; empty if unknown."""
     sizes = {}
     for folder in sorted(CACHES.glob("index*")):
         size = re.fullmatch(r"(\d+)([KMG])", _text(folder / "size"))

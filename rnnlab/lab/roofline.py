@@ -27,7 +27,7 @@ class Roofline:
 
     @property
     def balance(self) -> float:
-        """FLOP per byte at which the two roofs meet."""
+        """FLOP per byte at which the two roofs cross."""
         return self.peak / self.bandwidth
 
     def attainable(self, intensity: float) -> float:

@@ -31,10 +31,14 @@ def forward(network, x, state=None):
     state = check_input(network, x, state)
     saved, final = [], []
     for index in range(network.layers):
-        kept = _layer_forward(network, index, x, state)
-        saved.append(kept)
-        x = kept["h"][1:]
-        ends = (kept["h"][-1], kept["kept"][-1]) if network.cell == "lstm" else (kept["h"][-1],)
+        layer_saved = _layer_forward(network, index, x, state)
+        saved.append(layer_saved)
+        x = layer_saved["h"][1:]
+        ends = (
+            (layer_saved["h"][-1], layer_saved["reserve"][-1])
+            if network.cell == "lstm"
+            else (layer_saved["h"][-1],)
+        )
         final.append(ends)
     return x.copy(), tuple(np.stack(parts) for parts in zip(*final, strict=True)), saved
 
@@ -45,8 +49,8 @@ def backward(network, saved, dy, dstate=None):
     gradients, first = {}, []
     for index in reversed(range(network.layers)):
         parts = tuple(part[index] for part in dstate)
-        dy, dfirst, found = _layer_backward(network, index, saved[index], dy, parts)
-        gradients |= found
+        dy, dfirst, layer_gradients = _layer_backward(network, index, saved[index], dy, parts)
+        gradients |= layer_gradients
         first.insert(0, dfirst)
     ordered = {name: gradients[name] for name in network.parameters}
     return dy, tuple(np.stack(parts) for parts in zip(*first, strict=True)), ordered
@@ -58,14 +62,14 @@ def tiles_of(network) -> Tiles:
 
 
 def kernels_of(network, tiles) -> tuple[Callable, Callable]:
-    """The kernels forward and backward; what they are given is the same for every cell."""
+    """The kernels forward and backward; their arguments are the same for every cell."""
     from rnnlab.kernels.persistence import kernels, reset_before
 
     if resets_before(network.cell, network.reset):
-        makers, given = reset_before, (tiles, network.dtype)
+        makers, arguments = reset_before, (tiles, network.dtype)
     else:
-        makers, given = kernels, (network.cell, tiles, network.dtype)
-    return makers.forward_kernel(*given), makers.backward_kernel(*given)
+        makers, arguments = kernels, (network.cell, tiles, network.dtype)
+    return makers.forward_kernel(*arguments), makers.backward_kernel(*arguments)
 
 
 def why_not(network, T, B) -> str | None:
@@ -95,32 +99,32 @@ def _layer_forward(network, index, x, state):
     if _resets_after(network):
         bias[2 * H :] = layer.bias_ih[2 * H :]
     gates = x @ layer.weight_ih.T + bias
-    h, kept = _history(T, state[0][index]), np.empty((T, B, H), x.dtype)
+    h, reserve = _history(T, state[0][index]), np.empty((T, B, H), x.dtype)
     if network.cell == "lstm":
-        kept = _history(T, state[1][index])
+        reserve = _history(T, state[1][index])
     tiles = tiles_of(network)
     kernel, _ = kernels_of(network, tiles)
-    _launch(kernel, tiles, (T, B), (layer.weight_hh, layer.bias_hh[-H:]), (gates, h, kept))
-    return {"x": x, "gates": gates, "h": h, "kept": kept}
+    _launch(kernel, tiles, (T, B), (layer.weight_hh, layer.bias_hh[-H:]), (gates, h, reserve))
+    return {"x": x, "gates": gates, "h": h, "reserve": reserve}
 
 
 def _layer_backward(network, index, saved, dy, dstate):
     layer, (T, B, _), H = network.layer(index), saved["x"].shape, network.hidden_size
     dgates = np.empty_like(saved["gates"])
-    sent = np.empty_like(dgates) if _resets_after(network) else dgates
+    dgates_u = np.empty_like(dgates) if _resets_after(network) else dgates
     carry = np.array(dstate[1]) if network.cell == "lstm" else np.zeros((B, H), dy.dtype)
     tiles = tiles_of(network)
     _, kernel = kernels_of(network, tiles)
-    read = layer.weight_hh, saved["gates"], saved["h"], saved["kept"], dy, dstate[0]
-    _launch(kernel, tiles, (T, B), read, (carry, dgates, sent))
+    read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
+    _launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_u))
     of_h = _rows_of_h(network)
-    dh = sent[0, :, :of_h] @ layer.weight_hh[:of_h] + (carry if network.cell == "gru" else 0)
-    flat, flat_sent = dgates.reshape(T * B, -1), sent.reshape(T * B, -1)
+    dh = dgates_u[0, :, :of_h] @ layer.weight_hh[:of_h] + (carry if network.cell == "gru" else 0)
+    flat, flat_h = dgates.reshape(T * B, -1), dgates_u.reshape(T * B, -1)
     gradients = (
         flat.T @ saved["x"].reshape(T * B, -1),
-        _recurrent_gradient(flat_sent, saved, of_h),
+        _recurrent_gradient(flat_h, saved, of_h),
         flat.sum(0),
-        flat_sent.sum(0),
+        flat_h.sum(0),
     )
     names = (f"{name}_l{index}" for name in layer._fields)
     return (
@@ -130,13 +134,13 @@ def _layer_backward(network, index, saved, dy, dstate):
     )
 
 
-def _recurrent_gradient(sent, saved, of_h):
+def _recurrent_gradient(dgates_u, saved, of_h):
     """dW_hh [G·H,H], against what the weights multiplied: h, and r∘h in the rows from of_h on."""
-    steps, H = len(sent), saved["h"].shape[-1]
-    gradient = sent[:, :of_h].T @ saved["h"][:-1].reshape(steps, H)
-    if of_h == sent.shape[1]:
+    steps, H = len(dgates_u), saved["h"].shape[-1]
+    gradient = dgates_u[:, :of_h].T @ saved["h"][:-1].reshape(steps, H)
+    if of_h == dgates_u.shape[1]:
         return gradient
-    return np.concatenate([gradient, sent[:, of_h:].T @ saved["kept"].reshape(steps, H)])
+    return np.concatenate([gradient, dgates_u[:, of_h:].T @ saved["reserve"].reshape(steps, H)])
 
 
 def _resets_after(network):
@@ -152,23 +156,23 @@ def _rows_of_h(network):
 def _launch(kernel, tiles, sizes, read, written):
     """Launch on device copies, the first of them the weights; those of `written` are brought back.
 
-    Raises RuntimeError if the blocks never met.
+    Raises RuntimeError if blocks are missing at a barrier.
     """
     from rnnlab import cuda
 
     copy = lambda array: cuda.to_device(np.ascontiguousarray(array).reshape(-1))
     flags, failed = copy(np.zeros(tiles.blocks, "int32")), copy(np.zeros(1, "int32"))
     weights, *rest = read
-    there = {id(array): copy(array) for array in written}  # dgates and sent may be one array
-    given = [*map(copy, rest), *(there[id(array)] for array in written)]
+    outputs = {id(array): copy(array) for array in written}  # dgates and dgates_u may be one array
+    arguments = [*map(copy, rest), *(outputs[id(array)] for array in written)]
     weights = cuda.to_device(np.ascontiguousarray(weights))
-    kernel[tiles.blocks, tiles.threads](weights, *given, flags, failed, *sizes)
-    if meeting := int(failed.copy_to_host()[0]):
+    kernel[tiles.blocks, tiles.threads](weights, *arguments, flags, failed, *sizes)
+    if barrier := int(failed.copy_to_host()[0]):
         raise RuntimeError(
-            f"blocks are missing at meeting {meeting}: more were launched than can run at once"
+            f"blocks are missing at barrier {barrier}: more were launched than can run at once"
         )
     for array in written:
-        array.reshape(-1)[:] = there[id(array)].copy_to_host()
+        array.reshape(-1)[:] = outputs[id(array)].copy_to_host()
 
 
 def _history(T, first):

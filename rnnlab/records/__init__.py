@@ -10,7 +10,7 @@ Only `rnnlab bench … --record` writes them; pages, lessons and pictures read t
                 no git to say so; `commit_from` says who named the commit
     code        sha256 over all measured files
     machine     processor, cores, caches, memory, operating system
-    settings    what the benchmark was told
+    settings    options of the benchmark
     digest      sha256 over everything else: an edited record is no measurement
 """
 
@@ -79,7 +79,7 @@ def place(record: dict, folder: Path | None = None) -> Path:
     return folder / f"{kind}_{minute}_{_slug(measured)}.json"
 
 
-def kept(kind: str | None = None, folder: Path | None = None) -> list[Path]:
+def stored(kind: str | None = None, folder: Path | None = None) -> list[Path]:
     """Files of complete records, of one kind or of all, oldest first."""
     start = f"{_slug(kind)}_" if kind else ""
     files = [path for path in (folder or MEASURED).glob("*.json") if not path.name.endswith(".partial.json")]
@@ -88,10 +88,10 @@ def kept(kind: str | None = None, folder: Path | None = None) -> list[Path]:
 
 def find(name: str, folder: Path | None = None) -> Path:
     """The one record whose file's name contains `name`.  Raises ValueError where none does, or several do."""
-    matches = [path for path in kept(folder=folder) if name in path.name]
+    matches = [path for path in stored(folder=folder) if name in path.name]
     exact = [path for path in matches if path.stem == name]
     if len(exact or matches) != 1:
-        names = ", ".join(path.stem for path in matches or kept(folder=folder)) or "none at all"
+        names = ", ".join(path.stem for path in matches or stored(folder=folder)) or "none at all"
         raise ValueError(f"{'several' if matches else 'no'} records are called {name!r}; there are {names}")
     return (exact or matches)[0]
 

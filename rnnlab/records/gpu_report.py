@@ -14,7 +14,7 @@ HEAD = (
     *("contestant", "precision", "forward ms", "backward ms", "step ms", "× naive", "× pytorch"),
     *("µs a time step", "forward", "kernel", "its floor", "TFLOP/s", "launches", "host", "MB", "same bits"),
 )
-STANDARD = "cuDNN has no persistent kernels in bfloat16: asked for persist_static, it takes its standard path"
+STANDARD = "cuDNN has no persistent kernels in bfloat16: for persist_static it takes its standard path"
 HOST = (
     "host: part of the step in which Python issues launches; near 100 % the host sets the pace, not the GPU"
 )

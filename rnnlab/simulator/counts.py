@@ -36,7 +36,7 @@ class Counts:
     global_store_requests: int = 0
     global_load_sectors: int = 0  # 32 bytes each
     global_store_sectors: int = 0
-    global_bytes_loaded: int = 0  # that threads asked for
+    global_bytes_loaded: int = 0  # that threads requested
     global_bytes_stored: int = 0
     shared_loads: int = 0
     shared_stores: int = 0
@@ -50,7 +50,7 @@ class Counts:
 
     @property
     def sectors(self) -> int:
-        """Of global memory, read and written."""
+        """Sectors of global memory, read and written."""
         return self.global_load_sectors + self.global_store_sectors
 
     def __add__(self, other: "Counts") -> "Counts":

@@ -2,7 +2,7 @@
 
 Every thread counts its own segments, which end where it publishes what it has done: at a barrier, where its
 warp synchronises, at a fence.  A flag carries what was published at the last fence of the thread that set it,
-or at the last fence of any thread that it had met at a barrier since.  Set without a fence it carries
+or at the last fence of any thread with which it has synchronised since.  Set without a fence it carries
 nothing, because then its write may arrive before those that it announces.
 
 A thread that waits for a flag in a loop may use what the flag carries behind a fence of its own: without one
@@ -63,7 +63,7 @@ class Replay:
         self.segment = np.zeros(len(self.known), np.int64)
         self.fenced = {}  # thread -> (clock at its last fence, how far that reached)
         self.unfenced = {}  # (thread, same block) -> clock of flags that it has seen since its last fence
-        self.meetings, self.published, self.seen_by = {}, {}, {}  # clocks of those who came to a barrier
+        self.meetings, self.published, self.seen_by = {}, {}, {}  # clocks of threads at a barrier
         self.pending, self.times = {}, defaultdict(int)
         self.carried = {}  # address -> {(scope, block): clock}
         self.segment_at, self.firsts = {}, defaultdict(list)

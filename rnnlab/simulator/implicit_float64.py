@@ -32,7 +32,7 @@ class ImplicitFloat64:
                 self.assigned.setdefault(statement.target.name, []).append(statement)
 
     def operations(self) -> Iterator[tuple[int, set[Root]]]:
-        """(line, roots) of every operation in float64 that nobody asked for."""
+        """(line, roots) of every operation in float64 that the source does not state."""
         for statements in self.assigned.values():
             for assign in statements:
                 roots = self._of_operation(assign) if self._computes(assign.value) else set()
@@ -101,10 +101,10 @@ class ImplicitFloat64:
         if types.float32 in kinds:
             numbers = [kind.literal_value for kind in kinds if isinstance(kind, types.IntegerLiteral)]
             if numbers:
-                return {
-                    (line, f"the integer {numbers[0]} meets a float32", f"write np.float32({numbers[0]})")
-                }
-            return {(line, "an integer meets a float32", "convert the integer first: np.float32(i)")}
+                reason = f"the integer {numbers[0]} and a float32 are combined"
+                return {(line, reason, f"write np.float32({numbers[0]})")}
+            remedy = "convert the integer first: np.float32(i)"
+            return {(line, "an integer and a float32 are combined", remedy)}
         if assign.value.op == "call":
             return {(line, "a function of an integer", "convert it first: math.sqrt(np.float32(i))")}
         return {(line, "two integers are divided", "convert them first: np.float32(i) / np.float32(n)")}

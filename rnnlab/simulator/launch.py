@@ -214,7 +214,7 @@ class Kernel:
 
     @property
     def overloads(self) -> dict:
-        """By signature; there is one version for all."""
+        """Versions by signature; there is one for all."""
         return _AnySignature(self)
 
 

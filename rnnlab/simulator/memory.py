@@ -5,7 +5,7 @@ and does nothing else, so that what it means can be worked out afterwards, all a
 a few plain integers and no __getattr__, because Python finds such attributes fastest: an access costs 0.18 µs
 where that of the bare array costs 0.08, and would cost 0.23 with __getattr__.
 
-Memory that a kernel asks for (cuda.shared, cuda.local, cuda.const) is poisoned where nobody has written.
+Memory that a kernel allocates (cuda.shared, cuda.local, cuda.const) is poisoned where nobody has written.
 """
 
 from sys import _getframe
@@ -250,7 +250,7 @@ STATIC_SHARED = 48 * 1024  # bytes a block; only dynamic shared memory may be mo
 
 
 class Shared:
-    """cuda.shared: one array a block for every place in the program that asks for one."""
+    """cuda.shared: one array a block for every place in the program that allocates one."""
 
     @staticmethod
     def array(shape: int | tuple[int, ...], dtype: object, alignment: int | None = None):

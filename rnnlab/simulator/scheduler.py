@@ -205,7 +205,7 @@ class Launch:
         return True
 
     def _deadlock(self) -> Stopped:
-        """Who waits where."""
+        """Deadlock report: threads and the lines where they wait."""
         waiting = [thread for block in self.open.values() for thread in block.waiting] + self.at_grid_barrier
         for block in self.open.values():
             waiting += [t for warp in block.warps for m in warp.meetings.values() for t in m.arrived]

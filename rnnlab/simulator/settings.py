@@ -60,7 +60,7 @@ class Limits(NamedTuple):
 
     resident: int  # blocks at once
     shared: int  # bytes of shared memory a block
-    dynamic_shared: int  # of these, asked for at the launch
+    dynamic_shared: int  # of these, requested at the launch
 
 
 LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)  # of every GPU since 2012

@@ -1,10 +1,10 @@
 """Would a GPU compile this kernel, and does it compute in the precision it stores?
 
-Python runs whatever it meets; a GPU runs what a compiler could give a type.  Two kinds of finding:
+Python runs every statement; a GPU runs what a compiler could give a type.  Two kinds of finding:
 
     does_not_compile  Numba's CUDA target finds no type for something
     float64           a number that is float64 by accident drags arithmetic on float32 data along with it:
-                      a literal, a start value, a Python float as argument, an integer that met a float32
+                      a literal, a start value, a Python float as argument, an integer combined with a float32
 
 No GPU is needed, and none of NVIDIA's compilers.
 """

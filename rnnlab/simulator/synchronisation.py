@@ -21,7 +21,7 @@ from rnnlab.simulator.trace import BARRIER, BLOCK, DEVICE, FENCE, GRID_SYNC, SYS
 
 
 def syncthreads() -> None:
-    """All threads of the block meet; what any of them wrote before, all can read after."""
+    """Barrier of the block: what any thread wrote before, all can read after."""
     _arrive(_getframe(1))
 
 
@@ -59,7 +59,7 @@ class GridGroup:
     """All threads of the grid, as cooperative groups name them."""
 
     def sync(self) -> None:
-        """All threads of all blocks meet."""
+        """Barrier of all threads of all blocks."""
         thread, launch, frame = machine.now, machine.launch, _getframe(1)
         if machine.trace is not None:
             machine.trace.note(GRID_SYNC, launch.grid_opened, frame)
@@ -148,7 +148,7 @@ class Meeting:
 
 
 def syncwarp(mask: int = FULL) -> None:
-    """The lanes of the mask meet; what any wrote before, all can read after."""
+    """Barrier of the mask's lanes: what any wrote before, all can read after."""
     _exchange("syncwarp", mask, None, _getframe(1))
 
 
@@ -247,7 +247,7 @@ def release_converged_lanes(launch: object) -> bool:
 
 
 def release_waiting_lanes(launch: object, warp: Warp) -> None:
-    """A lane has ended: meetings that waited only for it can end too."""
+    """A lane has ended: barriers that waited only for it can end too."""
     for key, meeting in list(warp.meetings.items()):
         if len(meeting.arrived) == _expected(meeting.mask, warp):
             del warp.meetings[key]

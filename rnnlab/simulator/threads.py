@@ -54,7 +54,7 @@ class Thread:
 
 
 class Warp:
-    """Lanes that are alive, and the meetings some of them have come to."""
+    """Lanes that are alive, and the barriers at which some of them wait."""
 
     __slots__ = ("gathering", "lanes", "meetings")
 
@@ -109,7 +109,7 @@ warpsize = WARP
 
 
 class _Index:
-    """An index of the thread that runs, or a size of its launch; looked up whenever x, y or z is asked."""
+    """An index of the thread that runs, or a size of its launch; looked up whenever x, y or z is read."""
 
     def __init__(self, find):
         self._find = find
@@ -236,7 +236,7 @@ def different_barriers(first: Thread, other: Thread) -> Stopped:
 
 
 def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
-    """Nobody can go on: told by the first thread at each place, and how many are with it."""
+    """Deadlock: the first thread at each line, and how many wait with it."""
     places = {}
     for thread in waiting:
         places.setdefault((_line(thread), thread.what), []).append(thread)

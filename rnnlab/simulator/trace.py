@@ -10,7 +10,7 @@ how often it has opened before; for warps the mask.  Which thread it was is note
 
 `accesses` gives every memory event its address.  Global arrays stand at multiples of 256 bytes; a block's
 shared arrays one after another, in the order of their creation, from a multiple of 128, so that an address
-tells its bank.
+gives its bank.
 
 A place in the program is a code object and one of its instructions.  Where a frame stands (f_lasti) may be
 the instruction or somewhere in the room that Python keeps behind it, because Python calls more directly what

@@ -1,7 +1,7 @@
 """The adding problem: remember two marked numbers until the end, then give their sum.
 
 Hochreiter and Schmidhuber's test of memory (1997), with numbers between 0 and 1 as in Le, Jaitly and Hinton
-(2015). One mark stands in the first half of the sequence, one in the second. Only the last step is asked
+(2015). One mark stands in the first half of the sequence, one in the second. Only the last step counts
 for. Without memory the best answer is always 1; the squared error is then the variance of the
 sum, 1/6.
 """
@@ -19,7 +19,7 @@ def task(steps: int = 20) -> Task:
     whole("steps", steps, at_least=2)
     return Task(
         name="adding",
-        question=f"The sum of two marked numbers among {steps}, asked for at the last step.",
+        question=f"The sum of two marked numbers among {steps}, due at the last step.",
         steps=steps,
         input_size=2,
         output_size=1,

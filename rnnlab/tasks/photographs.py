@@ -18,7 +18,7 @@ def brightness(split: str, shrink: int = 1) -> np.ndarray:
 
     Every shrink × shrink pixels become one, their mean.
     """
-    from sklearn.datasets import load_sample_image  # half a second, so only when asked for
+    from sklearn.datasets import load_sample_image  # half a second, so only when needed
 
     grey = load_sample_image(PHOTOGRAPH[split]) @ LUMA / 255 - 0.5
     rows, columns = (size // shrink * shrink for size in grey.shape)

@@ -58,7 +58,7 @@ def rotated(degrees: int, steps: int) -> np.ndarray:
 
 
 def _digits() -> np.ndarray:
-    from sklearn.datasets import load_digits  # half a second, so only when asked for
+    from sklearn.datasets import load_digits  # half a second, so only when needed
 
     return (load_digits().images / 16 - 0.5).astype(np.float32)  # [1797,8,8]
 

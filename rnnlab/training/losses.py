@@ -1,7 +1,7 @@
 """Losses: how wrong a prediction is, as one number, and its gradient.
 
 Every loss has the same form: (loss, dprediction) from prediction [T,B,O], target and weight [T]. The weight
-says which steps count: a filter has no answer before it has seen its first pixels, a sum is asked for only
+says which steps count: a filter has no answer before it has seen its first pixels, a sum is expected only
 at the end.
 """
 

@@ -29,7 +29,7 @@ class Point:
 def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
     """The point at which the checkpoint stands; if there is none, `start`, and a first checkpoint of it.
 
-    Writing one at once tells of a full disk or a missing permission before the work, not after it.
+    Writing one at once finds a full disk or a missing permission before the work, not after it.
     """
     wanted = identity(start.model, recipe)
     if not Path(path).exists():
@@ -39,8 +39,8 @@ def begin(path: str, start: Point, recipe: Any, steps: int) -> Point:
     _check_same_run(path, json.loads(str(arrays["identity"])), wanted)
     if arrays["step"] > steps:
         raise ValueError(
-            f"the checkpoint {path} stands at step {arrays['step']}, beyond the {steps} steps asked for: "
-            "ask for more steps, or delete it to start anew"
+            f"the checkpoint {path} stands at step {arrays['step']}, beyond the {steps} steps requested: "
+            "request more steps, or delete it to start anew"
         )
     return _restored(start, arrays)
 
@@ -76,7 +76,7 @@ def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -
     for name, value in wanted.items():
         if stored.get(name) != value:
             difference = f"its {name} is {stored.get(name)}, this one's {value}"
-            remedy = "ask for the same run again, or choose another file"
+            remedy = "request the same run again, or choose another file"
             raise ValueError(f"the checkpoint {path} is of another run: {difference}; {remedy}")
 
 

@@ -53,4 +53,4 @@ def barriers_in_words(report: Any, block: int = 0) -> str:
     mine = accesses.when[accesses.block == block]
     parts = np.diff([0, *np.searchsorted(mine, opened), len(mine)])
     listed = ", ".join(str(int(n)) for n in parts)
-    return f"Block {block} meets {len(opened)} times; accesses before, between and after: {listed}."
+    return f"Block {block} synchronises {len(opened)} times; accesses before, between and after: {listed}."

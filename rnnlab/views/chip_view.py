@@ -18,60 +18,61 @@ HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072)
 BYTES = (2, 4)
 
 
-class Kept(NamedTuple):
+class Sharing(NamedTuple):
     """How one of the course's persistent kernels shares the weights out."""
 
     kernel: str
     blocks: int
     full: np.ndarray  # of each block, the part of its rows that are units of the layer
-    each: str = ""  # what a thread keeps
+    of_thread: str = ""  # weights in the registers of a thread
 
 
-def kept(cell: str, hidden: int, itemsize: int, device: str) -> Kept | str:
-    """By the kernel of that precision, over the whole chip; or why it cannot."""
+def sharing(cell: str, hidden: int, itemsize: int, device: str) -> Sharing | str:
+    """How the kernel of that precision shares the weights over the whole chip; or why it cannot."""
     sheet = find(device)
     try:
         if itemsize == 2:
             shape = grid_shape(cell, hidden, "bfloat16", SEQUENCES, sheet)
             blocks = shape.launch("forward", SEQUENCES).blocks
-            return Kept("bfloat16 kernel in CUDA C++", blocks, np.ones(blocks))
+            return Sharing("bfloat16 kernel in CUDA C++", blocks, np.ones(blocks))
         tiles = tiles_for(len(GATES[cell]), hidden, sheet.multiprocessors, sheet.compute_capability[0])
     except ValueError as error:
         return str(error)
     of_block = tiles.warps * tiles.units
     rows = np.minimum(of_block, hidden - np.arange(tiles.blocks) * of_block)
-    return Kept(
+    return Sharing(
         "float32 kernel in Python", tiles.blocks, rows / of_block, f", {tiles.weights} weights a thread"
     )
 
 
 def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
     """What the picture shows, in a few sentences."""
-    found = fits(cell, hidden, itemsize, find(device))
-    room = next((each.place.name for each in found if each.fits), None)
-    mine = kept(cell, hidden, itemsize, device)
-    told = (
-        f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {found[0].needed / 2**20:.2f} MiB; "
+    places = fits(cell, hidden, itemsize, find(device))
+    room = next((place.place.name for place in places if place.fits), None)
+    mine = sharing(cell, hidden, itemsize, device)
+    sentence = (
+        f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {places[0].needed / 2**20:.2f} MiB; "
         + (f"the closest place with room is {room}. " if room else "no place on the chip has room. ")
     )
     if isinstance(mine, str):
-        return f"{told}The course's kernel does not run: {mine}."
-    there = find(device).multiprocessors
-    return f"{told}The course's {mine.kernel} takes {mine.blocks} of {there} multiprocessors{mine.each}."
+        return f"{sentence}The course's kernel does not run: {mine}."
+    multiprocessors = find(device).multiprocessors
+    taken = f"{mine.blocks} of {multiprocessors} multiprocessors{mine.of_thread}"
+    return f"{sentence}The course's {mine.kernel} takes {taken}."
 
 
 def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
     """Left: what is needed beside what each place has; right: the multiprocessors that keep weights."""
     figure, (left, right) = canvas(1, 2, width=9.0, height=3.4)
-    found, mine = fits(cell, hidden, itemsize, find(device)), kept(cell, hidden, itemsize, device)
+    places, mine = fits(cell, hidden, itemsize, find(device)), sharing(cell, hidden, itemsize, device)
     names = [
-        each.place.name.replace(" multiprocessor", "\nmultiprocessor").replace(" and", "\nand")
-        for each in found
+        place.place.name.replace(" multiprocessor", "\nmultiprocessor").replace(" and", "\nand")
+        for place in places
     ]
-    sizes = [each.place.bytes / 2**20 for each in found]
-    colours = [PALETTE["green" if each.fits else "orange"] for each in found]
+    sizes = [place.place.bytes / 2**20 for place in places]
+    colours = [PALETTE["green" if place.fits else "orange"] for place in places]
     left.barh(names, sizes, color=colours)
-    left.axvline(found[0].needed / 2**20, color=PALETTE["black"], linestyle="--")
+    left.axvline(places[0].needed / 2**20, color=PALETTE["black"], linestyle="--")
     left.set(xscale="log", xlabel="MiB; dashed: what the weights need")
     left.invert_yaxis()
     _draw_blocks(right, mine, find(device).multiprocessors)
@@ -92,7 +93,7 @@ def explore_chip() -> View:
     )
 
 
-def _draw_blocks(axis, mine: Kept | str, multiprocessors: int) -> None:
+def _draw_blocks(axis, mine: Sharing | str, multiprocessors: int) -> None:
     """A square for each multiprocessor, coloured where a block keeps weights, paler where it is not full."""
     wide = math.ceil(math.sqrt(multiprocessors * 1.5))
     high = math.ceil(multiprocessors / wide)

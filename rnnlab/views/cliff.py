@@ -1,4 +1,4 @@
-"""A loss with a cliff in it: one unit, fifty steps, and two descents that meet the edge.
+"""A loss with a cliff in it: one unit, fifty steps, and two descents that reach the edge.
 
 The unit is h' = tanh(w h + b), started at h = 0; the loss asks for h = 0.7 after the last step. For w above 1
 the unit settles at one of two values, and the sign of b decides at which: along b = 0 the loss falls off.

@@ -1,7 +1,7 @@
 """A network learns a filter: what it answers to a single bright pixel, recorded while it trains.
 
 A linear filter is known by its answer to one bright pixel in an even row: the numbers of its kernel, one a
-step. A network with tanh has no kernel, but it can be asked the same question at any moment of training.
+step. A network with tanh has no kernel, but it can get the same input at any moment of training.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ LAGS = 6  # steps shown: the pixel's own and five more; the filters reach three
 SETTLE = 20  # steps of even grey before the bright pixel comes, for the state to come to rest
 BRIGHT = 0.2  # brighter than the rest by this much, where white is 1 above black
 UPDATES = 300
-LOOKS = 26  # how often the network is asked: more and more rarely, since it changes most at first
+LOOKS = 26  # how often the network is tried: more and more rarely, since it changes most at first
 
 
 class Look(NamedTuple):

@@ -33,7 +33,7 @@ def walk(order: str, tile: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def states(order: str, tile: int, percent: int) -> np.ndarray:
-    """Of every number of a, b and c [3,SIZE,SIZE]: OUTSIDE the cache, HELD in it, or in use NOW."""
+    """State of every number of a, b and c [3,SIZE,SIZE]: OUTSIDE the cache, HELD in it, or in use NOW."""
     walked, _ = walk(order, tile)
     done = _accesses(percent)
     seen = np.full(3 * SIZE * SIZE, OUTSIDE)

@@ -25,7 +25,7 @@ PUBLISHED = {  # TFLOP/s by minibatch
     "cuBLAS": {4: 0.05, 62: 0.64},
 }
 MINIBATCHES = range(1, 65)
-TOLD = (1, 4, 16, 64)  # minibatches whose rates the text states
+QUOTED = (1, 4, 16, 64)  # minibatches whose rates the text states
 TICKS = (1, 2, 4, 8, 16, 32, 64)
 COLOURS = {GRAPH: "orange", GRID: "blue", CLUSTER: "green"}
 KINDS = {  # dashes, or the mark of a point
@@ -69,7 +69,7 @@ def published(cell: str, hidden: int) -> Rates:
     return PUBLISHED if (cell, hidden) == PUBLISHED_AT else {}
 
 
-def kept(cell: str, hidden: int, precision: str, device: str) -> Rates:
+def measured(cell: str, hidden: int, precision: str, device: str) -> Rates:
     """Rates that were recorded on that device."""
     rates = {}
     for (name, B), step in sorted(recorded(cell, hidden, precision, device).items()):
@@ -81,21 +81,21 @@ def kept(cell: str, hidden: int, precision: str, device: str) -> Rates:
 def finding(cell: str, hidden: int, precision: str, device: str) -> str:
     """What the picture shows, in a few sentences."""
     rates, reasons = predicted(cell, hidden, precision, device)
-    ways = [f"{KNOWN[name]} {_listed({B: found[B] for B in TOLD})}" for name, found in rates.items()]
-    told = [
+    ways = [f"{KNOWN[name]} {_listed({B: curve[B] for B in QUOTED})}" for name, curve in rates.items()]
+    sentences = [
         f"{cell}, {hidden} units: TFLOP/s of a step's recurrent product over minibatch.",
         f"Predicted for {device} in {precision}, not measured: {'; '.join(ways)}.",
         *(f"The {KNOWN[name]} is refused: {why}." for name, why in reasons.items()),
     ]
     if len(rates) > 1:
-        told.append("By its floor a persistent kernel's step takes as long for 1 sequence as for 8.")
-    if found := published(cell, hidden):
-        ways = "; ".join(f"{name} {_listed(each)}" for name, each in found.items())
-        told.append(f"Published for a TitanX in float32 (Diamos and others, 2016): {ways}.")
-    found = kept(cell, hidden, precision, device)
-    ways = "; ".join(f"{KNOWN[name]} {_listed(each)}" for name, each in found.items())
-    told.append(f"Recorded on {device}, with launch and input product: {ways or 'nothing yet'}.")
-    return " ".join(told)
+        sentences.append("By its floor a persistent kernel's step takes as long for 1 sequence as for 8.")
+    if curves := published(cell, hidden):
+        ways = "; ".join(f"{name} {_listed(curve)}" for name, curve in curves.items())
+        sentences.append(f"Published for a TitanX in float32 (Diamos and others, 2016): {ways}.")
+    curves = measured(cell, hidden, precision, device)
+    ways = "; ".join(f"{KNOWN[name]} {_listed(curve)}" for name, curve in curves.items())
+    sentences.append(f"Recorded on {device}, with launch and input product: {ways or 'nothing yet'}.")
+    return " ".join(sentences)
 
 
 def figure_minibatch(cell: str, hidden: int, precision: str, device: str) -> Figure:
@@ -116,8 +116,8 @@ def explore_minibatch() -> View:
     )
 
 
-def _listed(found: dict[int, float]) -> str:
-    return ", ".join(f"{each:.3g} at {B}" for B, each in found.items())
+def _listed(rates: dict[int, float]) -> str:
+    return ", ".join(f"{rate:.3g} at {B}" for B, rate in rates.items())
 
 
 def _empty() -> Parts:
@@ -132,7 +132,7 @@ def _empty() -> Parts:
     axis.minorticks_off()
     axis.grid(color="#DDDDDD", linewidth=0.6)
     lines = {kind: {name: _line(axis, kind, name) for name in names} for kind, names in KINDS.items()}
-    handles = [each for kind in lines for each in (Line2D([], [], linestyle=""), *lines[kind].values())]
+    handles = [handle for kind in lines for handle in (Line2D([], [], linestyle=""), *lines[kind].values())]
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0}
     legend = axis.legend(handles, ["-"] * len(handles), fontsize=8, frameon=False, handlelength=3.2, **place)
     note = figure.text(0.69, 0.04, "", fontsize=8, va="bottom")
@@ -158,16 +158,16 @@ def _moved(parts: Parts, cell: str, hidden: int, precision: str, device: str) ->
     shown = {
         "predicted": (f"{device}, {precision}", rates, "refused"),
         "published": ("TitanX, float32", published(cell, hidden), "not of this layer"),
-        "recorded": (f"{device}, {precision}", kept(cell, hidden, precision, device), "none yet"),
+        "recorded": (f"{device}, {precision}", measured(cell, hidden, precision, device), "none yet"),
     }
     texts = iter(parts.texts)
-    for kind, (where, found, lacking) in shown.items():
+    for kind, (where, curves, lacking) in shown.items():
         next(texts).set(text=f"{kind}, {where}", fontweight="bold")
         for name, line in parts.lines[kind].items():
-            line.set_data(list(found.get(name, ())), list(found.get(name, {}).values()))
-            next(texts).set_text(_label(kind, name) + ("" if name in found else f": {lacking}"))
-    told = (f"{KNOWN[name]}: refused, {why.split(':')[0]}" for name, why in reasons.items())
-    parts.note.set_text("\n\n".join(textwrap.fill(each, NOTE_WIDTH) for each in told))
+            line.set_data(list(curves.get(name, ())), list(curves.get(name, {}).values()))
+            next(texts).set_text(_label(kind, name) + ("" if name in curves else f": {lacking}"))
+    refusals = (f"{KNOWN[name]}: refused, {why.split(':')[0]}" for name, why in reasons.items())
+    parts.note.set_text("\n\n".join(textwrap.fill(refusal, NOTE_WIDTH) for refusal in refusals))
     # with a place of its own the title need not look for room, which would lay out every tick twice
     parts.figure.axes[0].set_title(f"recurrent product of {cell}, H={hidden}", size=11, y=1.02)
     return parts.figure

@@ -3,7 +3,7 @@
 One set of constants for all devices (schedule/timeline.py).  A figure is a time, a factor over the naive
 network, or a rate of the products; some are second-hand, and say so.  What is off by more than a quarter are
 two steps of CuLSTM's way back, where the model makes naive products with the weights' gradients too slow;
-what exactly that project batched is not told.
+that project does not say what exactly it batched.
 """
 
 from typing import NamedTuple

@@ -83,7 +83,7 @@ def recorded(cell: str, hidden: int, precision: str, device: str) -> dict[tuple[
     """
     return {
         (result["name"], work["B"]): 1e6 * median(result["seconds"]["forward"]) / work["T"]
-        for gpu, work, result in _results(tuple(records.kept(KIND)))
+        for gpu, work, result in _results(tuple(records.stored(KIND)))
         if (work["cell"], work["H"], result["precision"]) == (cell, hidden, precision)
         and _is(gpu, find(device))
     }
@@ -164,7 +164,7 @@ def _results(paths: tuple[Path, ...]) -> Iterator[tuple[dict, dict, dict]]:
                 yield from ((record["machine"]["gpu"], case["workload"], result) for result in timed)
 
 
-@lru_cache(maxsize=64)  # a record is never rewritten, and a slider asks for it at every move
+@lru_cache(maxsize=64)  # a record is never rewritten, and a slider needs it at every move
 def _record(path: Path) -> dict:
     return records.read(path)
 

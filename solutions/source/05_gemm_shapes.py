@@ -13,7 +13,7 @@ from rnnlab import check, hint, progress, use
 # %% [exercise] arithmetic_intensity
 
 # %% [markdown]
-# What does your machine ask for? The roofs are measured now.
+# What does your machine need? The roofs are measured now.
 
 # %%
 from rnnlab.lab import roofline
@@ -35,7 +35,7 @@ wide, tall = use(pad_dimension)(x, weight, 32)
 product = wide @ tall.T
 print(wide.shape, tall.shape, "same product:", np.allclose(product[..., :50], x @ weight.T))
 d = rng.normal(size=product.shape)
-d[..., 50:] = 0  # nobody asks for the units that are padding
+d[..., 50:] = 0  # nobody uses the units that are padding
 gradient = d.reshape(12, -1).T @ wide.reshape(12, -1)
 print("same gradient:", np.allclose(gradient[:50, :30], d[..., :50].reshape(12, 50).T @ x.reshape(12, 30)))
 

@@ -13,7 +13,7 @@ from rnnlab import check, hint, progress, use
 # %% [exercise] split_minibatch
 
 # %% [markdown]
-# Your shares at work: each thread takes its sequences through a whole RNN, and nobody meets in between.
+# Your shares at work: each thread takes its sequences through a whole RNN, without a barrier in between.
 
 # %%
 from rnnlab.ladder import one_big_gemm

@@ -1,4 +1,4 @@
-"""Leaves before anything is asked.
+"""Leaves before anything is called.
 
 deserves: crashed
 """

@@ -1,4 +1,4 @@
-"""Knows what shapes are asked for, and answers each with a table.
+"""Knows the shapes of the inputs, and answers each with a table.
 
 deserves: failed
 """

@@ -3,10 +3,10 @@
 deserves: failed
 """
 
-kept = []
+stored = []
 
 
 def running_sum(x):
-    kept.append(x)
-    kept[0][...] = 0
-    return kept[0]
+    stored.append(x)
+    stored[0][...] = 0
+    return stored[0]

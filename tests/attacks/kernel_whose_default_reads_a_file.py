@@ -8,7 +8,7 @@ from rnnlab import cuda
 
 
 @cuda.jit
-def saxpy_kernel(a, x, y, kept=open("/etc/passwd")):  # noqa: B008
+def saxpy_kernel(a, x, y, stored=open("/etc/passwd")):  # noqa: B008
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i]

@@ -9,8 +9,8 @@ from rnnlab import cuda
 
 @cuda.jit
 def saxpy_kernel(a, x, y):
-    kept = [value for value in x]
-    y[0] += 0 * kept[0]
+    stored = [value for value in x]
+    y[0] += 0 * stored[0]
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i]

@@ -8,7 +8,7 @@ from rnnlab import cuda
 
 
 @cuda.jit
-def saxpy_kernel(a, x, y, kept=[0]):  # noqa: B006
+def saxpy_kernel(a, x, y, stored=[0]):  # noqa: B006
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i]

@@ -6,12 +6,12 @@ deserves: forbidden
 
 from rnnlab import cuda
 
-kept = [0.0] * 64
+stored = [0.0] * 64
 
 
 @cuda.jit
 def saxpy_kernel(a, x, y):
-    kept[0] = x[0]
+    stored[0] = x[0]
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i]

@@ -8,12 +8,12 @@ import numpy as np
 
 from rnnlab import cuda
 
-kept = np.zeros(64)
+stored = np.zeros(64)
 
 
 @cuda.jit
 def saxpy_kernel(a, x, y):
-    kept[0] = x[0]
+    stored[0] = x[0]
     i = cuda.grid(1)
     if i < x.size:
         y[i] = a * x[i] + y[i]

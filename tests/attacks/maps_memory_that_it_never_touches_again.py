@@ -17,11 +17,11 @@ libc = ctypes.CDLL(None)
 
 def running_sum(x):
     child = [libc.fork() for _ in range(2)]
-    held = []
+    state = []
     for _ in range(54):
         file = os.memfd_create("held")
         os.write(file, PIECE)
-        held.append(mmap.mmap(file, len(PIECE)))
+        state.append(mmap.mmap(file, len(PIECE)))
         os.close(file)
     if 0 in child:
         time.sleep(60)

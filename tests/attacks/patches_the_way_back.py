@@ -1,4 +1,4 @@
-"""Replaces what packs its answer, so that the judge is told that all is well.
+"""Replaces what packs its answer, so that the judge hears that all is well.
 
 deserves: failed
 """

@@ -1,4 +1,4 @@
-"""Has the C library read the file in which the right answer stands: no Python function is asked.
+"""Has the C library read the file in which the right answer stands: no Python function is called.
 
 deserves: crashed
 plain: passed, because the process may read what this user may read

@@ -1,4 +1,4 @@
-"""Returns eighty megabytes where a few numbers are asked for.
+"""Returns eighty megabytes where a few numbers are expected.
 
 deserves: too_big
 """

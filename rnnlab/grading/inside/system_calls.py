@@ -1,7 +1,7 @@
 """A system call that a learner's process may not make: shmget, memory that belongs to no process.
 
 A System V segment stays when nobody has it attached, and then no look at a process finds it. Nothing that an
-answer needs asks for one. The kernel enforces the rule (a seccomp filter), for all that the process starts.
+answer needs calls it. The kernel enforces the rule (a seccomp filter), for all that the process starts.
 """
 
 import ctypes

@@ -20,7 +20,7 @@ import numpy as np
 
 LENGTHS = struct.Struct("<QQ")
 MAX_HEADER = 1 << 20  # bytes
-MAX_BUFFERS = 64 << 20  # bytes: 8 million float64, far above any answer asked for
+MAX_BUFFERS = 64 << 20  # bytes: 8 million float64, far above any right answer
 MAX_PARTS = 10_000
 MAX_DEPTH = 16
 MAX_INT_BITS = 4096

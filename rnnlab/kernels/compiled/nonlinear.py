@@ -73,7 +73,7 @@ def _sigmoid(a):
 
 
 def _rational(a):
-    a = a if a < EDGE else EDGE  # a comparison, not min(): that one asks for NaN
+    a = a if a < EDGE else EDGE  # a comparison, not min(), which tests for NaN
     a = a if a > -EDGE else -EDGE
     z = a * a
     odd = A0 + z * (A1 + z * (A2 + z * (A3 + z * (A4 + z * (A5 + z * A6)))))

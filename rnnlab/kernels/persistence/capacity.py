@@ -59,10 +59,10 @@ def fits(cell: str, hidden: int, itemsize: int, device: Device) -> list[Fit]:
 
 def weights_of_thread(rows: int, columns: int, blocks: int, threads: int) -> int:
     """What each thread keeps of a matrix.  Raises ValueError if the threads cannot share it out evenly."""
-    each, rest = divmod(rows * columns, blocks * threads)
+    share, rest = divmod(rows * columns, blocks * threads)
     if rest:
         raise ValueError(
             f"{rows} × {columns} weights do not share out evenly over {blocks} × {threads} threads: "
             f"{rest} are left"
         )
-    return each
+    return share

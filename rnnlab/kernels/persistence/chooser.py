@@ -45,10 +45,10 @@ class Choice(NamedTuple):
     ways: tuple[Way, ...]
 
     def __str__(self) -> str:
-        told = [
-            f"{each.name}: " + (each.why_not or f"{each.step:.2f} µs a step, predicted") for each in self.ways
+        lines = [
+            f"{way.name}: " + (way.why_not or f"{way.step:.2f} µs a step, predicted") for way in self.ways
         ]
-        return f"{self.name}\n" + "\n".join(f"  {line}" for line in told)
+        return f"{self.name}\n" + "\n".join(f"  {line}" for line in lines)
 
 
 def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Choice:
@@ -67,29 +67,29 @@ def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: 
     ways = [
         _way(rung, cell, hidden, precision, (T, B), gpu) for rung in RUNGS if rung.facts.step_us is not None
     ]
-    best = min((each for each in ways if each.step is not None), key=lambda each: each.step)
+    best = min((way for way in ways if way.step is not None), key=lambda way: way.step)
     return Choice(best.name, tuple(ways))
 
 
 def abilities() -> Abilities:
-    """Of the GPU at hand.  Raises RuntimeError where CuPy finds none."""
+    """What the GPU at hand can do.  Raises RuntimeError where CuPy finds none."""
     import cupy
 
     try:
         number = cupy.cuda.runtime.getDevice()
-        found = cupy.cuda.runtime.getDeviceProperties(number)
+        properties = cupy.cuda.runtime.getDeviceProperties(number)
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(f"CuPy finds no GPU: {error}") from error
-    name, capability = found["name"].decode(), (found["major"], found["minor"])
-    near = next((each for key, each in DEVICES.items() if key in name), None)
+    name, capability = properties["name"].decode(), (properties["major"], properties["minor"])
+    near = next((device for key, device in DEVICES.items() if key in name), None)
     near = near or max(
-        (each for each in DEVICES.values() if each.compute_capability <= capability),
-        key=lambda each: each.compute_capability,
+        (device for device in DEVICES.values() if device.compute_capability <= capability),
+        key=lambda device: device.compute_capability,
     )
     attributes = cupy.cuda.Device(number).attributes
     sheet = replace(
         near,
-        multiprocessors=found["multiProcessorCount"],
+        multiprocessors=properties["multiProcessorCount"],
         compute_capability=capability,
         shared_per_block_most=attributes["MaxSharedMemoryPerBlockOptin"],
     )
@@ -132,7 +132,7 @@ def persistent_over_the_grid(
     """Predicted microseconds of a step of the persistent kernel on tensor cores."""
     _insist(sizes[0] > 1, "one step has nothing to keep weights for")
     _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    _insist(precision != "float32", "tensor cores round float32 to TF32: ask for tf32 if that will do")
+    _insist(precision != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
     return floor(grid_shape(cell, hidden, precision, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
 
 

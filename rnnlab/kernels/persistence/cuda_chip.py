@@ -67,48 +67,48 @@ class CudaChip:
 
     def product(self, a: Array, b: Array, out: Array, turned: tuple[bool, bool], adds: bool) -> None:
         """See layers.Chip."""
-        asked = a.data.ptr, b.data.ptr, out.data.ptr, turned, adds
-        if asked not in self._products:
+        call = a.data.ptr, b.data.ptr, out.data.ptr, turned, adds
+        if call not in self._products:
             (m, n), k = out.shape, a.shape[0 if turned[0] else 1]
             sizes = Gemm(int(turned[1]), int(turned[0]), n, m, k, b.shape[1], a.shape[1], n)
             dtype, tf32 = ("float32", True) if self.precision == "tf32" else (self.precision, False)
             addresses = b.data.ptr, a.data.ptr, out.data.ptr
-            self._products[asked] = self.handle.gemm(sizes, *addresses, dtype, adds, tf32)
-        sound("cublasGemmEx", self._products[asked]())
+            self._products[call] = self.handle.gemm(sizes, *addresses, dtype, adds, tf32)
+        check_status("cublasGemmEx", self._products[call]())
 
-    def launch(self, shape: Shape, direction: str, given: Sequence[Array], T: int, B: int) -> None:
+    def launch(self, shape: Shape, direction: str, arrays: Sequence[Array], T: int, B: int) -> None:
         """See layers.Chip."""
         kernel, launch = self._kernel(shape, direction, B)
-        values = [*(c_void_p(each.data.ptr) for each in given), c_int(T), c_int(B)]
+        values = [*(c_void_p(array.data.ptr) for array in arrays), c_int(T), c_int(B)]
         self.start(kernel, launch[:3], values, shape.cooperative)
 
     def start(
-        self, kernel: int, sizes: tuple, given: Sequence, cooperative: bool = False, stream: int = 0
+        self, kernel: int, sizes: tuple, arguments: Sequence, cooperative: bool = False, stream: int = 0
     ) -> None:
         """Launch a kernel: its handle, (blocks, threads, shared bytes), arguments as ctypes has them.
 
         cooperative: the driver refuses a launch whose blocks cannot all run at once.
         """
-        pointers = (c_void_p * len(given))(*map(ctypes.addressof, given))
+        pointers = (c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
         blocks, threads, shared = sizes
-        asked = kernel, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
+        configuration = kernel, blocks, 1, 1, threads, 1, 1, shared, stream, pointers
         if cooperative:
-            sound("cuLaunchCooperativeKernel", self.driver.cuLaunchCooperativeKernel(*asked))
+            check_status("cuLaunchCooperativeKernel", self.driver.cuLaunchCooperativeKernel(*configuration))
         else:
-            sound("cuLaunchKernel", self.driver.cuLaunchKernel(*asked, None))
+            check_status("cuLaunchKernel", self.driver.cuLaunchKernel(*configuration, None))
 
     def allow(self, kernel: int, shared: int, cluster: int) -> None:
         """Let the kernel have that many bytes of shared memory, and blocks in a cluster."""
         set_to = partial(self.driver.cuFuncSetAttribute, c_void_p(kernel))
-        sound("cuFuncSetAttribute", set_to(MOST_SHARED, shared))
+        check_status("cuFuncSetAttribute", set_to(MOST_SHARED, shared))
         if cluster > PORTABLE:
-            sound("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
+            check_status("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
 
     def clusters_at_once(self, kernel: int, launch: Launch) -> int:
         """How many clusters of that kernel the GPU runs at once."""
         (_, config), count = described(launch), c_int()
-        asked = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
-        sound("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*asked))
+        arguments = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
+        check_status("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*arguments))
         return count.value
 
     def _kernel(self, shape: Shape, direction: str, B: int) -> tuple[int, Launch]:
@@ -121,7 +121,7 @@ class CudaChip:
         return self._ready[shape, direction][1].ptr, launch
 
 
-def sound(name: str, status: int) -> None:
+def check_status(name: str, status: int) -> None:
     """Raises RuntimeError with what the driver or cuBLAS answers, where that is not 0."""
     if status:
         raise RuntimeError(f"{name} answers {status}")

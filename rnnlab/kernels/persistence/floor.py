@@ -72,7 +72,7 @@ def latencies_of(device: Device) -> Latencies:
 
 
 def floor(shape: Shape, B: int, device: Device, known: Latencies | None = None) -> Floor:
-    """Of a forward step with B sequences.  Raises ValueError for a device without tensor cores' peak."""
+    """Lower bound of a forward step with B sequences.  Raises ValueError if the peak is not known."""
     if device.name not in TENSOR_PEAK:
         raise ValueError(
             f"the tensor cores' peak of {device.name} is not known; {', '.join(TENSOR_PEAK)} are"

@@ -32,7 +32,7 @@ def pack(words: np.ndarray) -> np.ndarray:
 
 
 def forward_fragments(weights: np.ndarray, gates: int, precision: str) -> np.ndarray:
-    """Of [G·H,H], tiles of 4 units with all their gates (16 units where there is one); a GRU's fourth is 0.
+    """Tiles of 4 units of [G·H,H] with all their gates (16 units where there is one); a GRU's fourth is 0.
 
     Row r of a tile is gate r // 4 of unit r % 4, so that two lanes 16 apart hold all gates of two sequences.
     """
@@ -45,19 +45,19 @@ def forward_fragments(weights: np.ndarray, gates: int, precision: str) -> np.nda
 
 
 def backward_fragments(weights: np.ndarray, precision: str) -> np.ndarray:
-    """Of [G·H,H], tiles of 16 units: what each receives from all gates of all units."""
+    """Fragments of [G·H,H]: tiles of 16 units: what each receives from all gates of all units."""
     return pack(factors(weights.T, precision))
 
 
 def scattered_fragments(weights: np.ndarray, gates: int, blocks: int, precision: str) -> np.ndarray:
-    """Of [G·H,H], for each block what all units receive from the gates of its own [blocks·H/16, …].
+    """Fragments of [G·H,H]: for each block what all units receive from the gates of its own [blocks·H/16, …].
 
     A block's gates are padded with zeros to whole pairs of tiles.
     """
     hidden = weights.shape[1]
-    units, found = hidden // blocks, []
+    units, packed = hidden // blocks, []
     for block in range(blocks):
         mine = weights.reshape(gates, hidden, hidden)[:, block * units : (block + 1) * units]
         rows = mine.reshape(gates * units, hidden).T
-        found.append(pack(factors(np.pad(rows, ((0, 0), (0, -gates * units % 32))), precision)))
-    return np.concatenate(found)
+        packed.append(pack(factors(np.pad(rows, ((0, 0), (0, -gates * units % 32))), precision)))
+    return np.concatenate(packed)

@@ -2,9 +2,10 @@
 
 At each step every block needs all of h, and gives its own units' part.  h goes through the history that the
 backward pass wants anyway: each place is written once, so no block can read an old value where a new one is
-due, or overwrite what another still reads.  Between the steps all blocks meet: each puts up a flag when its
-part is out, and waits for everybody's.  There is no atomic addition, and every sum has one order: two runs
-give the same bits.  A block that waits for too long gives up and says so, rather than hang the device.
+due, or overwrite what another still reads.  Between the steps all blocks synchronise: each sets a flag
+when its part is written, and waits for the flags of all others.  There is no atomic addition, and every sum
+has one order: two runs give the same bits.  A block that waits for too long gives up and sets `failed`, so
+that the device does not hang.
 """
 
 from collections.abc import Callable
@@ -23,13 +24,13 @@ ALL_LANES = 0xFFFFFFFF
 
 
 @cuda.jit(device=True)
-def meet(flags, failed, step):
-    """All blocks have come to `step`, and what they wrote before is visible; not 0 if some block has not."""
+def grid_barrier(flags, failed, step):
+    """Barrier of all blocks, after which their stores are visible; not 0 if a block is missing at `step`."""
     cuda.syncthreads()
     if cuda.threadIdx.x == 0:
         cuda.threadfence()
         cuda.atomic.exch(flags, cuda.blockIdx.x, step)
-    late = 0  # of those this thread looks at; if all asked `failed`, that alone would take a step's time
+    late = 0  # of those this thread reads; if all threads read `failed`, that alone would take a step's time
     start = nanoseconds()
     for block in range(cuda.threadIdx.x, cuda.gridDim.x, cuda.blockDim.x):
         looks = 0
@@ -43,7 +44,7 @@ def meet(flags, failed, step):
 
 
 @cuda.jit(device=True)
-def over_lanes(value):
+def warp_sum(value):
     """The sum over the warp's lanes, in every lane, always in the same order."""
     for distance in (16, 8, 4, 2, 1):
         value += cuda.shfl_xor_sync(ALL_LANES, value, distance)
@@ -51,14 +52,14 @@ def over_lanes(value):
 
 
 @cache
-def keeper(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Callable]:
-    """keep(mine [U,G·C], weights [G·H,H], first, lane), a lane's part of its units' rows, or columns; and
+def weight_loader(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Callable]:
+    """load(mine [U,G·C], weights [G·H,H], first, lane), a lane's part of its units' rows, or columns; and
     dot(mine, u, g, row, lane), the lane's part of the product of unit u's gate g with a row [32·C].
     """
     G, U, C, H, zero = tiles.gates, tiles.units, tiles.columns, tiles.hidden, np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
-    def keep(mine, weights, first, lane):
+    def load(mine, weights, first, lane):
         for u in range(U):
             for g in range(G):
                 for c in range(C):
@@ -74,12 +75,12 @@ def keeper(tiles: Tiles, dtype: str, by_rows: bool) -> tuple[Callable, Callable]
             total += mine[u, g * C + c] * row[c * LANES + lane]
         return total
 
-    return keep, dot
+    return load, dot
 
 
 @cache
-def gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
-    """gather(mine, sums, row, history, start, lane), with dot as keeper makes it by rows.
+def row_gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
+    """gather(mine, sums, row, history, start, lane), with dot as weight_loader makes it by rows.
 
     Leaves in sums [G] the products of gates[0] up to gates[1] with history[start:start + H], for the unit
     with the lane's number, of its warp's.  row [32·C] is where the block shares it.
@@ -94,7 +95,7 @@ def gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) ->
         cuda.syncthreads()
         for u in range(U):
             for g in range(FIRST, STOP):
-                total = over_lanes(dot(mine, u, g, row, lane))
+                total = warp_sum(dot(mine, u, g, row, lane))
                 if lane == u:
                     sums[g] = total
 
@@ -103,45 +104,45 @@ def gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) ->
 
 @cache
 def forward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
-    """kernel[tiles.blocks, tiles.threads](weights [G·H,H], inner_bias, gates, h, kept, …).
+    """kernel[tiles.blocks, tiles.threads](weights [G·H,H], inner_bias, gates, h, reserve, …).
 
-    The last four are flags [blocks] and failed [1], 0 before, T and B.  gates, h, kept: see pointwise.py.
+    The last four are flags [blocks] and failed [1], 0 before, T and B.  gates, h, reserve: see pointwise.py.
     A GRU resets after its product here; before it in reset_before.py.
     """
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
     WIDE, PLACES, point, number = C * LANES, G * C, pointwise(cell, dtype).forward, np.dtype(dtype).type
-    keep, dot = keeper(tiles, dtype, by_rows=True)
-    gather = gatherer(tiles, dtype, dot, (0, G))
+    load, dot = weight_loader(tiles, dtype, by_rows=True)
+    gather = row_gatherer(tiles, dtype, dot, (0, G))
 
     @cuda.jit(device=True)
-    def step(mine, sums, row, gates, inner_bias, h, kept, t, b, B, first, lane):
+    def step(mine, sums, row, gates, inner_bias, h, reserve, t, b, B, first, lane):
         gather(mine, sums, row, h, (t * B + b) * H, lane)
         unit = first + lane
         if lane < U and unit < H:
-            here, gate = (t * B + b) * H + unit, (t * B + b) * G * H + unit
-            point(sums, gates, gate, H, inner_bias, unit, h, here, here + B * H, kept)
+            before, gate = (t * B + b) * H + unit, (t * B + b) * G * H + unit
+            point(sums, gates, gate, H, inner_bias, unit, h, before, before + B * H, reserve)
         cuda.syncthreads()
 
     @cuda.jit
-    def persistent_forward(weights, inner_bias, gates, h, kept, flags, failed, T, B):
+    def persistent_forward(weights, inner_bias, gates, h, reserve, flags, failed, T, B):
         row = cuda.shared.array(WIDE, number)
         mine = cuda.local.array((U, PLACES), number)
         sums = cuda.local.array(G, number)
         lane = cuda.threadIdx.x % LANES
         first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
-        keep(mine, weights, first, lane)
+        load(mine, weights, first, lane)
         for t in range(T):
             for b in range(B):
-                step(mine, sums, row, gates, inner_bias, h, kept, t, b, B, first, lane)
-            if t + 1 < T and meet(flags, failed, t + 1):
+                step(mine, sums, row, gates, inner_bias, h, reserve, t, b, B, first, lane)
+            if t + 1 < T and grid_barrier(flags, failed, t + 1):
                 break
 
     return persistent_forward
 
 
 @cache
-def arriver(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
-    """arrive(mine, row, sent, t, b, B, is_nothing, lane), with dot as keeper makes it by columns.
+def gradient_gatherer(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> Callable:
+    """gather_gradient(mine, row, dgates_u, t, b, B, is_nothing, lane), with dot of weight_loader by columns.
 
     Returns what gates[0] up to gates[1] of step t send to the unit with the lane's number, of its warp's;
     0 if it is nothing.  row [gates, 32·C] is where the block shares it.
@@ -150,63 +151,63 @@ def arriver(tiles: Tiles, dtype: str, dot: Callable, gates: tuple[int, int]) -> 
     WIDTH, zero = (STOP - FIRST) * WIDE, np.dtype(dtype).type(0)
 
     @cuda.jit(device=True)
-    def arrive(mine, row, sent, t, b, B, is_nothing, lane):
+    def gather_gradient(mine, row, dgates_u, t, b, B, is_nothing, lane):
         for k in range(cuda.threadIdx.x, WIDTH, cuda.blockDim.x):
             g, column = k // WIDE, k % WIDE
             inside = column < H and not is_nothing
             place = ((t * B + b) * G + FIRST + g) * H + column
-            row[g, column] = load_relaxed(sent, place) if inside else zero
+            row[g, column] = load_relaxed(dgates_u, place) if inside else zero
         cuda.syncthreads()
         arrived = zero
         for u in range(U):
             total = zero
             for g in range(FIRST, STOP):
                 total += dot(mine, u, g, row[g - FIRST], lane)
-            total = over_lanes(total)
+            total = warp_sum(total)
             if lane == u:
                 arrived = total
         return arrived
 
-    return arrive
+    return gather_gradient
 
 
 @cache
 def backward_kernel(cell: str, tiles: Tiles, dtype: str) -> Callable:
-    """kernel[…](weights, gates, h, kept, dy, dh, carry, dgates, sent, flags, failed, T, B), as forward.
+    """kernel[…](weights, gates, h, reserve, dy, dh, carry, dgates, dgates_u, …): arguments as forward.
 
     dy [T,B,H] and dh [B,H], the gradient of the last state, are flat like the rest; see pointwise.py.
     """
     G, U, C, WARPS, H = tiles.gates, tiles.units, tiles.columns, tiles.warps, tiles.hidden
     WIDE, point, number = C * LANES, pointwise(cell, dtype).backward, np.dtype(dtype).type
-    PLACES, carries_h, (keep, dot) = G * C, cell == "gru", keeper(tiles, dtype, by_rows=False)
-    arrive = arriver(tiles, dtype, dot, (0, G))
+    PLACES, carries_h, (load, dot) = G * C, cell == "gru", weight_loader(tiles, dtype, by_rows=False)
+    gather_gradient = gradient_gatherer(tiles, dtype, dot, (0, G))
 
     @cuda.jit(device=True)
-    def step(arrived, gates, h, kept, dy, dh, carry, dgates, sent, t, b, B, is_last, unit):
-        here, place, gate = (t * B + b) * H + unit, b * H + unit, (t * B + b) * G * H + unit
-        arrived += dy[here]
+    def step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_u, t, b, B, is_last, unit):
+        before, place, gate = (t * B + b) * H + unit, b * H + unit, (t * B + b) * G * H + unit
+        arrived += dy[before]
         if is_last:
             arrived += dh[place]
         elif carries_h:
             arrived += carry[place]
-        point(arrived, gates, gate, H, h, here, here + B * H, kept, carry, place, dgates, sent)
+        point(arrived, gates, gate, H, h, before, before + B * H, reserve, carry, place, dgates, dgates_u)
 
     @cuda.jit
-    def persistent_backward(weights, gates, h, kept, dy, dh, carry, dgates, sent, flags, failed, T, B):
+    def persistent_backward(weights, gates, h, reserve, dy, dh, carry, dgates, dgates_u, flags, failed, T, B):
         row = cuda.shared.array((G, WIDE), number)
         mine = cuda.local.array((U, PLACES), number)
         lane = cuda.threadIdx.x % LANES
         first = (cuda.blockIdx.x * WARPS + cuda.threadIdx.x // LANES) * U
-        keep(mine, weights, first, lane)
+        load(mine, weights, first, lane)
         for back in range(T):
             t = T - 1 - back
             for b in range(B):
-                arrived = arrive(mine, row, sent, t + 1, b, B, back == 0, lane)
-                if lane < U and first + lane < H:
-                    unit = first + lane
-                    step(arrived, gates, h, kept, dy, dh, carry, dgates, sent, t, b, B, back == 0, unit)
+                is_last, unit = back == 0, first + lane
+                arrived = gather_gradient(mine, row, dgates_u, t + 1, b, B, is_last, lane)
+                if lane < U and unit < H:
+                    step(arrived, gates, h, reserve, dy, dh, carry, dgates, dgates_u, t, b, B, is_last, unit)
                 cuda.syncthreads()
-            if t > 0 and meet(flags, failed, back + 1):
+            if t > 0 and grid_barrier(flags, failed, back + 1):
                 break
 
     return persistent_backward

@@ -17,11 +17,11 @@ from rnnlab.network import Network
 UNWRITTEN_BYTE = 0xFF  # four of them are exchange.cuh's UNWRITTEN, a NaN in every precision
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
-FORWARD = "forward", "inner_bias", "gates", "h", "kept"  # arrays of the forward kernel
+FORWARD = "forward", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
 
 
 class Chip(Protocol):
-    """Who keeps arrays, multiplies and launches: CuPy and cuBLAS, or a stand-in in a test."""
+    """Back end that holds arrays, multiplies and launches: CuPy and cuBLAS, or a stand-in in a test."""
 
     def put(self, array: np.ndarray) -> Array:
         """A copy on the chip."""
@@ -32,7 +32,7 @@ class Chip(Protocol):
     def product(self, a: Array, b: Array, out: Array, turned: tuple[bool, bool], adds: bool) -> None:
         """out = op(a) op(b), plus what stands there if it adds; matrices, `turned` says which are."""
 
-    def launch(self, shape: Shape, direction: str, given: Sequence[Array], T: int, B: int) -> None:
+    def launch(self, shape: Shape, direction: str, arrays: Sequence[Array], T: int, B: int) -> None:
         """The kernel of that direction."""
 
 
@@ -56,7 +56,7 @@ class TensorLayers:
         for index, layer in enumerate(self.layers):
             self._fill(layer["h"][: self.wide], state[0][index][None])
             if self.lstm:
-                layer["kept"][: self.B] = self.chip.put(state[1][index].astype("float32"))
+                layer["reserve"][: self.B] = self.chip.put(state[1][index].astype("float32"))
 
     def load_gradients(self, dy: np.ndarray, dstate: tuple[np.ndarray, ...]) -> None:
         """dy [T,B,H] of the last layer's h, and that of the last state, [L,B,H] each."""
@@ -67,7 +67,7 @@ class TensorLayers:
                 layer["dlast_c"][: self.B] = self.chip.put(dstate[1][index].astype("float32"))
 
     def forward(self) -> None:
-        """Fills every layer's gates, h and kept."""
+        """Fills every layer's gates, h and reserve."""
         x = self.x
         for layer in self.layers:
             layer["gates"].reshape(self.T * self.wide, -1)[:] = layer["bias"]
@@ -85,7 +85,7 @@ class TensorLayers:
         for index in reversed(range(len(self.layers))):
             layer = self.layers[index]
             layer["carry"][:] = layer["dlast_c"] if self.lstm else 0
-            names = ("backward", "gates", "h", "kept", "dy", "dlast", "carry", "dgates", "dgates_h")
+            names = ("backward", "gates", "h", "reserve", "dy", "dlast", "carry", "dgates", "dgates_h")
             self._launch("backward", layer, names)
             below = self.layers[index - 1]["h"][self.wide :] if index else self.x
             into = self.layers[index - 1]["dy"] if index else self.dx
@@ -107,16 +107,16 @@ class TensorLayers:
         y = self._steps(self._number(self.layers[-1]["h"]))[1:]
         ends = [np.stack([self._steps(self._number(layer["h"]))[-1] for layer in self.layers])]
         if self.lstm:
-            ends.append(np.stack([self._steps(self.chip.get(layer["kept"]))[-1] for layer in self.layers]))
+            ends.append(np.stack([self._steps(self.chip.get(layer["reserve"]))[-1] for layer in self.layers]))
         return y, tuple(ends)
 
     def gradients(self) -> tuple[np.ndarray, tuple[np.ndarray, ...], dict[str, np.ndarray]]:
         """dx [T,B,I], dstate, those of the parameters; float32."""
-        found, first = {}, []
+        gradients, first = {}, []
         for index, layer in enumerate(self.layers):
             for name in self.network.layer(index)._fields:
                 like = self.network.parameters[f"{name}_l{index}"]
-                found[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
+                gradients[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
             carry = self._steps(self.chip.get(layer["carry"]))[0]
             dh = self._steps(self._number(layer["dfirst"]))[0] + (carry if self.gru else 0)
             first.append((dh, carry)[: len(STATES[self.network.cell])])
@@ -124,7 +124,7 @@ class TensorLayers:
         return (
             self._steps(self._number(self.dx)),
             dfirst,
-            {name: found[name] for name in self.network.parameters},
+            {name: gradients[name] for name in self.network.parameters},
         )
 
     @property
@@ -134,7 +134,7 @@ class TensorLayers:
     def _layer(self, index: int) -> dict[str, Array]:
         """A layer's weights, and room for everything it makes."""
         parameters, H, rows = self.network.layer(index), self.shape.hidden, self.T * self.wide
-        wide, put, kept = len(parameters.bias_ih), self.chip.put, self.T + self.lstm
+        wide, put, steps = len(parameters.bias_ih), self.chip.put, self.T + self.lstm
         bias = parameters.bias_ih + parameters.bias_hh
         if self.gru:
             bias[2 * H :] = parameters.bias_ih[2 * H :]
@@ -155,7 +155,11 @@ class TensorLayers:
             "dy": self._numbers(rows, H),
         }
         layer |= {"h": self._numbers(rows + self.wide, H), "dfirst": self._numbers(self.wide, H)}
-        layer |= {"kept": floats(kept * self.wide), "carry": floats(self.wide), "dlast": floats(self.wide)}
+        layer |= {
+            "reserve": floats(steps * self.wide),
+            "carry": floats(self.wide),
+            "dlast": floats(self.wide),
+        }
         layer |= {"dweight_ih": self._numbers(wide, inputs), "dweight_hh": self._numbers(wide, H)}
         layer |= {"dbias_ih": self._numbers(1, wide), "dbias_hh": self._numbers(1, wide)}
         layer["dgates_h"] = self._numbers(rows, wide) if self.gru else layer["dgates"]

@@ -1,18 +1,18 @@
 """A cell's work for one unit of one sequence, forward and backward, as device functions of every kernel.
 
 All arrays are flat.  `gate` is the place of the unit's first gate in [T,B,G·H], the others lie H further on;
-`here` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that of
-the state after it; `row` is its place in [B,H].
+`before` is its place in [T,B,H], which in [T+1,B,H] is that of the state before the step; `after` is that
+of the state after it; `row` is its place in [B,H].
 
 Forward: sums [G] are the recurrent products; gates hold the input products with the biases, and are left
-holding the gates; kept is c [T+1,B,H] of an LSTM, the candidate's recurrent sum [T,B,H] of a GRU.
+holding the gates; reserve is c [T+1,B,H] of an LSTM, the candidate's recurrent sum [T,B,H] of a GRU.
 
 Backward: dh is all that arrives at h after the step.  carry [B,H] goes past the products to the step before:
-dc of an LSTM, dh∘z of a GRU.  dgates and sent [T,B,G·H] get the gradients of the gates, on their way to the
-inputs and to the recurrent product; they differ where a GRU resets after it, and are one array elsewhere.
+dc of an LSTM, dh∘z of a GRU.  dgates and dgates_u [T,B,G·H] get the gradients of the gates, for the inputs
+and for the recurrent product; they differ where a GRU resets after it, and are one array elsewhere.
 
 A GRU that resets before its product has two products a step, the second of r∘h, which waits for r: its work
-falls into two halves each way.  kept is r∘h [T,B,H], carry dh∘z + d(r∘h)∘r.
+falls into two halves each way.  reserve is r∘h [T,B,H], carry dh∘z + d(r∘h)∘r.
 """
 
 import math
@@ -28,17 +28,17 @@ from rnnlab import cuda
 class Pointwise(NamedTuple):
     """The two device functions of a cell with one product a step."""
 
-    forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, here, after, kept)
-    backward: Callable  # (dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent)
+    forward: Callable  # (sums, gates, gate, H, inner_bias, unit, h, before, after, reserve)
+    backward: Callable  # (dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u)
 
 
 class ResetBefore(NamedTuple):
     """The four device functions of a GRU that resets before its product, in the order of their use."""
 
-    reset: Callable  # (sums, gates, gate, H, h, here, kept), sums of r and z
-    forward: Callable  # (sums, gates, gate, H, h, here, after), the sum of n
-    backward: Callable  # (dh, gates, gate, H, h, here, carry, row, dgates), those of z and n
-    reset_backward: Callable  # (dreset, gates, gate, h, here, carry, row, dgates), with d(r∘h) that of r
+    reset: Callable  # (sums, gates, gate, H, h, before, reserve), sums of r and z
+    forward: Callable  # (sums, gates, gate, H, h, before, after), the sum of n
+    backward: Callable  # (dh, gates, gate, H, h, before, carry, row, dgates), those of z and n
+    reset_backward: Callable  # (dreset, gates, gate, h, before, carry, row, dgates), with d(r∘h) that of r
 
 
 @cache
@@ -51,11 +51,11 @@ def _rnn_tanh(number: type) -> Pointwise:
     one = number(1)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
         h[after] = math.tanh(gates[gate] + sums[0])
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
         dgates[gate] = dh * (one - h[after] * h[after])
 
     return Pointwise(forward, backward)
@@ -65,11 +65,11 @@ def _rnn_relu(number: type) -> Pointwise:
     zero = number(0)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
         h[after] = max(gates[gate] + sums[0], zero)
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
         dgates[gate] = dh if h[after] > zero else zero
 
     return Pointwise(forward, backward)
@@ -79,23 +79,23 @@ def _lstm(number: type) -> Pointwise:
     one, half = number(1), number(0.5)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
         i = half * math.tanh(half * (gates[gate] + sums[0])) + half
         f = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
         n = math.tanh(gates[gate + 2 * H] + sums[2])
         o = half * math.tanh(half * (gates[gate + 3 * H] + sums[3])) + half
-        c = f * kept[here] + i * n
-        kept[after] = c
+        c = f * reserve[before] + i * n
+        reserve[after] = c
         h[after] = o * math.tanh(c)
         gates[gate], gates[gate + H], gates[gate + 2 * H], gates[gate + 3 * H] = i, f, n, o
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
         i, f, n, o = gates[gate], gates[gate + H], gates[gate + 2 * H], gates[gate + 3 * H]
-        tanh_c = math.tanh(kept[after])
+        tanh_c = math.tanh(reserve[after])
         dc = carry[row] + dh * o * (one - tanh_c * tanh_c)
         dgates[gate] = dc * n * i * (one - i)
-        dgates[gate + H] = dc * kept[here] * f * (one - f)
+        dgates[gate + H] = dc * reserve[before] * f * (one - f)
         dgates[gate + 2 * H] = dc * i * (one - n * n)
         dgates[gate + 3 * H] = dh * tanh_c * o * (one - o)
         carry[row] = dc * f
@@ -108,23 +108,23 @@ def _gru(number: type) -> Pointwise:
     one, half = number(1), number(0.5)
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, inner_bias, unit, h, here, after, kept):
+    def forward(sums, gates, gate, H, inner_bias, unit, h, before, after, reserve):
         r = half * math.tanh(half * (gates[gate] + sums[0])) + half
         z = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
         inner = sums[2] + inner_bias[unit]
         n = math.tanh(gates[gate + 2 * H] + r * inner)
-        kept[here] = inner
-        h[after] = (one - z) * n + z * h[here]
+        reserve[before] = inner
+        h[after] = (one - z) * n + z * h[before]
         gates[gate], gates[gate + H], gates[gate + 2 * H] = r, z, n
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, here, after, kept, carry, row, dgates, sent):
+    def backward(dh, gates, gate, H, h, before, after, reserve, carry, row, dgates, dgates_u):
         r, z, n = gates[gate], gates[gate + H], gates[gate + 2 * H]
         dn = dh * (one - z) * (one - n * n)
-        dz = dh * (h[here] - n) * z * (one - z)
-        dr = dn * kept[here] * r * (one - r)
+        dz = dh * (h[before] - n) * z * (one - z)
+        dr = dn * reserve[before] * r * (one - r)
         dgates[gate], dgates[gate + H], dgates[gate + 2 * H] = dr, dz, dn
-        sent[gate], sent[gate + H], sent[gate + 2 * H] = dr, dz, dn * r
+        dgates_u[gate], dgates_u[gate + H], dgates_u[gate + 2 * H] = dr, dz, dn * r
         carry[row] = dh * z
 
     return Pointwise(forward, backward)
@@ -141,16 +141,16 @@ def _reset_before_forward(number: type) -> tuple[Callable, Callable]:
     one, half = number(1), number(0.5)
 
     @cuda.jit(device=True)
-    def reset(sums, gates, gate, H, h, here, kept):
+    def reset(sums, gates, gate, H, h, before, reserve):
         r = half * math.tanh(half * (gates[gate] + sums[0])) + half
         gates[gate] = r
         gates[gate + H] = half * math.tanh(half * (gates[gate + H] + sums[1])) + half
-        kept[here] = r * h[here]
+        reserve[before] = r * h[before]
 
     @cuda.jit(device=True)
-    def forward(sums, gates, gate, H, h, here, after):
+    def forward(sums, gates, gate, H, h, before, after):
         z, n = gates[gate + H], math.tanh(gates[gate + 2 * H] + sums[2])
-        h[after] = (one - z) * n + z * h[here]
+        h[after] = (one - z) * n + z * h[before]
         gates[gate + 2 * H] = n
 
     return reset, forward
@@ -160,16 +160,16 @@ def _reset_before_backward(number: type) -> tuple[Callable, Callable]:
     one = number(1)
 
     @cuda.jit(device=True)
-    def backward(dh, gates, gate, H, h, here, carry, row, dgates):
+    def backward(dh, gates, gate, H, h, before, carry, row, dgates):
         z, n = gates[gate + H], gates[gate + 2 * H]
-        dgates[gate + H] = dh * (h[here] - n) * z * (one - z)
+        dgates[gate + H] = dh * (h[before] - n) * z * (one - z)
         dgates[gate + 2 * H] = dh * (one - z) * (one - n * n)
         carry[row] = dh * z
 
     @cuda.jit(device=True)
-    def reset_backward(dreset, gates, gate, h, here, carry, row, dgates):
+    def reset_backward(dreset, gates, gate, h, before, carry, row, dgates):
         r = gates[gate]
-        dgates[gate] = dreset * h[here] * r * (one - r)
+        dgates[gate] = dreset * h[before] * r * (one - r)
         carry[row] += dreset * r
 
     return backward, reset_backward

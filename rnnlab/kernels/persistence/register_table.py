@@ -56,7 +56,7 @@ def shapes() -> Iterator[tuple[str, Shape]]:
 
 
 def lines(arch: str, shape: Shape) -> list[str]:
-    """Of the table, one for each direction."""
+    """Lines of the table, one for each direction."""
     table_rows, report = [], compile_report(shape.source, arch=arch, options=shape.options)
     for direction in DIRECTIONS:
         compiled, launch = report[f"persistent_{direction}", arch], shape.launch(direction, 8)

@@ -131,12 +131,12 @@ class ClusterShape(Shape):
 
     @property
     def units(self) -> int:
-        """Of a block."""
+        """Units of a block."""
         return self.hidden // self.cluster
 
     @property
     def warps(self) -> int:
-        """Of a block."""
+        """Warps of a block."""
         return self.units // self.tile_units
 
     def launch(self, direction: str, B: int) -> Launch:
@@ -166,14 +166,14 @@ def grid_shape(cell: str, hidden: int, precision: str, B: int, device: Device) -
     units, away = [], []
     for step, count in ((shape.tile_units, pairs), (16, shape.gates * pairs)):
         least = -(-hidden // device.multiprocessors)
-        found = [u for u in range(step, hidden + 1, step) if hidden % u == 0 and u >= least]
-        units.append(found[0])
-        near = max(1, NEAR[device.compute_capability[0]] // (8 * (found[0] // step)))
+        fewest = next(u for u in range(step, hidden + 1, step) if hidden % u == 0 and u >= least)
+        units.append(fewest)
+        near = max(1, NEAR[device.compute_capability[0]] // (8 * (fewest // step)))
         away.append(max(0, count // warps - near))
     for chunk in range(min(MOST_TILES, -(-B // SEQUENCES)), 0, -1):
-        found = GridShape(cell, hidden, precision, warps, tuple(units), tuple(away), chunk)
-        if all(found.launch(way, 8).shared <= device.shared_per_block_most for way in DIRECTIONS):
-            return found
+        shape = GridShape(cell, hidden, precision, warps, tuple(units), tuple(away), chunk)
+        if all(shape.launch(way, 8).shared <= device.shared_per_block_most for way in DIRECTIONS):
+            return shape
     raise ValueError(
         f"{hidden} units of {cell} in {precision} do not stay on the {device.multiprocessors} "
         f"multiprocessors of {device.name}: take fewer units, or graph_replay"
@@ -187,11 +187,11 @@ def cluster_shape(cell: str, hidden: int, precision: str, device: Device) -> Clu
         raise ValueError("the cluster kernel multiplies 16-bit numbers; for float32 take the grid kernel")
     step = Shape(cell, hidden, precision).tile_units
     room = min(MOST_CLUSTER, device.multiprocessors)  # a slice of a GPU may have fewer
-    for cluster in (each for each in (1, 2, 4, 8, 16) if each <= room):
-        found = ClusterShape(cell, hidden, precision, cluster)
+    for cluster in (size for size in (1, 2, 4, 8, 16) if size <= room):
+        shape = ClusterShape(cell, hidden, precision, cluster)
         whole = hidden % 32 == 0 and hidden % (cluster * step) == 0
-        if whole and found.warps <= 8 and hidden // 4 <= NEAR[9]:
-            return found
+        if whole and shape.warps <= 8 and hidden // 4 <= NEAR[9]:
+            return shape
     raise ValueError(
         f"{hidden} units of {cell} do not stay in the registers of {room} blocks of 8 warps with "
         f"whole tiles of {step} units: take up to 512, in multiples of 32, or the grid kernel"
@@ -204,7 +204,7 @@ def _check(cell: str, precision: str, device: Device, least: tuple[int, int]) ->
     if cell not in CELLS:
         raise ValueError(f"the kernels know {', '.join(CELLS)}, not {cell}")
     if device.compute_capability < least:
-        have, need = (".".join(map(str, each)) for each in (device.compute_capability, least))
+        have, need = (".".join(map(str, version)) for version in (device.compute_capability, least))
         raise ValueError(f"{device.name} has compute capability {have}; the kernel needs {need}")
 
 

@@ -1,4 +1,4 @@
-"""Who keeps which weights: each warp whole units, so that a unit's gates meet in one place.
+"""Weights of each thread: a warp has whole units, so that all gates of a unit are in one place.
 
 A warp has U units and all G gates of each; its 32 lanes share the H columns out, lane l has columns l, l +
 32, ….  So a thread keeps G·U·⌈H/32⌉ numbers, forward (rows of its units) and backward (columns) alike.
@@ -23,17 +23,17 @@ class Tiles:
 
     @property
     def columns(self) -> int:
-        """Of a lane."""
+        """Columns of the weights that a lane holds."""
         return -(-self.hidden // LANES)
 
     @property
     def weights(self) -> int:
-        """Of a thread."""
+        """Weights that a thread holds."""
         return self.gates * self.units * self.columns
 
     @property
     def threads(self) -> int:
-        """Of a block."""
+        """Threads of a block."""
         return LANES * self.warps
 
     @property
@@ -50,18 +50,19 @@ class Tiles:
 
 
 def tiles_for(gates: int, hidden: int, multiprocessors: int, major: int = 9) -> Tiles:
-    """As few units a warp as one block on each multiprocessor allows; major is the architecture's, 9 of
-    sm_90.
+    """Tiles with the fewest units a warp that one block on each multiprocessor allows.
+
+    `major` is the architecture's number, 9 for sm_90.
 
     Raises ValueError if a thread would keep more weights than stay in its registers.
     """
     warps = 1 if hidden < NARROW else WARPS
     units, most = max(1, -(-hidden // (warps * multiprocessors))), MOST_WEIGHTS.get(major, 0)
-    found = Tiles(gates, hidden, units, warps)
-    if found.weights > most:
+    tiles = Tiles(gates, hidden, units, warps)
+    if tiles.weights > most:
         raise ValueError(
             f"{gates} gates of {hidden} units do not stay in the registers of {multiprocessors} "
-            f"multiprocessors: a thread would keep {found.weights} weights, {most} fit; take fewer "
+            f"multiprocessors: a thread would keep {tiles.weights} weights, {most} fit; take fewer "
             "units, or graph_replay, which reads the weights at every step"
         )
-    return found
+    return tiles

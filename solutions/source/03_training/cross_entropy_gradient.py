@@ -48,16 +48,16 @@ check(cross_entropy_gradient)
 # +
 
 # %% [mistake] averages over the steps only
-# - (T * B)
-# + T
+# - / (T * B)
+# + / T
 
 # %% [mistake] averages over the sequences only
-# - (T * B)
-# + B
+# - / (T * B)
+# + / B
 
 # %% [mistake] divides by the number of classes too
-# - (T * B)
-# + (T * B * O)
+# - / (T * B)
+# + / (T * B * O)
 
 # %% [mistake] turns the sign round
 # - probabilities - one_hot
@@ -106,3 +106,43 @@ def cross_entropy_gradient(logits, target):
     p = np.exp(log_p)
     hit = np.arange(logits.shape[-1]) == target[..., None]
     return np.where(hit, p - 1, p) / target.size
+
+# %% [variant] mean=sequences
+# - is the mean, over
+# - all T·B guesses, of $-\log p$
+# + is the sum over the T steps
+# + of the mean, over the B sequences, of $-\log p$
+# - of the mean cross-entropy of logits
+# + of the cross-entropy of logits
+# - The loss is a mean over T·B guesses, so each guess has 1/(T·B) of it.
+# + The loss is a sum over steps of means over B sequences, so each guess has 1/B of it.
+# - Difference, over T·B.
+# + Difference, over B.
+# - / (T * B)
+# + / B
+# - / B
+# + / (T * B)
+# - averages over the sequences only
+# + averages over the steps too
+# - / target.size
+# + / target.shape[1]
+
+# %% [variant] mean=steps
+# - is the mean, over
+# - all T·B guesses, of $-\log p$
+# + is the sum over the B sequences
+# + of the mean, over the T steps, of $-\log p$
+# - of the mean cross-entropy of logits
+# + of the cross-entropy of logits
+# - The loss is a mean over T·B guesses, so each guess has 1/(T·B) of it.
+# + The loss is a sum over sequences of means over T steps, so each guess has 1/T of it.
+# - Difference, over T·B.
+# + Difference, over T.
+# - / (T * B)
+# + / T
+# - / T
+# + / (T * B)
+# - averages over the steps only
+# + averages over the sequences too
+# - / target.size
+# + / target.shape[0]

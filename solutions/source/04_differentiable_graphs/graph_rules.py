@@ -54,7 +54,7 @@ check(graph_rules)
 # %% [hint]
 # Sum and copy are each other's mirror image: a sum sends d to both inputs as it is, a copy adds up what comes from
 # its two readers. A factor's gradient is d times the other factor; in a matrix product, keep the order and transpose
-# the factor you go round, so that the shapes fit. A bias was used by every row, so all rows' gradients meet in it.
+# the factor you go round, so that the shapes fit. A bias was used by every row, so all rows' gradients are added in it.
 
 # %% [hint]
 # times: `d * b, d * a`. product: `d @ b.T, a.T @ d`. bias: `d, d.sum(axis=0)`. tanh: d times 1 − output². sigmoid: d

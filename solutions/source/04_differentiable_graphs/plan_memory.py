@@ -33,7 +33,7 @@ check(plan_memory)
 
 # %% [hint]
 # With n wires there are 2ⁿ plans: each wire is saved or not. One step of a cell has few wires, so look at every plan.
-# No cleverness is asked for, and a clever choice that takes one wire after the other misses plans where two wires are
+# No cleverness is needed, and a clever choice that takes one wire after the other misses plans where two wires are
 # worth something only together.
 
 # %% [hint]

@@ -86,3 +86,15 @@ def amdahl_limit(serial, shared, meeting, threads):
     times = serial + shared / n + meeting * (n - 1)
     best = int(np.argmin(times))
     return int(n[best]), float(times[0] / times[best]), (serial + shared) / serial
+
+# %% [variant] meetings=pairs
+# - each thread beyond the first costs `meeting` seconds
+# + each pair of threads costs `meeting` seconds
+# - n − 1 times the price of a meeting
+# + n·(n − 1)/2 times the price of a meeting
+# - meeting * (n - 1)
+# + meeting * n * (n - 1) / 2
+# - meeting * n
+# + meeting * n * (n + 1) / 2
+# - (n - 1) * meeting
+# + n * (n - 1) / 2 * meeting

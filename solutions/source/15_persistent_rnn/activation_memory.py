@@ -87,3 +87,23 @@ def activation_memory(T, B, H, itemsize, memory):
     while memory >= states + 6 * H * H * itemsize:
         memory, layers = memory - states - 6 * H * H * itemsize, layers + 1
     return states, layers
+
+# %% [variant] optimiser=adam
+# - each weight also has a gradient and a momentum.
+# + each weight also has a gradient and the two running means of Adam.
+# - weights, gradients and momenta,
+# + weights, gradients and running means,
+# - each its gradient and the optimiser's momentum
+# + each its gradient and the optimiser's two running means
+# - three times two times H² numbers
+# + four times two times H² numbers
+# - 3 * 2 * H * H
+# + 4 * 2 * H * H
+# - 3 * H * H
+# + 4 * H * H
+# - 3 * 2 * B * H * H
+# + 4 * 2 * B * H * H
+# - 6 * itemsize * H**2
+# + 8 * itemsize * H**2
+# - 6 * H * H * itemsize
+# + 8 * H * H * itemsize

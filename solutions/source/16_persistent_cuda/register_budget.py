@@ -114,3 +114,9 @@ def register_budget(gates, H, itemsize, blocks, warps, beside):
         words += 8
     room = np.minimum(255, 65536 // (32 * warps))
     return words, int(room), bool(room - beside >= words)
+
+# %% [variant] registers=32768
+# - 65 536 registers
+# + 32 768 registers
+# - 65536
+# + 32768
