@@ -32,10 +32,10 @@ def check(function: Callable) -> Verdict:
 
 def _judged(exercise: Exercise, function: Callable) -> Verdict:
     """The verdict that a grade would give, on the function as it stands in this notebook."""
-    from rnnlab.grading.kernel_source import refuse_a_function  # loads what a command's help does not need
-
     try:
         if exercise.is_kernel:
+            from rnnlab.grading.kernel_source import refuse_a_function  # loads what browsers have not
+
             refuse_a_function(function)
         return judge(exercise, InProcess(function, exercise.name), secrets.randbits(64))
     except Stopped as stopped:
@@ -104,7 +104,8 @@ def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
 def _exercise_name(function: Callable) -> str | None:
     """The exercise whose name a function has in the notebook: a lambda or a partial has none itself."""
     names = [name for name, value in vars(sys.modules["__main__"]).items() if value is function]
-    return next((exercise.name for _, exercise in checks.every() if exercise.name in names), None)
+    known = (name for lesson in checks.LESSONS for name in checks.catalogue(lesson))  # loads no packages
+    return next((name for name in known if name in names), None)
 
 
 def _code(function: Callable) -> object:
