@@ -125,3 +125,66 @@ def end_without_a_word(comm):
     if comm.Get_rank() == 1:
         os._exit(5)
     comm.Barrier()
+
+
+class OneRankOverflows:
+    """A rung whose gradient is not finite on rank 1."""
+
+    forward = staticmethod(one_big_gemm.forward)
+
+    @staticmethod
+    def backward(network, saved, dy, dstate):
+        dx, dstate, gradients = one_big_gemm.backward(network, saved, dy, dstate)
+        if MPI.COMM_WORLD.Get_rank() == 1:
+            gradients["bias_hh_l0"] = gradients["bias_hh_l0"] * np.inf
+        return dx, dstate, gradients
+
+
+def words_of(error_type, function):
+    """The message that function raises on this rank, as an array."""
+    try:
+        function()
+    except error_type as error:
+        return np.array(str(error))
+    return np.array("no error")
+
+
+def refuse(comm, folder):
+    """What each rank says of ranks that disagree, of files that are in the way, and of a full disk."""
+    import dataclasses
+    import resource
+    from pathlib import Path
+
+    import rnnlab
+    from rnnlab.scaling.settings import Settings
+    from rnnlab.scaling.train import Run, begin, train
+
+    rank, folder = comm.Get_rank(), Path(str(folder))
+    settings = Settings(task_options={"steps": 6}, ranks=2, hidden_size=5, steps=4, batch=5)
+    pen, notes = Pen(None, rank), []
+    run = lambda settings: train(comm, settings, pen, notes.append)
+    words = {"ranks": words_of(ValueError, lambda: run(dataclasses.replace(settings, ranks=3)))}
+    words["shapes"] = words_of(ValueError, lambda: run(dataclasses.replace(settings, hidden_size=5 + rank)))
+    version, rnnlab.__version__ = rnnlab.__version__, f"{rnnlab.__version__}.{rank}"
+    words["versions"] = words_of(ValueError, lambda: run(settings))
+    rnnlab.__version__ = version
+
+    saved = dataclasses.replace(settings, checkpoint=str(folder / "c"), every=2)
+    run(saved)
+    words["in the way"] = words_of(ValueError, lambda: run(saved))
+    resumed = dataclasses.replace(saved, resume=True)
+    words["network"] = words_of(ValueError, lambda: run(dataclasses.replace(resumed, hidden_size=6)))
+    words["missing"] = words_of(
+        ValueError, lambda: run(dataclasses.replace(resumed, checkpoint=str(folder / "no")))
+    )
+    if rank == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
+    words["disk"] = words_of(OSError, lambda: run(dataclasses.replace(resumed, steps=8)))
+    if rank == 0:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+
+    recipe = dataclasses.replace(settings.recipe(), rung=OneRankOverflows)
+    team = Team(comm, MpiSums(comm), settings.shares, pen)
+    start = begin(settings, recipe.start(settings.model()), recipe, notes.append)
+    words["overflow"] = words_of(FloatingPointError, Run(settings, recipe, team, notes.append, start).advance)
+    return words

@@ -28,7 +28,6 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     ):
         train.add_argument(f"--{name}", type=int, default=default, metavar="N", help=f"{what} ({default})")
     train.add_argument("--chunk", type=int, metavar="T", help="time steps of truncated back-propagation")
-    train.add_argument("--dtype", default="float32", help="float32 or float64")
     train.add_argument("--optimiser", default="adam", help="adam or sgd")
     train.add_argument("--learning-rate", type=float, default=1e-2, metavar="X")
     train.add_argument("--momentum", type=float, default=0.0, metavar="X", help="of sgd")
@@ -71,7 +70,7 @@ def _train(chosen: argparse.Namespace) -> int:
 def _settings(chosen: argparse.Namespace):
     from rnnlab.scaling.settings import Settings
 
-    same = "task ranks cell hidden_size layers dtype steps batch seed optimiser learning_rate momentum chunk"
+    same = "task ranks cell hidden_size layers steps batch seed optimiser learning_rate momentum chunk"
     same += " clip rung checkpoint resume every engine survive"
     return Settings(
         task_options=dict(map(_option, chosen.options)),

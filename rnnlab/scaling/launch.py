@@ -140,13 +140,15 @@ class Launch:
 
     def end(self) -> None:
         """End mpiexec and all ranks, whatever they do."""
-        for process in [*self._children(), *map(_process, self.board.read()["process"])]:
-            # a number of the board may long be another process's: the ranks are younger than their mpiexec
-            if process is not None and process.create_time() >= self.begin:
-                with suppress(psutil.NoSuchProcess):
+        processes = [*self._children(), *filter(None, map(_process, self.board.read()["process"]))]
+        for process in processes:
+            with suppress(psutil.NoSuchProcess):
+                # a number of the board may be another process's by now: ranks are younger than their mpiexec
+                if process.create_time() >= self.begin:
                     process.kill()
         self.process.kill()
         self.process.wait()
+        psutil.wait_procs(processes, timeout=GRACE)
         shutil.rmtree(self.shared, ignore_errors=True)
 
     def _mpiexec(self) -> list[str]:

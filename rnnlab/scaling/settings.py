@@ -34,7 +34,6 @@ class Settings:
     cell: str = "gru"
     hidden_size: int = 32
     layers: int = 1
-    dtype: str = "float32"
     steps: int = 200
     batch: int = 32
     seed: int = 0
@@ -87,7 +86,7 @@ class Settings:
 
     def model(self) -> Model:
         """The untrained model, equal on every rank."""
-        task, sizes = self.of_task(), {"layers": self.layers, "dtype": self.dtype, "seed": self.seed}
+        task, sizes = self.of_task(), {"layers": self.layers, "seed": self.seed}
         return Model.create(self.cell, task.input_size, self.hidden_size, task.output_size, **sizes)
 
     def recipe(self) -> Recipe:
