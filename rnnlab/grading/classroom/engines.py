@@ -20,6 +20,7 @@ from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import MEMORY
 
 AHEAD = 4  # jobs for each worker of a cluster that are sent before the first has ended
+PATIENCE = 20  # seconds for a scheduler to answer, and for its first worker to come
 HOLDS = MEMORY + (512 << 20)  # bytes for an answer at its limit and its judge
 
 Graded = tuple[dict, dict | BaseException]
@@ -40,12 +41,12 @@ def local(count: int) -> Engine:
     return lambda jobs: _locally(list(jobs), count)
 
 
-def _locally(jobs: list[dict], count: int) -> Iterator[Graded]:
+def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -> Iterator[Graded]:
     waiting: queue.SimpleQueue = queue.SimpleQueue()
     ready: queue.SimpleQueue = queue.SimpleQueue()
     for job in jobs:
         waiting.put(job)
-    judges = [Judge() for _ in range(min(count, len(jobs)))]
+    judges = [judge() for _ in range(min(count, len(jobs)))]
     threads = [threading.Thread(target=_work, args=(judge, waiting, ready), daemon=True) for judge in judges]
     for thread in threads:
         thread.start()
@@ -86,12 +87,15 @@ def dask(address: str) -> Engine:
     except ImportError:
         raise Unusable("--engine dask needs Dask: pip install 'rnnlab[cluster]'") from None
     try:
-        client = Client(address, timeout=20)
+        client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise Unusable(f"no Dask scheduler answers at {address}: {error}") from None
-    if not client.scheduler_info()["workers"]:
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
         client.close()
-        raise Unusable(f"the Dask scheduler at {address} has no workers: start some, then grade.")
+        sentence = f"the Dask scheduler at {address} has no workers: start some, then grade."
+        raise Unusable(sentence) from None
     return lambda jobs: _on_cluster(client, jobs)
 
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 
 from rnnlab import checks
@@ -20,6 +21,7 @@ from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import CHECKOUT, ONE_THREAD
 from rnnlab.grading.verdict import Status, Verdict
 
+PROGRAM = sys.executable, "-P", "-m", "rnnlab.grading.classroom.judge_process"
 TRIES = 2  # judges that an exercise may lose
 READING = 600.0  # seconds until the first word on a submission: imports, and reading the notebook
 LOST = "Its judge was killed or hung {count} times: not graded."
@@ -33,7 +35,8 @@ class Lost(Exception):
 class Judge:
     """One process that grades submissions, one after another. To be used in a `with`."""
 
-    def __init__(self) -> None:
+    def __init__(self, program: Sequence[str] = PROGRAM) -> None:
+        self.program = program
         self.process: subprocess.Popen | None = None
         self.is_closed = False
         self._unread = b""
@@ -134,7 +137,7 @@ class Judge:
             raise Lost("closed")
         path = os.pathsep.join(filter(None, [str(CHECKOUT), os.environ.get("PYTHONPATH")]))
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "rnnlab.grading.classroom.judge_process"],
+            self.program,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | dict.fromkeys(ONE_THREAD, "1") | {"PYTHONPATH": path},
