@@ -38,6 +38,7 @@ class Plan:
 def plan(folder: Path, plain: bool = False) -> Plan:
     """What of a class is graded, and the jobs for the rest. Raises Unusable where nothing is there."""
     counting = submissions.graded(submissions.load(folder))
+    counting.sort(key=lambda entry: entry.lesson)  # a judge keeps what it has computed for a lesson
     if not counting:
         raise Unusable(
             f"{folder} has no submission to grade; its submissions.jsonl gives each file's reason."
@@ -63,7 +64,7 @@ def job_of(folder: Path, entry: Submission, key: bytes, variants: list[str], pla
         "lesson": lesson,
         "submission": digest,
         "path": str((folder / entry.file).absolute()),
-        "seed": keys.seed(key, lesson, student, digest),
+        "seed": keys.seed(key, lesson, entry.attempt),
         "token": keys.token(key, "variant", lesson, student) if lesson in variants else None,
         "grader": versions.grader_digest(lesson),
         "plain": plain,
