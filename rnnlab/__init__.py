@@ -55,6 +55,7 @@ Words, one for one thing, in code, messages, lessons and exercises:
   mutant          an answer with one known mistake, which a check must refuse
   operation       one launch in a plan
   oracle          the reference in float64, with which tests compare
+  panel           neighbouring columns of a matrix, copied so that they lie row after row
   pass            a function from plan to plan; also one way through data: forward, backward, over memory
   persistent      of a kernel: it runs for a whole sequence and holds the weights in registers
   plan            the operations of a pass through a network, in issue order
@@ -66,6 +67,7 @@ Words, one for one thing, in code, messages, lessons and exercises:
   roofline        attainable FLOP/s from peak and bandwidth
   saved           what the forward pass hands to the backward pass
   schedule        when and where operations run, apart from what they compute
+  spill           a value that finds no register and goes to memory
   stage           a rung that is a list of passes over a plan
   state           h of all layers, an LSTM's h and c: tuples of [L,B,H]
   stream          a queue of launches that run one after another

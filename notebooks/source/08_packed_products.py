@@ -389,34 +389,26 @@ print("ours over NumPy:", words)
 #
 # ## 9 · In a network
 #
-# The ladder's rung `packed_weights` is built from these parts, with edges, gates, gradients and all cells. It packs once a pass, and computes the gates while a tile is still near. Its first call compiles for some seconds. **Predict:** by what factor is its training step faster than that of `numba_parallel`, which leaves its products to a BLAS?
+# The ladder's rung `packed_weights` is built from these parts, with edges, gates, gradients and all cells. It packs once a pass, and computes the gates while a tile is still near. Its first call compiles for some seconds. **Predict:** by what factor is its forward pass faster than that of `numba_parallel`, which leaves its products to a BLAS?
 
 # %%
 from rnnlab.ladder import numba_parallel, packed_weights
 from rnnlab.network import Network
 
 my_guess = 1.5
-T, B, H = 20, 32, 256
-network = Network.create("lstm", H, H, seed=0)
-x, dy = (rng.normal(size=(T, B, H)).astype("float32") for _ in range(2))
-
-
-def training_step(rung):
-    y, _, saved = rung.forward(network, x, None)
-    return y, rung.backward(network, saved, dy)
-
-
+network = Network.create("lstm", 256, 256, seed=0)
+x = rng.normal(size=(20, 32, 256)).astype("float32")
 rungs = {"numba_parallel": numba_parallel, "packed_weights": packed_weights}
-times = take_turns({name: partial(training_step, rung) for name, rung in rungs.items()}, 9)
+times = take_turns({name: partial(rung.forward, network, x, None) for name, rung in rungs.items()}, 9)
 for name, timing in times.items():
     print(f"{name:15} {1e3 * timing.median:7.2f} ms")
 slow, fast = (times[name].median for name in rungs)
-results = [training_step(rung)[0] for rung in rungs.values()]
 print(f"factor {slow / fast:.2f}; you guessed {my_guess}. {disturbance(times)}")
-print("same outputs:", np.allclose(*results, atol=1e-5))
+outputs = [rung.forward(network, x, None)[0] for rung in rungs.values()]
+print("same outputs:", np.allclose(*outputs, atol=1e-5))
 
 # %% [markdown]
-# What stays is the bound of the arithmetic: no order of loops computes a multiply-add twice as fast as the core begins it. [docs/performance.md](../docs/performance.md) compares this rung with PyTorch, JAX and PyTensor, shape by shape, and says what bounds each of them.
+# What stays is the bound of the arithmetic: no order of loops computes a multiply-add twice as fast as the core begins it. [docs/performance.md](../docs/performance.md) compares the training step of this rung with PyTorch, JAX and PyTensor, shape by shape, and says what bounds each of them.
 #
 # ## Recap
 

@@ -29,8 +29,9 @@ print(panels.shape, "same gates:", np.allclose(gates, (h @ weight.T).reshape(3, 
 # Your tiles for the vector registers of three kinds of processors, if each begins two multiply-adds and two loads in a cycle, with a latency of 4 cycles:
 
 # %%
+choose = use(choose_tile)
 for name, registers in (("SSE, AVX2", 16), ("AVX-512, NEON", 32), ("twice as many", 64)):
-    tiles = {B: use(choose_tile)(B, registers, 4, 2, 2) for B in (1, 4, 16, 64)}
+    tiles = {B: choose(B, registers, 4, 2, 2) for B in (1, 4, 16, 64)}
     print(f"{name:14}", ", ".join(f"B = {B}: {r} × {v}" for B, (r, v) in tiles.items()))
 
 # %% [exercise] tiled_product
@@ -60,8 +61,9 @@ print("same product:", np.allclose(product, a @ weights))
 # An LSTM of 512 units on two cores with 2 MB of cache each. The rates are invented round numbers: 100 000 multiply-adds and 20 000 bytes in a µs.
 
 # %%
+split = use(split_work)
 for barrier in (1, 20):
-    ways = {B: use(split_work)(B, 512, 4, 2, 2 * 2**20, 1e5, 2e4, barrier) for B in (1, 8, 64)}
+    ways = {B: split(B, 512, 4, 2, 2 * 2**20, 1e5, 2e4, barrier) for B in (1, 8, 64)}
     print(f"barrier {barrier:2} µs:", ", ".join(f"B = {B}: {way}, {us:.0f} µs" for B, (way, us) in ways.items()))
 
 # %%
