@@ -1,6 +1,11 @@
 """Programs that tests run on real ranks, through rnnlab.scaling.call: each gets a communicator of MPI."""
 
 import itertools
+import sys
+import time
+from contextlib import nullcontext
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 from mpi4py import MPI
@@ -10,6 +15,7 @@ from rnnlab.compare import relative_error
 from rnnlab.ladder import one_big_gemm
 from rnnlab.scaling.all_reduce import average_gradients, ring_all_reduce
 from rnnlab.scaling.board import Pen
+from rnnlab.scaling.nccl import NcclSums
 from rnnlab.scaling.sums import MpiSums
 from rnnlab.scaling.team import Team
 from rnnlab.training import Model, cross_entropy, loss_and_gradients, mse
@@ -19,6 +25,7 @@ T, B, O = 5, 7, 3
 SPLITS = [(7,), (3, 4), (1, 6), (0, 7), (2, 2, 3), (1, 5, 1), (2, 2, 2, 1), (4, 1, 0, 2)]
 WEIGHTS = [np.ones(T), np.array([0.0, 1, 2, 0, 0])]  # the second one ends before the last chunk
 KINDS = [("rnn_tanh", 1, None, mse), ("gru", 2, 2, cross_entropy), ("lstm", 3, 3, mse)]
+ENGINES = (MpiSums, partial(MpiSums, background=False), lambda comm: NcclSums(StandIn.install(comm)))
 
 
 def problem(cell, layers, loss, dtype, weight):
@@ -28,6 +35,45 @@ def problem(cell, layers, loss, dtype, weight):
     if loss is cross_entropy:
         target = rng.integers(0, O, (T, B))
     return Model.create(cell, 2, 6, O, layers=layers, dtype=dtype, seed=1), Batch(x, target, weight)
+
+
+class StandIn(SimpleNamespace):
+    """A stand-in for CuPy with as much as rnnlab.scaling.nccl needs: GPUs in name, sums by MPI."""
+
+    @classmethod
+    def install(cls, comm):
+        """Put it where `import cupy` finds it; sums go over comm."""
+        arrays = {}
+
+        def asarray(array):
+            pointer = len(arrays) + 1
+            arrays[pointer] = array.copy()
+            data, get = SimpleNamespace(ptr=pointer), lambda stream: arrays[pointer]
+            return SimpleNamespace(data=data, size=array.size, dtype=array.dtype, get=get)
+
+        def all_reduce(send, receive, size, kind, operation, stream):
+            assert (send, size, kind) == (receive, arrays[send].size, arrays[send].dtype.itemsize)
+            comm.Allreduce(MPI.IN_PLACE, arrays[receive])
+
+        event = lambda: SimpleNamespace(moment=time.perf_counter(), synchronize=lambda: None)
+        stream = lambda **options: Stream(enter_result=None, ptr=7, record=event, synchronize=lambda: None)
+        nccl = SimpleNamespace(NCCL_FLOAT32=4, NCCL_FLOAT64=8, NCCL_SUM=0, get_unique_id=lambda: (1, 2))
+        nccl.NcclCommunicator = lambda size, identifier, rank: SimpleNamespace(
+            allReduce=all_reduce, destroy=arrays.clear
+        )
+        elapsed = lambda start, end: 1e3 * (end.moment - start.moment)
+        cuda = cls(nccl=nccl, Stream=stream, get_current_stream=stream, get_elapsed_time=elapsed)
+        cuda.runtime = SimpleNamespace(getDeviceCount=lambda: 4, CUDARuntimeError=OSError)
+        cuda.Device = lambda number: SimpleNamespace(use=lambda: None)
+        sys.modules |= {"cupy": cls(cuda=cuda, asarray=asarray), "cupy.cuda": cuda, "cupy.cuda.nccl": nccl}
+        return comm
+
+
+class Stream(SimpleNamespace, nullcontext):
+    """A stream in which everything is done at once."""
+
+    def wait_event(self, event):
+        assert event.moment <= time.perf_counter()
 
 
 def oracle(model, batch, loss, chunk):
@@ -59,10 +105,10 @@ def compare_splits(comm):
     ):
         model, batch = problem(cell, layers, loss, dtype, weight)
         exact, one = oracle(model, batch, loss, chunk), loss_and_gradients(model, loss, batch, chunk)
-        for split, background in itertools.product(SPLITS, (True, False)):
+        for split, engine in itertools.product(SPLITS, ENGINES):
             if len(split) not in communicators:
                 continue
-            sums = MpiSums(communicators[len(split)], background)
+            sums = engine(communicators[len(split)])
             team = Team(sums.comm, sums, split, Pen(None, 0))
             results = [team.loss_and_gradients(model, loss, batch, chunk, one_big_gemm) for _ in range(2)]
             sums.stop()

@@ -57,11 +57,11 @@ def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays():
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        ("wait_for_ever", r"did not end within 3 s: the last one is rank [01]"),
+        ("wait_for_ever", r"did not end within 1 s: the last one is rank [01]"),
         ("fail_on_rank_1", "rank 1 failed: KeyError: 'weight_hh_l7'"),
         ("end_without_a_word", "rank 1 ended with status 5"),
     ],
 )
 def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(program, words):
     with pytest.raises(RankFailure, match=words):
-        call(program, ranks=2, seconds=3 if program == "wait_for_ever" else 60)
+        call(program, ranks=2, seconds=1 if program == "wait_for_ever" else 60)

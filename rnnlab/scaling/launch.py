@@ -30,7 +30,7 @@ SHARED = Path("/dev/shm")  # Linux's file system in memory
 SECONDS = 60.0  # that a call on ranks may take
 PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
 GRACE = 3.0  # seconds that mpiexec has to end by itself once a rank is gone
-START = 60.0  # seconds in which mpiexec must start a first rank
+START = 120.0  # seconds in which all ranks must have started: on a machine with much to do it took 50
 LOOK = 0.05  # seconds between two looks at the board
 LOOK_AT_PROCESSES = 1.0  # the same for all processes of the machine, which costs 20 ms
 
@@ -94,8 +94,8 @@ def folder_for(ranks: int, survive: bool = False) -> Iterator[Path]:
 class Launch:
     """Ranks that run `program FOLDER`, and the watch over them.
 
-    limit: seconds for all; patience: seconds without progress on any rank; survive: a lost rank does not end
-    the others.
+    limit: seconds from the moment when all have started; patience: seconds without progress on any rank;
+    survive: a lost rank does not end the others.
     """
 
     def __init__(
@@ -167,8 +167,7 @@ class Launch:
 
     def _watch(self, look) -> str | None:
         """Wait for the end; the reason, if it is that time ran out."""
-        start = progress = time.monotonic()
-        looked = start
+        begin = started = progress = looked = time.monotonic()
         before, over_since, has_started, has_children = self.board.read(), None, False, False
         while self.process.poll() is None:
             time.sleep(LOOK)
@@ -179,7 +178,9 @@ class Launch:
                 has_started = has_started or has_children
             if (lines != before).any():
                 before, progress = lines, now
-            if reason := self._late(now - start, now - progress, has_started):
+            if not (lines["phase"] > 0).all():
+                started = now
+            if reason := self._late(started - begin, now - started, now - progress):
                 return reason
             if over_since is None and (self._is_over(lines) or (has_started and not has_children)):
                 over_since = now
@@ -187,12 +188,12 @@ class Launch:
                 return None
         return None
 
-    def _late(self, total: float, idle: float, has_started: bool) -> str | None:
+    def _late(self, before_start: float, since_start: float, idle: float) -> str | None:
         """Why the ranks have had enough time, as a part of a sentence; None if they have not."""
-        if self.limit is not None and total > self.limit:
+        if before_start > START:
+            return f"not all of them started within {START:g} s"
+        if self.limit is not None and since_start > self.limit:
             return f"they did not end within {self.limit:g} s"
-        if not has_started and total > START:
-            return f"mpiexec started none of them within {START:g} s"
         return f"none of them made a step for {self.patience:g} s" if idle > self.patience else None
 
     def _is_over(self, lines: np.ndarray) -> bool:

@@ -67,6 +67,8 @@ class Settings:
             raise ValueError(f"momentum is {self.momentum}, but {self.optimiser} has none: choose sgd")
         if self.resume and self.checkpoint is None:
             raise ValueError("resume needs a checkpoint: name its file")
+        if self.survive and self.engine == "nccl":
+            raise ValueError("survive needs the engine mpi: NCCL cannot shrink to the survivors")
         self._check_shares()
         self._check_rung()
         self.recipe()  # the optimiser checks its own numbers

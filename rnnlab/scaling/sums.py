@@ -61,7 +61,9 @@ class MpiSums:
             if self._failure is not None:
                 raise self._failure
             for sum_ in self.pending:
-                wait(sum_.request or self.comm.Iallreduce(MPI.IN_PLACE, sum_.array))
+                if sum_.request is None:
+                    sum_.request = self.comm.Iallreduce(MPI.IN_PLACE, sum_.array)
+                wait(sum_.request)
                 self._complete(sum_)
             self.pending, intervals, self.intervals = [], self.intervals, []
             return intervals
