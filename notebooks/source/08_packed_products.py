@@ -350,21 +350,23 @@ rnnlab.progress("packed_products")
 # %% [markdown]
 # ## 8 · Beside NumPy
 #
-# All parts together: packed once, tiles in registers, one call for all steps, one thread a core. NumPy has its own threads and the same number of cores. Everything is measured in turns.
+# All parts together: packed once, tiles in registers, one call for all steps, one thread a core. NumPy has its own threads and the same number of cores. All are measured in turns, with pauses between them: NumPy's threads spin for some milliseconds after a product (lesson 07), and would keep a core from ours.
 #
 # **Predict:** from which size on is NumPy ahead?
 
 # %%
-my_guess = "512"
+import time
+
+my_guess, pause = "512", partial(time.sleep, 0.05)
 sizes, curves, disturbed = (64, 128, 256, 512, 1024), {"NumPy": [], "ours": []}, {}
 for H in sizes:
     shape = 64, H, H
     a, weights, panels, c = operands(*shape)
-    ways = {"NumPy": by_numpy(*shape), "ours": partial(shared, repeats(*shape), "minibatch", a, panels, c)}
-    times = take_turns(ways, 9)
-    disturbed[H] = disturbance({f"{name}, {H} units": timing for name, timing in times.items()})
-    for name, timing in times.items():
-        curves[name].append(rate(shape, timing))
+    ours = partial(shared, repeats(*shape), "minibatch", a, panels, c)
+    times = take_turns({"NumPy": by_numpy(*shape), "pause": pause, "ours": ours, "second pause": pause}, 9)
+    disturbed[H] = disturbance({f"{name}, {H} units": times[name] for name in curves})
+    for name, curve in curves.items():
+        curve.append(rate(shape, times[name]))
     print(f"64 × {H} × {H}: NumPy {curves['NumPy'][-1]:6.1f}, ours {curves['ours'][-1]:6.1f} GFLOP/s")
 print(*filter(None, disturbed.values()), f"you guessed {my_guess}")
 
@@ -375,13 +377,15 @@ figure, axis = canvas(height=3.2)
 for name, curve in curves.items():
     axis.plot(sizes, curve, "o-", label=name)
 axis.axhline(roof, color="black", linestyle=":", label="NumPy, 1024 × 1024 × 1024")
+axis.axhline(peak * cores, color="black", linestyle="--", label="the fastest tile, on all cores")
 axis.set(xscale="log", xlabel="units H, for 64 sequences", ylabel="GFLOP/s", ylim=(0, None))
 axis.set_xticks(sizes, sizes, minor=False)
 axis.minorticks_off()
 axis.legend(fontsize=8)
 factors = [ours / theirs for ours, theirs in zip(curves["ours"], curves["NumPy"], strict=True)]
 words = ", ".join(f"{factor:.2f} at {H}" for factor, H in zip(factors, sizes, strict=True))
-show(figure, f"Our product's rate over NumPy's, for 64 sequences: {words} units. Dotted: NumPy's large product.")
+show(figure, f"Our product's rate over NumPy's, for 64 sequences: {words} units. "
+     f"Dotted: NumPy's large product, {roof:.0f} GFLOP/s; dashed: the fastest tile on all cores, {peak * cores:.0f}.")
 print("ours over NumPy:", words)
 
 # %% [markdown]

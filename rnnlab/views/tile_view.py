@@ -32,7 +32,7 @@ def finding(rows: int, vectors: int, registers: int, measured: Measured | None =
     tile, core = Tile(rows, vectors), Core(registers=registers)
     spills, limit = tile.spills(core), LIMITS[int(np.argmax(cycles(tile, core)))]
     text = (
-        f"{rows} rows by {vectors} vectors: {tile.registers} of {registers} registers, "
+        f"{_count(rows, 'row')} by {_count(vectors, 'vector')}: {tile.registers} of {registers} registers, "
         f"{f'{spills} sums spilled' if spills else 'nothing spilled'}; "
         f"{tile.loads_per_fma:.2f} loads for each multiply-add; "
         f"predicted {predicted_rate(tile, core):.0%} of the peak, limited by {limit}"
@@ -43,6 +43,10 @@ def finding(rows: int, vectors: int, registers: int, measured: Measured | None =
         return f"{text}; this tile was not measured."
     rate, best = measured[tile], max(measured.values())
     return f"{text}; measured {rate:.1f} GFLOP/s, {rate / best:.0%} of the fastest tile."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def figure_tile(rows: int, vectors: int, registers: int, measured: Measured | None = None) -> Figure:
