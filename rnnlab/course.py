@@ -16,11 +16,12 @@ import re
 import sys
 import zlib
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from rnnlab.checks.answers import pack, unpack
-from rnnlab.exercise_text import ExerciseText, read_exercise
+from rnnlab.exercise_text import ExerciseText, read_exercise, with_numbers
 from rnnlab.files import ROOT
 from rnnlab.pack_answers import packed_answers
 from rnnlab.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
@@ -103,9 +104,16 @@ def exercises_of(root: Path, stem: str) -> dict[str, ExerciseText]:
     return {cell.title: _exercise_text(cell, stem, root) for cell in cells if cell.kind == INCLUDE}
 
 
-def solved_cells(root: Path, stem: str) -> list[Cell]:
+def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> str:
+    """The notebook to solve of a lesson, with the numbers of variants: {exercise: numbers}."""
+    texts = exercises_of(root, stem)
+    exercises = {name: with_numbers(text, numbers.get(name, {})) for name, text in texts.items()}
+    return solution_and_exercise(solved_cells(root, stem, exercises), stem, exercises)[1]
+
+
+def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> list[Cell]:
     """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
-    exercises, cells = exercises_of(root, stem), []
+    exercises, cells = exercises or exercises_of(root, stem), []
     for cell in _cells(root / f"solutions/source/{stem}.py", root):
         if cell.kind in HIDDEN:
             raise cell.error(-1, f"a [{cell.kind}] cell outside the text of an exercise")

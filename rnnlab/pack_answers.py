@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from symtable import symtable
 
 from rnnlab.checks.answers import Answer
-from rnnlab.exercise_text import ExerciseText
+from rnnlab.exercise_text import ExerciseText, Variant, varied
 from rnnlab.grading.exercise import Mutant
 from rnnlab.percent import BEGIN, END, Cell, SourceError, defines
 
@@ -38,7 +38,18 @@ def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
         exercise.right,
         _given(texts, place, programs),
         source,
+        dict(exercise.numbers),
+        tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants),
     )
+
+
+def _with_variant(
+    cells: list[Cell], exercise: ExerciseText, variant: Variant
+) -> tuple[list[Cell], ExerciseText]:
+    """The cells of the lesson and the exercise, with a variant's numbers."""
+    other = varied(exercise, variant)
+    place = cells.index(exercise.cells[0])
+    return [*cells[:place], *other.cells, *cells[place + len(other.cells) :]], other
 
 
 def _given(texts: list[str], place: int, programs: list[str]) -> str:

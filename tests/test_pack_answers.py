@@ -54,7 +54,7 @@ def packed(text: str = "", step: str = STEP):
 
 
 def test_what_the_answer_uses_directly_or_not_is_given_and_nothing_else():
-    assert packed().given.split("\n") == [
+    assert packed().prelude.split("\n") == [
         "import numpy as np",
         "scale = 2",
         "limit, other = (0.5, 7)",
@@ -65,24 +65,24 @@ def test_what_the_answer_uses_directly_or_not_is_given_and_nothing_else():
 
 
 def test_a_parameter_with_the_name_of_a_statement_elsewhere_does_not_need_it():
-    assert "absent" not in packed().given
+    assert "absent" not in packed().prelude
     assert packed().function(0.0) == 0.0
 
 
 def test_the_answer_itself_is_never_given_before_it_is_defined():
-    assert "use(step)" not in packed("# %% [mistake] calls itself\n# - clipped(y)\n# + step(y)\n").given
+    assert "use(step)" not in packed("# %% [mistake] calls itself\n# - clipped(y)\n# + step(y)\n").prelude
 
 
 def test_what_only_a_known_mistake_uses_is_given_too():
     answer = packed("# %% [mistake] forgets to clip\n# - clipped(y)\n# + unused(y)\n")
-    assert "def unused" in answer.given
+    assert "def unused" in answer.prelude
     assert answer.mutated(answer.mutants[0])(9.0) > 0.9
 
 
 def test_the_judges_own_answer_stands_in_for_the_one_that_is_shown():
     answer = packed("# %% [reference]\ndef step(x):\n    return math.inf\n")
     assert answer.source == "def step(x):\n    return math.inf\n"
-    assert answer.given == "import math\n"
+    assert answer.prelude == "import math\n"
 
 
 def test_the_source_holds_no_markers():
@@ -129,6 +129,6 @@ def test_the_right_result_is_computed_on_copies_and_leaves_no_trace():
 @pytest.mark.parametrize("lesson", list(checks.LESSONS))
 def test_no_answer_of_the_course_needs_a_statement_that_computes_with_exercises(lesson):
     for answer in answers(lesson).values():
-        assert "use(" not in answer.given, answer.name
+        assert "use(" not in answer.prelude, answer.name
         assert callable(answer.function)
         assert all(callable(answer.mutated(mutant)) for mutant in answer.mutants)

@@ -8,10 +8,13 @@ wants the answers finds them there, and a teacher who hands out the package hand
 import json
 import linecache
 import zlib
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module, resources
+from types import MappingProxyType
 
 from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
 
@@ -28,25 +31,41 @@ class Answer:
     hints: tuple[str, ...]  # orient, key idea, near-code
     mutants: tuple[Mutant, ...]  # known mistakes, as edits of `source`
     right: tuple[str, ...]  # differently written right answers, as programs
-    given: str  # program that must have run before `source`
+    prelude: str  # program that must have run before `source`
     source: str  # program that defines the function
+    numbers: dict[str, int | str] = field(default_factory=dict, hash=False)  # of a variant, by name
+    variants: tuple["Answer", ...] = ()  # the answers to the exercise with other numbers
+
+    @property
+    def current(self) -> "Answer":
+        """The answer to the variant that is judged at the moment (`judging_variant`); else this one."""
+        return _judged.get().get(self.name, self)
+
+    def number(self, name: str, otherwise: int | str) -> int | str:
+        """A number of the variant that is judged at the moment; `otherwise` is the course's own."""
+        return self.current.numbers.get(name, otherwise)
+
+    @property
+    def function(self) -> Callable:
+        """The function itself, of the variant that is judged at the moment."""
+        return self.current._function
 
     @cached_property
-    def function(self) -> Callable:
-        """The function itself, defined when it is first needed."""
+    def _function(self) -> Callable:
         return self.define(self.source, f"<{self.name}>")
 
     def mutated(self, mutant: Mutant) -> Callable:
         """The function with the edit of a known mistake made. Raises ValueError if the edit is stale."""
-        if mutant.old not in self.source:
+        source = self.current.source
+        if mutant.old not in source:
             raise ValueError(f"mutant {mutant.name!r} is stale: {self.name} has no {mutant.old!r}")
-        return self.define(self.source.replace(mutant.old, mutant.new), f"<{self.name}: {mutant.name}>")
+        return self.define(source.replace(mutant.old, mutant.new), f"<{self.name}: {mutant.name}>")
 
     def define(self, source: str, label: str) -> Callable:
         """The function of this name in `given` and `source`; its lines can be shown under `label`."""
         linecache.cache[label] = (len(source), None, source.splitlines(True), label)
         namespace: dict = {"__name__": label}
-        exec(compile(self.given, f"<given to {self.name}>", "exec"), namespace)
+        exec(compile(self.prelude, f"<given to {self.name}>", "exec"), namespace)
         exec(compile(source, label, "exec"), namespace)
         return namespace[self.name]
 
@@ -73,6 +92,19 @@ class Answer:
         return Exercise(self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses)
 
 
+_judged: ContextVar[Mapping[str, Answer]] = ContextVar("judged", default=MappingProxyType({}))
+
+
+@contextmanager
+def judging_variant(answer: Answer) -> Iterator[None]:
+    """Within it, checks compare with this answer to the exercise of its name."""
+    token = _judged.set({**_judged.get(), answer.name: answer})
+    try:
+        yield
+    finally:
+        _judged.reset(token)
+
+
 @cache
 def answers(lesson: str) -> dict[str, Answer]:
     """{exercise: its answer} of one lesson, in the order of its notebook."""
@@ -92,9 +124,9 @@ def unpack(data: bytes) -> list[Answer]:
 
 def _answer(entry: dict) -> Answer:
     mutants = tuple(Mutant(**mutant) for mutant in entry["mutants"])
-    return Answer(
-        **{**entry, "mutants": mutants, "hints": tuple(entry["hints"]), "right": tuple(entry["right"])}
-    )
+    variants = tuple(_answer({**variant, "variants": ()}) for variant in entry.get("variants", ()))
+    texts = {"hints": tuple(entry["hints"]), "right": tuple(entry["right"])}
+    return Answer(**{**entry, **texts, "mutants": mutants, "variants": variants})
 
 
 def call(function: Callable, arguments: tuple) -> object:

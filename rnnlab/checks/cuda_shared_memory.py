@@ -61,7 +61,7 @@ def limit_block_sum(counts, case):
 
 def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
-    out = np.zeros(blocks * threads // 32, "float32")
+    out = np.zeros(blocks * threads // ANSWERS["warp_sum_kernel"].number("lanes", 32), "float32")
     case = Case((blocks,), (threads,), (x, out), f"n={n}, {blocks} blocks of {threads} threads")
     axes = (("element",), ("warp",))
     compare_launches(submission, ANSWERS["warp_sum_kernel"], case, ("x", "out"), axes, limit_warp_sum)

@@ -57,7 +57,8 @@ def check_lstm_backward(submission, rng, B, I, H):
     step = dh_next, dc_next, rng.standard_normal((B, I)), h, c, i, f, g, o, c_next, weight_ih, weight_hh
     want, got = ANSWERS["lstm_backward"].call(*step), submission(*step)
     what = "dx", "dh", "dc", "dweight_ih", "dweight_hh", "dbias"
-    advice = partial(wrong_gates, got, want, ("dbias",), "ifgo")
+    order = ANSWERS["lstm_backward"].number("order", "ifgo")
+    advice = partial(wrong_gates, got, want, ("dbias",), order)
     expect(got, want, axes=gate_axes("dbias"), what=what, case=f"B={B}, I={I}, H={H}", advice=advice)
 
 
@@ -207,7 +208,7 @@ def measure_plan(saved: tuple[str, ...], sizes: dict, extra_flops: Code, limit: 
 def _unreadable(got: object, sizes: dict) -> Wrong | str | None:
     if not isinstance(got, tuple | list) or any(not isinstance(w, str) or w not in sizes for w in got):
         return Wrong(
-            f"It returns {got!r:.80}; asked for is a tuple of the names of the wires to save.",
+            f"It returns {got!r:.80}; expected is a tuple of the names of the wires to save.",
             "returns the wrong type",
             f"The names are the keys of sizes, here {', '.join(sizes)}.",
         )

@@ -49,7 +49,7 @@ def check_pack_panels(submission, rng, gates, H, K, columns, dtype):
         submission(weight, gates, columns),
         ANSWERS["pack_panels"].call(weight, gates, columns),
         axes=("panel", "term", "gate", "place"),
-        what="the panels",
+        what="the packed array",
         case=f"weight [{gates * H},{K}] {dtype}, {gates} gates, columns={columns}",
     )
 
@@ -97,9 +97,11 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     rows, vectors = map(int, got)
     if not (1 <= rows <= B and vectors >= 1):
         return f"A tile has 1 to {B} rows here, and at least 1 vector."
-    if (needed := rows * vectors + vectors + 1) > registers:
+    for_states = ANSWERS["choose_tile"].number("state_registers", 1)
+    if (needed := rows * vectors + vectors + for_states) > registers:
         return f"The tile needs {needed} registers; the core has {registers}."
-    fitting = ((r, v) for r in range(1, B + 1) for v in range(1, (registers - 1) // (r + 1) + 1))
+    room = registers - for_states
+    fitting = ((r, v) for r in range(1, B + 1) for v in range(1, room // (r + 1) + 1))
     own, best = _cost((rows, vectors), B, *core), min(_cost(tile, B, *core) for tile in fitting)
     if own[0] > best[0]:
         return f"The rows need {own[0]:.4g} cycles for each term and vector; {best[0]:.4g} are possible."

@@ -119,12 +119,13 @@ def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
 
 def check_filter_weights(submission, rng, K):
     kernel, row = rng.uniform(1, 2, K) * rng.choice((-1, 1), K), rng.uniform(0, 1, 9)
-    arrays = _as_weights(submission(kernel), K)
+    delayed = np.concatenate([np.zeros(ANSWERS["filter_weights"].number("delay", 0)), kernel])
+    arrays = _as_weights(submission(kernel), K, len(delayed))
     coarse = any(array.dtype == np.float32 for array in arrays)  # the lesson's own network is float32
     tolerance = TOLERANCES["float32" if coarse else "float64"].gradient
     got = run_linear(row, *(array.astype(float) for array in arrays))
     case = f"K={K}, kernel {np.round(kernel, 2).tolist()}"
-    want = np.convolve(row, kernel)[: len(row)]
+    want = np.convolve(row, delayed)[: len(row)]
     expect(got, want, axes=("pixel",), what="y", case=case, tolerance=tolerance)
 
 
@@ -137,7 +138,7 @@ def run_linear(row, weight_ih, weight_hh, weight_out):
     return np.array(y)
 
 
-def _as_weights(result, K: int) -> list:
+def _as_weights(result, K: int, units: int) -> list:
     if not isinstance(result, tuple | list) or len(result) != 3:
         raise Wrong(
             "The result is not three arrays.",
@@ -150,7 +151,7 @@ def _as_weights(result, K: int) -> list:
         raise Wrong(
             f"For a kernel of K={K} numbers the shapes are {shapes[0]}, {shapes[1]}, {shapes[2]}.",
             "returns the wrong shape",
-            f"With H units: weight_ih (H, 1), weight_hh (H, H), weight_out (1, H); H = K = {K} is enough.",
+            f"With H units: weight_ih (H, 1), weight_hh (H, H), weight_out (1, H); H = {units} is enough.",
         )
     return [np.asarray(array) for array in result]
 

@@ -9,11 +9,12 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 from rnnlab import checks
+from rnnlab.checks import variants
 from rnnlab.files import write_whole
 from rnnlab.grading import sandbox
 from rnnlab.grading.clock import Overtime, limited
@@ -39,6 +40,7 @@ class Report:
     box: Sandbox
     seed: int
     verdicts: tuple[Verdict, ...]
+    numbers: dict[str, dict] = field(default_factory=dict)  # of exercises that the notebook has as variants
 
     @property
     def score(self) -> int:
@@ -61,6 +63,8 @@ class Report:
         """The last line of a grade, and before it what the grader could not judge."""
         box = self.box.name if not self.box.why else f"{self.box.name} ({self.box.why})"
         line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
+        for name, numbers in self.numbers.items():
+            line = f"{name}: the variant {variants.describe_numbers(numbers)} of this notebook.\n{line}"
         if not self.own_faults:
             return line
         return f"⚠ Not judged, by a fault of the grader: {', '.join(self.own_faults)}. See above.\n{line}"
@@ -72,6 +76,7 @@ class Report:
         rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
         head = {"lesson": self.lesson, "score": self.score, "max_score": self.max_score}
         head |= {"sandbox": self.box.name, "seed": self.seed, "exercises": rows}
+        head |= {"variants": self.numbers} if self.numbers else {}
         return json.dumps(head, indent=1, ensure_ascii=False) + "\n"
 
     def save(self, path: Path) -> None:
@@ -110,16 +115,32 @@ def grade(
     lesson: str | None = None,
     tell: Callable[[Verdict], None] = lambda verdict: None,
 ) -> Report:
-    """The report on a notebook; each verdict is also handed to `tell` as soon as it stands."""
+    """The report on a notebook; `tell` is called with each verdict as soon as it is known."""
     cells = read(path)
     lesson = lesson_of(path, defined(cells), lesson)
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     box = sandbox.choose(plain)
-    verdicts = []
+    verdicts, numbers = [], {}
     for exercise in _chosen(lesson, only):
+        exercise, numbers[exercise.name] = _as_variant(exercise, cells)
         verdicts.append(grade_one(exercise, cells, seed, box))
         tell(verdicts[-1])
-    return Report(lesson, box, seed, tuple(verdicts))
+    return Report(
+        lesson, box, seed, tuple(verdicts), {name: known for name, known in numbers.items() if known}
+    )
+
+
+def _as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
+    """The exercise with the numbers that the notebook's own `check` names, as a learner's `check` takes them.
+
+    A class is graded otherwise: its numbers are drawn from the class key.
+    """
+    with limited(OWN_SECONDS):
+        numbers = variants.called_numbers((tree for cell in cells for tree in cell.statements), exercise.name)
+    try:
+        return variants.at_numbers(exercise, numbers), numbers
+    except ValueError:  # no variant that there is: the course's own exercise
+        return exercise, {}
 
 
 def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:

@@ -16,12 +16,16 @@ from rnnlab.grading.overview import Overview
 from rnnlab.grading.verdict import Stopped, Verdict
 
 _passed: dict[str, FunctionType] = {}  # in this kernel: the function that passed its last check
+_numbers: dict[str, dict] = {}  # of variants, as the notebook named them last
 _hints: dict[str, int] = {}  # opened in this kernel, for when the progress file cannot be written
 
 
-def check(function: Callable) -> Verdict:
-    """The verdict on an answer, on numbers drawn afresh."""
-    lesson, exercise = _exercise(function, "check")
+def check(function: Callable, **numbers: int | str) -> Verdict:
+    """The verdict on an answer, on inputs drawn afresh.
+
+    numbers: those of a variant, where a teacher has handed one out; hint and use then have them, too.
+    """
+    lesson, exercise = _exercise(function, "check", numbers)
     verdict = _judged(exercise, function)
     _passed.pop(exercise.name, None)
     if verdict.passed:
@@ -84,8 +88,8 @@ def progress(lesson: str | None = None) -> Overview:
     return Overview(progress_file.entries(), [lesson] if lesson else list(checks.LESSONS))
 
 
-def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
-    """(lesson, exercise) of a learner's function."""
+def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple[str, Exercise]:
+    """(lesson, exercise) of a learner's function, in the variant that the notebook named last."""
     if isinstance(function, str):
         raise TypeError(f"{verb} takes the function itself: {verb}({function}), without quotes.")
     if not callable(function):
@@ -98,7 +102,14 @@ def _exercise(function: object, verb: str) -> tuple[str, Exercise]:
         raise ValueError(
             f"{verb} finds the exercise by the function's name, and a lambda has none: write it with def."
         )
-    return checks.find(name)
+    from rnnlab.checks import variants  # which imports this package
+
+    lesson, exercise = checks.find(name)
+    if numbers:
+        exercise = variants.at_numbers(exercise, numbers)
+        _numbers[exercise.name] = numbers
+        return lesson, exercise
+    return lesson, variants.at_numbers(exercise, _numbers.get(exercise.name, {}))
 
 
 def _exercise_name(function: Callable) -> str | None:

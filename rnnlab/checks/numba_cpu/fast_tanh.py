@@ -10,7 +10,7 @@ from rnnlab.grading.judging import refuse
 from rnnlab.lambert import lambert
 
 ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 6
-COMPARISONS = 8  # allowed at a point: each tells the answer one bit of it, and two are needed
+COMPARISONS = 8  # allowed at a point: each gives the answer one bit of it, and two are needed
 OPERATIONS = 3  # allowed for each coefficient; Horner's rule takes two
 EDGE = 9.02  # from here on tanh is 1 in float32
 LEVELS = 13, 14, 15  # of the continued fraction: fewer are too few for EDGE

@@ -39,7 +39,7 @@ def _result(got: object, walk: Walk) -> str:
     if type(got) is tuple and len(got) == 1 and type(got[0]) is str and got[0] in walk.written:
         return got[0]
     raise Wrong(
-        f"It returns {describe(got)}; asked for is the array that np.empty_like(h) made.",
+        f"It returns {describe(got)}; expected is the array that np.empty_like(h) made.",
         WRONG_TYPE,
         "Begin with h_next = np.empty_like(h), and end with return h_next.",
     )

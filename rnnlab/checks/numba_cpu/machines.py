@@ -46,7 +46,7 @@ class Walk:
     def make(self, name: str, content: str) -> str:
         """The name of a new result, of a vector's size: "copy" of it, "zeros" or "nothing"."""
         if len(self.written) >= MOST_RESULTS:
-            raise ValueError(f"more than {MOST_RESULTS} results are made; one is asked for")
+            raise ValueError(f"more than {MOST_RESULTS} results are made; one is expected")
         result, like = f"result {len(self.written) + 1}", self.vectors[name]
         fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
         self.vectors[result] = np.array(np.broadcast_to(fill, like.shape))
@@ -107,7 +107,7 @@ class Arithmetic:
         raise ValueError("there is no memory here")
 
     def compare(self, word: str, left: float, right: float) -> bool:
-        """A comparison of two operands: an int is a handle, a float a constant. It tells one bit."""
+        """A comparison of two operands: an int is a handle, a float a constant. It gives one bit."""
         if self.comparisons == 0:
             raise Wrong(
                 "The numbers are compared more often than any range needs.",
@@ -115,7 +115,9 @@ class Arithmetic:
                 "Compare a with the two ends of its range, and then compute.",
             )
         self.comparisons -= 1
-        values = [self.values[each] if type(each) is int else self.kind(each) for each in (left, right)]
+        values = [
+            self.values[operand] if type(operand) is int else self.kind(operand) for operand in (left, right)
+        ]
         return bool(COMPARISONS[word](*values))
 
     def _operand(self, place: int, constants: list[float]) -> object:
@@ -155,7 +157,7 @@ class Memory(Arithmetic):
     def make(self, name: str, content: str) -> int:
         """The number of a new result, of a matrix's shape: "copy" of it, "zeros" or "nothing"."""
         if len(self.results) >= MOST_RESULTS:
-            raise ValueError(f"more than {MOST_RESULTS} results are made; one is asked for")
+            raise ValueError(f"more than {MOST_RESULTS} results are made; one is expected")
         like = self.matrices[self.names.index(name)]
         fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
         self.results.add(self._place(f"result {len(self.results) + 1}", np.broadcast_to(fill, like.shape)))

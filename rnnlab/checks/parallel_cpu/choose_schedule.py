@@ -1,8 +1,8 @@
 """An order of work for a product, as plain data: possible, within the registers, few loads, fast in a race.
 
 Loads are counted from the schedule, so that most mistakes have a name and no clock. What is left then races
-against the serial schedule, on this machine: a good one is 9 to 28 times as fast, 4 are asked for.  Numba
-races even where Halide is installed, so that the same answer meets the same compiler everywhere.
+against the serial schedule, on this machine: a good one is 9 to 28 times as fast, 4 are required.  Numba
+races even where Halide is installed, so that the same answer gets the same compiler everywhere.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ def check(submission, rng, *case):
 
 
 def loads(nest: LoopNest) -> float:
-    """Of registers, for each multiply-add of vectors; sums that are not kept are read and written."""
+    """Accesses of registers for each multiply-add of vectors; sums outside registers are read and written."""
     rows, vectors = nest.tile["m"], nest.tile["n"] / nest.vectorise
     return (rows + vectors) / (rows * vectors) + (0 if nest.keeps_sums else 2)
 
@@ -86,6 +86,6 @@ def _slow(schedule: dict) -> Wrong | None:
         if result.ratio >= LEAST:
             return None
     return Wrong(
-        f"By the clock it is {result}; {LEAST} times are asked for.",
+        f"By the clock it is {result}; {LEAST} times are required.",
         next_step="Its counts are right. If other programs are busy, check again when they are not.",
     )

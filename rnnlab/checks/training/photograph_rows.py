@@ -59,6 +59,6 @@ def error_on(parameters: dict, rows: Rows) -> float:
 
 
 def error_without_memory(train: Rows, held_out: Rows) -> float:
-    """Of the straight line through (present pixel, target) that fits the training rows best: the baseline."""
+    """The baseline: error of the straight line through (present pixel, target) that fits the rows best."""
     line = np.polyfit(train.x.ravel(), train.target.ravel(), deg=1)
     return mean_square(np.polyval(line, held_out.x) - held_out.target)

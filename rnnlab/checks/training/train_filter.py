@@ -88,27 +88,27 @@ def draw_cases(rng) -> list[tuple]:
 def check(submission, rng, kernel, T, H, learn):
     train = draw_rows(rng, kernel, T, 400, learn)
     held_out = draw_rows(rng, kernel, T, 200, "test" if learn == "train" else "train")
-    given = untrained(np.random.default_rng(10 + H), H)  # one start: the same mistake then looks the same
+    start = untrained(np.random.default_rng(10 + H), H)  # one start: the same mistake then looks the same
     calls: list[tuple[float, int, int]] = []  # loss, steps and rows of each minibatch
     note = lambda *call: calls.append(call)
-    got = submission(train.x, train.target, given, replace(TINY_RNN, services={"note": note}))
+    got = submission(train.x, train.target, start, replace(TINY_RNN, services={"note": note}))
     case = f"T={T}, H={H}"
-    if not _has_form(got, given, case):
+    if not _has_form(got, start, case):
         return
     with np.errstate(all="ignore"):  # the numbers that come back may be of any size
-        refuse(_shortfall(got, given, kernel, train, held_out, calls), case)
+        refuse(_shortfall(got, start, kernel, train, held_out, calls), case)
 
 
-def _shortfall(got, given, kernel, train: Rows, held_out: Rows, calls: list) -> Wrong | None:
+def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> Wrong | None:
     baseline = error_without_memory(train, held_out)
     error = error_on(got, held_out)
     if error <= ALLOWED * baseline:
         return None
-    name = _misconception(got, given, kernel, held_out, baseline, calls)
+    name = _misconception(got, start, kernel, held_out, baseline, calls)
     finding, next_step = SEEN[name]
     return Wrong(
         f"{finding} On the photograph that was kept back the mean squared error is {error:.2g}; at most "
-        f"{ALLOWED * baseline:.2g} is asked for. To a single bright pixel the network answers "
+        f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
         f"{_in_words(response_to_one_pixel(got))} at this and the next steps, the filter "
         f"{_in_words(kernel)}.",
         name,
@@ -116,17 +116,17 @@ def _shortfall(got, given, kernel, train: Rows, held_out: Rows, calls: list) -> 
     )
 
 
-def _has_form(got, given, case) -> bool:
+def _has_form(got, start, case) -> bool:
     """Names, types, shapes as given, and any finite numbers; notes what is not so."""
-    difference = first_difference(got, given, (), "", np.inf)
+    difference = first_difference(got, start, (), "", np.inf)
     if difference and difference.misconception == NOT_FINITE:
         difference.misconception, difference.next_step = DIVERGED, SEEN[DIVERGED][1]
     return refuse(difference, case)
 
 
-def _misconception(got, given, kernel, held_out: Rows, baseline: float, calls: list) -> str:
-    """Why these parameters do not do what is asked, from what they compute and how they were trained."""
-    still = [np.array_equal(got[name], given[name]) for name in given]
+def _misconception(got, start, kernel, held_out: Rows, baseline: float, calls: list) -> str:
+    """Why these parameters are no solution, from what they compute and how they were trained."""
+    still = [np.array_equal(got[name], start[name]) for name in start]
     prediction, response = predict(got, held_out.x), response_to_one_pixel(got)
     error = mean_square(prediction - held_out.target)
     backwards = mean_square(predict(got, held_out.target) - held_out.x)
@@ -144,7 +144,7 @@ def _misconception(got, given, kernel, held_out: Rows, baseline: float, calls: l
         SWAPPED: backwards < 0.1 * held_out.x.var(),
     }
     later = {
-        DIVERGED: error > 3 * max(error_on(given, held_out), mean_square(held_out.target)),
+        DIVERGED: error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
         SCRAMBLED: error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0]),
         TOO_EARLY: True,
     }

@@ -1,4 +1,4 @@
-"""The commands after grading: `rnnlab class report | similar | export`.
+"""The commands before and after grading: `rnnlab class variants | report | similar | export`.
 
 What they need is imported when they run: --help must answer at once.
 """
@@ -26,7 +26,8 @@ NEEDS_LESSON = ("nbgrader", "gradescope", "classroom50")
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add report, similar and export to `rnnlab class`."""
+    """Add variants, report, similar and export to `rnnlab class`."""
+    _add_variants(subparsers)
     report = subparsers.add_parser("report", help="a page on the class, and a page for each student")
     report.add_argument("folder", type=Path, help="the class folder")
     report.add_argument("--out", type=Path, help="folder for the pages; else `report` in the class folder")
@@ -55,6 +56,39 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     export.add_argument("--assignment", help="nbgrader: its name in the gradebook; else that of the lesson")
     _add_names(export)
     export.set_defaults(handler=lambda chosen: guarded(chosen, _export))
+
+
+def _add_variants(subparsers: argparse._SubParsersAction) -> None:
+    variants = subparsers.add_parser("variants", help="a notebook with numbers of its own for each student")
+    variants.add_argument("folder", type=Path, help="the class folder; made where it is not there")
+    variants.add_argument("--lesson", required=True, help="the lesson")
+    group = variants.add_mutually_exclusive_group(required=True)
+    group.add_argument(
+        "--students", type=Path, help="one identifier a line, or the file that Moodle or Canvas exports"
+    )
+    group.add_argument("--variant-of", metavar="STUDENT", help="show the numbers of one student")
+    variants.add_argument("--out", type=Path, help="folder for the notebooks; else `handout` in the class's")
+    variants.set_defaults(handler=lambda chosen: guarded(chosen, _variants))
+
+
+def _variants(chosen: argparse.Namespace) -> int:
+    from rnnlab import checks
+    from rnnlab.grading.classroom import variants
+    from rnnlab.grading.notebook_file import Unusable
+
+    if chosen.lesson not in checks.LESSONS:
+        lessons = ", ".join(checks.LESSONS)
+        raise Unusable(f"there is no lesson {chosen.lesson!r}; the lessons are {lessons}.")
+    if chosen.variant_of:
+        numbers = variants.numbers_for(chosen.folder, chosen.lesson, chosen.variant_of)
+        print(printable(f"{chosen.variant_of}: {variants.describe(numbers) or 'no variants'}"))
+        return DONE
+    students = variants.students_in(chosen.students)
+    out = chosen.out or chosen.folder / "handout" / chosen.lesson
+    handouts = _written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
+    print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
+    print(f"rnnlab class grade takes the numbers of {chosen.lesson} from {chosen.folder / 'class.key'}.")
+    return DONE
 
 
 def _add_names(parser: argparse.ArgumentParser) -> None:
@@ -151,7 +185,15 @@ def _gradebook(chosen: argparse.Namespace) -> str:
 
 
 def _marks(chosen: argparse.Namespace) -> list[str]:
-    """Write a table of marks; the sentences on what it holds."""
+    """Write a table of marks; the sentences on what it holds, and on who has none."""
+    from rnnlab.grading.classroom.papers import unmarked
+
+    absent = unmarked(chosen.folder, chosen.lesson)
+    remarks = [f"Handed in and without a mark: {', '.join(absent)}; the report says why."] if absent else []
+    return [*_table(chosen), *remarks]
+
+
+def _table(chosen: argparse.Namespace) -> list[str]:
     from rnnlab.grading.classroom import export_lms, export_tables
     from rnnlab.grading.classroom.papers import papers_of
     from rnnlab.grading.notebook_file import Unusable

@@ -66,6 +66,14 @@ def withheld_of(folder: Path) -> list[Withheld]:
     ]
 
 
+def unmarked(folder: Path, lesson: str | None = None) -> list[str]:
+    """Students who handed something in that counts and have no verdicts on it."""
+    graded = {result.place for result in results.load(folder) if result.problem is None}
+    entries = submissions.graded(submissions.load(folder))
+    chosen = (entry for entry in entries if lesson in (None, entry.lesson) and entry.place not in graded)
+    return list(dict.fromkeys(printable(entry.student or "") for entry in chosen))
+
+
 def _reason(entry: submissions.Submission, result: results.Result | None) -> str:
     """Why an entry of the submissions list has no verdicts; empty where it has."""
     if not entry.graded:

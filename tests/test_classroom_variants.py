@@ -1,0 +1,292 @@
+"""Variants: what a text may say, that each can be solved and refuses known mistakes, and who gets which."""
+
+import json
+from collections import Counter
+
+import pytest
+
+from rnnlab import checks
+from rnnlab.checks import variants
+from rnnlab.cli import main
+from rnnlab.course import ROOT, exercise_notebook, exercises_of
+from rnnlab.exercise_text import read_exercise, varied
+from rnnlab.grading import grade, learner
+from rnnlab.grading.classroom import keys
+from rnnlab.grading.classroom import variants as of_a_class
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import run_check
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.pack_answers import packed_answers
+from rnnlab.percent import SourceError
+
+NONE_YET = {"scaling_out", "capstone"}  # lessons without variants; a list that only gets shorter
+VARYING = [
+    pytest.param(lesson, name, numbers, id=f"{name}-{variants.describe_numbers(numbers)}")
+    for lesson in checks.LESSONS
+    for name, listed in of_a_class.lessons_variants(lesson).items()
+    for numbers in listed[1:]
+]
+TEXT = """# %% [markdown]
+# Take the **last** step of 3.
+
+# %%
+def pick(y):
+    ### BEGIN SOLUTION
+    return y[-1], 3
+    ### END SOLUTION
+
+# %%
+check(pick)
+
+# %% [facts]
+# points: 1
+# difficulty: 1
+# minutes: 3
+# lines: 1
+
+# %% [hint]
+# The last of 3 is y[-1].
+
+# %% [hint]
+# Two.
+
+# %% [hint]
+# Three.
+
+# %% [mistake] takes the last axis
+# - y[-1]
+# + y[:, -1]
+
+# %% [right]
+def pick(y):
+    return y[len(y) - 1], 3
+"""
+VARIANT = """
+# %% [variant] step=2, of=4
+# - the **last** step of 3
+# + step 2 of 4
+# - y[-1]
+# + y[2]
+# - y[len(y) - 1]
+# + y[len(y) - 2]
+# - , 3
+# + , 4
+"""
+
+
+def test_an_edit_holds_for_the_whole_text():
+    exercise = read_exercise(TEXT + VARIANT, "pick.py", "pick")
+    other = varied(exercise, exercise.variants[0])
+    assert other.numbers == {"step": 2, "of": 4}
+    assert [cell.text.split("\n")[-1] for cell in other.cells] == [
+        "Take step 2 of 4.", "    ### END SOLUTION", "check(pick, step=2, of=4)",
+    ]  # fmt: skip
+    assert other.hints[0] == "The last of 3 is y[2]."
+    assert other.mistakes == (("takes the last axis", "y[2]", "y[:, -1]"),)
+    assert other.right == ("def pick(y):\n    return y[len(y) - 2], 4\n",)
+    (packed,) = packed_answers(exercise.cells, [exercise])
+    assert (packed.source, packed.variants[0].source) == (
+        "def pick(y):\n    return y[-1], 3\n", "def pick(y):\n    return y[2], 4\n",
+    )  # fmt: skip
+
+
+def test_edits_are_made_at_once_so_that_two_texts_can_change_places():
+    text = TEXT + "\n# %% [variant] order=ba\n# - last\n# + first\n# - y[-1]\n# + 3\n# - 3\n# + y[-1]\n"
+    exercise = read_exercise(text, "pick.py", "pick")
+    assert "return 3, y[-1]" in varied(exercise, exercise.variants[0]).cells[1].text
+
+
+@pytest.mark.parametrize(
+    ("cell", "why"),
+    [
+        ("# %% [variant]\n# - last\n# + first\n", "a variant names its numbers, such as"),
+        ("# %% [variant] step\n# - last\n# + first\n", "a variant names its numbers, such as"),
+        ("# %% [variant] step=1\n# + first\n", "has lines with - and behind them lines with"),
+        ("# %% [variant] step=1\n# - last\n", "has lines with - and behind them lines with"),
+        ("# %% [variant] step=1\n# last\n", "a line of a variant begins with"),
+        ("# %% [variant] step=1\n# - lost\n# + first\n", "edits 'lost', which is not in the exercise"),
+        ("# %% [variant] step=1\n# - y[-1]\n# + y[1]\n", "changes nothing in the statement"),
+    ],
+)
+def test_a_variant_that_cannot_be_is_named_with_its_line(cell, why):
+    def build():
+        exercise = read_exercise(f"{TEXT}\n{cell}", "pick.py", "pick")
+        return varied(exercise, exercise.variants[0])
+
+    with pytest.raises(SourceError, match=rf"^pick\.py:\d+: .*{why}"):
+        build()
+
+
+def test_every_lesson_has_an_exercise_with_variants():
+    assert {lesson for lesson in checks.LESSONS if not of_a_class.lessons_variants(lesson)} <= NONE_YET
+
+
+@pytest.mark.parametrize(("lesson", "name", "numbers"), VARYING)
+def test_a_variant_is_solved_by_the_right_answers_and_refuses_each_known_mistake(lesson, name, numbers):
+    exercise = variants.at_numbers(checks.find(name)[1], numbers)
+    answer = next(v for v in variants.variants_of(name) if v.numbers == numbers)
+    define = lambda program: InProcess(answer.define(f"import numpy as np\n{program}", "<right>"), name)
+    for program in (answer.source, *answer.right):
+        assert run_check(exercise, define(program), 7) is None
+    for mutant in exercise.mutants:
+        assert run_check(exercise, InProcess(exercise.mutated(mutant), name), 7), mutant.name
+
+
+@pytest.mark.parametrize(("lesson", "name", "numbers"), VARYING)
+def test_the_courses_own_answer_fails_in_a_variant_whose_notebook_shows_the_difference(lesson, name, numbers):
+    exercise, stem = checks.find(name)[1], checks.LESSONS[lesson]
+    assert run_check(variants.at_numbers(exercise, numbers), InProcess(exercise.reference, name), 7)
+    own, other = (exercise_notebook(ROOT, stem, {name: n}) for n in ({}, numbers))
+    changed = {cell["id"] for cell in json.loads(other)["cells"]} ^ {
+        c["id"] for c in json.loads(own)["cells"]
+    }
+    assert len(changed) >= 4, "the statement and the line with check are other cells"
+    assert f"check({name}, {variants.describe_numbers(numbers)})" in json.loads(json.dumps(other))
+    assert "SOLUTION" not in other
+
+
+def test_numbers_that_no_variant_has_are_named_with_those_there_are():
+    exercise = checks.find("measure_gemm")[1]
+    with pytest.raises(
+        ValueError, match=r"no variant with warm=9; its variants: warm=2; warm=3\. Copy the line"
+    ):
+        variants.at_numbers(exercise, {"warm": 9})
+    with pytest.raises(ValueError, match="last_step has no variant with k=1; its variants: none"):
+        variants.at_numbers(checks.find("last_step")[1], {"k": 1})
+
+
+def test_a_token_is_that_of_the_documented_hmac_and_draws_all_variants_evenly():
+    # printf '["variant", "start_here", "ada"]' | openssl dgst -sha256 -mac HMAC -macopt hexkey:000...0
+    token = keys.token(bytes(32), "variant", "start_here", "ada")
+    assert token == "9dc4b3e30d91bfe67d0e50a064cd674d198a7f9e309e58f88f47d8c79afb9e81"
+    tokens = [keys.token(bytes(32), "variant", "start_here", str(n)) for n in range(600)]
+    drawn = Counter(variants.draw_numbers("measure_gemm", token)["warm"] if
+                    variants.draw_numbers("measure_gemm", token) else 1 for token in tokens)  # fmt: skip
+    assert {*drawn} == {1, 2, 3}
+    assert min(drawn.values()) > 150  # 200 each, give or take 4 standard deviations
+    assert variants.draw_numbers("last_step", token) is None
+
+
+def test_check_hint_and_use_have_the_numbers_that_the_notebook_named(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    monkeypatch.setattr(learner, "_numbers", {})
+    monkeypatch.setattr(learner, "_passed", {})
+    program = next(v for v in variants.variants_of("measure_gemm") if v.numbers == {"warm": 3}).source
+    space = {"np": __import__("numpy")}
+    exec(program, space)
+    function = space["measure_gemm"]
+    assert learner.check(function).status == "failed"
+    assert learner.check(function, warm=3).passed
+    assert learner.check(function).passed
+    hints = [str(learner.hint(function)) for _ in range(3)]
+    assert "`multiply()` 3 times; then" in hints[2]
+    assert learner.use(function) is function
+    with pytest.raises(ValueError, match="no variant with warm=7"):
+        learner.check(function, warm=7)
+
+
+def solved(numbers):
+    """The exercise notebook of start_here with these numbers for measure_gemm, and all answers in it."""
+    book = json.loads(exercise_notebook(ROOT, "00_start_here", {"measure_gemm": numbers}))
+    for cell in book["cells"]:
+        if cell["id"] in checks.catalogue("start_here"):
+            known = variants.variants_of(cell["id"])
+            cell["source"] = next((v.source for v in known if v.numbers == numbers), known[0].source)
+    return json.dumps(book)
+
+
+def test_grade_takes_the_numbers_of_the_notebook_and_says_so(tmp_path):
+    path = tmp_path / "00_start_here.ipynb"
+    path.write_text(solved({"warm": 2}))
+    report = grade.grade(path, seed=1, only="measure_gemm")
+    assert report.all_passed
+    assert str(report).startswith("measure_gemm: the variant warm=2 of this notebook.\n")
+    assert json.loads(report.to_json())["variants"] == {"measure_gemm": {"warm": 2}}
+    path.write_text(solved({"warm": 2}).replace("warm=2", "warm=77"))
+    assert not grade.grade(path, seed=1, only="measure_gemm").all_passed
+
+
+@pytest.fixture
+def rnnlab(capfd):
+    """A function that runs a class command: (exit status, its words)."""
+
+    def run(*words):
+        code = main(["class", *map(str, words)])
+        return code, "".join(capfd.readouterr())
+
+    return run
+
+
+def test_a_class_is_graded_by_the_numbers_of_its_key_whatever_a_notebook_says(tmp_path, rnnlab):
+    folder, students = tmp_path / "class", [f"s{n}" for n in range(12)]
+    (tmp_path / "list.txt").write_text("\n".join(students))
+    code, words = rnnlab("variants", folder, "--lesson", "start_here", "--students", tmp_path / "list.txt")
+    assert code == 0, words
+    drawn = {s: of_a_class.numbers_for(folder, "start_here", s)["measure_gemm"] for s in students}
+    one = next(s for s in students if drawn[s] == {"warm": 2})
+    two = next(s for s in students if drawn[s] == {"warm": 3})
+    for student in (one, two):  # both hand in what is right for the first
+        (tmp_path / "in" / student).mkdir(parents=True)
+        (tmp_path / "in" / student / "00_start_here.ipynb").write_text(solved({"warm": 2}))
+    assert rnnlab("collect", folder, tmp_path / "in")[0] == 0
+    assert rnnlab("grade", folder)[0] == 0
+    lines = map(json.loads, (folder / "results.jsonl").read_text().splitlines())
+    scores = {line["student"]: (line["score"], line["variant"]["measure_gemm"]) for line in lines}
+    assert scores == {one: (6, {"warm": 2}), two: (3, {"warm": 3})}
+    assert rnnlab("variants", folder, "--lesson", "start_here", "--variant-of", two) == (
+        0, f"{two}: measure_gemm: warm=3\n",
+    )  # fmt: skip
+    (folder / "class.key").unlink()
+    for command in (("grade", folder), ("variants", folder, "--lesson", "bptt", "--variant-of", one)):
+        code, words = rnnlab(*command)
+        assert code == 2
+        assert "class.key is missing. Nothing was graded: another key changes the seeds of 2 results" in words
+        assert "the variants that students of start_here were given" in words
+
+
+def test_the_same_key_makes_the_same_notebooks_and_another_one_others(tmp_path):
+    students = [f"s{n}" for n in range(8)]
+    first = of_a_class.hand_out(tmp_path / "a", "start_here", students, tmp_path / "one")
+    again = of_a_class.hand_out(tmp_path / "a", "start_here", students[::-1], tmp_path / "two")
+    books = lambda handouts: {handout.student: handout.path.read_bytes() for handout in handouts}
+    assert books(first) == books(again)
+    other = of_a_class.hand_out(tmp_path / "b", "start_here", students, tmp_path / "three")
+    assert books(first) != books(other)
+    assert keys.settings(tmp_path / "a")["variants"] == ["start_here"]
+
+
+def test_variants_are_not_brought_into_a_lesson_that_has_results(tmp_path):
+    (tmp_path / "results" / "ada").mkdir(parents=True)
+    (tmp_path / "results" / "ada" / "start_here.json").write_text("{}")
+    with pytest.raises(Unusable, match="holds results of start_here without variants"):
+        of_a_class.hand_out(tmp_path, "start_here", ["ada"], tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("text", "students"),
+    [
+        ("ada\nbo\n\nada\n", ["ada", "bo"]),
+        ("Identifier,Full name,Grade\nParticipant 1234,Ada,\nParticipant 1235,Bo,\n", ["1234", "1235"]),
+        ("Teilnehmernummer,Name\nTeilnehmer/in1234,Ada\n", ["1234"]),
+        ("Student,ID,Section,A (1)\n    Points Possible,,,10\nAda,77,X,\n", ["77"]),
+        ("student,score\nzoe\u0301,1\nzoé,2\n", ["zoé"]),
+    ],
+)
+def test_students_are_read_from_lists_worksheets_and_gradebooks(tmp_path, text, students):
+    (tmp_path / "list.csv").write_text(text, encoding="utf-8-sig")
+    assert of_a_class.students_in(tmp_path / "list.csv") == students
+
+
+def test_a_table_without_students_is_refused(tmp_path):
+    (tmp_path / "list.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(Unusable, match=r"list\.csv lists no students: expected"):
+        of_a_class.students_in(tmp_path / "list.csv")
+
+
+def test_a_variant_changes_no_notebook_of_the_course():
+    for lesson in ("start_here", "bptt"):
+        stem = checks.LESSONS[lesson]
+        assert any(text.variants for text in exercises_of(ROOT, stem).values())
+        assert exercise_notebook(ROOT, stem, {}) == (ROOT / f"exercises/{stem}.ipynb").read_text(
+            encoding="utf-8"
+        )
