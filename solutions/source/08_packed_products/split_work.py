@@ -8,7 +8,7 @@
 # - `"minibatch"`: a core gets some of the sequences, ⌈B/cores⌉ at most, and needs all weights. No core waits for another.
 # - `"units"`: a core gets some of the units, ⌈H/cores⌉ at most, with all gates and all H terms of their weights, and computes them for all sequences. A barrier at the end of the step takes `barrier` µs.
 #
-# A core does `rate` multiply-adds in a µs. The weights that it needs stay in its own cache if they fit into `cache` bytes. If they do not fit, it reads all of them again in every step, at `bandwidth` bytes in a µs, and multiplies meanwhile: the longer of the two counts. The core with the largest share counts.
+# A core does `rate` multiply-adds in a µs. Its weights stay in its own cache if they fit into `cache` bytes. If not, it reads all of them again in every step, at `bandwidth` bytes in a µs, and multiplies meanwhile: the longer of the two counts. The core with the largest share counts.
 #
 # Return the way that takes less time, `"minibatch"` if both take the same, and the µs of a step.
 

@@ -3,15 +3,15 @@
 #
 # <!-- exercise: tiled_product -->
 #
-# A compiled kernel does the arithmetic; you say in which order. `multiply(row, rows, panel, term, terms)` adds to the sums of `rows` rows, from `row` on, and of one panel's columns the products of `terms` terms, from `term` on. It takes at most `multiply.rows` rows; a panel has `multiply.columns` columns. Call it so that each of B rows meets each of `panels` panels with each of K terms, once.
+# A compiled kernel does the arithmetic; you choose the order. `multiply(row, rows, panel, term, terms)` adds `terms` terms, from `term` on, to the sums of one panel's columns in `rows` rows, from `row` on. It takes at most `multiply.rows` rows; a panel has `multiply.columns` columns. Call it so that each of B rows meets each of K terms of each panel once.
 #
 # The check counts three kinds of loads:
 #
-# - **into registers**: in a call, its sums first, then `rows` + columns numbers for each term;
-# - **into the first cache**, which holds `near` numbers: lines of 8 numbers that it does not hold at that moment; the line used longest ago makes room;
-# - **into the second cache**, in the same way; it holds all states, but not all weights.
+# - **into registers**: for each call its sums, then `rows` + columns numbers for each term;
+# - **into the first cache**: lines of 8 numbers that are not in it. It holds `near` numbers; the line used longest ago makes room;
+# - **into the second cache**, in the same way. It holds all states, but not all weights.
 #
-# Each may be at most 1.3 times what the course's own order needs. There, a piece of a panel takes up half of the first cache, and stays there until all rows have used it; the states and the sums of a tile need room, too.
+# Each may be at most 1.3 times what the course's own order needs. There, a piece of a panel takes up half of the first cache, and stays until all rows have used it; states and sums need room, too.
 
 
 # %%
