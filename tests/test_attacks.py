@@ -38,7 +38,19 @@ TRIED = [(name, "bubblewrap") for name in ATTACKS] + [
 ]
 
 
-@pytest.mark.parametrize(("name", "mode"), TRIED)
+QUICK = (  # one for each status and for each way that plain mode does not withstand; the others are slow
+    "honest", "raises_stop_iteration", "prints_a_report", "kernel_whose_default_reads_a_file",
+    "takes_all_memory", "raises_not_implemented", "loops_for_ever", "returns_too_much",
+    "kills_its_parent_through_ctypes", "opens_a_socket_through_ctypes",
+)  # fmt: skip
+
+
+def in_its_leg(name, mode):
+    """The attack in this mode; most are tried in the slow leg."""
+    return pytest.param(name, mode, marks=() if name in QUICK else pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("name", "mode"), [in_its_leg(name, mode) for name, mode in TRIED])
 def test_an_attack_gets_what_its_file_says_and_the_next_answer_what_it_deserves(name, mode):
     box = choose(plain=mode == "plain")
     if box.name != mode:
@@ -54,6 +66,13 @@ def test_what_stands_around_a_notebook_has_the_outcome_that_its_table_says(name,
     if (box := choose(plain=mode == "plain")).name != mode:
         pytest.skip(f"{box.why}: install bubblewrap (Debian: apt-get install bubblewrap)")
     assert surround(name, mode) == outcome
+
+
+def test_the_quick_attacks_have_every_status_that_an_attack_can_get():
+    every, quick = (
+        {ATTACKS[name].outcomes[mode] for name, mode in TRIED if name in names} for names in (ATTACKS, QUICK)
+    )
+    assert quick == every
 
 
 def test_there_is_a_row_for_each_class_of_attack():

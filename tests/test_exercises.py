@@ -8,23 +8,38 @@ import pytest
 from rnnlab import checks, cli
 from rnnlab.course import ROOT
 from rnnlab.grading.exercise import Exercise
+from rnnlab.grading.fork_server import forking
 from rnnlab.grading.sandbox import choose
 from rnnlab.grading.self_check import findings
 
 LESSONS = list(checks.LESSONS)
 EXERCISES = [
-    pytest.param(lesson, each, id=each.name) for lesson in LESSONS for each in checks.exercises(lesson)
+    pytest.param(lesson, entry, id=entry.name) for lesson in LESSONS for entry in checks.exercises(lesson)
 ]
+SEED = 1
+GRADED = "start_here", "cuda_shared_memory"  # lessons without and with kernels, graded in the quick leg
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
-@pytest.mark.parametrize("seed", [1])
+@pytest.fixture(scope="module")
+def boxes():
+    """{how the process of an answer starts: its sandbox}; where none can be forked, each is a program."""
+    forked, servers = forking(choose())
+    yield {"a fork": forked, "a program": choose(), "a program in plain mode": choose(plain=True)}
+    if servers is not None:
+        servers.end()
+
+
+in_full = lambda way: pytest.param(way, marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("way", ["a fork", in_full("a program"), in_full("a program in plain mode")])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, seed):
+def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, way, boxes):
     """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name."""
-    found = list(findings(lesson, choose(), seed))
-    assert {each.exercise for each in found} == {each.name for each in checks.exercises(lesson)}
-    assert not [(each.exercise, each.answer, str(each.verdict)) for each in found if not each.as_wanted]
+    result = list(findings(lesson, boxes[way], SEED))
+    assert {entry.exercise for entry in result} == {entry.name for entry in checks.exercises(lesson)}
+    assert not [(entry.exercise, entry.answer, str(entry.verdict)) for entry in result if not entry.as_wanted]
 
 
 @pytest.mark.parametrize(("lesson", "exercise"), EXERCISES)
@@ -56,7 +71,7 @@ def test_every_unit_has_its_notebooks():
             assert (ROOT / folder / f"{stem}.ipynb").exists()
 
 
-@pytest.mark.parametrize("lesson", LESSONS)
+@pytest.mark.parametrize("lesson", [name if name in GRADED else in_full(name) for name in LESSONS])
 @pytest.mark.parametrize(
     ("folder", "code", "status"), [("solutions", 0, "passed"), ("exercises", 1, "not_attempted")]
 )
@@ -72,4 +87,4 @@ def test_the_command_gives_solutions_full_marks_and_untouched_exercises_none(
     possible = sum(exercise.points for exercise in checks.exercises(lesson))
     assert (report["lesson"], report["max_score"]) == (lesson, possible)
     assert report["score"] == (possible if folder == "solutions" else 0)
-    assert {each["status"] for each in report["exercises"]} == {status}
+    assert {entry["status"] for entry in report["exercises"]} == {status}
