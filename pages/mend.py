@@ -11,7 +11,7 @@ from collections.abc import Callable
 from bs4 import BeautifulSoup, Tag
 from PIL import Image
 
-WIDE_LINE = 56  # letters of printed text that a telephone shows in one line
+WIDE_LINE = 30  # letters of printed text that a telephone shows in one line
 WIDE_TABLE = 3  # columns that a telephone shows beside each other
 COLOURS = 256  # of a palette: charts have fewer, photographs keep all of theirs
 

@@ -18,7 +18,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
-LONG_FORMULA = 36  # letters of TeX that a telephone shows in one line
+LONG_FORMULA = 24  # letters of TeX that a telephone shows in one line
 
 
 @dataclass

@@ -48,6 +48,7 @@ def with_outputs(path):
     page = OUTPUTS.format(png=b64encode(png(figure)).decode())
     cell.outputs = [
         nbformat.v4.new_output("display_data", {"text/html": page}),
+        nbformat.v4.new_output("execute_result", {"text/plain": "the value of a cell's last line"}),
         nbformat.v4.new_output("stream", text="number " * 30 + "\n"),
     ]
     return Run(book, "a machine of this test", "2026-01-01", 1.0)
@@ -116,6 +117,7 @@ def test_a_picture_becomes_a_file_and_a_table_says_what_its_headings_head(site):
     assert "data:image/png" not in page
     assert 'src="../pictures/' in page
     assert '<th scope="row">H</th>' in page
+    assert "the value of a cell's last line" in page.replace("&#39;", "'")
     assert 'tabindex="0"' in page
 
 
