@@ -101,14 +101,14 @@ def run_what_they_skip() -> None:
 
 def tests_of(module_name: str) -> list[unittest.TestCase]:
     """Every test of a module, one by one."""
-    found, todo = [], [unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module_name))]
+    tests, todo = [], [unittest.defaultTestLoader.loadTestsFromModule(importlib.import_module(module_name))]
     while todo:
-        each = todo.pop()
-        if isinstance(each, unittest.TestSuite):
-            todo.extend(each)
+        item = todo.pop()
+        if isinstance(item, unittest.TestSuite):
+            todo.extend(item)
         else:
-            found.append(each)
-    return sorted(found, key=lambda test: test.id())
+            tests.append(item)
+    return sorted(tests, key=lambda test: test.id())
 
 
 def main(simulator: str, module_name: str, *wanted: str) -> None:
