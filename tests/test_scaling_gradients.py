@@ -8,7 +8,9 @@ from rnnlab.course import ROOT
 from rnnlab.scaling import launch
 from rnnlab.scaling.all_reduce import chunk_slices, pack, unpack
 from rnnlab.scaling.call import call_on_ranks
+from rnnlab.scaling.exposure import Interval, Step, rows, table
 from rnnlab.scaling.faults import RankFailure
+from rnnlab.scaling.overlap import Result
 
 REASON = launch.why_not()
 real_ranks = pytest.mark.skipif(REASON is not None, reason=str(REASON))
@@ -65,3 +67,15 @@ def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays():
 def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(program, words):
     with pytest.raises(RankFailure, match=words):
         call(program, ranks=2, seconds=1 if program == "wait_for_ever" else 60)
+
+
+def test_a_sum_is_hidden_as_far_as_it_ran_during_the_backward_pass():
+    backward = Result(0.0, start=10.0, end=10.4)
+    across, after = Interval("layer 1", 8, 10.1, 10.2, 10.5), Interval("layer 0", 8, 10.4, 10.45, 10.7)
+    step = Step(backward, [after, across])
+    first, second = rows([step, step])
+    assert (first.name, second.name) == ("layer 1", "layer 0")  # in the order in which they were complete
+    assert first[2:] == pytest.approx((100, 500, 200, 100))
+    assert second[2:] == pytest.approx((400, 700, 0, 250))
+    assert step.exposed == pytest.approx(0.3)
+    assert "it, the rank waits 300.00 ms for sums" in table([step])

@@ -98,15 +98,15 @@ class Lines:
     """A line about the run every few seconds."""
 
     def __init__(self, steps: int):
-        self.steps, self.next = steps, time.monotonic() + SECONDS_BETWEEN_LINES
+        self.steps, self.shown, self.next = steps, 0, time.monotonic() + SECONDS_BETWEEN_LINES
 
     def show(self, lines) -> None:
-        """Print where rank 0 stands, if it is time."""
-        if time.monotonic() < self.next:
+        """Print where the ranks stand, if it is time and they have gone on."""
+        front = lines[lines["step"].argmax()]
+        if time.monotonic() < self.next or front["step"] == self.shown:
             return
-        self.next += SECONDS_BETWEEN_LINES
-        if lines["step"].max() > 0:
-            print(f"step {lines['step'].max()} of {self.steps}, loss {lines['loss'].max():.4g}", flush=True)
+        self.next, self.shown = time.monotonic() + SECONDS_BETWEEN_LINES, front["step"]
+        print(f"step {front['step']} of {self.steps}, loss {front['loss']:.4g}", flush=True)
 
 
 def _report(outcome: dict) -> str:

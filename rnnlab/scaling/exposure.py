@@ -14,10 +14,11 @@ MILLISECONDS = 1e3
 
 
 class Interval(NamedTuple):
-    """One sum: when its array was complete on this rank, and when the sum was seen to be complete (s)."""
+    """One sum: when its array was complete on this rank, when it was begun, and when it was complete (s)."""
 
     name: str
     bytes: int
+    ready: float
     start: float
     end: float
 
@@ -35,14 +36,14 @@ class Step(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One bucket: milliseconds after the backward pass began, and its share that was hidden."""
+    """One bucket: milliseconds after the backward pass began, and how many of the sum's were hidden."""
 
     name: str
     bytes: int
     complete: float  # its gradient, on this rank
     summed: float
-    hidden: float  # of its time between the two, in milliseconds
-    exposed: float
+    hidden: float  # milliseconds that the sum took during the backward pass
+    exposed: float  # and after it
 
 
 def rows(steps: Sequence[Step]) -> list[Row]:
@@ -76,8 +77,8 @@ def _row(name: str, pairs: list[tuple[Step, Interval]]) -> Row:
     return Row(
         name,
         pairs[0][1].bytes,
-        median(lambda step, one: one.start - step.backward.start),
+        median(lambda step, one: one.ready - step.backward.start),
         median(lambda step, one: one.end - step.backward.start),
         median(lambda step, one: max(0.0, min(one.end, step.backward.end) - one.start)),
-        median(lambda step, one: one.end - max(one.start, step.backward.end)),
+        median(lambda step, one: max(0.0, one.end - max(one.start, step.backward.end))),
     )

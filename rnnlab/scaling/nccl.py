@@ -24,6 +24,7 @@ class Pending:
     """A sum that was started."""
 
     name: str
+    ready: float
     start: float
     array: Any  # of NumPy or CuPy
     on_gpu: Any  # the same numbers on the GPU; `array` itself if it lies there
@@ -51,7 +52,7 @@ class NcclSums:
 
     def start(self, name: str, array: Any) -> None:
         """Begin to replace array [n], contiguous, of NumPy or CuPy, by its sum over all ranks."""
-        sum_ = Pending(name, time.perf_counter(), array, None, None)
+        sum_ = Pending(name, time.perf_counter(), 0.0, array, None, None)
         self.pending.append(sum_)
         if self.background:
             self._launch(sum_)
@@ -65,7 +66,8 @@ class NcclSums:
             sum_.event.synchronize()
             if sum_.on_gpu is not sum_.array:
                 sum_.array[:] = sum_.on_gpu.get(stream=self.stream)
-            intervals.append(Interval(sum_.name, sum_.array.nbytes, sum_.start, self._moment(sum_.event)))
+            moments = sum_.ready, sum_.start, self._moment(sum_.event)
+            intervals.append(Interval(sum_.name, sum_.array.nbytes, *moments))
         self.pending = []
         return intervals
 
@@ -74,6 +76,7 @@ class NcclSums:
         self.communicator.destroy()
 
     def _launch(self, sum_: Pending) -> None:
+        sum_.start = time.perf_counter()
         backward = self.cupy.cuda.get_current_stream().record()  # an array of CuPy may still be computed
         with self.stream:
             self.stream.wait_event(backward)

@@ -27,6 +27,7 @@ class Pending:
     """A sum that was started."""
 
     name: str
+    ready: float
     start: float
     request: Any  # None: not begun
     array: np.ndarray  # MPI writes to it until the sum is complete
@@ -52,8 +53,9 @@ class MpiSums:
     def start(self, name: str, array: np.ndarray) -> None:
         """Begin to replace array [n], contiguous, by its sum over all ranks."""
         with self._lock:
+            now = time.perf_counter()
             request = self.comm.Iallreduce(MPI.IN_PLACE, array) if self.background else None
-            self.pending.append(Pending(name, time.perf_counter(), request, array))
+            self.pending.append(Pending(name, now, now, request, array))
 
     def finish(self) -> list[Interval]:
         """Wait for all sums; their intervals.  Raises MPI.Exception if a rank is lost (see survive)."""
@@ -62,6 +64,7 @@ class MpiSums:
                 raise self._failure
             for sum_ in self.pending:
                 if sum_.request is None:
+                    sum_.start = time.perf_counter()
                     sum_.request = self.comm.Iallreduce(MPI.IN_PLACE, sum_.array)
                 wait(sum_.request)
                 self._complete(sum_)
@@ -89,7 +92,8 @@ class MpiSums:
             self._complete(sum_)
 
     def _complete(self, sum_: Pending) -> None:
-        self.intervals.append(Interval(sum_.name, sum_.array.nbytes, sum_.start, time.perf_counter()))
+        moments = sum_.ready, sum_.start, time.perf_counter()
+        self.intervals.append(Interval(sum_.name, sum_.array.nbytes, *moments))
 
 
 def wait(request: Any) -> None:
