@@ -1,49 +1,23 @@
-"""A class is graded once, whatever interrupts it: kills, half lines, a full disk, a second grader, dying
-judges.
+"""A class is graded once, whatever interrupts it: kills, half lines, full disks, two graders, lost keys.
 
-Most tests grade with a made-up engine; those of the real one use the course's shortest lesson.
+The engine is made up here; tests/test_classroom_engines.py has the real ones.
 """
 
 import errno
-import json
 import os
 import subprocess
-import sys
-import textwrap
 import threading
-import time
 from dataclasses import replace
+from io import StringIO
 
-import psutil
 import pytest
+from pretended_class import FIRST, LESSON, SECOND, STUDENTS, THIRD, bare, book, class_of, ignore, pretended
 
-from rnnlab import checks, cli
+from rnnlab import cli
 from rnnlab.grading.classroom import engines, keys, lock, regrade, results, run, submissions, versions
 from rnnlab.grading.classroom.collect import Assignment, collect
-from rnnlab.grading.classroom.judge import Judge
-from rnnlab.grading.grade import grade
+from rnnlab.grading.classroom.progress import Progress, left
 from rnnlab.grading.notebook_file import Unusable
-from rnnlab.grading.sandbox import CHECKOUT, choose
-from rnnlab.grading.self_check import notebook
-from rnnlab.grading.verdict import Status, Verdict
-
-LESSON = "start_here"
-POINTS = checks.catalogue(LESSON)
-FIRST, SECOND, THIRD = POINTS
-STUDENTS = "ada", "bob", "eve", "kim", "zoë"
-IGNORE = lambda line: None
-HONEST = json.loads(notebook("solutions", LESSON).read_text(encoding="utf-8"))
-KILLS_ITS_JUDGE = f"""
-import ctypes, os, signal
-def {FIRST}(*inputs):
-    ctypes.CDLL(None).kill(os.getppid(), signal.SIGKILL)
-"""
-
-
-def book(student, code=""):
-    """The solved notebook with a cell of the student's own at its end."""
-    own = {"cell_type": "code", "source": f"# {student}\n{code}"}
-    return json.dumps({"cells": [*HONEST["cells"], own]})
 
 
 @pytest.fixture
@@ -52,42 +26,8 @@ def folder(tmp_path):
     return class_of(tmp_path, {student: book(student) for student in STUDENTS})
 
 
-def class_of(place, books):
-    for student, content in books.items():
-        (place / "in" / student).mkdir(parents=True)
-        (place / "in" / student / "00_start_here.ipynb").write_text(content, encoding="utf-8")
-    collect(place / "class", [place / "in"], Assignment())
-    return place / "class"
-
-
-def outcome(job, failing=()):
-    """What a judge would answer who finds every exercise right but some."""
-    status = lambda name: Status.failed if name in failing else Status.passed
-    names = job["names"] or POINTS
-    verdicts = [Verdict(n, status(n), 0 if n in failing else POINTS[n], POINTS[n], "…") for n in names]
-    entries = [results.exercise_entry(verdict, job["grader"]) for verdict in verdicts]
-    facts = {"problem": None, "sandbox": "bubblewrap", "variant": {}, "cpu": {}, "max_score": 6}
-    return facts | {"exercises": entries}
-
-
-def pretended(failing=(), stop_after=None):
-    """An engine without processes, which may break off after some jobs."""
-
-    def engine(jobs):
-        for number, job in enumerate(jobs):
-            if number == stop_after:
-                raise KeyboardInterrupt
-            yield job, outcome(job, failing)
-
-    return engine
-
-
 def graded(folder, **options):
-    return run.grade_class(folder, pretended(), IGNORE, resume=True, plain=True, **options)
-
-
-def bare(folder):
-    return [result.without_times() for result in results.load(folder)]
+    return run.grade_class(folder, pretended(), ignore, resume=True, plain=True, **options)
 
 
 def test_each_submission_has_a_file_a_line_and_a_seed_of_the_class_key(folder):
@@ -102,10 +42,10 @@ def test_each_submission_has_a_file_a_line_and_a_seed_of_the_class_key(folder):
 
 def test_a_second_run_does_only_what_is_missing(folder):
     with pytest.raises(KeyboardInterrupt):
-        run.grade_class(folder, pretended(stop_after=2), IGNORE, plain=True)
+        run.grade_class(folder, pretended(stop_after=2), ignore, plain=True)
     assert len(results.load(folder)) == 2
     with pytest.raises(Unusable, match="2 of 5 submissions are graded: --resume"):
-        run.grade_class(folder, pretended(), IGNORE, plain=True)
+        run.grade_class(folder, pretended(), ignore, plain=True)
     before = {path: path.stat().st_mtime_ns for path in folder.glob("results/*/*.json")}
     words = []
     run.grade_class(folder, pretended(), words.append, resume=True, plain=True)
@@ -154,7 +94,7 @@ def test_shares_are_the_class_and_their_lists_merge_by_concatenation(folder, tmp
     for number in (1, 2, 3):
         copy = tmp_path / f"node {number}"
         subprocess.run(["cp", "-a", folder, copy], check=True)
-        run.grade_class(copy, pretended(), IGNORE, plain=True, share=(number, 3))
+        run.grade_class(copy, pretended(), ignore, plain=True, share=(number, 3))
         lines.append((copy / "results.jsonl").read_text(encoding="utf-8"))
     (folder / "results.jsonl").write_text("".join(lines), encoding="utf-8")
     words = []
@@ -301,99 +241,7 @@ def test_the_digest_of_a_lesson_is_of_its_own_code_alone():
     assert not {"bptt.py", "collect.py", "report.py", "views.py"} & names
 
 
-def play(*words):
-    """A judge's program that tells words: {exercise} is what it still has to judge."""
-    script = """
-        import json, os, signal, sys, time
-        def tell(**word): print(json.dumps(word), flush=True)
-        def entry(name): return {"name": name, "points": 1, "fault": False, "grader": "g"}
-        for line in sys.stdin:
-            job = json.loads(line)
-            for name in ("last_step", "count_rnn_flops", "measure_gemm"):
-                if name in job["passed_over"]: continue
-                tell(begins=name, limit=0.5)
-                if name == "count_rnn_flops": WORDS
-                tell(exercise=entry(name), cpu={}, variant=None)
-            tell(ends=None, sandbox="plain", max_score=6)
-    """
-    return [sys.executable, "-c", textwrap.dedent(script).replace("WORDS", *words)]
-
-
-@pytest.mark.parametrize("deed", ["os.kill(os.getpid(), signal.SIGKILL)", "time.sleep(100)", "sys.exit()"])
-def test_a_judge_that_dies_or_hangs_twice_is_a_fault_and_the_rest_is_judged(deed):
-    job = {"lesson": LESSON, "passed_over": [], "names": None, "grader": "g"}
-    with Judge(play(deed)) as judge:
-        found = {entry["name"]: entry for entry in judge.grade(job)["exercises"]}
-    assert [*found] == [FIRST, SECOND, THIRD]
-    assert found[SECOND]["fault"]
-    assert found[SECOND]["points"] == 0
-    assert "killed or hung 2 times" in found[SECOND]["message"]
-    assert not found[FIRST]["fault"]
-    assert not found[THIRD]["fault"]
-
-
-def test_an_engine_that_is_left_early_leaves_no_judge(folder):
-    job = {"lesson": LESSON, "passed_over": [], "names": None, "grader": "g"}
-    before = {child.pid for child in psutil.Process().children(recursive=True)}
-    judges = []
-    generator = engines._locally([job] * 3, 2, lambda: judges.append(Judge(play("pass"))) or judges[-1])
-    next(generator)
-    generator.close()
-    assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
-    assert len(judges) == 2
-
-
-def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_path):
-    quiet = tmp_path / "quiet"
-    subprocess.run(["cp", "-a", folder, quiet], check=True)
-    command = [sys.executable, "-P", "-m", "rnnlab.cli", "class", "grade", "--jobs", "2", "--resume"]
-    command += [] if choose().name == "bubblewrap" else ["--plain"]
-    environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
-    process = subprocess.Popen([*command, folder], env=environment, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 60
-    while not list(folder.glob("results/*/*.json")) and time.monotonic() < until:
-        time.sleep(0.01)
-    judges = psutil.Process(process.pid).children()
-    process.kill()
-    process.wait()
-    assert not psutil.wait_procs(judges, 20)[1], "no judge outlives the run"
-    for place in (folder, quiet):
-        done = subprocess.run([*command, place], env=environment, capture_output=True, text=True, timeout=100)
-        assert done.returncode == 0, done.stderr
-    assert bare(folder) == bare(quiet)
-    assert [result.score for result in results.load(folder)] == [6] * 5
-    report = grade(folder / submissions.load(folder)[0].file, seed=1, lesson=LESSON)
-    assert report.score == 6
-
-
-def test_an_answer_that_kills_its_judge_in_plain_mode_costs_nobody_else_a_mark(tmp_path):
-    folder = class_of(tmp_path, {"mallory": book("mallory", KILLS_ITS_JUDGE), "zoë": book("zoë")})
-    listed = run.grade_class(folder, engines.local(1), IGNORE, plain=True)
-    mallory, zoe = sorted(listed, key=lambda result: result.student)
-    assert [exercise["status"] for exercise in mallory.exercises] == ["grader_error", "passed", "passed"]
-    assert mallory.faults == [FIRST]
-    assert (mallory.score, zoe.score) == (6 - POINTS[FIRST], 6)
-    assert any("not judged: mallory" in line for line in run.describe(listed))
-
-
-def test_a_notebook_that_cannot_be_graded_has_a_problem_and_no_points(tmp_path):
-    folder = class_of(tmp_path, {"ada": "{broken"})
-    (result,) = run.grade_class(folder, engines.local(1), IGNORE, plain=True)
-    assert (result.score, result.max_score, result.exercises) == (0, 6, ())
-    assert "is not a notebook" in result.problem
-
-
-def test_the_judge_refuses_a_job_that_another_grader_has_planned(folder):
-    (job, *_) = run.plan(folder, plain=True).jobs
-    with Judge() as judge, pytest.raises(Unusable, match="is another one than where the run was planned"):
-        judge.grade(job | {"grader": "another"})
-
-
 def test_progress_says_how_far_and_how_long(folder):
-    from io import StringIO
-
-    from rnnlab.grading.classroom.progress import Progress, left
-
     screen = StringIO()
     screen.isatty = lambda: True
     progress = Progress(100, screen)
@@ -404,19 +252,3 @@ def test_progress_says_how_far_and_how_long(folder):
     assert screen.getvalue().endswith("3 of 100 graded · 1 with a fault of the grader · about 16 min left")
     assert left([0.0, 7200.0], 10) == "about 20.0 h left"
     assert left([0.0, 50.0], 0) == "50 s in all"
-
-
-@pytest.mark.slow
-def test_dask_grades_as_this_machine_does(folder, tmp_path):
-    distributed = pytest.importorskip("distributed", reason="install the extra cluster")
-    quiet = tmp_path / "quiet"
-    subprocess.run(["cp", "-a", folder, quiet], check=True)
-    run.grade_class(quiet, engines.local(1), IGNORE, plain=True)
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        run.grade_class(folder, engines.dask(cluster.scheduler_address), IGNORE, plain=True)
-    assert bare(folder) == bare(quiet)
-
-
-def test_an_engine_that_is_not_there_is_refused(folder, capsys):
-    assert cli.main(["class", "grade", str(folder), "--plain", "--engine", "dask"]) == 2
-    assert "--scheduler ADDRESS belong together" in capsys.readouterr().err
