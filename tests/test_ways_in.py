@@ -1,0 +1,64 @@
+"""Binder, containers, Colab: their files agree with the course's versions and name what exists."""
+
+import json
+import re
+
+import pytest
+import yaml
+from packaging.version import Version
+from test_setup import CONDA, PINS, PROJECT, in_conda_forge, required
+
+from pages.colab import JUPYTER, needed_packages
+from rnnlab.course import ROOT
+
+BINDER = yaml.safe_load((ROOT / "binder/environment.yml").read_text())["dependencies"]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COLAB = dict(line.split("==") for line in (ROOT / "constraints-colab.txt").read_text().split())
+
+
+def test_binder_gets_the_courses_versions_without_tests_and_without_a_gpu():
+    versions = dict(line.split("=") for line in BINDER if "=" in line)
+    conda = dict(line.split("=") for line in CONDA if isinstance(line, str) and "=" in line)
+    assert versions.pop("python") == conda["python"]
+    assert versions == in_conda_forge(required("lab"))
+
+
+def test_binder_installs_the_course_itself_and_makes_the_learners_copies():
+    script = (ROOT / "binder/postBuild").read_text()
+    assert "--no-deps" in script
+    assert "copy_exercises" in script
+    assert (ROOT / "binder/postBuild").stat().st_mode & 0o111
+
+
+def test_every_pin_of_the_class_server_is_a_pin_of_the_course():
+    pins = re.findall(r"\b([a-z-]+)==([\d.]+)", DOCKERFILE)
+    assert pins
+    assert dict(pins).items() <= PINS.items()
+
+
+def test_the_class_servers_image_holds_no_solutions_and_runs_as_nobody_special():
+    ignored = (ROOT / ".dockerignore").read_text().split()
+    assert {"solutions", "tests", "work", ".git"} <= {*ignored}
+    assert re.search(r"^USER 1000$", DOCKERFILE, re.M)
+
+
+def test_the_container_of_an_editor_calls_targets_that_exist():
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    makefile = (ROOT / "Makefile").read_text()
+    targets = {container[command].split()[1] for command in ("postCreateCommand", "postAttachCommand")}
+    assert all(re.search(rf"^{target}:", makefile, re.M) for target in targets)
+
+
+@pytest.mark.parametrize("name", sorted(COLAB))
+def test_what_colab_has_is_new_enough_for_the_course(name):
+    lines = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["lab"]]
+    floors = {line.split(">=")[0].lower(): line.split(">=")[1].split(";")[0] for line in lines}
+    if name in floors and name not in JUPYTER:  # Colab's Jupyter is left alone
+        assert Version(COLAB[name]) >= Version(floors[name])
+
+
+def test_the_set_up_cell_of_colab_asks_for_all_that_lessons_import_but_jupyter():
+    packages = needed_packages()
+    assert {"numpy", "numba", "greenlet", "igraph", "scipy"} <= packages.keys()
+    assert not JUPYTER & packages.keys()
+    assert not [line for line in packages.values() if ";" in line]
