@@ -103,6 +103,7 @@ def test_an_interrupted_record_goes_on_where_it_was(folder, monkeypatch, capsys)
     assert "gru, 1 thread:" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_record_of_other_code_or_another_machine_is_begun_anew(folder, monkeypatch):
     task = []
     monkeypatch.setattr(cpu_run, "_keep", lambda record: None)

@@ -167,6 +167,7 @@ def test_an_unknown_suite_is_named_beside_those_there_are(capsys):
     assert "'everything'; there are persistent, stages, peers" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_without_a_gpu_it_says_why_and_what_to_expect_and_refuses_to_record(monkeypatch, capsys):
     monkeypatch.setattr(command.card, "why_not", lambda: "there is none")
     assert cli.main(["bench", "gpu"]) == 0

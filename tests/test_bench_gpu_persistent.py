@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 from emulated_gpu import EmulatedChip, compiler, library
+from legs import in_full
 
 from bench.gpu import depth, floors, latencies, tensor_layers
 from bench.workload import problem
@@ -77,6 +78,7 @@ def test_a_residual_stack_is_a_stack_of_layers_with_sums_between(pretended_cupy)
     np.testing.assert_allclose(got["dx"], dy, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pretended_cupy):
     with cuda.settings(checks=False):
         result = depth.measured(hidden=4, steps=3, shallow=1)
@@ -90,7 +92,7 @@ def test_a_sixteenth_of_the_sequences_leaves_room_for_more_layers_that_learn(pre
 
 
 @needs_cpp
-@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+@pytest.mark.parametrize("cell", ["rnn_tanh", in_full("gru"), in_full("lstm")])
 @pytest.mark.parametrize("name", tensor_layers.NAMES)
 def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, cell, tmp_path, pretended_cupy):
     task = problem(Workload(cell, 3, 5, 64, 64, 2), "float16")
@@ -108,13 +110,13 @@ def test_a_contestant_gives_the_references_numbers_however_often_it_ran(name, ce
 @pytest.mark.parametrize(
     ("name", "arrays", "cluster"),
     [
-        ("flags", 3, 1),
-        ("counter", 2, 1),
-        ("poll_published", 2, 1),
+        in_full("flags", 3, 1),
+        in_full("counter", 2, 1),
+        in_full("poll_published", 2, 1),
         ("cluster_barrier", 0, CLUSTER),
-        ("push_across", 1, CLUSTER),
-        ("push_all_8", 1, CLUSTER),
-        ("push_all_16", 1, CLUSTER),
+        in_full("push_across", 1, CLUSTER),
+        in_full("push_all_8", 1, CLUSTER),
+        in_full("push_all_16", 1, CLUSTER),
         ("push_all_bulk", 1, CLUSTER),
     ],
 )

@@ -215,6 +215,7 @@ def test_a_process_that_cannot_start_has_no_rate(monkeypatch):
     assert blas._in_a_fresh_process(os.environ, UNSET) == Trial(UNSET)
 
 
+@pytest.mark.slow
 def test_the_doctor_names_a_variable_that_is_set():
     """All of it in real processes with the real BLAS; whether it is slower is for the machine to say."""
     code = "import os; from rnnlab.lab import blas; print(blas.examine().sentence(os.environ))"

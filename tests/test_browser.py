@@ -27,6 +27,7 @@ def address(course, tmp_path_factory):
         yield address
 
 
+@pytest.mark.slow
 def test_lesson_00_runs_answers_and_moves(address, tmp_path):
     with Learner(address, tmp_path / "profile", tmp_path) as learner:
         learner.open("notebooks/00_start_here.ipynb")

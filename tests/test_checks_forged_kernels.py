@@ -4,6 +4,7 @@
 
 import numpy as np
 import pytest
+from legs import in_full
 from numba import cuda as numba_cuda
 
 from rnnlab import checks, cuda
@@ -128,7 +129,9 @@ def test_an_answer_that_is_no_kernel_gets_nothing_and_a_sentence(deed):
     assert len(verdict.message) > 20
 
 
-@pytest.mark.parametrize("style", HONEST)
+@pytest.mark.parametrize(
+    "style", [style if number < 3 else in_full(style) for number, style in enumerate(HONEST)]
+)
 def test_the_same_kernel_in_another_style_passes(style):
     needed = ("np", "math", "cuda", "saxpy_kernel") if "line" in style else ("*",)
     verdict = verdict_on(HONEST[style], needed)

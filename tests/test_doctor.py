@@ -27,6 +27,7 @@ def test_a_quick_report_names_the_machine_and_measures_nothing(monkeypatch):
     assert not {"products", "peak", "bandwidth"} & result.keys()
 
 
+@pytest.mark.slow
 def test_a_full_report_has_measured_rates():
     result = by_name(doctor.report())
     for name, unit in (("products", "GFLOP/s"), ("peak", "GFLOP/s"), ("bandwidth", "GB/s")):

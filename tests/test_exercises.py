@@ -4,6 +4,7 @@ import json
 from collections import Counter
 
 import pytest
+from legs import in_full
 
 from rnnlab import checks, cli
 from rnnlab.course import ROOT
@@ -28,9 +29,6 @@ def boxes():
     yield {"a fork": forked, "a program": choose(), "a program in plain mode": choose(plain=True)}
     if servers is not None:
         servers.end()
-
-
-in_full = lambda way: pytest.param(way, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("way", ["a fork", in_full("a program"), in_full("a program in plain mode")])

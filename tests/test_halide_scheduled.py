@@ -58,6 +58,7 @@ def test_a_published_schedule_runs_cells_with_gates_too(cell):
 
 @halide
 @pytest.mark.skipif(not any(map(shutil.which, compiled.LINKERS)), reason="no linker is installed")
+@pytest.mark.slow
 def test_ahead_of_time_gives_the_same_bits_as_just_in_time(tmp_path):
     task, library = problem("rnn_tanh"), tmp_path / "rnn_tanh.so"
     ahead = halide_scheduled.Halide("rnn_tanh", library=library)

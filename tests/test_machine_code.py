@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
+from legs import in_full
 from numba import float32, int32
 from test_compiling import CONSTANTS
 
@@ -85,7 +86,7 @@ def test_a_loop_that_waits_for_an_atomic_or_an_acquire_load_looks_again(kernel):
     assert any(loop.loads for loop in loops)
 
 
-@pytest.mark.parametrize(("arch", "major"), [("sm_75", 7), ("sm_80", 8), ("sm_90", 9)])
+@pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])
 @pytest.mark.parametrize(("cell", "reset"), [("lstm", "after"), ("gru", "before")])
 def test_blocks_of_the_persistent_kernels_look_again_until_a_time_is_over(cell, reset, arch, major):
     for report, code in compiled_python(cell, reset, arch, major):

@@ -82,6 +82,7 @@ def test_an_ordinary_user_grades_a_solved_notebook_with_full_marks(ordinary, mod
 
 
 @pytest.mark.parametrize("mode", MODES)
+@pytest.mark.slow
 def test_attacks_on_an_ordinary_user_get_what_they_get_from_root(ordinary, mode):
     mode_works(ordinary, mode)
     outcomes = {

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from legs import in_full
 
 from rnnlab import cuda, devices, reference
 from rnnlab.cells import GATES, STATES
@@ -172,7 +173,7 @@ TILINGS = [
 
 
 @needs_compilers
-@pytest.mark.parametrize(("arch", "major"), [("sm_75", 7), ("sm_80", 8), ("sm_90", 9)])
+@pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])
 @pytest.mark.parametrize(("cell", "reset", "hidden"), TILINGS)
 def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, reset, hidden, arch, major):
     from numba import float32, int32

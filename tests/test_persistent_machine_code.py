@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from legs import in_full
 
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
@@ -69,7 +70,7 @@ def grid(cell, hidden=512, B=8):
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+@pytest.mark.parametrize("cell", [in_full("rnn_tanh"), in_full("gru"), "lstm"])
 def test_a_step_of_the_grid_has_one_barrier_and_no_fence(cell, direction, tmp_path):
     counts = Counter(map(operation, step(machine_code(grid(cell), direction, str(tmp_path)))))
     barriers = {name: count for name, count in counts.items() if name.startswith("BAR")}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from legs import in_full
 from pretended_card import PretendedCard
 
 from rnnlab import cuda, reference
@@ -116,7 +117,7 @@ def test_a_pointwise_kernel_does_in_the_simulator_what_numpy_does_and_nothing_el
 
 
 @needs_compilers
-@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
+@pytest.mark.parametrize("arch", [in_full("sm_75"), in_full("sm_80"), "sm_90"])
 def test_every_kernel_of_every_stage_compiles_without_a_spill(arch):
     from rnnlab.compiling.report import compile_report
 

@@ -39,7 +39,7 @@ def writes_the_first(x):
 @pytest.mark.parametrize("checks", [True, False])
 def test_a_launch_that_never_ends_is_stopped_with_one_sentence(kernel, checks):
     with (
-        cuda.settings(seconds=1, checks=checks),
+        cuda.settings(seconds=0.2, checks=checks),
         pytest.raises(cuda.Findings, match="a loop that never stops") as sentence,
     ):
         kernel[1, 1](np.zeros(4))
