@@ -4,12 +4,13 @@ import ctypes
 import importlib.util
 import os
 from collections.abc import Callable
-from ctypes import c_int, c_size_t, c_uint, c_void_p
+from ctypes import c_int, c_void_p
 from functools import cache, partial
 
 import numpy as np
 
 from rnnlab.gpu.cublas import WORKSPACE, Handle, sizes_of
+from rnnlab.gpu.cuda_driver import library
 from rnnlab.gpu.pointwise import HALF, NUMBERS, cuda_source, launch_of, row_length
 from rnnlab.gpu.run_cuda import Command
 from rnnlab.schedule.plan import Operation, Region
@@ -79,11 +80,7 @@ class Gpu:
 
         self.cupy, self.tf32, self._streams, self._kernels, self._kept = cupy, tf32, {}, {}, []
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
-        self.driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
-        self.driver.cuLaunchKernel.argtypes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p, c_void_p]
-        self.driver.cuMemcpyDtoDAsync_v2.argtypes = [c_void_p, c_void_p, c_size_t, c_void_p]
-        self.driver.cuEventRecord.argtypes = [c_void_p, c_void_p]
-        self.driver.cuStreamWaitEvent.argtypes = [c_void_p, c_void_p, c_uint]
+        self.driver = library()
 
     def buffer(self, shape: tuple[int, int], dtype: str, content: np.ndarray | None) -> GpuBuffer:
         """See run_cuda.Card."""

@@ -1,45 +1,16 @@
 """The chip behind TensorLayers where there is a GPU: CuPy's memory and compiler, cuBLAS, the CUDA driver."""
 
 import ctypes
-import os
 from collections.abc import Sequence
-from ctypes import c_int, c_uint, c_void_p
+from ctypes import c_int, c_void_p
 from functools import partial
 
 import numpy as np
 
 from rnnlab.gpu.cublas import WORKSPACE, Gemm, Handle
+from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cluster_launch, library
 from rnnlab.kernels.persistence.layers import Array
 from rnnlab.kernels.persistence.shapes import PORTABLE, Launch, Shape
-
-MOST_SHARED, LARGE_CLUSTERS = 8, 14  # CUfunction_attribute: dynamic shared bytes; clusters of over 8 blocks
-CLUSTER_DIMENSION = 4  # CUlaunchAttributeID
-
-
-class LaunchAttribute(ctypes.Structure):
-    """CUlaunchAttribute with a cluster's dimensions in its 64 bytes of value."""
-
-    _fields_ = (("id", c_int), ("pad", c_int), ("value", c_uint * 16))
-
-
-class LaunchConfig(ctypes.Structure):
-    """CUlaunchConfig."""
-
-    _fields_ = (
-        ("grid", c_uint * 3),
-        ("block", c_uint * 3),
-        ("shared", c_uint),
-        ("stream", c_void_p),
-        ("attributes", ctypes.POINTER(LaunchAttribute)),
-        ("count", c_uint),
-    )
-
-
-def described(launch: Launch) -> tuple[LaunchAttribute, LaunchConfig]:
-    """The launch for the driver, and what it points to."""
-    cluster = LaunchAttribute(CLUSTER_DIMENSION, 0, (c_uint * 16)(launch.cluster, 1, 1))
-    sizes = (launch.blocks, 1, 1), (launch.threads, 1, 1), launch.shared, 0
-    return cluster, LaunchConfig(*sizes, ctypes.pointer(cluster), 1)
 
 
 class CudaChip:
@@ -52,10 +23,7 @@ class CudaChip:
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
         self.workspace = cupy.cuda.alloc(WORKSPACE)
         self.handle = Handle(cupy.cuda.Stream.null.ptr, self.workspace.ptr)
-        self.driver = ctypes.CDLL("nvcuda.dll" if os.name == "nt" else "libcuda.so.1")
-        sizes = [c_void_p, *[c_uint] * 7, c_void_p, c_void_p]
-        self.driver.cuLaunchKernel.argtypes = [*sizes, c_void_p]
-        self.driver.cuLaunchCooperativeKernel.argtypes = sizes
+        self.driver = library()
 
     def put(self, array: np.ndarray) -> Array:
         """See layers.Chip."""
@@ -99,14 +67,14 @@ class CudaChip:
 
     def allow(self, kernel: int, shared: int, cluster: int) -> None:
         """Let the kernel have that many bytes of shared memory, and blocks in a cluster."""
-        set_to = partial(self.driver.cuFuncSetAttribute, c_void_p(kernel))
+        set_to = partial(self.driver.cuFuncSetAttribute, kernel)
         check_status("cuFuncSetAttribute", set_to(MOST_SHARED, shared))
         if cluster > PORTABLE:
             check_status("cuFuncSetAttribute", set_to(LARGE_CLUSTERS, 1))
 
     def clusters_at_once(self, kernel: int, launch: Launch) -> int:
         """How many clusters of that kernel the GPU runs at once."""
-        (_, config), count = described(launch), c_int()
+        (_, config), count = cluster_launch(*launch), c_int()
         arguments = ctypes.byref(count), c_void_p(kernel), ctypes.byref(config)
         check_status("cuOccupancyMaxActiveClusters", self.driver.cuOccupancyMaxActiveClusters(*arguments))
         return count.value
@@ -119,9 +87,3 @@ class CudaChip:
             self.allow(kernel.ptr, launch.shared, launch.cluster)
             self._ready[shape, direction] = module, kernel
         return self._ready[shape, direction][1].ptr, launch
-
-
-def check_status(name: str, status: int) -> None:
-    """Raises RuntimeError with what the driver or cuBLAS answers, where that is not 0."""
-    if status:
-        raise RuntimeError(f"{name} answers {status}")
