@@ -7,6 +7,7 @@ import ast
 import json
 import re
 from collections import Counter
+from collections.abc import Collection
 from pathlib import Path
 
 from rnnlab.grading.notebook_file import LARGEST, Unusable
@@ -29,14 +30,32 @@ def answer_text(file: Path, exercise: str) -> str:
 
 def definition(cells: list[Cell], exercise: str) -> str:
     """The last definition of a function in some cells, as its author wrote it; empty where there is none."""
-    text = ""
+    return printable(shorten(definitions(cells).get(exercise, "")))
+
+
+def definitions(cells: list[Cell]) -> dict[str, str]:
+    """{function: its last definition at the top of a cell}, decorators included."""
+    texts = {}
     for cell in cells:
         lines = cell.text.split("\n")
         for statement in cell.statements:
-            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name == exercise:
+            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
                 first = min([statement.lineno, *(part.lineno for part in statement.decorator_list)])
-                text = "\n".join(lines[first - 1 : statement.end_lineno])
-    return printable(shorten(text))
+                texts[statement.name] = "\n".join(lines[first - 1 : statement.end_lineno])
+    return texts
+
+
+def own_program(cells: list[Cell], exercise: str, known: Collection[str]) -> str:
+    """The exercise's function with the functions of the notebook that it uses, but for those in `known`."""
+    texts = definitions(cells)
+    chosen, waiting = {}, [exercise]
+    while waiting:
+        name = waiting.pop()
+        if name in texts and name not in chosen:
+            chosen[name] = texts[name]
+            words = re.findall(r"[A-Za-z_]\w*", texts[name])
+            waiting += [word for word in dict.fromkeys(words) if word not in known]
+    return "\n".join(chosen.values())
 
 
 def shorten(text: str) -> str:

@@ -16,12 +16,10 @@ from rnnlab import checks
 from rnnlab.checks.answers import answers
 from rnnlab.files import ROOT
 from rnnlab.grading.classroom.fingerprints import Fingerprint, shape, tokens, winnow
+from rnnlab.grading.classroom.notebook_traces import definitions, own_program
 from rnnlab.grading.classroom.report_summary import Paper
-from rnnlab.grading.clock import Overtime, limited
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
-from rnnlab.grading.slices import answer_in
-from rnnlab.grading.verdict import Stopped
 from rnnlab.printable import printable
 
 SHORTEST = 80  # tokens of an answer that is compared
@@ -30,11 +28,10 @@ FEWEST = 3  # answers that must share a passage before it can be common
 ENOUGH = 4  # rare fingerprints that a pair must share
 CLOSE = 0.5  # share of the rarer passages that a pair must have in common
 RARE = 0.1  # of a class: a wrong answer that more give is a common mistake
-SECONDS = 20.0  # for finding one answer in its notebook
 
 
 class Text(NamedTuple):
-    """One student's answer to an exercise."""
+    """One student's answer to an exercise, with the functions of their own that it uses."""
 
     student: str
     name: str
@@ -97,13 +94,14 @@ def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
 def texts_of(lesson: str, papers: Iterable[Paper]) -> dict[str, list[Text]]:
     """{exercise: the answers that were attempted}."""
     texts: dict[str, list[Text]] = {name: [] for name in checks.catalogue(lesson)}
+    handed = _functions_of_the_course(lesson)
     for paper in papers:
         try:
             cells = read(Path(paper.file))
         except Unusable:
             continue
         for verdict in paper.attempts:
-            program = _program(cells, verdict.name)
+            program = own_program(cells, verdict.name, handed)
             words = tokens(program)
             prints = tuple(winnow(words))
             text = Text(paper.student, paper.name, program, verdict.passed, prints, len(words))
@@ -111,14 +109,12 @@ def texts_of(lesson: str, papers: Iterable[Paper]) -> dict[str, list[Text]]:
     return texts
 
 
-def _program(cells: list, exercise: str) -> str:
-    """The statements that an answer needs, in the order of the notebook; empty where there are none."""
+def _functions_of_the_course(lesson: str) -> set[str]:
+    """Functions that the lesson's notebook of exercises defines: no student wrote them, or all did."""
     try:
-        with limited(SECONDS):
-            pieces = answer_in(cells, exercise).cells
-    except (Stopped, Overtime, RecursionError):
-        return ""
-    return "\n".join(line for _, source, _ in pieces for line in source.split("\n") if line.strip())
+        return {*definitions(read(ROOT / "exercises" / f"{checks.LESSONS[lesson]}.ipynb"))}
+    except Unusable:  # no clone of the course
+        return {*checks.catalogue(lesson)}
 
 
 def course_prints(lesson: str, exercise: str) -> set[int]:
