@@ -34,10 +34,16 @@ def test_arrays_come_back_from_the_vector_that_carries_them():
     assert all(map(np.array_equal, unpack(flat, [array.shape for array in arrays]), arrays))
 
 
+@pytest.fixture(scope="module")
+def comparisons():
+    """What four ranks found out, one result a rank; starting them is what takes time."""
+    return call("compare", ranks=4, seconds=120)
+
+
 @real_ranks
-def test_any_split_over_one_to_four_ranks_gives_the_gradients_of_one_process():
-    """Zero sequences on a rank, chunks, and steps that do not count among them."""
-    for result in call("compare_splits", ranks=4, seconds=120):
+def test_any_split_over_one_to_four_ranks_gives_the_gradients_of_one_process(comparisons):
+    """Zero sequences on a rank, chunks, steps that do not count, and all engines among them."""
+    for result in comparisons:
         assert result["float32"] < TOLERANCES["float32"].gradient
         assert result["float64"] < 1e-13
         assert result["average"] < 1e-13
@@ -46,8 +52,8 @@ def test_any_split_over_one_to_four_ranks_gives_the_gradients_of_one_process():
 
 
 @real_ranks
-def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays():
-    for result in call("compare_rings", ranks=4):
+def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays(comparisons):
+    for result in comparisons:
         assert result["exact"]
         assert result["worst"] < 1e-14
         for ranks, size, sent in result["sent"]:
@@ -59,9 +65,11 @@ def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays():
 @pytest.mark.parametrize(
     ("program", "words"),
     [
-        ("wait_for_ever", r"did not end within 1 s: the last one is rank [01]"),
         ("fail_on_rank_1", "rank 1 failed: KeyError: 'weight_hh_l7'"),
-        ("end_without_a_word", "rank 1 ended with status 5"),
+        pytest.param(
+            "wait_for_ever", r"did not end within 1 s: the last one is rank [01]", marks=pytest.mark.slow
+        ),
+        pytest.param("end_without_a_word", "rank 1 ended with status 5", marks=pytest.mark.slow),
     ],
 )
 def test_a_function_that_hangs_or_fails_on_one_rank_ends_all_with_one_sentence(program, words):

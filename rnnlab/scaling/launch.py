@@ -180,7 +180,7 @@ class Launch:
                 before, progress = lines, now
             if not (lines["phase"] > 0).all():
                 started = now
-            if reason := self._late(started - begin, now - started, now - progress):
+            if reason := self._late(started - begin, now - started, now - max(started, progress)):
                 return reason
             if over_since is None and (self._is_over(lines) or (has_started and not has_children)):
                 over_since = now
