@@ -126,6 +126,6 @@ def pytest_testnodedown(node):
 def pytest_terminal_summary(terminalreporter, config):
     if config.getoption("--leg") == "quick" and (number := config.stash.get(LEFT_OUT, 0)):
         terminalreporter.write_line(
-            f"{number} slow tests left out: `make test-slow` runs them, "
-            "`make test-slow OPTIONS='-k NAME'` some of them, `pytest --leg all` every test"
+            f"slow tests left out: {number} (`make test-slow` runs them, "
+            "`make test-slow OPTIONS='-k NAME'` some of them, `pytest --leg all` every test)"
         )

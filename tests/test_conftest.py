@@ -97,7 +97,7 @@ def test_slow(): pass
 def test_both(n): pass
 """
 QUICK, SLOW = {"test_quick", "test_both[1]"}, {"test_slow", "test_both[2]"}
-HOW = "2 slow tests left out: `make test-slow` runs them"
+HOW = "slow tests left out: 2 (`make test-slow` runs them"
 
 
 @pytest.mark.parametrize(

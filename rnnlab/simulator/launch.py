@@ -65,7 +65,7 @@ class Watchdog:
         self.watcher.join()
 
     def _watch(self) -> None:
-        while not self.over.wait(SECONDS):
+        while not self.over.wait(min(SECONDS, self.now.seconds / 4)):
             error = self._fault()
             if error is not None:
                 ctypes.pythonapi.PyThreadState_SetAsyncExc(
