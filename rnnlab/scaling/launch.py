@@ -194,7 +194,15 @@ class Launch:
             return f"not all of them started within {START:g} s"
         if self.limit is not None and since_start > self.limit:
             return f"they did not end within {self.limit:g} s"
-        return f"none of them made a step for {self.patience:g} s" if idle > self.patience else None
+        if idle > self.patience:
+            return f"none of them made a step for {self.patience:g} s{self._stopped()}"
+        return None
+
+    def _stopped(self) -> str:
+        """Ranks that a signal or a debugger has stopped, as a part of a sentence."""
+        processes = enumerate(map(_process, self.board.read()["process"]))
+        ranks = [rank for rank, p in processes if p and p.status() == psutil.STATUS_STOPPED]
+        return f" (rank {ranks[0]} is stopped, by a signal or a debugger)" if ranks else ""
 
     def _is_over(self, lines: np.ndarray) -> bool:
         """Has a rank failed, is one lost that the others need, or have all finished?"""
