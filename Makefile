@@ -39,7 +39,7 @@ environment:  # what a learner needs, and no more; without a network, an older o
 
 test-environment:
 	$(USABLE_PYTHON)
-	$(SET_UP) .venv 'lab,dev,site$(CUDA_PART)$(CI_PART)'
+	$(SET_UP) .venv 'lab,dev,scale,site$(CUDA_PART)$(CI_PART)'
 
 lab: environment  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-browser --port 8888" for a server)
 	@.venv/bin/python -m rnnlab.cli lab $(OPTIONS)
