@@ -114,9 +114,9 @@ rnnlab.progress("packed_products")
 # %% [markdown]
 # ## 3 · A tile in registers
 #
-# A core computes with **vector registers**: 16 of them, or 32, each of 4 to 16 float32 numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third, and a core begins two of these in each clock cycle.
+# A core computes with **vector registers**, each of several numbers. A fused multiply-add (**FMA**) multiplies two vectors and adds them to a third one.
 #
-# Two things can keep it from that. Operands must be loaded: about two loads begin in a cycle. And a sum must be ready: an FMA takes about 4 cycles until its result can be used again. So 8 sums must be under way at any time.
+# Two things can keep a core from its best rate. Operands must be loaded, and the core begins only so many loads in a cycle. And a sum must be ready: the result of an FMA can be used again after some cycles only, its **latency**. If two FMAs begin in each cycle and a result takes four, eight sums must be under way at any time.
 
 # %% [markdown]
 # The answer to both is a **tile**: r rows of states times v vectors of weights, with all r·v sums in registers. For one term it loads v vectors of the panel and r numbers of the states, and feeds r·v FMAs with them. If there are more sums than registers, the compiler **spills** some: it stores and loads them in every term.
@@ -127,11 +127,13 @@ rnnlab.progress("packed_products")
 from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
 from rnnlab.views.tile_view import explore_tile
 
-print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32, and {CORE.registers} registers")
+print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The core that the model assumes:")
+for figure, value in CORE._asdict().items():
+    print(f"{figure:16} {value:3}")
 explore_tile(registers=CORE.registers)
 
 # %% [markdown]
-# Registers, loads and latency give the same answer most of the time: as many sums as fit, in a tile that is neither too high nor too wide. But a minibatch has a number of rows, too, and 17 rows are no multiple of 6.
+# The assumed figures are those of many current cores, and yours may have others. Registers, loads and latency give the same answer most of the time: as many sums as fit, in a tile that is neither too high nor too wide. But a minibatch has a number of rows, too, and 17 rows are no multiple of 6.
 #
 # ### Exercise: the best tile
 #
@@ -171,7 +173,7 @@ for tile, (gflops, loop) in measured.items():
 print(f"fastest: {best.rows} × {best.vectors}; you guessed {my_guess}. {disturbance(timings)}")
 
 # %% [markdown]
-# Part of the peak means: of the fastest tile here. Compare the columns from the top. Small tiles wait for their sums, as predicted. Where the registers are too few, the stack appears, and the measured rate falls below the predicted one: the model counts a spilled sum as two more accesses, but it also comes back late, and every later term waits for it.
+# Part of the peak means: of the fastest tile here. Compare the columns from the top. Small tiles should wait for their sums. Where the registers are too few, the last column counts the accesses to the stack. If the measured rate there is far below the predicted one, this is why: the model counts a spilled sum as two more accesses, but it also comes back late, and the next term waits for it.
 #
 # **Look at** the same numbers in the picture, and find the tile with the largest gap between prediction and measurement.
 
@@ -238,13 +240,15 @@ for name, timing in times.items():
 print("you guessed", my_guess, disturbance(times))
 
 # %% [markdown]
-# Between the product and its tile lie the caches. Weights of 512 by 2 048 take up 4 MB: more than most second caches hold. In which order should the tiles come? If the rows are the outer loop, every tile of rows reads all weights again.
+# Between the product and its tile lie the caches; yours are printed below. Weights of 512 by 2 048 are more than the first one holds, and perhaps more than the second. In which order should the tiles come? If the rows are the outer loop, every tile of rows reads all weights again.
 #
 # **Predict:** how many bytes of weights does each order read, from beyond the nearest cache, for 64 rows?
 
 # %%
 from rnnlab.kernels.packed.host import ROWS
+from rnnlab.lab.resources import caches
 
+print({name: f"{size // 1024} KiB" for name, size in caches().items()})
 my_guess = {"panel by panel": 4, "tile by tile": 4}  # MB
 shape = B, K, N = 64, 512, 2048
 reads = {"panel by panel": 1, "tile by tile": -(-B // ROWS)}
@@ -273,7 +277,7 @@ rnnlab.progress("packed_products")
 # %% [markdown]
 # ## 6 · One call for a sequence
 #
-# A step at 64 by 64 by 64 takes a few microseconds, and so does a call from Python. A recurrent network knows beforehand that T such products follow: it needs a single call, which loops over the steps and stays in compiled code.
+# A step with few units is over soon, and a call from Python takes time of its own, whatever the size. A recurrent network knows beforehand that T such products follow: it needs a single call, which loops over the steps and stays in compiled code.
 #
 # **Predict:** 100 steps in one call, in place of 100 calls: how many times as fast, at 64 units and at 512?
 
@@ -301,7 +305,7 @@ for H in my_guess:
     print(f"{H:3} units: {factor:.2f} times as fast in one call; you guessed {my_guess[H]} {disturbance(times)}")
 
 # %% [markdown]
-# At 64 units the call costs a part of the step, at 512 hardly anything. NumPy cannot do this: each of its products is a call, checks its arguments and its result, and wakes its threads.
+# What a call costs is the same at both sizes, so it should show at 64 units and hardly at 512. NumPy cannot leave it out: each of its products is a call, checks its arguments and its result, and wakes its threads.
 #
 # ## 7 · Two cores
 #
@@ -457,6 +461,7 @@ print(f"\nclaim: {verdict}")
 # - K. Goto and R. van de Geijn, *Anatomy of High-Performance Matrix Multiplication*, ACM TOMS 34(3), 2008: packing, panels, and which piece lies in which cache.
 # - F. G. Van Zee and R. van de Geijn, *BLIS: A Framework for Rapidly Instantiating BLAS Functionality*, ACM TOMS 41(3), 2015: the tile as the only part that depends on the processor.
 # - T. M. Low et al., *Analytical Modeling Is Enough for High-Performance BLIS*, ACM TOMS 43(2), 2016: the tile computed from registers and latency.
+# - A. Fog, *Instruction tables*, agner.org: latencies and rates of FMA and loads; the model's figures are round ones, not those of one processor.
 # - LLVM's language reference: `phi`, and the intrinsic `llvm.fma`.
 #
 # Next: [09 · First kernels](09_cuda_first_kernels.ipynb)
