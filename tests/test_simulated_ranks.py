@@ -30,12 +30,12 @@ def test_a_ring_as_transfers_is_the_ring(ranks):
 
 def test_chunks_that_are_followed_hold_what_real_numbers_would():
     numbers = np.random.default_rng(0).integers(1, 1000, (5, 5))
-    held = numbers.copy()
+    array = numbers.copy()
     for step in ring(5).steps():
-        moved = held[step.source, step.first]
-        old = held[step.target, step.first]
-        held[step.target, step.first] = np.where(step.adds, moved + old, moved)
-    assert (held == numbers.sum(0)).all()
+        moved = array[step.source, step.first]
+        old = array[step.target, step.first]
+        array[step.target, step.first] = np.where(step.adds, moved + old, moved)
+    assert (array == numbers.sum(0)).all()
     assert not replay(ring(5), 8e3, LINK).findings
 
 

@@ -368,4 +368,4 @@ print(f"claim, a barrier takes three times as long as an exchange: "
 # - PyTorch, `aten/src/ATen/native/cudnn/RNN.cpp`: when cuDNN's two persistent kernels are used.
 # - `rnnlab/ladder/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.
 #
-# Next: 16 · Scaling out (planned)
+# Next: [17 · Many machines](17_scaling_out.ipynb)

@@ -26,6 +26,7 @@ LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and
     "network_schedule": "14_network_schedule",
     "persistent_rnn": "15_persistent_rnn",
     "persistent_cuda": "16_persistent_cuda",
+    "scaling_out": "17_scaling_out",
 }
 
 

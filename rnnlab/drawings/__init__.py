@@ -6,7 +6,7 @@ they share (roles, arrows, sizes) stands in roles.py, the shapes in pen.py.
 
 from collections.abc import Callable
 
-from rnnlab.drawings import arithmetic, kernels, packing, recurrence, schedules
+from rnnlab.drawings import arithmetic, kernels, packing, ranks, recurrence, schedules
 from rnnlab.drawings.pen import Sheet
 from rnnlab.picture import Slider, display, slider_view
 
@@ -30,6 +30,7 @@ DRAWINGS: dict[str, Callable[[], Sheet]] = {  # in the order of the lessons that
         schedules.wavefront,
         schedules.weights_on_chip,
         schedules.cluster_exchange,
+        ranks.ring_all_reduce,
     )
 }
 STEPPERS = {  # drawings of something that passes in time: words for each turn, and the turns

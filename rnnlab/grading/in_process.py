@@ -14,6 +14,7 @@ PARTS = (
     "ladder",
     "network",
     "reference",
+    "scaling",
     "schedule",
     "training",
 )

@@ -1,0 +1,72 @@
+# %% [right]
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, clock, product_free = [0.0] * layers, 0.0, 0.0
+    for layer in range(layers - 1, -1, -1):
+        if order == "layers":
+            clock = clock + steps * cell + product
+            times[layer] = clock
+        else:
+            sweep = cell * (layers - 1 - layer + steps)
+            product_free = max(product_free, sweep) + product
+            times[layer] = product_free
+    return times
+
+
+# %% [right]
+def gradient_ready_times(layers, steps, cell, product, order):
+    first = steps * cell + product
+    gap = first if order == "layers" else max(cell, product)
+    return [first + gap * (layers - 1 - layer) for layer in range(layers)]
+
+
+# %% [right]
+def gradient_ready_times(layers, steps, cell, product, order):
+    end = {}
+    if order == "layers":
+        now = 0.0
+        for l in reversed(range(layers)):
+            for _ in range(steps):
+                now += cell
+            now += product
+            end[l] = now
+        return [end[l] for l in range(layers)]
+    done = {}
+    for l in reversed(range(layers)):
+        for t in reversed(range(steps)):
+            done[l, t] = max(done.get((l + 1, t), 0.0), done.get((l, t + 1), 0.0)) + cell
+    free = 0.0
+    for l in reversed(range(layers)):
+        free = max(free, done[l, 0]) + product
+        end[l] = free
+    return [end[l] for l in range(layers)]
+
+
+# %% [wrong] lists the top layer first
+def gradient_ready_times(layers, steps, cell, product, order):
+    first = steps * cell + product
+    gap = first if order == "layers" else max(cell, product)
+    return [first + gap * k for k in range(layers)]
+
+
+# %% [wrong] lets products overlap on the wavefront
+def gradient_ready_times(layers, steps, cell, product, order):
+    first = steps * cell + product
+    gap = first if order == "layers" else cell
+    return [first + gap * (layers - 1 - l) for l in range(layers)]
+
+
+# %% [wrong] returns one time for the whole network
+def gradient_ready_times(layers, steps, cell, product, order):
+    return float(layers * (steps * cell + product))
+
+
+# %% [wrong] runs the wavefront layer by layer
+def gradient_ready_times(layers, steps, cell, product, order):
+    return [(layers - l) * (steps * cell + product) for l in range(layers)]
+
+
+# %% [wrong] makes a product in every step
+def gradient_ready_times(layers, steps, cell, product, order):
+    first = steps * (cell + product)
+    gap = first if order == "layers" else cell + product
+    return [first + gap * (layers - 1 - l) for l in range(layers)]

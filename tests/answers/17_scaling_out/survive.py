@@ -1,0 +1,99 @@
+# %% [right]
+def survive(train, checkpoints, ranks):
+    start = 0
+    for _ in range(1000):
+        if ranks == 0:
+            return None
+        status, value = train(ranks, start)
+        if status == "done":
+            return value
+        ranks = value
+        start = 0
+        for number, whole in checkpoints():
+            if whole:
+                start = max(start, number)
+
+
+# %% [right]
+def survive(train, checkpoints, ranks):
+    newest_first = lambda: sorted((u for u, whole in checkpoints() if whole), reverse=True)
+    result = train(ranks, 0)
+    while result[0] == "lost" and result[1] > 0:
+        result = train(result[1], (newest_first() or [0])[0])
+    return result[1] if result[0] == "done" else None
+
+
+# %% [right]
+def survive(train, checkpoints, ranks):
+    update = 0
+    while True:
+        if not ranks:
+            return
+        word, value = train(ranks, update)
+        if word != "lost":
+            return value
+        ranks, usable = value, [0]
+        usable.extend(number for number, whole in checkpoints() if whole)
+        update = max(usable)
+
+
+# %% [wrong] starts from the newest checkpoint, whole or not
+def survive(train, checkpoints, ranks):
+    update = 0
+    while ranks:
+        word, value = train(ranks, update)
+        if word == "done":
+            return value
+        ranks, update = value, max([0] + [number for number, _ in checkpoints()])
+    return None
+
+
+# %% [wrong] starts from the beginning after every loss
+def survive(train, checkpoints, ranks):
+    while ranks:
+        word, value = train(ranks, 0)
+        if word == "done":
+            return value
+        ranks = value
+    return None
+
+
+# %% [wrong] starts as many ranks as before
+def survive(train, checkpoints, ranks):
+    update = 0
+    while True:
+        word, value = train(ranks, update)
+        if word == "done":
+            return value
+        if value == 0:
+            return None
+        update = max([0] + [number for number, whole in checkpoints() if whole])
+
+
+# %% [wrong] raises when no rank is left
+def survive(train, checkpoints, ranks):
+    update = 0
+    while ranks:
+        word, value = train(ranks, update)
+        if word == "done":
+            return value
+        ranks, update = value, max([0] + [number for number, whole in checkpoints() if whole])
+    raise RuntimeError("no rank is left")
+
+
+# %% [wrong] gives up after the first loss
+def survive(train, checkpoints, ranks):
+    word, value = train(ranks, 0)
+    return value if word == "done" else None
+
+
+# %% [wrong] goes back one checkpoint more than it must
+def survive(train, checkpoints, ranks):
+    update = 0
+    while ranks:
+        word, value = train(ranks, update)
+        if word == "done":
+            return value
+        whole = sorted([0, 0] + [number for number, whole in checkpoints() if whole])
+        ranks, update = value, whole[-2]
+    return None
