@@ -216,7 +216,7 @@ def test_make_sets_up_the_peers_apart_from_the_course():
 def test_halide_and_nvidias_compilers_are_installed_by_continuous_integration_only():
     plan = lambda **more: make("--dry-run", "--always-make", "test", PATH="/usr/bin:/bin", **more).stdout
     system, machine = platform.system(), platform.machine()
-    extras = "'lab,dev,scale,site,compile,halide,emulate,teach'"
+    extras = "'lab,dev,scale,site,compile,halide,emulate,teach,cluster'"
     assert (extras in plan(CI="true")) == ((system, machine) == ("Linux", "x86_64"))
     assert "compile" not in plan()
     assert ".venv 'lab'" in make("--dry-run", "lab", PATH="/usr/bin:/bin", CI="true").stdout
