@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -152,9 +153,12 @@ def test_ranks_end_when_their_launcher_is_killed():
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher:
         assert "step" in launcher.stdout.readline()  # they train
         ranks = psutil.Process(launcher.pid).children(recursive=True)
+        folder = Path(ranks[-1].cmdline()[-1])
+        assert folder.exists()
         launcher.kill()
     assert len(ranks) >= 3  # mpiexec and two ranks
     assert not psutil.wait_procs(ranks, timeout=SECONDS_TO_END)[1]
+    assert not folder.exists()
 
 
 @real_ranks

@@ -23,6 +23,7 @@ import psutil
 from rnnlab.lab.resources import usable_cores
 from rnnlab.scaling.board import FINISHED, Board
 from rnnlab.scaling.faults import failure
+from rnnlab.scaling.rank import SHARED_MEMORY
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 RANK_BYTES = 60_000_000  # of a rank without its data: Python, NumPy, Open MPI (53 MB measured)
@@ -162,7 +163,7 @@ class Launch:
         threads = dict.fromkeys(THREAD_VARIABLES, str(max(1, len(cores))))
         # a rank that waits leaves its core to another one, where ranks share cores
         yields = {} if cores else {"OMPI_MCA_mpi_yield_when_idle": "1"}
-        places = {"TMPDIR": str(self.folder), "OMPI_MCA_btl_sm_backing_directory": self.shared}
+        places = {"TMPDIR": str(self.folder), SHARED_MEMORY: self.shared}
         return {**os.environ, **threads, **yields, **places}
 
     def _watch(self, look) -> str | None:

@@ -6,6 +6,7 @@ error on one rank ends all of them: the others would wait for its messages for e
 
 import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was asked for; all others are faults
+SHARED_MEMORY = "OMPI_MCA_btl_sm_backing_directory"  # where Open MPI puts it; the launcher chooses the place
 LOOK = 0.5  # seconds between two looks whether the launcher is still there
 BOARD, SETTINGS, CALL, OUTCOME, NOTES = "board", "settings.json", "call.json", "outcome.json", "notes.txt"
 
@@ -24,18 +26,26 @@ def pin(cores: list[int]) -> None:
         os.sched_setaffinity(0, cores)
 
 
-def end_with(launcher: int) -> None:
-    """End this process soon after the launcher's: mpiexec may be killed, and its ranks would compute on."""
+def end_with(launcher: int, folder: Path) -> None:
+    """End this process soon after the launcher's: it may be killed, and its ranks would compute on."""
     import psutil
+
+    def is_running() -> bool:
+        try:
+            return process.status() != psutil.STATUS_ZOMBIE
+        except psutil.NoSuchProcess:
+            return False
+
+    def watch() -> None:
+        while is_running():
+            time.sleep(LOOK)
+        for place in (folder, os.environ.get(SHARED_MEMORY, folder)):  # what the launcher would have removed
+            shutil.rmtree(place, ignore_errors=True)
+        os._exit(1)
 
     try:
         process = psutil.Process(launcher)
     except psutil.NoSuchProcess:
-        os._exit(1)
-
-    def watch() -> None:
-        while process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
-            time.sleep(LOOK)
         os._exit(1)
 
     threading.Thread(target=watch, name="rnnlab launcher", daemon=True).start()
@@ -76,7 +86,7 @@ def run(folder: Path, comm: Any) -> None:
 def main(folder: Path) -> None:
     """Run as a rank, and end all ranks if that fails."""
     start = json.loads((folder / "start.json").read_text(encoding="utf-8"))
-    end_with(start["launcher"])
+    end_with(start["launcher"], folder)
     from mpi4py import MPI
 
     comm = MPI.COMM_WORLD
