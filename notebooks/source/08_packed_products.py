@@ -127,9 +127,8 @@ rnnlab.progress("packed_products")
 from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
 from rnnlab.views.tile_view import explore_tile
 
-print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The core that the model assumes:")
-for figure, value in CORE._asdict().items():
-    print(f"{figure:16} {value:3}")
+print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The model assumes {CORE.registers} registers, "
+      f"{CORE.fmas_per_cycle} FMAs and {CORE.loads_per_cycle} loads in a cycle, and a latency of {CORE.fma_latency} cycles")
 explore_tile(registers=CORE.registers)
 
 # %% [markdown]
