@@ -82,10 +82,11 @@ gpu-peers:  ## put PyTorch beside CuPy, for `rnnlab bench gpu` to measure agains
 course: environment  ## build notebooks/, exercises/ and solutions/ from their sources
 	@.venv/bin/python -m rnnlab.course
 
+# in an environment of its own: JupyterLite's kernel would offer itself in the learner's JupyterLab too
 site:  ## build the static site in build/site (OPTIONS="--repository https://github.com/NAME/rnnlab --tag v0.1.0")
 	$(USABLE_PYTHON)
-	$(SET_UP) .venv 'lab,site$(CUDA_PART)'
-	@.venv/bin/python -m pages $(OPTIONS)
+	$(SET_UP) .venv-site 'lab,site,lite'
+	@.venv-site/bin/python -m pages $(OPTIONS)
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/  make \1\t/p' Makefile

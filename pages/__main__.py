@@ -17,17 +17,23 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--lessons", nargs="*", metavar="NN", help="build these alone (default: all)")
     parser.add_argument("--repository", help="address of the published clone, for links to code and services")
     parser.add_argument("--tag", default="main", help="the tag or branch that those links name")
+    parser.add_argument("--lite", action="store_true", help="add lessons that run in the browser")
+    parser.add_argument(
+        "--pyodide", nargs="*", default=[], metavar="WHERE", help="folders or addresses with Pyodide's files"
+    )
     chosen = parser.parse_args(arguments)
     lessons = [path for path in all_lessons() if not chosen.lessons or path.stem[:2] in chosen.lessons]
     begin, folder = time.perf_counter(), ROOT / chosen.output
     try:
-        build(folder, lessons, chosen.repository, chosen.tag)
+        site = build(folder, lessons, chosen.repository, chosen.tag, chosen.pyodide if chosen.lite else None)
     except NotRun as problem:
         print(f"no site: {problem}", file=sys.stderr)
         return 1
     sentences = problems(folder)
     for sentence in sentences:
         print(sentence, file=sys.stderr)
+    if site.browser:
+        print(site.browser)
     files = [file for file in folder.rglob("*") if file.is_file()]
     size, seconds = sum(file.stat().st_size for file in files) / 1e6, time.perf_counter() - begin
     print(f"{folder}: {len(files)} files, {size:.1f} MB, in {seconds:.0f} s; open index.html in a browser")

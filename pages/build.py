@@ -20,6 +20,7 @@ import nbformat
 import rnnlab
 from pages import places
 from pages.colab import write_colab
+from pages.lite import NotBuilt, add_lite
 from pages.notebook import main_part
 from pages.prose import Prose
 from pages.run import Run, run_lesson
@@ -46,6 +47,7 @@ class Site:
     repository: str | None = None  # address of the published clone, such as https://github.com/name/rnnlab
     tag: str = "main"
     sections: list[dict] = field(default_factory=list)
+    browser: str = ""  # what became of the lessons in the browser
 
     def __post_init__(self) -> None:
         loader = jinja2.FileSystemLoader(OWN / "template")
@@ -93,14 +95,29 @@ def up_from(page: str) -> str:
     return "../" * page.count("/")
 
 
-def build(folder: Path, lessons: list[Path], repository: str | None = None, tag: str = "main") -> Site:
-    """Write the whole site into an empty folder; `lessons` are run first if their results are not kept."""
+def build(
+    folder: Path,
+    lessons: list[Path],
+    repository: str | None = None,
+    tag: str = "main",
+    pyodide: list[str] | None = None,
+) -> Site:
+    """Write the whole site into an empty folder; `lessons` are run first if their results are not stored.
+
+    `pyodide` are addresses of a Pyodide for lessons in the browser; None leaves them out without a word.
+    """
     from pages.records import write_records  # draws pictures: matplotlib loads for a second
 
     if folder.exists():
         shutil.rmtree(folder)
     shutil.copytree(OWN / "assets", folder / "assets")
     site = Site(folder, repository, tag)
+    if pyodide is not None:
+        try:
+            site.browser = add_lite(folder, pyodide)
+        except NotBuilt as problem:
+            shutil.rmtree(folder / "lite", ignore_errors=True)
+            site.browser = f"lite/ is left out: {problem}"
     runs = {path.stem: run_lesson(path, ROOT / "build/lessons") for path in lessons}
     write_start(site)
     write_lessons(site, runs)
