@@ -142,7 +142,7 @@ def error_of_average(team, model, batch, loss, chunk, exact):
 
 def compare_rings(comm):
     """Errors of the ring against MPI's all-reduce, whole numbers first, which leave no rounding."""
-    worst, exact, sent = 0.0, True, []
+    worst, exact, volumes = 0.0, True, []
     for part in teams(comm):
         for size in (0, 1, 2, 3, 5, 1000, 4099):
             whole = np.arange(size) * 7 % 13 + part.Get_rank() + 1.0
@@ -150,12 +150,12 @@ def compare_rings(comm):
             sums = np.empty_like(whole), np.empty_like(real)
             part.Allreduce(whole, sums[0])
             part.Allreduce(real, sums[1])
-            sent.append((part.Get_size(), size, ring_all_reduce(part, whole)))
+            volumes.append((part.Get_size(), size, ring_all_reduce(part, whole)))
             ring_all_reduce(part, real)
             exact &= np.array_equal(whole, sums[0])
             worst = max(worst, np.abs(real - sums[1]).max(initial=0))
             exact &= len({array.tobytes() for array in part.allgather(real)}) == 1
-    return {"worst": np.array(worst), "exact": np.array(exact), "sent": np.array(sent)}
+    return {"worst": np.array(worst), "exact": np.array(exact), "sent": np.array(volumes)}
 
 
 def wait_for_ever(comm):

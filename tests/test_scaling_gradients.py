@@ -56,9 +56,9 @@ def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays(compariso
     for result in comparisons:
         assert result["exact"]
         assert result["worst"] < 1e-14
-        for ranks, size, sent in result["sent"]:
+        for ranks, size, volume in result["sent"]:
             whole = 2 * (ranks - 1) / ranks * size * 8
-            assert abs(sent - whole) <= 2 * 8 * (ranks - 1)  # chunks differ by one number
+            assert abs(volume - whole) <= 2 * 8 * (ranks - 1)  # chunks differ by one number
 
 
 @real_ranks

@@ -4,6 +4,10 @@ import argparse
 import os
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import numpy as np
 
 SECONDS_BETWEEN_LINES = 5.0
 FAILED, UNUSABLE = 1, 2  # exit statuses
@@ -100,7 +104,7 @@ class Lines:
     def __init__(self, steps: int):
         self.steps, self.shown, self.next = steps, 0, time.monotonic() + SECONDS_BETWEEN_LINES
 
-    def show(self, lines) -> None:
+    def show(self, lines: "np.ndarray") -> None:
         """Print where the ranks stand, if it is time and they have gone on."""
         front = lines[lines["step"].argmax()]
         if time.monotonic() < self.next or front["step"] == self.shown:

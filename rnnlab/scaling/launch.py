@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from rnnlab.scaling.rank import SHARED_MEMORY
 
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 RANK_BYTES = 60_000_000  # of a rank without its data: Python, NumPy, Open MPI (53 MB measured)
+Look = Callable[[np.ndarray], None]  # sees the ranks' lines of the board, again and again
 SHARED = Path("/dev/shm")  # Linux's file system in memory
 SECONDS = 60.0  # that a call on ranks may take
 PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
@@ -56,8 +57,8 @@ def mpiexec() -> str | None:
 def cores_for(ranks: int) -> list[list[int]]:
     """Cores of each rank: equally many; none where ranks must share, or the system decides."""
     allowed = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    each = min(usable_cores(), len(allowed)) // ranks
-    return [allowed[rank * each : (rank + 1) * each] for rank in range(ranks)]
+    share = min(usable_cores(), len(allowed)) // ranks
+    return [allowed[rank * share : (rank + 1) * share] for rank in range(ranks)]
 
 
 def sharing(ranks: int) -> str | None:
@@ -125,7 +126,7 @@ class Launch:
                 start_new_session=True,  # Ctrl-C reaches the launcher alone, which ends the ranks
             )
 
-    def wait(self, look=lambda lines: None) -> None:
+    def wait(self, look: Look = lambda lines: None) -> None:
         """Wait until all ranks have finished; look(lines of the board) is called again and again meanwhile.
 
         Raises RankFailure, in one sentence, if a rank is lost or fails, or if time runs out.
@@ -166,7 +167,7 @@ class Launch:
         places = {"TMPDIR": str(self.folder), SHARED_MEMORY: self.shared}
         return {**os.environ, **threads, **yields, **places}
 
-    def _watch(self, look) -> str | None:
+    def _watch(self, look: Look) -> str | None:
         """Wait for the end; the reason, if it is that time ran out."""
         begin = started = progress = looked = time.monotonic()
         before, over_since, has_started, has_children = self.board.read(), None, False, False

@@ -14,12 +14,10 @@ from typing import Any
 import numpy as np
 
 from rnnlab.scaling.faults import RankFailure
-from rnnlab.scaling.launch import PATIENCE, Launch, folder_for, sharing
+from rnnlab.scaling.launch import PATIENCE, Launch, Look, folder_for, sharing
 from rnnlab.scaling.rank import NOTES, OUTCOME, SETTINGS
 from rnnlab.scaling.settings import Settings
 from rnnlab.training import checkpoint
-
-Look = Callable[[np.ndarray], None]  # sees the ranks' lines of the board, again and again
 
 
 def train_on_ranks(
