@@ -490,7 +490,7 @@ print(f"BLAS is {times[best].median / times['BLAS'].median:.1f} times as fast as
 # %% [markdown]
 # A width of 1 000 is no tile, and the model says that it misses most. If a narrower width is best on your machine, the loop waits for memory, and tiles help. If 1 000 is best, or nearly, it waits for something else: for each vector of multiply-adds it loads two vectors and stores one, and narrow tiles only add shorter loops.
 #
-# BLAS helps in both cases. It keeps a small tile of sums in **registers**, so that each load feeds several multiply-adds, and it packs the weights into the order in which it reads them. Lesson 07 writes such a tile as a schedule. This is why the ladder leaves large products to BLAS.
+# BLAS helps in both cases. It keeps a small tile of sums in **registers**, so that each load feeds several multiply-adds, and it packs the weights into the order in which it reads them. Lesson 07 writes such a tile as a schedule, lesson 08 in registers of its own. Until then the ladder leaves its products to BLAS.
 #
 # ## 9 · A power of two
 #

@@ -328,7 +328,7 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster. What bounds each size stands in [docs/performance.md](../docs/performance.md).
+# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster; lesson 08 goes below it. What bounds each size stands in [docs/performance.md](../docs/performance.md).
 #
 # ## Recap
 
