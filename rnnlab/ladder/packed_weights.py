@@ -1,9 +1,9 @@
 """Weights packed once a sequence, products in tiles that stay in registers: no BLAS in the loop.
 
 Packings of the recurrent weights per layer and pass: a BLAS packs them in every step, T times → once.  Calls
-of a library: numba_parallel's T + 1 forward and T + 3 backward → none.  The pointwise work follows the product of
-each panel of units, while its tile is in the first cache.  Weight gradients are summed over chunks of time
-steps, so that the gradients of the gates are never kept for all of them.
+of a library: numba_parallel's T + 1 forward and T + 3 backward → none.  The pointwise work follows the
+product of each panel of units, while its tile is in the first cache.  Weight gradients are summed over chunks
+of time steps, so that the gradients of the gates are never stored for all of them.
 One sequence has no tile, and too few numbers to pack for: its passes are numba_parallel's.
 """
 

@@ -1,12 +1,12 @@
 """Packed products: matrix products of a recurrent step's size at the rate of large ones, written in Python.
 
-Words.  A *panel* is `width` neighbouring columns of a matrix [K,N], copied to where they lie one row after the
-other, [K,width] without gaps; a packed matrix is [⌈N/width⌉,K,width], filled up with zeros.  A *tile* is ROWS
-rows of the result by one panel: its sums stay in vector registers for all K.  A *strip* is the same for a
-transposed operand: ROWS of its columns as [K,ROWS].  A *member* is one thread of a team.
+Words.  A *panel* is `width` neighbouring columns of a matrix [K,N], copied to where they lie row after row,
+[K,width] without gaps; a packed matrix is [⌈N/width⌉,K,width], filled up with zeros.  A *tile* is at most
+ROWS rows of the result by one panel: its sums stay in vector registers for all K.  A *strip* is the same for
+a transposed operand: at most ROWS of its columns as [K,ROWS].  A *member* is one thread of a team.
 
 Read in this order:
-  tiles      counts, no Numba: Core, Tile, predicted_rate(tile, core), choose_tile(core), CORES by instruction set
+  tiles      counts, without Numba: Core, Tile, predicted_rate(tile, core), choose_tile(core), CORES
   host       what Numba compiles for here: INSTRUCTION_SET, CORE, TILE, ROWS, VECTORS, VECTOR_BYTES, FUSED
   kernel     emit_tile(builder, form, call) with llvmlite alone; multiply_tile(…), the same from Numba
   vectors    a vector as a value in Numba: load, store, + - * /, tanh, sigmoid
@@ -17,7 +17,8 @@ Read in this order:
   forward    run_forward: a member's share of a layer, from packing to the last step
   backward   run_backward: the same for all gradients
   team       one thread a core: run(task, members)
-  passes     a network, layer by layer; how the work is split
+  split      a layer's work split by sequences or by units, as a model expects to be faster
+  passes     a network, layer by layer
 
 The whole of a product, with arrays that Numba takes (flat, one dtype: float32 or float64):
 
@@ -27,7 +28,7 @@ The whole of a product, with arrays that Numba takes (flat, one dtype: float32 o
     for p in range(P):                                                    c [M,P·width]
         multiply_rows(M, a.ravel(), 0, K, panels, p * K * width, K, c.ravel(), p * width, P * width, False)
 
-`choose_tile(CORES["avx2"])` is Tile(rows=6, vectors=2): with 16 registers of 8 lanes, 12 sums, 2 vectors of the
-panel and one number in all lanes take 15; 8 loads serve 12 FMAs.  `tile.spills(core)` counts sums without a
-register, `tile.loads_per_fma` is (rows + vectors) / (rows · vectors).
+`choose_tile(CORES["avx2"])` is Tile(rows=6, vectors=2): of 16 registers of 8 lanes, 12 hold sums, 2 the
+vectors of the panel and one a number in all lanes; 8 loads serve 12 FMAs.  `tile.spills(core)` counts sums
+without a register, `tile.loads_per_fma` is (rows + vectors) / (rows · vectors).
 """

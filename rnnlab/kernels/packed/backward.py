@@ -2,7 +2,7 @@
 
 Time steps run in chunks, last first.  In a chunk the recurrence leaves the gradients before the
 nonlinearities, dg; then each member adds the chunk's part to its rows of the weight gradients, and computes
-its rows of dx.  So dg has room for one chunk, not for all time steps, and is still in the cache when it is used.
+its rows of dx.  So dg has room for one chunk, not for all time steps, and is in the cache when it is used.
 """
 
 from typing import NamedTuple
@@ -48,21 +48,16 @@ def run_backward(sizes, share, layer, gradients, room, counter):
     """Compute a share of all gradients."""
     dg_row = row_of_dg(sizes, lanes(layer.h))
     _pack(sizes, share, layer, gradients)
-    if not share.meets:
+    if not share.waits:
         wait(counter, share.members)
     last = sizes.T - (sizes.T - 1) % sizes.chunk - 1
     for start in range(last, -1, -sizes.chunk):
         stop = min(sizes.T, start + sizes.chunk)
         for t in range(stop - 1, start - 1, -1):
-            for p in range(share.first, share.last):
-                for low in range(share.low, share.high, ROWS_AT_ONCE):
-                    rows = min(ROWS_AT_ONCE, share.high - low)
-                    if t < sizes.T - 1:
-                        _carry(sizes, gradients, t + 1 - start, p, low, rows)
-                    _pointwise(sizes, layer, gradients, t, t - start, p, low, rows)
-            if share.meets:
+            _step(sizes, share, layer, gradients, t, t - start)
+            if share.waits:
                 wait(counter, share.members)
-        if not share.meets:
+        if not share.waits:
             wait(counter, share.members)
         _weight_gradients(sizes, share, layer, gradients, room, start, stop)
         _input_gradient(sizes, share, layer, gradients, room, start, stop)
@@ -72,6 +67,17 @@ def run_backward(sizes, share, layer, gradients, room, counter):
             wait(counter, share.members)
     for p in range(share.first, share.last):
         _carry(sizes, gradients, 0, p, share.low, share.high - share.low)
+
+
+@njit(**OPTIONS)
+def _step(sizes, share, layer, gradients, t, slot):
+    """A share of time step t, whose dg goes into a slot of the chunk."""
+    for p in range(share.first, share.last):
+        for low in range(share.low, share.high, ROWS_AT_ONCE):
+            rows = min(ROWS_AT_ONCE, share.high - low)
+            if t < sizes.T - 1:
+                _carry(sizes, gradients, slot + 1, p, low, rows)
+            _pointwise(sizes, layer, gradients, t, slot, p, low, rows)
 
 
 @njit(**OPTIONS)
@@ -140,13 +146,13 @@ def _pointwise(sizes, layer, gradients, t, slot, p, low, rows):
     now = ((t * P + p) * B + low) * width
     if sizes.kind == LSTM:
         steps.lstm_backward(
-            rows, layer.gates, now * 4, layer.extra, now, now + P * B * width, gradients.carry, gradients.memory,
-            at, gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
+            rows, layer.gates, now * 4, layer.extra, now, now + P * B * width,
+            gradients.carry, gradients.memory, at, gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
         )  # fmt: skip
     elif sizes.kind == GRU:
         steps.gru_backward(
-            rows, layer.gates, now * 3, layer.extra, now, layer.h, dy, units, gradients.carry, gradients.memory,
-            at, gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
+            rows, layer.gates, now * 3, layer.extra, now, layer.h, dy, units,
+            gradients.carry, gradients.memory, at, gradients.dy, dy, units, gradients.dg, dg, dg_row, units,
         )  # fmt: skip
     else:
         steps.rnn_backward(

@@ -42,7 +42,7 @@ class Share(NamedTuple):
     high: int
     first: int
     last: int
-    meets: bool  # does it share sequences with others, and so wait for them after every step?
+    waits: bool  # at a barrier after every step, because others compute other units of its sequences
 
 
 class Layer(NamedTuple):
@@ -64,19 +64,25 @@ class Layer(NamedTuple):
 def run_forward(sizes, share, layer, counter):
     """Compute a share of h, gates and extra."""
     _pack(sizes, share, layer)
-    if not share.meets:
+    if not share.waits:
         wait(counter, share.members)
     for start in range(0, sizes.T, sizes.chunk):
         stop = min(sizes.T, start + sizes.chunk)
         _input_product(sizes, share, layer, start, stop)
         for t in range(start, stop):
-            for p in range(share.first, share.last):
-                for low in range(share.low, share.high, ROWS_AT_ONCE):
-                    rows = min(ROWS_AT_ONCE, share.high - low)
-                    _recurrent_product(sizes, layer, t, p, low, rows)
-                    _pointwise(sizes, layer, t, p, low, rows)
-            if share.meets:
+            _step(sizes, share, layer, t)
+            if share.waits:
                 wait(counter, share.members)
+
+
+@njit(**OPTIONS)
+def _step(sizes, share, layer, t):
+    """A share of time step t: its pointwise work follows the product panel by panel."""
+    for p in range(share.first, share.last):
+        for low in range(share.low, share.high, ROWS_AT_ONCE):
+            rows = min(ROWS_AT_ONCE, share.high - low)
+            _recurrent_product(sizes, layer, t, p, low, rows)
+            _pointwise(sizes, layer, t, p, low, rows)
 
 
 @njit(**OPTIONS)

@@ -6,23 +6,24 @@ vector length.  Numba compiles it into the loops that call it; `emit_tile` alone
 the tests compile it for processors that they do not run on.
 
 One step k of a tile of R rows and V vectors: V vectors of the panel are loaded, R numbers of the rows are
-loaded and copied to all lanes, and R·V fused multiply-adds follow: R+V loads for R·V FMAs.  The numbers of the
-rows come from a matrix, where row r lies `a_row` numbers after row r-1, or from a strip [K,R], where the R
-numbers of a step are neighbours.  In a matrix the addresses of R rows take R additions, each after the one
-before: UNROLL steps share them.
+loaded and copied to all lanes, and R·V fused multiply-adds follow: R+V loads for R·V FMAs.  The numbers of
+the rows come from a matrix, where row r lies `a_row` numbers after row r-1, or from a strip [K,R], where the
+R numbers of a step are neighbours.  In a matrix the addresses of R rows take R additions, each after the one
+before: `unroll` steps share them.
 """
 
 from typing import NamedTuple
 
-from llvmlite import ir
-from numba import types
+from llvmlite import binding, ir
+from numba import cfunc, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from rnnlab.kernels.packed.host import FUSED, ROWS, VECTOR_BYTES, VECTORS
+from rnnlab.kernels.packed.host import CORE, FUSED, ROWS
+from rnnlab.kernels.packed.tiles import Core, choose_tile
 
 I64, I32, I8 = ir.IntType(64), ir.IntType(32), ir.IntType(8)
-UNROLL = 4  # steps of rows of a matrix
+NUMBERS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
 
 
 class Form(NamedTuple):
@@ -32,6 +33,7 @@ class Form(NamedTuple):
     vectors: int
     lanes: int
     number: ir.Type  # of one number: ir.FloatType() or ir.DoubleType()
+    unroll: int = 1  # steps in a turn of the loop; more than one for rows of a matrix
     is_strip: bool = False  # rows come from a strip [K,rows], not from a matrix
     is_fused: bool = True  # llvm.fma; without the instruction a multiplication and an addition
 
@@ -68,14 +70,14 @@ def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
     zero = ir.Constant(form.vector, [0.0] * form.lanes)
     sums = [zero] * len(results)
     k = I64(0)
-    if not form.is_strip:
-        whole = builder.sub(call.K, builder.urem(call.K, I64(UNROLL)))
-        k, sums = _emit_loop(builder, form, call, k, whole, sums, UNROLL)
+    if form.unroll > 1:
+        whole = builder.sub(call.K, builder.urem(call.K, I64(form.unroll)))
+        k, sums = _emit_loop(builder, form, call, k, whole, sums, form.unroll)
     _, sums = _emit_loop(builder, form, call, k, call.K, sums, 1)
 
     with builder.if_else(call.is_sum) as (adding, replacing):
         with adding:
-            # every load before the first store: with rows 4 KB apart a load would wait for the store before it
+            # all loads before the first store: with rows 4 KB apart a load would wait for the store before
             totals = [
                 builder.fadd(total, _load(builder, form, place))
                 for total, place in zip(sums, results, strict=True)
@@ -134,10 +136,10 @@ def _store(builder, form, value, pointer):
 
 def _spread(builder, form, number):
     """The number in all lanes."""
-    nothing = ir.Constant(form.vector, ir.Undefined)
-    first = builder.insert_element(nothing, number, I32(0))
+    undefined = ir.Constant(form.vector, ir.Undefined)
+    first = builder.insert_element(undefined, number, I32(0))
     lanes = ir.Constant(ir.VectorType(I32, form.lanes), [0] * form.lanes)
-    return builder.shuffle_vector(first, nothing, lanes)
+    return builder.shuffle_vector(first, undefined, lanes)
 
 
 def _multiply_add(builder, form, a, b, c):
@@ -155,16 +157,71 @@ def _prefetch(builder, pointer):
     builder.call(function, [builder.bitcast(pointer, I8.as_pointer()), I32(1), I32(3), I32(1)])
 
 
+def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:
+    """The largest tile of a core."""
+    tile, is_double = choose_tile(core), number == types.float64
+    unroll = 1 if is_strip else core.unroll[is_double]
+    lanes = core.vector_bytes * 8 // number.bitwidth
+    return Form(tile.rows, tile.vectors, lanes, NUMBERS[number], unroll, is_strip)
+
+
+@intrinsic(prefer_literal=True)
+def _tile_of(context, is_strip, rows, a, a_row, b, K, c, c_row, is_sum):
+    """The kernel for so many rows, from 1 to ROWS; a, b, c are pointers, is_strip is a constant."""
+    form = form_of(CORE, c.dtype, bool(is_strip.literal_value))
+
+    def codegen(context, builder, signature, values):
+        call = Operands(*values[2:8], builder.icmp_signed("!=", values[8], I64(0)))
+        end = builder.append_basic_block("tiles_end")
+        choice = builder.switch(values[1], end)
+        for count in range(1, ROWS + 1):
+            choice.add_case(I64(count), builder.append_basic_block(f"tile_of_{count}"))
+            builder.position_at_end(choice.cases[-1][1])
+            emit_tile(builder, form._replace(rows=count, is_fused=FUSED), call)
+            builder.branch(end)
+        builder.position_at_end(end)
+        return context.get_dummy_value()
+
+    return types.void(is_strip, rows, a, a_row, b, K, c, c_row, is_sum), codegen
+
+
+def _strip_tile(rows, a, a_row, b, K, c, c_row, is_sum):
+    _tile_of(True, rows, a, a_row, b, K, c, c_row, is_sum)
+
+
+def _matrix_tile(rows, a, a_row, b, K, c, c_row, is_sum):
+    _tile_of(False, rows, a, a_row, b, K, c, c_row, is_sum)
+
+
+def _compile(function, number: types.Float):
+    """The function for one type of number, under a name at which code that Numba compiles later finds it.
+
+    A call by name: else every function that multiplies would compile all tiles once more.
+    """
+    pointer, size = types.CPointer(number), types.int64
+    kernel = cfunc(types.void(size, pointer, size, pointer, size, pointer, size, size), cache=True)(function)
+    binding.add_symbol(_symbol(function is _strip_tile, number), kernel.address)
+    return kernel
+
+
+def _symbol(is_strip: bool, number: types.Float) -> str:
+    return f"rnnlab_{'strip' if is_strip else 'matrix'}_tile_{number}"
+
+
+TILES = [_compile(function, number) for function in (_strip_tile, _matrix_tile) for number in NUMBERS]
+
+
 @intrinsic(prefer_literal=True)
 def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
-    """c [rows,width] = a [rows,K] b [K,width], plus c where `is_sum`, with 1 ≤ rows ≤ ROWS and a panel's width.
+    """c [rows,width] = a [rows,K] b [K,width], plus c where `is_sum`: one tile, a panel wide.
 
-    is_strip is a constant: is a a strip [K,rows] or a matrix?  a, b, c are arrays of one dtype; a_at, b_at,
-    c_at say at which number of them to start, a_row and c_row the distances between rows.  Nothing is checked: a
-    wrong distance reads or writes somewhere else.  There is a kernel for each number of rows; this chooses.
+    1 ≤ rows ≤ ROWS.  is_strip, a constant, says whether a is a strip [K,rows] or a matrix.  a, b, c are
+    arrays of one dtype; a_at, b_at, c_at say at which number of them to start, a_row and c_row the distances
+    between rows.  Nothing is checked: a wrong distance reads or writes somewhere else.
     """
-    number = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}[c.dtype]
-    form = Form(0, VECTORS, VECTOR_BYTES * 8 // c.dtype.bitwidth, number, bool(is_strip.literal_value), FUSED)
+    number = NUMBERS[c.dtype].as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [I64, number, I64, number, I64, number, I64, I64])
+    symbol = _symbol(bool(is_strip.literal_value), c.dtype)
 
     def codegen(context, builder, signature, values):
         kinds = signature.args
@@ -172,15 +229,9 @@ def multiply_tile(context, is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, 
         pointer = lambda i: builder.gep(
             context.make_array(kinds[i])(context, builder, values[i]).data, [integer(i + 1)]
         )
-        call = Operands(pointer(2), integer(4), pointer(5), integer(7), pointer(8), integer(10), values[11])
-        end = builder.append_basic_block("tiles_end")
-        choice = builder.switch(integer(1), end)
-        for count in range(1, ROWS + 1):
-            choice.add_case(I64(count), builder.append_basic_block(f"tile_of_{count}"))
-            builder.position_at_end(choice.cases[-1][1])
-            emit_tile(builder, form._replace(rows=count), call)
-            builder.branch(end)
-        builder.position_at_end(end)
+        function = cgutils.get_or_insert_function(builder.module, kind, symbol)
+        operands = pointer(2), integer(4), pointer(5), integer(7), pointer(8), integer(10), integer(11)
+        builder.call(function, [integer(1), *operands])
         return context.get_dummy_value()
 
     return types.void(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum), codegen

@@ -52,20 +52,27 @@ def pack_transposed(source, at, row, K, columns, panels, first):
     """panels[first:] [⌈columns/width⌉,K,width] = transposed source [columns,K]."""
     width = VECTORS * lanes(panels)
     for begin in range(0, columns, width):
+        place, used = first + begin * K, min(width, columns - begin)
         for start in range(0, K, STRETCH):
-            stop = min(K, start + STRETCH)
-            for j in range(width):
-                place = first + begin * K + j
-                if begin + j < columns:
-                    for k in range(start, stop):
-                        panels[place + k * width] = source[at + (begin + j) * row + k]
-                else:
-                    for k in range(start, stop):
-                        panels[place + k * width] = 0
+            rows = min(STRETCH, K - start)
+            _transpose(
+                source, at + begin * row + start, row, rows, used, panels, place + start * width, width
+            )
+
+
+@njit(**OPTIONS)
+def _transpose(source, at, row, K, columns, panel, first, width):
+    """panel[first:] [K,width] = transposed source [columns,K], with zeros behind."""
+    for j in range(columns):
+        for k in range(K):
+            panel[first + k * width + j] = source[at + j * row + k]
+    for j in range(columns, width):
+        for k in range(K):
+            panel[first + k * width + j] = 0
 
 
 def strip_room(K: int, rows: int) -> int:
-    """Numbers that `rows` rows of K steps take in strips: a strip ends with room for what its last store adds."""
+    """Numbers that `rows` rows of K steps take in strips; a strip ends with room for a vector too many."""
     return -(-rows // ROWS) * (ROWS * K + VECTOR_BYTES)
 
 
@@ -83,16 +90,20 @@ def pack_strips(a, a_at, a_row, K, rows, strips):
     """
     count, vector = (rows + ROWS - 1) // ROWS, lanes(strips)
     for start in range(0, K, STRETCH):
-        stop = min(K, start + STRETCH)
+        steps = min(STRETCH, K - start)
         for s in range(count):
             low, high = rows * s // count, rows * (s + 1) // count
             columns = high - low
             reach = (columns + vector - 1) // vector * vector
-            for k in range(start, stop):
-                source, place = a_at + k * a_row + low, strip_start(s, K) + k * columns
-                if low + reach <= rows:
-                    for v in range(0, reach, vector):
-                        store(strips, place + v, load(a, source + v))
-                else:
-                    for r in range(columns):
-                        strips[place + r] = a[source + r]
+            source, place = a_at + start * a_row + low, strip_start(s, K) + start * columns
+            _copy_strip(steps, a, source, a_row, columns, reach if low + reach <= rows else 0, strips, place)
+
+
+@njit(**OPTIONS)
+def _copy_strip(K, a, at, row, columns, reach, strips, first):
+    """strips[first:] [K,columns] = a [K,columns], in whole vectors where a has `reach` numbers to read."""
+    for k in range(K):
+        for v in range(0, reach, lanes(strips)):
+            store(strips, first + k * columns + v, load(a, at + k * row + v))
+        for r in range(0 if reach else columns):
+            strips[first + k * columns + r] = a[at + k * row + r]

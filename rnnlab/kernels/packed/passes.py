@@ -25,8 +25,6 @@ from rnnlab.network import Layer as Parameters
 from rnnlab.network import Network, merged_bias
 
 CHUNK_ROWS = 256  # sequences times time steps of a chunk: enough that packing is a small part of a product
-BLOCK_COLUMNS = 1024  # columns that are packed at once
-EMPTY = {dtype: np.zeros(0, dtype) for dtype in ("float32", "float64")}
 
 
 class Saved(NamedTuple):
@@ -75,7 +73,7 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
 def _layer_forward(network: Network, index: int, x, state: State, members: int) -> Saved:
     inputs = network.input_size if index == 0 else network.hidden_size
     x = x.h[1:] if isinstance(x, _Hidden) else _plain(x)
-    sizes, parameters, dtype = _sizes(network, x, inputs), network.layer(index), x.dtype
+    sizes, dtype = _sizes(network, x, inputs), x.dtype
     width = panel_width(dtype)
     T, B, H, G, P = sizes.T, sizes.B, sizes.H, sizes.G, sizes.P
     h = np.empty((T + 1, B, P * width), dtype)
@@ -84,72 +82,68 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
     extra = np.empty((T + (sizes.kind == LSTM), P, B, width) if G > 1 else 0, dtype)
     if sizes.kind == LSTM:
         extra[0] = _panels(state[1], P, width)
-    layer = Layer(
-        _flat(x),
-        x.shape[2],
-        _flat(_plain(parameters.weight_ih)),
-        _flat(_plain(parameters.weight_hh)),
-        _bias(network, parameters, P * width),
-        _flat(h),
-        _flat(gates),
-        _flat(extra),
-        np.empty(G * P * inputs * width, dtype),
-        np.empty(G * P * H * width, dtype),
-    )
-    _together(
-        sizes, members, dtype.itemsize, lambda share, counter: run_forward(sizes, share, layer, counter)
-    )
-    return Saved(x, inputs, h, gates, extra)
+    saved = Saved(x, inputs, h, gates, extra)
+    room = (np.empty(G * P * columns * width, dtype) for columns in (inputs, H))
+    layer = _arrays(network, index, saved, _bias(network, index, P * width), *room)
+    work = lambda share, counter: run_forward(sizes, share, layer, counter)
+    _together(sizes, members, dtype.itemsize, work)
+    return saved
+
+
+def _arrays(network: Network, index: int, saved: Saved, bias, panels_ih, panels_hh) -> Layer:
+    """The flat arrays of a layer's forward pass."""
+    parameters = network.layer(index)
+    weights = (_flat(_plain(weight)) for weight in (parameters.weight_ih, parameters.weight_hh))
+    results = map(_flat, (saved.h, saved.gates, saved.extra))
+    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *results, panels_ih, panels_hh)
 
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State, members: int):
     """dx, the initial state's gradient and the layer's gradients."""
-    sizes, parameters, dtype = _sizes(network, saved.x, saved.inputs), network.layer(index), saved.x.dtype
-    width = panel_width(dtype)
-    T, B, I, H, G, P = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, sizes.P
-    units, columns = P * width, 4 if sizes.kind == GRU else G
-    layer = Layer(
-        _flat(saved.x),
-        saved.x.shape[2],
-        _flat(_plain(parameters.weight_ih)),
-        _flat(_plain(parameters.weight_hh)),
-        EMPTY[str(dtype)],
-        _flat(saved.h),
-        _flat(saved.gates),
-        _flat(saved.extra),
-        EMPTY[str(dtype)],
-        EMPTY[str(dtype)],
-    )
-    carry = _panels(dstate[0], P, width)
-    memory = _panels(dstate[1], P, width) if sizes.kind == LSTM else np.zeros_like(carry)
-    dx = np.empty((T, B, I), dtype)
-    gradients = Gradients(
-        _flat(_padded(dy, units)),
-        _flat(carry),
-        _flat(memory),
-        np.empty((sizes.chunk + 1) * B * row_of_dg(sizes, width // VECTORS), dtype),
-        np.empty(P * G * units * width, dtype),
-        _flat(dx),
-        I,
-        np.empty(G * H * I, dtype),
-        np.empty(G * H * H, dtype),
-        np.zeros(columns * H, dtype),
-    )
-    block = K_BLOCK * min(BLOCK_COLUMNS, max(panel_count(I, dtype) * width, units))
-    rooms = [
-        Room(*(np.empty(size, dtype) for size in (strip_room(K_BLOCK, min(M_BLOCK, H)), block, ROWS * width)))
-        for _ in range(members)
-    ]
+    sizes, dtype = _sizes(network, saved.x, saved.inputs), saved.x.dtype
+    width, H = panel_width(dtype), sizes.H
+    layer = _arrays(network, index, saved, *[np.empty(0, dtype)] * 3)
+    carry = _panels(dstate[0], sizes.P, width)
+    memory = _panels(dstate[1], sizes.P, width) if sizes.kind == LSTM else np.zeros_like(carry)
+    gradients = _room_for_gradients(sizes, dtype, dy, carry, memory)
+    rooms = [_room_for_member(sizes, dtype) for _ in range(members)]
     work = lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter)
     _together(sizes, members, dtype.itemsize, work)
-    first = (_rows(carry, H) + _rows(memory, H),) if sizes.kind == GRU else (_rows(carry, H),)
+    first = (_rows(carry, H),)
     if sizes.kind == LSTM:
         first += (_rows(memory, H),)
-    db = gradients.db.reshape(columns, H)
+    elif sizes.kind == GRU:
+        first = (first[0] + _rows(memory, H),)
+    return gradients.dx.reshape(sizes.T, sizes.B, sizes.I), first, _parameters(sizes, gradients)
+
+
+def _room_for_gradients(sizes: Sizes, dtype, dy: np.ndarray, carry: np.ndarray, memory: np.ndarray):
+    """The flat arrays of a layer's backward pass."""
+    T, B, I, H, G, width = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, panel_width(dtype)
+    units, columns = sizes.P * width, 4 if sizes.kind == GRU else G
+    dg = (sizes.chunk + 1) * B * row_of_dg(sizes, width // VECTORS)
+    room = (np.empty(size, dtype) for size in (dg, G * units * units, T * B * I))
+    weights = (np.empty(G * H * size, dtype) for size in (I, H))
+    inputs = map(_flat, (_padded(dy, units), carry, memory))
+    return Gradients(*inputs, *room, I, *weights, np.zeros(columns * H, dtype))
+
+
+def _room_for_member(sizes: Sizes, dtype) -> Room:
+    """What a member packs into: a block of panels fills at most half of a core's second-level cache."""
+    width, steps = panel_width(dtype), min(K_BLOCK, sizes.chunk * sizes.B)
+    most = max(1, _cache_bytes() // 2 // (K_BLOCK * width * dtype.itemsize))  # panels
+    panels = min(most, max(panel_count(sizes.I, dtype), sizes.P))
+    room = strip_room(steps, min(M_BLOCK, sizes.H)), K_BLOCK * panels * width, ROWS * width
+    return Room(*(np.empty(size, dtype) for size in room))
+
+
+def _parameters(sizes: Sizes, gradients: Gradients) -> Parameters:
+    """The layer's gradients in the shapes and the order of its parameters."""
+    I, H, rows = sizes.I, sizes.H, sizes.G * sizes.H
+    db = gradients.db.reshape(-1, H)
     db_ih, db_hh = (db[[1, 2, 0]], db[1:]) if sizes.kind == GRU else (db, db.copy())
-    shapes = (G * H, I), (G * H, H), G * H, G * H
-    arrays = gradients.dw_ih, gradients.dw_hh, db_ih, db_hh
-    return dx, first, Parameters(*(a.reshape(shape) for a, shape in zip(arrays, shapes, strict=True)))
+    weights = gradients.dw_ih.reshape(rows, I), gradients.dw_hh.reshape(rows, H)
+    return Parameters(*weights, db_ih.reshape(rows), db_hh.reshape(rows))
 
 
 def _sizes(network: Network, x: np.ndarray, inputs: int) -> Sizes:
@@ -194,13 +188,13 @@ def _padded(array: np.ndarray, units: int) -> np.ndarray:
     return wide
 
 
-def _bias(network: Network, parameters: Parameters, units: int) -> np.ndarray:
+def _bias(network: Network, index: int, units: int) -> np.ndarray:
     """The biases of all gates [G,units], flat; a GRU has a fourth, the candidate's inside the reset."""
-    H, G = network.hidden_size, network.gates
+    parameters, H, G = network.layer(index), network.hidden_size, network.gates
     parts = [*merged_bias(network, parameters).reshape(G, H)]
     if network.cell == "gru":
         parts.append(parameters.bias_hh[2 * H :])
-    bias = np.zeros((len(parts), units), parameters.bias_hh.dtype)
+    bias = np.zeros((len(parts), units), network.dtype)
     bias[:, :H] = parts
     return bias.reshape(-1)
 

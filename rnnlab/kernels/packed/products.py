@@ -48,7 +48,7 @@ def multiply_unpacked(rows, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row
 
     block has room for K_BLOCK steps of some panels, which are packed at once; spare for a tile.
     """
-    width, at_once = VECTORS * lanes(c), block.size // K_BLOCK
+    at_once = block.size // K_BLOCK
     for n in range(0, N, at_once):
         columns = min(N - n, at_once)
         for k in range(0, max(K, 1), K_BLOCK):
@@ -80,7 +80,7 @@ def multiply_transposed(
     Both are packed on the way.  strips has room for strip_room(K_BLOCK, M_BLOCK) numbers, block for K_BLOCK
     steps of some panels, spare for a tile.
     """
-    width, at_once = VECTORS * lanes(c), block.size // K_BLOCK
+    at_once = block.size // K_BLOCK
     for k in range(0, max(K, 1), K_BLOCK):
         steps = min(K_BLOCK, K - k)
         for n in range(0, N, at_once):
@@ -97,7 +97,7 @@ def multiply_transposed(
 
 @njit(**OPTIONS)
 def _multiply_block(is_strip, rows, a, a_at, a_row, block, K, columns, c, c_at, c_row, is_sum, spare):
-    """c [rows,columns] from packed panels: tile after tile along the rows of c, whose lines are neighbours."""
+    """c [rows,columns] from packed panels: tile after tile along the rows of c, which lie together."""
     count, width = (rows + ROWS - 1) // ROWS, VECTORS * lanes(c)
     for s in range(count):
         low, high = rows * s // count, rows * (s + 1) // count

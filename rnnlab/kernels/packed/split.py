@@ -1,8 +1,8 @@
-"""Who computes what: a layer split over a team by sequences or by units, whichever the model expects to be faster.
+"""A layer's work split over a team, by sequences or by units, whichever a model expects to be faster.
 
-By sequences, members do not meet in the loop over time, and each reads all recurrent weights in every step: from
-its core's second-level cache if they fit, else from beyond it.  By units, each reads its own part of the
-weights, for all sequences, and all meet once a step.  The model is the time of a step,
+By sequences, members do not wait in the loop over time, and each reads all recurrent weights in every step:
+from its core's second-level cache if they fit, else from beyond it.  By units, each reads its own part of the
+weights, for all sequences, and all wait at a barrier once a step.  The model is the time of a step,
 
     max(products at the rate of the member's tiles, weights beyond the cache at BANDWIDTH) + barrier
 """

@@ -85,7 +85,7 @@ def rnn_backward(is_relu, rows, h, h_at, h_row, carry, at, dy, dy_at, dy_row, dg
 def lstm_backward(
     rows, gates, gates_at, c, c_at, c_next, carry, dc, at, dy, dy_at, dy_row, dg, dg_at, dg_row, dg_gate
 ):
-    """dg of the four gates; dc [P,B,width], the gradient on c after the step, is left as the one before it."""
+    """dg of the four gates; dc [P,B,width], the gradient on c after the step, is left as that before it."""
     vector = lanes(dg)
     width = VECTORS * vector
     for r in range(rows):

@@ -25,7 +25,7 @@ def count() -> int:
 
 
 def run(task: Task, members: int) -> None:
-    """task(member) for all members at once, member 0 in this thread.  An error of any member is raised here."""
+    """Run task(member) for all members at once, member 0 in this thread.  Raises what a member raises."""
     if members < 2:
         task(0)
         return

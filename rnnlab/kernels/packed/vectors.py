@@ -15,7 +15,7 @@ Nothing is checked: a wrong index reads or writes somewhere else.
 import operator
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, overload, register_model
@@ -92,10 +92,10 @@ def _spread(context, builder, value, kind, vector):
     if isinstance(kind, Vector):
         return value
     number = context.cast(builder, value, kind, vector.dtype)
-    nothing = ir.Constant(vector.llvm, ir.Undefined)
-    first = builder.insert_element(nothing, number, I32(0))
+    undefined = ir.Constant(vector.llvm, ir.Undefined)
+    first = builder.insert_element(undefined, number, I32(0))
     return builder.shuffle_vector(
-        first, nothing, ir.Constant(ir.VectorType(I32, vector.lanes), [0] * vector.lanes)
+        first, undefined, ir.Constant(ir.VectorType(I32, vector.lanes), [0] * vector.lanes)
     )
 
 
