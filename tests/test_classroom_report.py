@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from rnnlab.grading.classroom import notebook_traces, papers, report, report_pictures, report_summary
+from rnnlab.grading.classroom import notebook_traces, papers, report, report_pictures, report_summary, similar
 from rnnlab.grading.classroom.report_summary import Paper
 from rnnlab.grading.verdict import Status, Verdict
 
@@ -197,6 +197,16 @@ def test_an_example_is_the_last_definition_as_its_author_wrote_it(tmp_path):
     assert notebook_traces.answer_text(tmp_path / "missing.ipynb", STEP) == ""
 
 
+def similar_answers():
+    """Findings of every kind for the page on similar answers."""
+    texts = tuple(similar.Text(student, HOSTILE, f"x = 1\n# {HOSTILE}", False, (), 90) for student in "ab")
+    pair = similar.Pair(STEP, texts, 0.8, 5.0, (frozenset({1}), frozenset({2})))
+    same_cells = similar.SameCells(("a", "b"), ("", ""), 2)
+    left_out = {STEP: 3, RATE: 0}
+    group = similar.Group(RATE, texts)
+    return similar.Findings("start_here", 7, (pair, pair), (group,), (same_cells,), left_out)
+
+
 needs_a_browser = pytest.mark.skipif(
     not (shutil.which("chromium") and shutil.which("chromedriver")),
     reason="install a browser: apt-get install chromium chromium-driver (Debian)",
@@ -209,5 +219,11 @@ def test_pages_pass_axe_in_light_and_dark(tmp_path):
     from accessible_pages import violations
 
     written(tmp_path, names=True)
-    pages = [tmp_path / "class.html", tmp_path / f"students/{report.page_name('gus')}"]
-    assert violations(axe.Axe(), pages, tmp_path / "profile") == {}
+    (tmp_path / "similar.html").write_text(report.similar_page([similar_answers()], names=True, most=50))
+    pages = [tmp_path / "class.html", tmp_path / "similar.html", tmp_path / "students/gus.html"]
+    good = (tmp_path / "similar.html").read_text(encoding="utf-8")
+    (tmp_path / "broken.html").write_text(good.replace("--quiet: #515c69", "--quiet: #aaaaaa"))
+    broken = violations(axe.Axe(), [*pages, tmp_path / "broken.html"], tmp_path / "profile")
+    assert {*broken} == {("broken.html", "light", "color-contrast")}, (
+        "a page that is made worse is the only one"
+    )

@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 
 import pytest
 
@@ -137,16 +136,3 @@ def test_the_page_shows_both_texts_and_accuses_nobody(papers):
     assert "Name of ada" not in plain
     for word in ("cheat", "plagiar", "guilty", "offen", "suspicio", "fraud", "caught", "misconduct"):
         assert word not in plain.lower()
-
-
-@pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("chromedriver")),
-    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
-)
-def test_the_page_passes_axe_in_light_and_dark(papers, tmp_path):
-    axe = pytest.importorskip("axe_core_python.selenium", reason="install the extra dev: axe-core-python")
-    from accessible_pages import violations
-
-    path = tmp_path / "similar.html"
-    path.write_text(report.similar_page([similar.find_similar(LESSON, papers)], names=True, most=50))
-    assert violations(axe.Axe(), [path], tmp_path / "profile") == {}

@@ -1,0 +1,179 @@
+"""`rnnlab class report | similar | export` on a class folder: what they write, and words for bad input."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from rnnlab.cli import main
+from rnnlab.course import ROOT
+from rnnlab.grading.classroom import papers, results, submissions
+from rnnlab.grading.classroom.submissions import Submission
+from rnnlab.grading.notebook_file import Unusable
+from rnnlab.grading.verdict import Status, Verdict
+
+POINTS = {"last_step": 1, "count_rnn_flops": 2, "measure_gemm": 3}
+GRADED = {"ada": "passed passed passed", "=bo": "failed passed passed", "cy": "passed grader_error passed"}
+
+
+def result(student, statuses, digest):
+    verdicts = [
+        Verdict(name, Status(status), points * (status == "passed"), points, "Message of the check.")
+        for (name, points), status in zip(POINTS.items(), statuses.split(), strict=True)
+    ]
+    exercises = tuple(results.exercise_entry(verdict, "grader") for verdict in verdicts)
+    score = sum(verdict.points for verdict in verdicts)
+    variant = {"measure_gemm": {"warm": 3}} if student == "ada" else None
+    return results.Result(
+        student, "start_here", digest, "grader", 1, variant, "bubblewrap", None, score, 6, exercises
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A graded class: three students with verdicts, one whose file is no notebook, one file of nobody."""
+    folder = tmp_path / "class"
+    (folder / "files").mkdir(parents=True)
+    entries = []
+    for student, statuses in GRADED.items():
+        (folder / f"files/{student}.ipynb").write_bytes((ROOT / "solutions/00_start_here.ipynb").read_bytes())
+        file = f"files/{student}.ipynb"
+        entries.append(Submission(f"in/{student}.ipynb", "plain", student, f"Name {student}", "start_here",
+                                  file, student, graded=True))  # fmt: skip
+        results.write(folder / "results", result(student, statuses, student))
+    broken = result("di", "passed passed passed", "di")
+    fields = {**broken.__dict__, "exercises": (), "problem": "di.ipynb is not a notebook.", "score": 0}
+    results.write(folder / "results", results.Result(**fields))
+    entries.append(
+        Submission("in/di.ipynb", "plain", "di", None, "start_here", "files/di.ipynb", "di", graded=True)
+    )
+    entries.append(Submission("in/x.txt", "plain", reason="no notebook"))
+    submissions.save(folder, entries)
+    return folder
+
+
+@pytest.fixture
+def run(capfd):
+    """A function that runs a class command: (exit status, its words)."""
+
+    def run(*words):
+        code = main(["class", *map(str, words)])
+        return code, "".join(capfd.readouterr())
+
+    return run
+
+
+def test_the_report_has_a_page_for_each_student_and_what_was_not_graded(folder, run):
+    code, words = run("report", folder)
+    assert (code, "3 pages to give back" in words) == (0, True)
+    page = (folder / "report/class.html").read_text(encoding="utf-8")
+    for text in ("in/x.txt", "no notebook", "di.ipynb is not a notebook.", "sandbox bubblewrap"):
+        assert text in page
+    assert "Name ada" not in page
+    assert "warm = 3" in (folder / "report/students/ada.html").read_text(encoding="utf-8")
+    assert run("report", folder, "--names")[0] == 0
+    assert "Name ada" in (folder / "report/class.html").read_text(encoding="utf-8")
+
+
+def test_tables_have_all_who_were_graded_and_the_rest_is_named(folder, run, tmp_path):
+    code, words = run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")
+    assert code == 0
+    assert "Handed in and without a mark: di; the report says why." in words
+    text = (tmp_path / "marks.csv").read_text(encoding="utf-8-sig")
+    rows = {row["student"]: (row["score"], row["not_judged"]) for row in csv.DictReader(io.StringIO(text))}
+    assert rows == {"ada": ("6", "0"), "'=bo": ("5", "0"), "cy": ("4", "1")}
+    assert run("export", folder, "--to", "exercises", "--out", tmp_path / "all.csv")[0] == 0
+    assert len((tmp_path / "all.csv").read_text(encoding="utf-8-sig").splitlines()) == 1 + 9
+
+
+def test_a_worksheet_is_filled_beside_the_teachers_own(folder, run, tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(
+        "Identifier,ID number,Grade,Last modified (grade),Feedback comments\nParticipant 1,ada,,-,\n"
+    )
+    before = sheet.read_bytes()
+    code, words = run("export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "out.csv")
+    assert code == 0
+    assert "marks of 1 students" in words
+    assert "Withheld: an exercise was not judged, by a fault of the grader; grade again: cy." in words
+    row = next(csv.DictReader(io.StringIO((tmp_path / "out.csv").read_text(encoding="utf-8"))))
+    assert row["Grade"] == "6"
+    assert row["Feedback comments"].startswith("<p>start_here: 6 of 6 points</p>")
+    assert sheet.read_bytes() == before
+
+
+def test_similar_answers_of_solved_notebooks_are_none(folder, run):
+    code, words = run("similar", folder)
+    assert (code, "0 pairs of answers and 0 groups" in words) == (0, True)
+    assert (folder / "similar.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("export --to csv --out x.csv", "--to csv needs the class folder whose marks are exported."),
+        ("export FOLDER --to csv", "--to csv needs --out, the file or folder to write."),
+        (
+            "export FOLDER --to moodle --out x.csv",
+            "--to moodle needs --template, the file that you downloaded",
+        ),
+        ("export FOLDER --to canvas --template no.csv --out x.csv", "no.csv cannot be read: No such file"),
+        ("export FOLDER --to csv --lesson nope --out x.csv", "there is no lesson 'nope'; the lessons are"),
+        (
+            "export FOLDER --to csv --lesson bptt --out x.csv",
+            "holds no graded submission of bptt: run rnnlab class",
+        ),
+        (
+            "export FOLDER --to csv --out FOLDER/no/x.csv",
+            "x.csv cannot be written: No such file or directory.",
+        ),
+        (
+            "export --to gradescope --out x.zip",
+            "--to gradescope needs one lesson, not None; they are start_here",
+        ),
+        ("export --to nbgrader --lesson start_here", "--to nbgrader needs --out, the file or folder"),
+        ("report NOWHERE", "is no class folder, it has no submissions.jsonl"),
+        ("variants FOLDER --lesson nope --variant-of ada", "there is no lesson 'nope'"),
+        ("variants FOLDER --lesson start_here --variant-of ada", "class.key is missing."),
+        ("variants FOLDER --lesson start_here --students no.txt", "no.txt cannot be read: No such file"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_changes_nothing(folder, run, monkeypatch, tmp_path, words, why):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    arguments = [
+        word.replace("FOLDER", str(folder)).replace("NOWHERE", str(tmp_path)) for word in words.split()
+    ]
+    code, sentence = run(*arguments)
+    assert code == 2
+    assert why in sentence
+    assert "Traceback" not in sentence
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_template_is_not_overwritten(folder, run, tmp_path):
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("Identifier,Grade\nParticipant 1,\n")
+    code, words = run("export", folder, "--to", "moodle", "--template", sheet, "--out", sheet)
+    assert (code, "--out is the template: name another file" in words) == (2, True)
+    assert sheet.read_text() == "Identifier,Grade\nParticipant 1,\n"
+
+
+def test_an_autograder_is_never_replaced(run, tmp_path):
+    (tmp_path / "a.zip").write_text("mine")
+    code, words = run("export", "--to", "gradescope", "--lesson", "start_here", "--out", tmp_path / "a.zip")
+    assert (code, "is there already; move it away" in words) == (2, True)
+    assert (tmp_path / "a.zip").read_text() == "mine"
+
+
+def test_papers_are_those_that_count_now_of_one_student_or_lesson(folder):
+    assert [paper.student for paper in papers.papers_of(folder)] == ["=bo", "ada", "cy"]
+    (one,) = papers.papers_of(folder, student="ada")
+    assert one.numbers == {"measure_gemm": {"warm": 3}}
+    with pytest.raises(Unusable, match="no graded submission of nobody"):
+        papers.papers_of(folder, student="nobody")
+    newer = json.loads((folder / "submissions.jsonl").read_text().splitlines()[0]) | {"sha256": "newer"}
+    submissions.save(folder, [Submission(**newer)])
+    withheld = papers.withheld_of(folder)
+    assert [entry.reason for entry in withheld] == ["not graded yet: run rnnlab class grade with --resume"]
