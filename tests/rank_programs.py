@@ -205,8 +205,11 @@ def words_of(error_type, function):
 def refuse(comm, folder):
     """What each rank says of ranks that disagree, of files that are in the way, and of a full disk."""
     import dataclasses
+    import os
     import resource
     from pathlib import Path
+
+    import threadpoolctl
 
     import rnnlab
     from rnnlab.scaling.settings import Settings
@@ -218,6 +221,9 @@ def refuse(comm, folder):
     run = lambda settings: train(comm, settings, pen, notes.append)
     words = {"ranks": words_of(ValueError, lambda: run(dataclasses.replace(settings, ranks=3)))}
     words["shapes"] = words_of(ValueError, lambda: run(dataclasses.replace(settings, hidden_size=5 + rank)))
+    affinity = getattr(os, "sched_getaffinity", lambda process: set())  # macOS has none
+    blas = {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}
+    words["place"] = np.array(f"{sorted(affinity(0))} {sorted(blas)}")
     version, rnnlab.__version__ = rnnlab.__version__, f"{rnnlab.__version__}.{rank}"
     words["versions"] = words_of(ValueError, lambda: run(settings))
     rnnlab.__version__ = version

@@ -15,6 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -46,12 +47,21 @@ def why_not() -> str | None:
         return f"mpi4py is not installed: {remedy}"
     if mpiexec() is None:
         return f"mpiexec is neither beside {sys.executable} nor on the PATH: {remedy}"
+    if not _is_open_mpi(mpiexec()):
+        return f"{mpiexec()} is not Open MPI's, whose options are used here: {remedy}"
     return None
 
 
 def mpiexec() -> str | None:
     """The program that starts ranks: the wheel's if it is installed, else one on the PATH."""
     return shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
+
+
+@cache
+def _is_open_mpi(program: str) -> bool:
+    """Does this mpiexec belong to Open MPI?"""
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=START)
+    return "Open MPI" in version.stdout or "PRRTE" in version.stdout
 
 
 def cores_for(ranks: int) -> list[list[int]]:
@@ -160,10 +170,9 @@ class Launch:
         return [mpiexec() or "mpiexec", *as_root, *fault_tolerance, *placement, "-n", str(self.ranks)]
 
     def _environment(self) -> dict[str, str]:
-        cores = cores_for(self.ranks)[0]
-        threads = dict.fromkeys(THREAD_VARIABLES, str(max(1, len(cores))))
+        threads = dict.fromkeys(THREAD_VARIABLES, str(max(1, usable_cores() // self.ranks)))
         # a rank that waits leaves its core to another one, where ranks share cores
-        yields = {} if cores else {"OMPI_MCA_mpi_yield_when_idle": "1"}
+        yields = {"OMPI_MCA_mpi_yield_when_idle": "1"} if sharing(self.ranks) else {}
         places = {"TMPDIR": str(self.folder), SHARED_MEMORY: self.shared}
         return {**os.environ, **threads, **yields, **places}
 

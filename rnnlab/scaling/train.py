@@ -99,14 +99,15 @@ def begin(settings: Settings, start: resume.Point, recipe: Recipe, note: Note) -
         save(settings, start, recipe, settings.ranks)  # a disk that is full is noticed before the work
         return start
     point = resume.begin(path, start, recipe, steps)
-    ranks = int(checkpoint.load(path).get("ranks", 1))
-    note(f"resumed at step {point.step} of {steps}, from {path}; {_compared(ranks, settings.ranks)}")
+    before = checkpoint.load(path)  # one process without ranks has not written how many there were
+    counts = (int(before.get("ranks", 1)), int(before.get("threads", 0))), (settings.ranks, _threads())
+    note(f"resumed at step {point.step} of {steps}, from {path}; {_compared(*counts)}")
     return point
 
 
 def save(settings: Settings, point: resume.Point, recipe: Recipe, ranks: int) -> None:
-    """Write the checkpoint, with the number of ranks; see rnnlab.training.resume.save."""
-    resume.save(settings.checkpoint, point, recipe, ranks=ranks)
+    """Write the checkpoint, with the numbers of ranks and threads; see rnnlab.training.resume.save."""
+    resume.save(settings.checkpoint, point, recipe, ranks=ranks, threads=_threads())
 
 
 def shares_for(settings: Settings, ranks: int) -> tuple[int, ...]:
@@ -141,13 +142,20 @@ def make_sums(comm: Any, settings: Settings) -> Any:
     return MpiSums(comm, settings.overlap)
 
 
-def _compared(before: int, now: int) -> str:
-    """What a number of ranks means for the result."""
+def _threads() -> int:
+    """Threads of each rank's products, which the launcher has chosen; 0 if nobody has."""
+    return int(os.environ.get("OPENBLAS_NUM_THREADS") or 0)
+
+
+def _compared(before: tuple[int, int], now: tuple[int, int]) -> str:
+    """What numbers of ranks, and of threads of each, mean for the result."""
     if before == now:
-        return f"on {_ranks(now)} as before: the run is, bit for bit, the one that was never stopped"
+        return f"on {_ranks(now[0])} as before: the run is, bit for bit, the one that was never stopped"
+    change = f"on {_ranks(now[0])} instead of {before[0]}"
+    if before[0] == now[0]:
+        change = f"on {_ranks(now[0])} as before, but with {now[1]} threads each instead of {before[1]}"
     return (
-        f"on {_ranks(now)} instead of {before}: the sequences are the same, sums are added in another order, "
-        "so that last bits can differ"
+        f"{change}: the sequences are the same, sums are added in another order, so that last bits can differ"
     )
 
 
@@ -160,7 +168,7 @@ def _outcome(run: Run) -> dict[str, Any]:
     task, history = run.recipe.task, run.point.history
     return {
         "ranks": len(run.team.shares),
-        "threads": os.environ.get("OPENBLAS_NUM_THREADS"),
+        "threads": _threads(),
         "steps": run.point.step,
         "losses": history.losses,
         "held_out": evaluate(run.point.model, task, run.recipe.rung) if run.team.rank == 0 else None,
