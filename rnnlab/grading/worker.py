@@ -118,6 +118,8 @@ class Worker:
         finally:
             os.close(ask)
             os.close(reply)
+        if self.box.fork is None:
+            stack.enter_context(self.process.stderr)
         stack.callback(self._end)
         self._await_ready()
         self._starting = self.family.seconds()

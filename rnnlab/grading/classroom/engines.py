@@ -5,7 +5,6 @@ and so are seeds and verdicts.
 """
 
 import hashlib
-import os
 import queue
 import re
 import tempfile
@@ -18,6 +17,7 @@ import psutil
 from rnnlab.grading.classroom.judge import Judge
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import MEMORY
+from rnnlab.lab.resources import memory_limit, usable_cores
 
 AHEAD = 4  # jobs for each worker of a cluster that are sent before the first has ended
 PATIENCE = 20  # seconds for a scheduler to answer, and for its first worker to come
@@ -28,12 +28,9 @@ Engine = Callable[[Iterable[dict]], Iterator[Graded]]
 
 
 def most_jobs() -> int:
-    """How many judges this machine has cores and memory for."""
-    try:
-        cores = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on Linux
-        cores = os.cpu_count() or 1
-    return max(1, min(cores, psutil.virtual_memory().available // HOLDS))
+    """Judges that this machine, or its part for this process, has cores and memory for."""
+    room = min(psutil.virtual_memory().available, memory_limit())
+    return max(1, min(usable_cores(), int(room // HOLDS)))
 
 
 def local(count: int) -> Engine:
