@@ -355,13 +355,13 @@ show(
 #
 # A training of a week will be stopped some day: by a power cut, by a time limit, by a closed laptop. `checkpoint=` names a file for the parameters, the state of the update rule and the history. Each new file is first written beside the old one and then renamed, so there is a complete file at every moment.
 #
-# In the next cell another Python process trains, and is stopped at update 130 without any chance to save. **Predict** at which update this notebook continues.
+# In the next cell another Python process trains, and is stopped at update 130 without any chance to save. (A browser has no other processes; there the same program runs in this one.) **Predict** at which update this notebook continues.
 
 # %%
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
+
+from rnnlab.lab.apart import run_apart
 
 path = str(Path(tempfile.mkdtemp()) / "filter.npz")
 program = f"""
@@ -373,8 +373,7 @@ die = lambda update, model: os._exit(9) if update == 130 else None
 model, task = Model.create("rnn_tanh", 1, 8, 1), image_filters.task()
 fit(model, task, Adam(0.01), 200, checkpoint={path!r}, every=50, watch=die, progress=False)
 """
-process = subprocess.run([sys.executable, "-c", program])
-print("exit status", process.returncode, "· checkpoint of", Path(path).stat().st_size, "bytes")
+print("exit status", run_apart(program), "· checkpoint of", Path(path).stat().st_size, "bytes")
 
 # %%
 updates = []
