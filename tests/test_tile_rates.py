@@ -13,7 +13,7 @@ f:
 \tvfmadd231ps\t(%rax), %zmm0, %zmm1
 .LBB0_2:
 \tvmovups\t64(%rsp), %zmm9
-\tvfmadd231ps\t(%rsi,%rcx){1to16}, %zmm2, %zmm3
+\tvfmadd231ps\t(%rbp,%rcx){1to16}, %zmm2, %zmm3
 \tvfmadd213ps\t128(%rsp), %zmm2, %zmm9
 \tvmovups\t%zmm9, 64(%rsp)
 \tjne\t.LBB0_2
@@ -47,6 +47,12 @@ def test_a_compiled_tile_multiplies_and_its_loop_has_whole_terms(tile):
     loop = compiled.inner_loop()
     assert loop.multiplies > 0
     assert loop.multiplies % (tile[0] * tile[1]) == 0
+
+
+@pytest.mark.parametrize("tile", [(0, 2), (3, 0), (-1, -1), (65, 4)])
+def test_a_tile_that_cannot_be_compiled_is_refused_with_its_sizes(tile):
+    with pytest.raises(ValueError, match=rf"{tile[0]} rows and {tile[1]} vectors, expected at least 1"):
+        CompiledTile(Tile(*tile))
 
 
 def test_a_rate_is_operations_by_the_median():

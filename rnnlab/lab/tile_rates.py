@@ -25,7 +25,8 @@ FLOP = 2e7  # in one timed run
 MULTIPLY_ADD = re.compile(
     r"\bv?fn?m(add|la|ls)\w*|\bv?mulps"
 )  # of x86, ARM; a product where nothing is fused
-STACK = re.compile(r"\((%rsp|%rbp)|\[(sp|x29)")
+STACK = re.compile(r"\(%rsp|\[sp\b")
+MOST_SUMS = 256  # of a tile: LLVM takes seconds to distribute more of them over registers
 LABEL = re.compile(r"^\.?\w+:")
 
 
@@ -44,10 +45,19 @@ class TileRate(NamedTuple):
 
 
 class CompiledTile:
-    """A tile's loop, compiled for this processor."""
+    """A tile's loop, compiled for this processor.
+
+    Raises ValueError for a tile without rows or vectors, and for one with more than MOST_SUMS sums.
+    """
 
     def __init__(self, tile: Tile):
         self.tile = Tile(*tile)
+        if min(self.tile) < 1 or self.tile.sums > MOST_SUMS:
+            rows, vectors = self.tile
+            raise ValueError(
+                f"the tile has {rows} rows and {vectors} vectors, expected at least 1 of each and at most "
+                f"{MOST_SUMS} sums (rows times vectors)"
+            )
         self.width, self.terms = self.tile.vectors * LANES, PANEL_VECTORS // self.tile.vectors
         self._loop = _repeated(self.tile)
         self._arrays = (
