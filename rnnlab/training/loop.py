@@ -99,6 +99,8 @@ def _train(
 ) -> tuple[Model, History]:
     from tqdm.auto import tqdm  # in a notebook a widget, in a terminal a line
 
+    tqdm.monitor_interval = 0  # no thread beside the bar: browsers start none
+
     watch = watch or (lambda step, model: None)
     watch(point.step, point.model)
     with tqdm(total=steps, initial=point.step, desc=recipe.task.name, disable=not progress) as bar:
