@@ -4,16 +4,18 @@ By sequences, members do not wait in the loop over time, and each reads all recu
 from its core's second-level cache if they fit, else from beyond it.  By units, each reads its own part of the
 weights, for all sequences, and all wait at a barrier once a step.  The model is the time of a step,
 
-    max(products at the rate of the member's tiles, weights beyond the cache at BANDWIDTH) + barrier
+    products at the rate of the member's tiles + weights beyond the cache at BANDWIDTH + barrier
 """
 
 from rnnlab.kernels.packed.forward import Share, Sizes
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTORS
 from rnnlab.kernels.packed.tiles import Tile, predicted_rate
 
-RATE = 120e9  # FLOP/s of one core's tiles, in float32
-BANDWIDTH = 10e9  # bytes/s that one core reads from beyond its second-level cache
-BARRIER = 2e-6  # seconds that a barrier costs, what members wait for each other included
+RATE = 150e9  # FLOP/s of one core's tiles of ROWS rows, in float32
+BANDWIDTH = (
+    40e9  # bytes/s from beyond the second-level cache: the part of that time which products do not hide
+)
+BARRIER = 5e-6  # seconds that a barrier costs, what members wait for each other included
 CACHE_PART = 0.75  # of the second-level cache that weights may fill: states and gates want some
 
 
@@ -33,7 +35,7 @@ def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, uni
     tile = Tile(-(-rows // -(-rows // ROWS)), VECTORS)  # the largest of equal tiles
     products = 2 * rows * weights * number_bytes / 4 / (RATE * predicted_rate(tile, CORE))
     beyond = weights * number_bytes if weights * number_bytes > CACHE_PART * cache_bytes else 0
-    return max(products, beyond / BANDWIDTH) + (BARRIER if unit_parts > 1 else 0)
+    return products + beyond / BANDWIDTH + (BARRIER if unit_parts > 1 else 0)
 
 
 def _by_sequences(sizes: Sizes, members: int) -> list[Share]:

@@ -1,0 +1,395 @@
+"""Packed products: panels, tiles, teams, and a layer on them, against float64 and against one another."""
+
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
+
+from numba import njit
+from numba.core.dispatcher import Dispatcher
+
+from rnnlab import reference
+from rnnlab.cells import STATES
+from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.kernels.packed import backward as backward_loop
+from rnnlab.kernels.packed import forward as forward_loop
+from rnnlab.kernels.packed import panels, passes, products, steps, team, vectors
+from rnnlab.kernels.packed import split as splitting
+from rnnlab.kernels.packed.barrier import wait
+from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
+from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
+from rnnlab.ladder import find, numba_parallel
+from rnnlab.network import Network
+
+DTYPES = ("float32", "float64")
+RUNG = find("packed_weights").module
+
+
+# ---- tiles
+
+
+@pytest.mark.parametrize("name", CORES)
+def test_the_chosen_tile_fits_the_registers_and_keeps_every_unit_busy(name):
+    core = CORES[name]
+    tile = choose_tile(core)
+    assert tile.registers <= core.registers
+    assert tile.sums >= core.fma_latency * core.fmas_per_cycle
+    assert tile.loads_per_fma * core.fmas_per_cycle <= core.loads_per_cycle
+    assert predicted_rate(tile, core) == 1
+
+
+def test_a_tile_is_slow_for_one_of_three_reasons():
+    core = Core(registers=32, fmas_per_cycle=2, fma_latency=4, loads_per_cycle=2)
+    assert predicted_rate(Tile(1, 2), core) == 2 / 8  # two sums, eight in flight are wanted
+    assert predicted_rate(Tile(12, 1), core) == 12 / 13  # 13 loads for 12 FMAs
+    assert predicted_rate(Tile(8, 2), core) == 1
+    spilling = Tile(16, 2)  # 35 registers: 3 sums are stored and loaded in every step
+    assert spilling.spills(core) == 3
+    assert predicted_rate(spilling, core) == 1  # 24 memory operations in 16 cycles: not what limits it
+    assert predicted_rate(Tile(32, 2), core) < 1
+
+
+# ---- packing and products
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("K", "N"), [(1, 1), (3, 31), (70, 32), (9, 97)])
+def test_a_packed_matrix_is_its_columns_in_panels_and_zeros(K, N, dtype):
+    width, P = panels.panel_width(dtype), panels.panel_count(N, dtype)
+    matrix = np.random.default_rng(N).normal(size=(K, N)).astype(dtype)
+    wide = np.zeros((K, P * width), dtype)
+    wide[:, :N] = matrix
+    want = wide.reshape(K, P, width).transpose(1, 0, 2)
+    copied, transposed = np.full(want.size, np.nan, dtype), np.full(want.size, np.nan, dtype)
+    panels.pack_panels(matrix.ravel(), 0, N, K, N, copied, 0)
+    panels.pack_transposed(matrix.T.ravel(), 0, K, K, N, transposed, 0)
+    np.testing.assert_array_equal(copied.reshape(want.shape), want)
+    np.testing.assert_array_equal(transposed.reshape(want.shape), want)
+
+
+SIZES = [(1, 1, 1), (5, 7, 3), (ROWS + 2, 300, 70), (3, 0, 40), (2 * ROWS, 257, 64), (40, 513, 1)]  # M, K, N
+
+
+def operands(M, K, N, dtype):
+    """a [M,K], b [K,N] with gaps between their rows, and a result with gaps that must stay as they are."""
+    draw = np.random.default_rng(M + N)
+    a, b, c = (draw.normal(size=shape).astype(dtype) for shape in ((M, K + 3), (K, N + 5), (M, N + 2)))
+    exact = a[:, :K].astype("float64") @ b[:, :N].astype("float64")
+    return a, b, c, exact
+
+
+@pytest.mark.parametrize("is_sum", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("M", "K", "N"), SIZES)
+def test_products_of_all_sizes_agree_with_float64_and_touch_nothing_else(M, K, N, dtype, is_sum):
+    a, b, c, exact = operands(M, K, N, dtype)
+    before, width = c.copy(), panels.panel_width(dtype)
+    block, spare = np.empty(2 * width * products.K_BLOCK, dtype), np.empty(ROWS * width, dtype)
+    strips = np.empty(panels.strip_room(products.K_BLOCK, products.M_BLOCK), dtype)
+    want = exact + is_sum * before[:, :N]
+    tolerance = 1e-6 if dtype == "float32" else 1e-14
+    rest = K, b.ravel(), 0, N + 5, N, c.reshape(-1), 0, N + 2
+    for transposed in (False, True):
+        c[:] = before
+        if transposed:
+            at = np.concatenate([a[:, :K].T, np.full((K, 4), np.nan, dtype)], axis=1)
+            source = np.ascontiguousarray(at).ravel()
+            products.multiply_transposed(M, source, 0, M + 4, *rest, is_sum, strips, block, spare)
+        else:
+            products.multiply_unpacked(M, a.ravel(), 0, K + 3, *rest, is_sum, block, spare)
+        assert relative_error(c[:, :N], want) < tolerance
+        np.testing.assert_array_equal(c[:, N:], before[:, N:])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_the_product_that_the_package_shows_is_right(dtype):
+    M, K, N = 13, 9, 50
+    width, P = panels.panel_width(dtype), panels.panel_count(N, dtype)
+    draw = np.random.default_rng(0)
+    a, weights = draw.normal(size=(M, K)).astype(dtype), draw.normal(size=(K, N)).astype(dtype)
+    packed, c = np.empty(P * K * width, dtype), np.empty((M, P * width), dtype)
+    panels.pack_panels(weights.ravel(), 0, N, K, N, packed, 0)
+    for p in range(P):
+        products.multiply_rows(
+            M, a.ravel(), 0, K, packed, p * K * width, K, c.ravel(), p * width, P * width, False
+        )
+    np.testing.assert_allclose(c[:, :N], a @ weights, rtol=1e-4, atol=1e-5)
+    assert not c[:, N:].any()
+
+
+# ---- vectors
+
+
+@njit
+def apply_vectors(a, by_tanh, by_sigmoid, by_step):
+    for j in range(0, a.size, vectors.lanes(a)):
+        v = vectors.load(a, j)
+        vectors.store(by_tanh, j, vectors.tanh(v))
+        vectors.store(by_sigmoid, j, vectors.sigmoid(v))
+        vectors.store(by_step, j, vectors.step(v) + 2 * vectors.positive(v) - v / 4)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_vector_computes_what_its_numbers_do(dtype):
+    a = np.concatenate([np.linspace(-12, 12, 4096), [0, 1e4, -1e4, 1e38, -1e38] * 16]).astype(dtype)
+    results = [np.empty_like(a) for _ in range(3)]
+    apply_vectors(a, *results)
+    exact = a.astype("longdouble")
+    with np.errstate(over="ignore"):
+        want = np.tanh(exact), 1 / (1 + np.exp(-exact)), (a > 0) + 2 * np.maximum(exact, 0) - exact / 4
+    for got, expected in zip(results, want, strict=True):
+        np.testing.assert_allclose(got, expected.astype("float64"), rtol=6 * np.finfo(dtype).eps, atol=1e-15)
+
+
+# ---- a layer
+
+
+def problem(cell, T, B, I, H, L, dtype):
+    """A network, x, state, dy, dstate."""
+    network = Network.create(cell, I, H, L, dtype=dtype, gain=2.0, seed=H)
+    draw = np.random.default_rng(T)
+    arrays = lambda *size: draw.normal(size=size).astype(dtype)
+    states = [tuple(0.5 * arrays(L, B, H) for _ in STATES[cell]) for _ in range(2)]
+    return network, 2 * arrays(T, B, I), states[0], arrays(T, B, H), states[1]
+
+
+def step(network, x, state, dy, dstate, members):
+    """Everything that a training step gives, as a flat list of arrays."""
+    y, final, saved = passes.forward(network, x, state, members)
+    dx, dfirst, gradients = passes.backward(network, saved, dy, dstate, members)
+    return [y, *final, dx, *dfirst, *gradients.values()]
+
+
+def expected(network, x, state, dy, dstate):
+    """The same from the reference in float64."""
+    wide = lambda arrays: tuple(array.astype("float64") for array in arrays)
+    exact = network.astype("float64")
+    y, final, saved = reference.forward(exact, *wide([x]), wide(state))
+    dx, dfirst, gradients = reference.backward(exact, saved, *wide([dy]), wide(dstate))
+    return [y, *final, dx, *dfirst, *gradients.values()]
+
+
+CHOICES = {"sequences": splitting._by_sequences, "units": splitting._by_units}
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("cell", STATES)
+def test_neither_the_team_nor_the_split_changes_a_bit(cell, dtype, monkeypatch):
+    """Sizes with edges everywhere: rows, panels of 32 and 16 units, strips, chunks of time steps."""
+    example = problem(cell, 5, 13, 35, 70, 2, dtype)
+    monkeypatch.setattr(passes, "CHUNK_ROWS", 40)  # three time steps, and two in the last chunk
+    results = []
+    for choice, members in [("sequences", 1), ("sequences", 3), ("units", 2)]:
+        monkeypatch.setattr(passes, "split", lambda sizes, *_, c=choice, m=members: CHOICES[c](sizes, m))
+        results.append(step(*example, members))
+    for one, other in pairwise(results):
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    for got, want in zip(results[0], expected(*example), strict=True):
+        assert relative_error(got, want) < TOLERANCES[dtype].gradient
+
+
+@pytest.mark.parametrize("rows", [1, 26, 100, 10_000])
+def test_chunks_of_any_length_give_the_same_gradients(rows, monkeypatch):
+    example = problem("lstm", 7, 13, 6, 33, 1, "float64")
+    monkeypatch.setattr(passes, "CHUNK_ROWS", rows)
+    for got, want in zip(step(*example, 2), expected(*example), strict=True):
+        assert relative_error(got, want) < 1e-13
+
+
+def test_arrays_that_are_read_only_or_not_aligned_are_as_good(monkeypatch):
+    network, x, state, dy, dstate = problem("gru", 4, 3, 5, 6, 1, "float64")
+    want = step(network, x, state, dy, dstate, 1)
+    shifted = np.frombuffer(b"\0" + x.tobytes(), "uint8")[1:].view("float64").reshape(x.shape)
+    assert not shifted.flags.aligned
+    frozen = {name: parameter.copy() for name, parameter in network.parameters.items()}
+    for parameter in frozen.values():
+        parameter.flags.writeable = False
+    got = step(network.with_parameters(frozen), shifted, state, dy, dstate, 1)
+    assert all(np.array_equal(a, b) for a, b in zip(got, want, strict=True))
+
+
+def test_one_sequence_goes_the_way_that_is_fastest_for_it():
+    network, x, state, dy, dstate = problem("lstm", 5, 1, 3, 4, 2, "float32")
+    y, _, saved = RUNG.forward(network, x, state)
+    want, _, theirs = numba_parallel.forward(network, x, state)
+    assert type(saved[0]) is type(theirs[0])
+    np.testing.assert_array_equal(y, want)
+    gradients = RUNG.backward(network, saved, dy, dstate)[2]
+    want = numba_parallel.backward(network, theirs, dy, dstate)[2]
+    assert all(np.array_equal(gradients[name], want[name]) for name in want)
+
+
+def test_writing_to_the_output_does_not_go_unseen():
+    for H in (5, panels.panel_width("float32")):  # a copy, and a view
+        y, _, _ = RUNG.forward(Network.create("rnn_tanh", 2, H), np.ones((2, 3, 2), "float32"))
+        assert y.flags.c_contiguous
+        with pytest.raises(ValueError, match="read-only"):
+            y += 1
+
+
+def test_what_is_no_input_is_refused_in_the_words_of_the_network():
+    for bad in ([1.0], np.ones((2, 3), "float32"), np.ones((2, 3, 9), "float32")):
+        with pytest.raises(ValueError, match=r"x (is a list|has shape)"):
+            RUNG.forward(Network.create("lstm", 2, 5), bad)
+
+
+# ---- how the work is split
+
+
+def sizes(B, H, G=4):
+    return forward_loop.Sizes(steps.LSTM, 10, B, H, H, G, panels.panel_count(H, "float32"), 1)
+
+
+def test_sequences_are_split_where_the_weights_fit_the_cache_and_units_where_they_do_not():
+    cache = 2**21
+    narrow, wide = sizes(64, 128), sizes(64, 1024)
+    assert not any(share.waits for share in splitting.split(narrow, 2, 4, cache))
+    assert all(share.waits for share in splitting.split(wide, 2, 4, cache))
+    few = sizes(2, 1024)  # tiles of one row would leave most of a core idle
+    assert all(share.waits for share in splitting.split(few, 2, 4, cache))
+
+
+@pytest.mark.parametrize("members", [1, 2, 3, 16])
+@pytest.mark.parametrize(("B", "H"), [(1, 1), (2, 1024), (5, 40), (64, 96), (7, 700)])
+def test_shares_cover_every_sequence_and_unit_once_and_nobody_goes_without(B, H, members):
+    layer = sizes(B, H)
+    shares = splitting.split(layer, members, 4, 2**20)
+    assert 1 <= len(shares) <= members
+    covered = [
+        (b, p)
+        for share in shares
+        for b in range(share.low, share.high)
+        for p in range(share.first, share.last)
+    ]
+    assert sorted(covered) == [(b, p) for b in range(B) for p in range(layer.P)]
+    assert all(share.high > share.low and share.last > share.first for share in shares)
+    assert [share.member for share in shares] == list(range(len(shares)))
+
+
+# ---- teams and barriers
+
+
+def test_nobody_passes_a_barrier_before_all_have_come():
+    members, rounds = 4, 20  # more members than this machine may have cores
+    counter, arrived = np.zeros(1, "int64"), [0] * members
+
+    def member(k):
+        for turn in range(1, rounds + 1):
+            arrived[k] = turn
+            wait(counter, members)
+            assert min(arrived) >= turn
+
+    with ThreadPoolExecutor(members) as pool:
+        list(pool.map(member, range(members)))
+    assert counter[0] == members * rounds
+
+
+def test_a_team_binds_its_members_and_gives_the_cores_back():
+    if not hasattr(os, "sched_getaffinity"):
+        pytest.skip("this system cannot bind a thread to a core")
+    before, seen = os.sched_getaffinity(0), {}
+    team.run(lambda k: seen.setdefault(k, (threading.get_ident(), os.sched_getaffinity(0))), 3)
+    assert sorted(seen) == [0, 1, 2]
+    assert len({thread for thread, _ in seen.values()}) >= 2
+    if len(before) > 1:
+        assert all(len(cores) == 1 for _, cores in seen.values())
+        assert seen[0][1] != seen[1][1]
+    assert os.sched_getaffinity(0) == before
+
+
+def test_an_error_in_any_member_arrives_and_the_next_team_works():
+    for culprit in (0, 1):
+        with pytest.raises(ZeroDivisionError):
+            team.run(lambda k, culprit=culprit: 1 / (k - culprit), 2)
+    done = []
+    team.run(done.append, 2)
+    assert sorted(done) == [0, 1]
+
+
+@pytest.mark.parametrize(("blas", "cores", "count"), [(8, 2, 2), (1, 4, 1), (2, 1, 1), (4, 4, 4)])
+def test_a_team_has_no_more_members_than_the_process_may_use(blas, cores, count, monkeypatch):
+    monkeypatch.setattr(team.threads, "count", lambda: blas)
+    monkeypatch.setattr(team, "usable_cores", lambda: cores)  # 1 in a container of half a core
+    assert team.count() == count
+
+
+# ---- the ledger, on the same functions uncompiled
+
+
+class Counted:
+    """A flat array that counts how many of its numbers are read."""
+
+    def __init__(self, array):
+        self.array, self.reads, self.itemsize = array, 0, array.itemsize
+
+    def __getitem__(self, at):
+        self.reads += self.array[at].size
+        return self.array[at]
+
+
+def uncompile(monkeypatch):
+    """The package in plain Python: compiled functions as their source, vectors as slices, tiles as loops."""
+    width = lambda array: VECTOR_BYTES // array.itemsize
+
+    def store(array, at, vector):
+        array[at : at + vector.size] = vector
+
+    def load(array, at):
+        return (
+            np.array(array[at : at + 16])
+            if isinstance(array, Counted)
+            else np.array(array[at : at + width(array)])
+        )
+
+    def tile(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
+        columns = VECTORS * width(c)
+        panel = b[b_at : b_at + K * columns].reshape(K, columns)
+        for r in range(rows):
+            row = (
+                a[a_at + r : a_at + K * rows : rows]
+                if is_strip
+                else a[a_at + r * a_row : a_at + r * a_row + K]
+            )
+            place = slice(c_at + r * c_row, c_at + r * c_row + columns)
+            c[place] = row @ panel + c[place] if is_sum else row @ panel
+
+    models = {
+        "load": load, "store": store, "lanes": width, "multiply_tile": tile,
+        "tanh": np.tanh, "sigmoid": lambda v: 1 / (1 + np.exp(-v)), "positive": lambda v: np.maximum(v, 0),
+        "wait": lambda counter, members: None,
+    }  # fmt: skip
+    for module in (panels, products, steps, forward_loop, backward_loop, passes):
+        for name, value in list(vars(module).items()):
+            if name in models:
+                monkeypatch.setattr(module, name, models[name])
+            elif isinstance(value, Dispatcher):
+                monkeypatch.setattr(module, name, value.py_func)
+    monkeypatch.setattr(steps, "step", lambda vector: vector > 0)
+
+
+@pytest.mark.parametrize("cell", ["rnn_tanh", "gru", "lstm"])
+def test_recurrent_weights_are_packed_as_often_as_the_ledger_says(cell, monkeypatch):
+    uncompile(monkeypatch)
+    example = problem(cell, 3, 4, 3, 32, 1, "float32")
+    weights, arrays = [], passes._arrays
+
+    def counting(*arguments):
+        layer = arrays(*arguments)
+        weights.append(Counted(layer.weight_hh))
+        return layer._replace(weight_hh=weights[-1])
+
+    monkeypatch.setattr(passes, "_arrays", counting)
+    for got, want in zip(step(*example, 1), expected(*example), strict=True):
+        assert relative_error(got, want) < 1e-5
+    packings = [array.reads / array.array.size for array in weights]
+    ledger = RUNG.FACTS.ledger
+    assert packings == [ledger.forward(None), ledger.backward(None)]
+
+
+def test_the_host_has_a_core_that_was_chosen_for():
+    assert choose_tile(CORE) == (ROWS, VECTORS)
