@@ -22,8 +22,10 @@ from rnnlab.scaling.launch import why_not
 live = why_not() is None
 if live:
     from rnnlab.scaling.call import call_on_ranks as call
+    from rnnlab.scaling.run import train_on_ranks
 else:
     from rnnlab.scaling.simulated_ranks import call
+    from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train_on_ranks
 print("real ranks: cells with ranks are live" if live else f"simulated ranks only: {why_not()}")
 
 # %%
@@ -164,20 +166,15 @@ def train_here(settings):
 
 
 job = dict(task="adding", batch=16, hidden_size=16, steps=30, every=10)
+quiet = {"note": lambda sentence: None}
 one = train_here(Settings(**job))
-if live:
-    from rnnlab.scaling.run import train_on_ranks
-
-    quiet = {"note": lambda sentence: None}
-    two = train_on_ranks(Settings(ranks=2, split=(11, 5), **job), **quiet)
-    apart = np.abs(np.subtract(one, two["losses"])).max()
-    print(f"last loss {one[-1]:.6f} in one process, {two['losses'][-1]:.6f} on two ranks; at most {apart:.0e} apart")
-    print(two["overlap"])
-else:
-    print("no MPI here: this leg is left out.", why_not())
+two = train_on_ranks(Settings(ranks=2, split=(11, 5), **job), **quiet)
+apart = np.abs(np.subtract(one, two["losses"])).max()
+print(f"last loss {one[-1]:.6f} in one process, {two['losses'][-1]:.6f} on two ranks; at most {apart:.0e} apart")
+print(two["overlap"] if live else f"messages, predicted: {1e3 * two['seconds']:.2f} ms in all")
 
 # %% [markdown]
-# The last bits may differ, because a sum in another order rounds differently; a tolerance of float32 covers that. The table is about the next question: while the backward pass of the lower layers still runs, the network could already carry the upper layers' gradients.
+# The last bits may differ, because a sum in another order rounds differently; a tolerance of float32 covers that. A table, if there is one, is about the next question: while the backward pass of the lower layers still runs, the network could already carry the upper layers' gradients.
 #
 # ## 4 · When is a gradient complete?
 #
@@ -356,11 +353,9 @@ def kill_rank_1(lines):  # looks at the ranks' progress again and again
             os.kill(int(lines["process"][1]), signal.SIGKILL)
 
 
+how = {"look": kill_rank_1} if live else {"lost": {1: 500}}  # after 500 calls of its communicator
 try:
-    if live:
-        train_on_ranks(Settings(ranks=2, **long_job), look=kill_rank_1, **quiet)
-    else:
-        run(2, lambda comm: [comm.allreduce(1) for _ in range(9)], lost={1: 4})
+    train_on_ranks(Settings(ranks=2, **long_job), **how, **quiet)
 except (RankFailure, RankLost) as error:
     print(error)
 
@@ -378,16 +373,15 @@ rnnlab.progress("scaling_out")
 # Two ways go on. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: MPI's fault tolerance (ULFM) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** do both end at the loss of the undisturbed run?
 
 # %%
+losses = {"undisturbed, one process": train_here(Settings(**long_job))}
+losses["resumed on one rank"] = train_on_ranks(Settings(ranks=1, resume=True, **long_job))["losses"]
 if live:
-    ends = {"undisturbed, one process": train_here(Settings(**long_job))[-1]}
-    resumed = train_on_ranks(Settings(ranks=1, resume=True, **long_job), note=print)
     going_on = Settings(ranks=2, survive=True, **long_job | {"checkpoint": None})
-    shrunk = train_on_ranks(going_on, look=kill_rank_1)
-    ends |= {"resumed on one rank": resumed["losses"][-1], "shrunk to one rank": shrunk["losses"][-1]}
-    for name, loss in ends.items():
-        print(f"{name:26} last loss {loss:.6f}")
+    losses["shrunk to one rank"] = train_on_ranks(going_on, look=kill_rank_1)["losses"]
 else:
-    print("no MPI here: this leg is left out. The exercise runs everywhere.")
+    print("Shrinking is MPI's own work, and left out here.", why_not())
+for name, series_of_losses in losses.items():
+    print(f"{name:26} last loss {series_of_losses[-1]:.6f}")
 
 # %% [markdown]
 # The sequences of each update are the same for any number of ranks, so the losses should agree but for the last digits; with the same number of ranks the engine's tests ask for equal bits.

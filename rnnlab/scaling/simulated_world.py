@@ -6,6 +6,7 @@ all ranks.  Where nobody can go on, the error says who waits for whom.
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -282,14 +283,16 @@ _RESULTS: dict[str, Callable[[list, int | None], list]] = {
     "iallreduce": _sum,
     "bcast": lambda data, root: [copied(data[root]) for _ in data],
     "gather": lambda data, root: [list(data) if rank == root else None for rank in range(len(data))],
-    "allgather": lambda data, root: [list(data) for _ in data],
+    "allgather": lambda data, root: [copied(data) for _ in data],
     "barrier": lambda data, root: [None] * len(data),
 }
 
 
 def copied(data: Any) -> Any:
-    """The data, an array as a copy."""
-    return data.copy() if isinstance(data, np.ndarray) else data
+    """A copy as a message makes one: ranks never share what they sent."""
+    if isinstance(data, np.ndarray):
+        return data.copy()
+    return data if isinstance(data, int | float | str | None) else deepcopy(data)
 
 
 def _size(data: Any) -> int:

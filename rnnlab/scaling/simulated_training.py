@@ -1,0 +1,84 @@
+"""Data-parallel training on simulated ranks: the team, the loop and the checkpoints of real ones.
+
+Only the communicator differs: messages are simulated, so that a machine without MPI can do everything but
+kill a process.  The arithmetic is real, one rank after another; `seconds` is what the messages alone take in
+the α–β model.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rnnlab.scaling.board import Pen
+from rnnlab.scaling.costs import Link
+from rnnlab.scaling.exposure import Interval
+from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.simulated_ranks import LINK, Communicator, RankError, run
+from rnnlab.scaling.team import Team
+from rnnlab.scaling.train import Run, begin
+from rnnlab.training import evaluate
+
+OF_THE_USER = ValueError, OSError, FloatingPointError  # errors that keep their type, as on real ranks
+
+
+def train_on_simulated_ranks(
+    settings: Settings,
+    *,
+    note: Callable[[str], None] = print,
+    lost: dict[int, int] | None = None,
+    link: Link = LINK,
+) -> dict[str, Any]:
+    """Train; ranks, steps, losses, held-out loss and baseline, as `train_on_ranks` returns them, and seconds.
+
+    lost: {rank: calls of its communicator after which it is gone}; then RankLost is raised, and a checkpoint
+    is what is left.  Raises ValueError, OSError and FloatingPointError as on real ranks, and ValueError for
+    settings.survive, which needs MPI's own fault tolerance.
+    """
+    if settings.survive:
+        raise ValueError("simulated ranks cannot go on with the survivors: resume from a checkpoint instead")
+    try:
+        ranks = run(settings.ranks, _train, settings, note, link=link, lost=lost)
+    except RankError as error:
+        if isinstance(error.__cause__, OF_THE_USER):
+            raise error.__cause__ from None
+        raise
+    return ranks.results[0] | {"seconds": ranks.seconds}
+
+
+class SimulatedSums:
+    """Sums over simulated ranks that begin at once and are waited for together."""
+
+    def __init__(self, comm: Communicator):
+        self.comm, self.pending = comm, []
+
+    def start(self, name: str, array: Any) -> None:
+        """Begin to replace array [n] by its sum over all ranks."""
+        self.pending.append((name, time.perf_counter(), self.comm.iallreduce(array), array))
+
+    def finish(self) -> list[Interval]:
+        """Wait for all sums; their intervals on this machine's clock, which simulated time does not move."""
+        intervals = []
+        for name, begun, request, array in self.pending:
+            array[...] = request.wait()
+            intervals.append(Interval(name, array.nbytes, begun, begun, time.perf_counter()))
+        self.pending = []
+        return intervals
+
+
+def _train(comm: Communicator, settings: Settings, note: Callable[[str], None]) -> dict[str, Any]:
+    """One rank's part."""
+    recipe = settings.recipe()
+    start = recipe.start(settings.model())
+    team = Team(comm, SimulatedSums(comm), settings.shares, Pen(None, comm.rank))
+    state = Run(settings, recipe, team, note, team.on_rank_0(lambda: begin(settings, start, recipe, note)))
+    while state.must_save or state.point.step < settings.steps:
+        state.advance()
+    history, task = state.point.history, recipe.task
+    return {
+        "ranks": settings.ranks,
+        "steps": state.point.step,
+        "losses": history.losses,
+        "held_out": evaluate(state.point.model, task, recipe.rung) if comm.rank == 0 else None,
+        "baseline": task.baseline.value,
+        "baseline_is": task.baseline.what,
+    }

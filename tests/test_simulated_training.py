@@ -1,0 +1,49 @@
+"""Training on simulated ranks: the losses of one process, equal bits, checkpoints, lost ranks, errors."""
+
+import numpy as np
+import pytest
+
+from rnnlab.scaling.settings import Settings
+from rnnlab.scaling.simulated_ranks import RankLost
+from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train
+from rnnlab.training import Adam, fit
+
+JOB = {
+    "task": "adding",
+    "batch": 5,
+    "hidden_size": 4,
+    "layers": 2,
+    "steps": 6,
+    "every": 2,
+    "task_options": {"steps": 6},
+}
+
+
+@pytest.mark.parametrize("split", [(5,), (4, 1), (2, 0, 3), (1, 1, 1, 1, 1)])
+def test_any_split_of_the_minibatch_has_the_losses_of_one_process(split):
+    settings = Settings(ranks=len(split), split=split, **JOB)
+    optimiser = Adam(settings.learning_rate)
+    _, history = fit(settings.model(), settings.of_task(), optimiser, 6, 5, progress=False)
+    shared = train(settings)
+    np.testing.assert_allclose(shared["losses"], history.losses, rtol=1e-5)
+    assert shared["losses"] == train(settings)["losses"]
+    assert (shared["seconds"] > 0) == (len(split) > 1)
+
+
+def test_a_run_that_lost_a_rank_is_resumed_on_the_others_with_the_same_losses(tmp_path):
+    whole, file = train(Settings(ranks=3, **JOB)), str(tmp_path / "run.npz")
+    with pytest.raises(RankLost, match="rank 1 is gone"):
+        train(Settings(ranks=3, checkpoint=file, **JOB), lost={1: 25})
+    notes = []
+    again = train(Settings(ranks=2, checkpoint=file, resume=True, **JOB), note=notes.append)
+    assert "on 2 ranks instead of 3" in notes[0]
+    assert 0 < int(notes[0].split()[3]) < 6
+    np.testing.assert_allclose(again["losses"], whole["losses"], rtol=1e-5)
+
+
+def test_errors_of_the_user_keep_their_type(tmp_path):
+    file = tmp_path / "run.npz"
+    with pytest.raises(ValueError, match="there is no checkpoint"):
+        train(Settings(ranks=2, checkpoint=str(file), resume=True, **JOB))
+    with pytest.raises(ValueError, match="resume from a checkpoint instead"):
+        train(Settings(ranks=2, survive=True, **JOB))
