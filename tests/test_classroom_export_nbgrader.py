@@ -87,6 +87,7 @@ def quiet():
             logging.disable(logging.NOTSET)
 
 
+@pytest.mark.slow
 def test_nbgrader_makes_a_release_that_keeps_the_first_lines_of_each_function(course):
     text = (course / f"release/{STEM}/{STEM}.ipynb").read_text(encoding="utf-8")
     cells = source_cells(json.loads(text))
@@ -95,6 +96,7 @@ def test_nbgrader_makes_a_release_that_keeps_the_first_lines_of_each_function(co
     assert "SOLUTION" not in text
 
 
+@pytest.mark.slow
 def test_an_untouched_release_is_no_attempt_for_our_own_grading(course):
     from rnnlab.grading.reading import read
     from rnnlab.grading.slices import answer_in
@@ -107,6 +109,7 @@ def test_an_untouched_release_is_no_attempt_for_our_own_grading(course):
         assert stopped.value.status is Status.not_attempted
 
 
+@pytest.mark.slow
 def test_nbgraders_validator_takes_right_answers_and_names_wrong_ones(course, tmp_path, monkeypatch):
     monkeypatch.setenv("RNNLAB_HOME", str(tmp_path / "home"))
     release = json.loads((course / f"release/{STEM}/{STEM}.ipynb").read_bytes())
@@ -127,6 +130,7 @@ def test_nbgraders_validator_takes_right_answers_and_names_wrong_ones(course, tm
     assert [entry["source"] for entry in outcomes[1]["failed"]] == [source_cells(release)["last_step_check"]]
 
 
+@pytest.mark.slow
 def test_marks_go_into_the_gradebook_and_nobody_is_invented(course):
     papers = [
         paper("ada", "passed", "failed", "passed"),
@@ -147,6 +151,7 @@ def test_marks_go_into_the_gradebook_and_nobody_is_invented(course):
             assert (grade.auto_score, grade.max_score) == (0, 2)
 
 
+@pytest.mark.slow
 def test_an_assignment_that_the_gradebook_does_not_have_stops_before_anything_is_written(course):
     with quiet(), pytest.raises(Unusable, match="run nbgrader generate_assignment"):
         export_nbgrader.push_marks([paper("ada", *["passed"] * 3)], course / "gradebook.db", "other")

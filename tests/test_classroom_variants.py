@@ -121,7 +121,15 @@ def test_every_lesson_has_an_exercise_with_variants():
     assert {lesson for lesson in checks.LESSONS if not of_a_class.lessons_variants(lesson)} <= NONE_YET
 
 
-@pytest.mark.parametrize(("lesson", "name", "numbers"), VARYING)
+@pytest.mark.parametrize(
+    ("lesson", "name", "numbers"),
+    [
+        pytest.param(
+            *entry.values, id=entry.id, marks=[pytest.mark.slow] * entry.values[1].endswith("_kernel")
+        )
+        for entry in VARYING  # kernels wait in the simulator for what their mistakes never bring
+    ],
+)
 def test_a_variant_is_solved_by_the_right_answers_and_refuses_each_known_mistake(lesson, name, numbers):
     exercise = variants.at_numbers(checks.find(name)[1], numbers)
     answer = next(v for v in variants.variants_of(name) if v.numbers == numbers)
