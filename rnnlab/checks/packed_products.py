@@ -142,8 +142,8 @@ def multiply(row, rows, panel, term, terms):
     ):
         if first < 0 or count < 1 or first + count > end:
             raise Wrong(f"{{call}} leaves the product: there are {{end}} {{noun}}, from 0 on.")
-    if rows > multiply.rows:
-        raise Wrong(f"{{call}} has {{rows}} rows; a tile has at most {{multiply.rows}}.")
+    if rows > {rows}:
+        raise Wrong(f"{{call}} has {{rows}} rows; a tile has at most {rows}.")
     piece = done[row : row + rows, panel, term : term + terms]
     if piece.any():
         n, k = map(int, np.argwhere(piece)[0])
