@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from rnnlab import reference
+from rnnlab import checks, reference
 from rnnlab.checks.naive_gpu_rnn import ANSWERS
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judge import judge
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
@@ -40,3 +42,11 @@ def test_four_launches_make_the_step_of_the_reference():
         step_kernels[(2, 1), (8, 4)](launch, x, h, *parameters, gates_x, gates_h, h_next)
     wanted = reference.forward(network, x[np.newaxis], (h[np.newaxis],))[0][0]
     np.testing.assert_allclose(h_next, wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("seed", [3, 4])  # the large bias was a candidate's alone, which no sigmoid sees
+def test_an_exp_that_overflows_is_seen_whatever_the_seed(seed):
+    exercise = checks.find("step_kernels")[1]
+    (mutant,) = [mutant for mutant in exercise.mutants if mutant.name == "lets exp overflow"]
+    verdict = judge(exercise, InProcess(exercise.mutated(mutant), exercise.name), seed)
+    assert verdict.misconception == mutant.name
