@@ -56,8 +56,8 @@ class Layer(NamedTuple):
     h: object  # [T+1,B,H'], h[0] given
     gates: object  # [T,P,B,G,width]; of no size for a plain RNN, whose products are computed in h
     extra: object  # lstm: c [T+1,P,B,width], c[0] given; gru: the candidate's inner sum [T,P,B,width]
-    panels_ih: object  # room for [G,P,I,width]
-    panels_hh: object  # room for [G,P,H,width]
+    panels_ih: object  # room for [P,G,I,width]
+    panels_hh: object  # room for [P,G,H,width]: in the order in which a step reads them
 
 
 @njit(**OPTIONS)
@@ -93,7 +93,7 @@ def _pack(sizes, share, layer):
     for g in range(sizes.G):
         for p in range(P * share.member // share.members, P * (share.member + 1) // share.members):
             unit, columns = g * H + p * width, min(width, H - p * width)
-            panel = (g * P + p) * width
+            panel = (p * sizes.G + g) * width
             pack_transposed(layer.weight_ih, unit * I, I, I, columns, layer.panels_ih, panel * I)
             pack_transposed(layer.weight_hh, unit * H, H, H, columns, layer.panels_hh, panel * H)
 
@@ -116,7 +116,7 @@ def _input_product(sizes, share, layer, start, stop):
     row = sizes.P * width if sizes.G == 1 else sizes.G * width
     for p in range(share.first, share.last):
         for g in range(sizes.G):
-            panel = (g * sizes.P + p) * I * width
+            panel = (p * sizes.G + g) * I * width
             for t in range(start, stop):
                 multiply_rows(
                     rows, layer.x, (t * B + share.low) * layer.x_row, layer.x_row, layer.panels_ih, panel, I,
@@ -131,7 +131,7 @@ def _recurrent_product(sizes, layer, t, p, low, rows):
     width = VECTORS * lanes(layer.h)
     h, h_row = (t * B + low) * P * width, P * width
     for g in range(G):
-        panel = (g * P + p) * H * width
+        panel = (p * G + g) * H * width
         if sizes.kind == GRU and g == 2:
             place = ((t * P + p) * B + low) * width
             multiply_rows(

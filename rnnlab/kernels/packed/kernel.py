@@ -23,6 +23,7 @@ from rnnlab.kernels.packed.host import CORE, FUSED, ROWS
 from rnnlab.kernels.packed.tiles import Core, choose_tile
 
 I64, I32, I8 = ir.IntType(64), ir.IntType(32), ir.IntType(8)
+AHEAD = 256  # steps: the block of the panel that is wanted next, products.K_BLOCK
 NUMBERS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
 
 
@@ -35,6 +36,7 @@ class Form(NamedTuple):
     number: ir.Type  # of one number: ir.FloatType() or ir.DoubleType()
     unroll: int = 1  # steps in a turn of the loop; more than one for rows of a matrix
     is_strip: bool = False  # rows come from a strip [K,rows], not from a matrix
+    ahead: int = 0  # steps of the panel by which to prefetch into the second-level cache
     is_fused: bool = True  # llvm.fma; without the instruction a multiplication and an addition
 
     @property
@@ -66,7 +68,7 @@ def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
         for v in range(form.vectors)
     ]
     for place in results:
-        _prefetch(builder, place)
+        _prefetch(builder, place, 1, 3)
     zero = ir.Constant(form.vector, [0.0] * form.lanes)
     sums = [zero] * len(results)
     k = I64(0)
@@ -114,6 +116,8 @@ def _emit_step(builder, form, call, k, sums):
     """The sums after step k."""
     panel = builder.gep(call.b, [builder.mul(k, I64(form.vectors * form.lanes))])
     columns = [_load(builder, form, builder.gep(panel, [I64(v * form.lanes)])) for v in range(form.vectors)]
+    if form.ahead:
+        _prefetch(builder, builder.gep(panel, [I64(form.ahead * form.vectors * form.lanes)]), 0, 2)
     results = []
     for r in range(form.rows):
         if form.is_strip:
@@ -150,11 +154,11 @@ def _multiply_add(builder, form, a, b, c):
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
 
 
-def _prefetch(builder, pointer):
-    """Ask for the cache line of a result, which is wanted after K steps."""
+def _prefetch(builder, pointer, is_write, level):
+    """Request a cache line: at level 3 for the first-level cache, at 2 for the second."""
     kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
     function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    builder.call(function, [builder.bitcast(pointer, I8.as_pointer()), I32(1), I32(3), I32(1)])
+    builder.call(function, [builder.bitcast(pointer, I8.as_pointer()), I32(is_write), I32(level), I32(1)])
 
 
 def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:
@@ -162,7 +166,7 @@ def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:
     tile, is_double = choose_tile(core), number == types.float64
     unroll = 1 if is_strip else core.unroll[is_double]
     lanes = core.vector_bytes * 8 // number.bitwidth
-    return Form(tile.rows, tile.vectors, lanes, NUMBERS[number], unroll, is_strip)
+    return Form(tile.rows, tile.vectors, lanes, NUMBERS[number], unroll, is_strip, 0 if is_strip else AHEAD)
 
 
 @intrinsic(prefer_literal=True)
