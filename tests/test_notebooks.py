@@ -7,7 +7,9 @@ import time
 
 import nbformat
 import pytest
+from legs import in_full
 from nbclient import NotebookClient
+from notebook_cells import run_cells
 
 from rnnlab import checks
 from rnnlab.course import ROOT
@@ -73,10 +75,22 @@ def shown(book):
         yield from (output.data for output in cell.get("outputs", []) if "data" in output)
 
 
-def verdicts(book):
+def by_kernel(path, folder):
+    """What the cells of a notebook show as text, run by a Jupyter kernel as a learner's are."""
+    return [data.get("text/plain", "") for data in shown(run(path, folder))]
+
+
+def by_fork(path, folder):
+    """What they show where they run in a process that is forked, without a kernel."""
+    return run_cells(path, folder, SECONDS)
+
+
+RUNNERS = [by_fork, in_full(by_kernel)]
+
+
+def verdicts(texts):
     """{exercise: (status, points)} of the verdicts that a notebook shows."""
-    texts = "\n".join(data.get("text/plain", "") for data in shown(book))
-    return {name: (status, int(points)) for status, name, points, _ in VERDICT.findall(texts)}
+    return {name: (status, int(points)) for status, name, points, _ in VERDICT.findall("\n".join(texts))}
 
 
 def cells(path, kind):
@@ -92,16 +106,34 @@ def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, tm
             assert len(re.search(r'alt="([^"]*)"', image)[1]) >= ALT_LETTERS
 
 
+@pytest.mark.parametrize("run", RUNNERS)
 @pytest.mark.parametrize("path", SOLUTIONS, ids=stem)
-def test_a_solved_notebook_runs_top_to_bottom_with_full_marks(path, tmp_path):
+def test_a_solved_notebook_runs_top_to_bottom_with_full_marks(path, run, tmp_path):
     full = {name: ("passed", points) for name, points in checks.catalogue(path.stem[3:]).items()}
     assert verdicts(run(path, tmp_path)) == full
 
 
+@pytest.mark.parametrize("run", RUNNERS)
 @pytest.mark.parametrize("path", EXERCISES, ids=stem)
-def test_an_untouched_exercise_runs_top_to_bottom_and_nothing_is_attempted(path, tmp_path):
+def test_an_untouched_exercise_runs_top_to_bottom_and_nothing_is_attempted(path, run, tmp_path):
     untouched = {name: ("not attempted", 0) for name in checks.catalogue(path.stem[3:])}
     assert verdicts(run(path, tmp_path)) == untouched
+
+
+@pytest.mark.parametrize(
+    ("cell", "says"),
+    [
+        ("1 / 0", "ZeroDivisionError"),
+        ("def (", "SyntaxError"),
+        ("import os; os._exit(0)", "ended its process"),
+        ("while True: pass", "did not come to an end"),
+    ],
+)
+def test_a_cell_that_fails_fails_the_notebook_that_runs_in_a_fork(tmp_path, cell, says):
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+    nbformat.write(book, tmp_path / "book.ipynb")
+    with pytest.raises(pytest.fail.Exception, match=says):
+        run_cells(tmp_path / "book.ipynb", tmp_path, 2 if "while" in cell else SECONDS)
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=stem)
@@ -148,5 +180,5 @@ def test_a_notebook_is_stored_without_outputs_and_links_to_files_that_exist(path
     assert not [cell for cell in book["cells"] if cell.get("outputs") or cell.get("execution_count")]
     links = re.findall(r"\]\((?!https?:|#|attachment:)([^)#]+)", "\n".join(cells(path, "markdown")))
     targets = [(path.parent / link).resolve() for link in links]
-    made_later = {ROOT / "work" / each.name for each in EXERCISES}
+    made_later = {ROOT / "work" / exercise.name for exercise in EXERCISES}
     assert not [target.name for target in targets if not target.exists() and target not in made_later]

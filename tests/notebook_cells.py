@@ -1,0 +1,62 @@
+"""Runs the cells of a notebook by IPython, in a process forked from one that has loaded what they import.
+
+To start a Jupyter kernel takes longer than to run most exercises in it: more than a second of a core.
+The slow leg runs the same notebooks in kernels.
+"""
+
+import json
+import multiprocessing
+import os
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import pytest
+
+LOADED = ["IPython.core.interactiveshell", "matplotlib.pyplot", "rnnlab.cuda", "rnnlab.checks"]
+
+
+def run_cells(path: Path, folder: Path, seconds: float) -> list[str]:
+    """What the cells of a notebook show as text, run in `folder`; one that fails is the test's failure."""
+    forks = multiprocessing.get_context("forkserver")
+    forks.set_forkserver_preload(LOADED)
+    book = json.loads(path.read_text(encoding="utf-8"))
+    cells = ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == "code"]
+    receiver, sender = forks.Pipe(duplex=False)
+    process = forks.Process(target=_run, args=(cells, str(folder), dict(os.environ), sender))
+    process.start()
+    sender.close()
+    try:
+        if not receiver.poll(seconds):
+            pytest.fail(f"{path.name} did not come to an end in {seconds:g} s")
+        texts, failure = receiver.recv()
+    except EOFError:
+        pytest.fail(f"{path.name} ended its process")
+    finally:
+        process.kill()
+        process.join()
+    if failure:
+        pytest.fail(f"{path.name}: {failure}")
+    return texts
+
+
+def _run(cells: list[str], folder: str, environment: dict[str, str], sender: Connection) -> None:
+    """Send (what the cells show, the first failure or None)."""
+    from IPython.core.interactiveshell import InteractiveShell
+    from IPython.utils.capture import capture_output
+    from traitlets.config import Config
+
+    os.environ.clear()
+    os.environ.update(environment)
+    os.chdir(folder)
+    shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
+    texts = []
+    for cell in cells:
+        with capture_output() as shown:
+            result = shell.run_cell(cell, store_history=True)
+        if not result.success:
+            sender.send((texts, repr(result.error_before_exec or result.error_in_exec)))
+            return
+        texts += [output.data.get("text/plain", "") for output in shown.outputs]
+        if result.result is not None:
+            texts.append(shell.display_formatter.format(result.result)[0].get("text/plain", ""))
+    sender.send((texts, None))
