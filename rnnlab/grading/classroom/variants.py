@@ -104,7 +104,8 @@ def _table(handouts: Sequence[Handout], out: Path) -> bytes:
 
 def describe(numbers: Mapping[str, Mapping]) -> str:
     """All numbers of a student: "measure_gemm: warm=3"."""
-    return "; ".join(f"{name}: {variants.describe_numbers(drawn)}" for name, drawn in numbers.items())
+    words = lambda drawn: variants.describe_numbers(drawn) if drawn else "as in the course"
+    return "; ".join(f"{name}: {words(drawn)}" for name, drawn in numbers.items())
 
 
 def students_in(path: Path) -> list[str]:
