@@ -13,6 +13,7 @@ Tools, which lessons use:
   simulator  a GPU for everyone; compiling: what a kernel becomes on a real one; cuda: either of them
   kernels    what fast rungs launch; gpu: a plan on a real GPU
   lab        what this computer can do; records: measurements (made by the programs in bench/)
+  scaling    training on many ranks, real and simulated; a model of what it costs
   grading    how an answer is judged; checks: the question behind each exercise
   views      pictures; course: notebooks built from their sources; exchange: files and PyTorch
 
@@ -26,6 +27,7 @@ Letters, here and nowhere else:
 
 Words, one for one thing, in code, messages, lessons and exercises:
   activation      a number that the forward pass computes; saved: what the backward pass needs of them
+  all-reduce      a sum over all ranks that every rank receives
   backward pass   from dy to dx and the gradients, last step first; the forward pass goes from x to y
   baseline        the loss of an answer without training, which a network must beat
   barrier         a point that all threads of a block, or blocks of a grid, reach before any goes on
@@ -60,6 +62,7 @@ Words, one for one thing, in code, messages, lessons and exercises:
   persistent      of a kernel: it runs for a whole sequence and holds the weights in registers
   plan            the operations of a pass through a network, in issue order
   random order    an order of threads that the simulator draws from a seed
+  rank            one of the processes that train together, each on its share of a minibatch
   record          a file of measurements with machine, versions and commit
   recurrence      the part of a step that needs the step before
   reference       the slow implementation with which all others must agree

@@ -22,17 +22,18 @@ class RankFailure(RuntimeError):
     details = ""
 
 
-def failure(folder: Path, lines: np.ndarray, reason: str | None) -> Exception:
+def failure(folder: Path, lines: np.ndarray, reason: str | None, first_lost: int | None = None) -> Exception:
     """The exception to raise for ranks that ended badly, from the files that they left.
 
     An error that all ranks report, or that is about what the user asked for, keeps its type.
-    lines [ranks]: the board.  reason: why the launcher ended them, if it did.
+    lines [ranks]: the board.  reason: why the launcher ended them, if it did.  first_lost: the rank that it
+    saw disappear before the others.
     """
     words = (folder / "words.txt").read_text(encoding="utf-8", errors="replace")
     errors = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("error*.json"))]
     if errors:
         return _reported(errors, words)
-    error = RankFailure(_sentence(lines, words, reason))
+    error = RankFailure(_sentence(lines, words, reason, first_lost))
     error.details = words
     return error
 
@@ -48,7 +49,7 @@ def _reported(errors: list[dict], words: str) -> Exception:
     return kind(first["message"])
 
 
-def _sentence(lines: np.ndarray, words: str, reason: str | None) -> str:
+def _sentence(lines: np.ndarray, words: str, reason: str | None, first_lost: int | None) -> str:
     if reason is not None:
         return f"the ranks were ended because {reason}: {_slowest(lines)}"
     if match := SIGNALLED.search(words):
@@ -61,9 +62,8 @@ def _sentence(lines: np.ndarray, words: str, reason: str | None) -> str:
         return f"rank {rank} ended with status {status}: {_last_words(words, rank)}"
     if match := MISSING.search(words):
         return f"the ranks cannot start: mpiexec finds no program {match.group(1)}"
-    lost = [rank for rank, line in enumerate(lines) if line["phase"] != FINISHED]
-    if len(lost) < len(lines):
-        return f"rank {lost[0]} ended without a word. {_when(lines, lost[0])}The other ranks were ended"
+    if first_lost is not None:  # mpiexec does not always say what it saw
+        return f"rank {first_lost} ended without a word. {_when(lines, first_lost)}The other ranks were ended"
     return f"the ranks ended without a result; mpiexec's last words: {_last_words(words, None)}"
 
 

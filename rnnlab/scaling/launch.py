@@ -39,6 +39,7 @@ SHARED = Path("/dev/shm")  # Linux's file system in memory
 SECONDS = 60.0  # that a call on ranks may take
 PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
 GRACE = 3.0  # seconds that mpiexec has to end by itself once a rank is gone
+OF_A_JOB = ("PMIX_", "PRTE_", "OMPI_COMM_WORLD_")
 START = 120.0  # seconds in which all ranks must have started: on a machine with much to do it took 50
 LOOK = 0.05  # seconds between two looks at the board
 LOOK_AT_PROCESSES = 1.0  # the same for all processes of the machine, which costs 20 ms
@@ -129,7 +130,10 @@ class Launch:
         self.folder, self.ranks, self.limit, self.patience = folder, ranks, limit, patience
         self.survive, self.board = survive, Board(folder / "board", ranks)
         # MPI's shared memory is left behind where ranks are killed: in a folder of its own it can be removed
-        self.shared = tempfile.mkdtemp(prefix="rnnlab-ranks-", dir=SHARED if SHARED.is_dir() else folder)
+        self.shared = tempfile.mkdtemp(
+            prefix="rnnlab-ranks-", dir=SHARED if os.access(SHARED, os.W_OK) else folder
+        )
+        self.first_lost: int | None = None
         self.begin = time.time() - 1  # clocks of the system and of its processes differ by a tick
         program = program or [sys.executable, "-P", "-m", "rnnlab.scaling.rank"]
         with open(folder / "words.txt", "wb") as words:
@@ -154,7 +158,7 @@ class Launch:
         lines = self.board.read()
         lost = lines["phase"] != FINISHED
         if (lost.all() if self.survive else lost.any()) or list(self.folder.glob("error*.json")):
-            raise failure(self.folder, lines, reason)
+            raise failure(self.folder, lines, reason, self.first_lost)
 
     def end(self) -> None:
         """End mpiexec and all ranks, whatever they do."""
@@ -180,7 +184,9 @@ class Launch:
         # a rank that waits leaves its core to another one, where ranks share cores
         yields = {"OMPI_MCA_mpi_yield_when_idle": "1"} if sharing(self.ranks) else {}
         places = {"TMPDIR": str(self.folder), SHARED_MEMORY: self.shared}
-        return {**os.environ, **threads, **yields, **places}
+        # within another MPI job: these variables would make mpiexec a part of that one
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(OF_A_JOB)}
+        return {**inherited, **threads, **yields, **places}
 
     def _watch(self, look: Look) -> str | None:
         """Wait for the end; the reason, if it is that time ran out."""
@@ -226,6 +232,8 @@ class Launch:
         running = np.array([_process(number) is not None for number in lines["process"]])
         finished, started = lines["phase"] == FINISHED, lines["phase"] > 0
         lost = started & ~finished & ~running
+        if self.first_lost is None and lost.sum() == 1:  # later the others are ended, too
+            self.first_lost = int(lost.argmax())
         return (
             any(self.folder.glob("error*.json"))
             or bool(finished.all())

@@ -86,19 +86,26 @@ def run(folder: Path, comm: Any) -> None:
 def main(folder: Path) -> None:
     """Run as a rank, and end all ranks if that fails."""
     start = json.loads((folder / "start.json").read_text(encoding="utf-8"))
-    end_with(start["launcher"], folder)
-    from mpi4py import MPI
-
-    comm = MPI.COMM_WORLD
-    pin(start["cores"][comm.Get_rank()] if comm.Get_size() == len(start["cores"]) else [])
+    rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", "0"))  # before MPI can say it: its import may fail
     try:
-        run(folder, comm)
+        end_with(start["launcher"], folder)
+        from mpi4py import MPI
+
+        pin(start["cores"][rank])
+        run(folder, MPI.COMM_WORLD)
     except BaseException as error:
-        write_error(folder, comm.Get_rank(), error)
-        comm.Abort(1)
+        write_error(folder, rank, error)
+        _abort()
     sys.stdout.flush()
     if start["survive"]:
         os._exit(0)  # MPI's end waits for lost ranks, too
+
+
+def _abort() -> None:
+    """End all ranks, or this one, which mpiexec notices, where MPI has not been imported."""
+    if "mpi4py.MPI" in sys.modules:
+        sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
+    os._exit(1)
 
 
 def _note(folder: Path, sentence: str) -> None:
