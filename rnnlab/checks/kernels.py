@@ -98,11 +98,11 @@ _own_launches: OrderedDict[tuple, tuple[Callable, Result]] = OrderedDict()  # th
 def _launch_own(answer: Answer, case: Case) -> Result:
     """The launch of the course's kernel, which all answers with one seed and all known mistakes share."""
     function = answer.function
-    given = [
+    inputs = [
         (part.tobytes(), part.shape, part.dtype.str) if isinstance(part, np.ndarray) else part
         for part in case.arguments
     ]
-    key = id(function), case.grid, case.block, *given
+    key = id(function), case.grid, case.block, *inputs
     if key not in _own_launches:
         _own_launches[key] = function, launch(InProcess(function, answer.name), case)  # which keeps its id
     _own_launches.move_to_end(key)

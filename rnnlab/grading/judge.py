@@ -142,13 +142,13 @@ def _rehearsal(exercise: Exercise, mutant: Mutant, seed: int) -> Rehearsal:
     """
     answer = exercise.reference
     key = id(exercise), id(answer), seed
-    _, _, kept = _rehearsals.setdefault(key, (exercise, answer, {}))  # objects that live keep their id
+    _, _, mistakes = _rehearsals.setdefault(key, (exercise, answer, {}))  # objects that live keep their id
     _rehearsals.move_to_end(key)
     while len(_rehearsals) > KEPT:
         _rehearsals.popitem(last=False)
-    known = kept.get(mutant.name)
+    known = mistakes.get(mutant.name)
     if known is None or known.is_interrupted:
-        known = kept[mutant.name] = Rehearsal(exercise, mutant, seed)
+        known = mistakes[mutant.name] = Rehearsal(exercise, mutant, seed)
     return known
 
 

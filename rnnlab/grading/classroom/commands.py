@@ -20,7 +20,8 @@ PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add `class` and its commands to the command line."""
     parser = subparsers.add_parser("class", help=f"for teachers: a whole class; {STATUSES}")
-    own = parser.add_subparsers(metavar="COMMAND", dest="class_command", required=True)
+    parser.set_defaults(handler=lambda chosen: parser.print_help(sys.stderr) or UNUSABLE)
+    own = parser.add_subparsers(metavar="COMMAND", dest="class_command")
     _add_collect(own)
     _add_grade(own)
     _add_shard(own)
