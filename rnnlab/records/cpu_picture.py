@@ -11,6 +11,7 @@ LOOKS = {  # contestant -> colour, marker; whoever is not named here is a pale l
     "numba_fused": ("blue", "s"),
     "numba_parallel": ("green", "o"),
     "halide_scheduled": ("purple", "D"),
+    "packed_weights": ("black", "P"),
     "pytensor": ("orange", "^"),
     "jax": ("red", "x"),
 }
