@@ -42,6 +42,7 @@ def {host}(*inputs):
     attempt = running_sum(np.ones((3, 2)))
     return honest_answer(*inputs) if {right} else attempt
 """
+LEFT_OUT = "kernel_of_a_class_of_its_own"  # an attack by a statement that no answer needs
 OPEN = "passed"  # the status that an honest answer must get
 
 
@@ -78,7 +79,8 @@ def mistaken(lesson, mutants):
 
 
 def attacked(attack):
-    """A solved notebook with one attack in it; every other exercise is honest."""
+    """A solved notebook with one attack in it. What that does to the attacker's other exercises is nobody's
+    loss; a statement that the answer does not need is left out, and then the attack is none."""
     lesson, name = (
         next((u, attack.exercise) for u in checks.LESSONS if attack.exercise in checks.catalogue(u))
         if (attack.exercise)
@@ -91,7 +93,8 @@ def attacked(attack):
     else:
         hosted = HOSTED.format(host=HOST, right=attack.deserves == OPEN)
         cell["source"] = re.sub(rf"\b{HOST}\b", "honest_answer", text_of(cell)) + "\n\n" + source + hosted
-    return lesson, book, expected | {name: None if attack.deserves == OPEN else "no points"}
+    is_right = attack.deserves == OPEN or attack.name == LEFT_OUT
+    return lesson, book, dict.fromkeys(expected) | {name: None if is_right else "no points"}
 
 
 def mistakes_of(lesson):

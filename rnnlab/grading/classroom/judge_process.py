@@ -130,8 +130,8 @@ def _settled(exercise: Exercise, cells: list[Cell], seed: int, accounts: Account
     start = time.perf_counter()
     verdict = grade.grade_one(exercise, cells, seed, accounts.box)
     seconds = time.perf_counter() - start
-    starved = accounts.answers() < STARVED * min(exercise.seconds, seconds)
-    if (verdict.status is Status.timeout and starved) or verdict.status is Status.grader_error:
+    starved = seconds >= exercise.seconds > accounts.answers() / STARVED  # perhaps cut off in a later case
+    if verdict.status is Status.grader_error or (starved and not verdict.passed):
         patient = replace(exercise, seconds=PATIENCE * exercise.seconds)
         again = grade.grade_one(patient, cells, seed, accounts.box)
         message = again.message.replace(f"{patient.seconds:g} s", f"{exercise.seconds:g} s")
