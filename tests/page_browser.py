@@ -18,11 +18,20 @@ THEMES = "light", "dark"
 RULES = "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"
 AXE = """
 const done = arguments[arguments.length - 1];
-axe.run(document, {runOnly: arguments[0], resultTypes: ["violations"]}).then(
+axe.run(arguments[1] || document, {runOnly: arguments[0], resultTypes: ["violations"]}).then(
     found => done(found.violations.flatMap(rule => rule.nodes.map(
         node => [rule.id, node.target.join(" "), rule.help]))),
     error => done([["axe", "", String(error)]]));
 """
+
+
+def axe_violations(
+    browser: webdriver.Chrome, source: str, rules: tuple[str, ...] = RULES, element=None
+) -> list:
+    """(rule, selector, help) of all that axe-core finds wrong in an element, or on the whole page."""
+    browser.execute_script(source)
+    browser.set_script_timeout(120)
+    return [tuple(violation) for violation in browser.execute_async_script(AXE, list(rules), element)]
 
 
 def axe_source() -> str | None:
@@ -58,9 +67,7 @@ class PageBrowser:
 
     def violations(self, source: str, rules: tuple[str, ...] = RULES) -> list[tuple[str, str, str]]:
         """(rule, selector, help) of all that axe-core finds wrong on the page that is shown."""
-        self.browser.execute_script(source)
-        self.browser.set_script_timeout(120)
-        return [tuple(violation) for violation in self.browser.execute_async_script(AXE, list(rules))]
+        return axe_violations(self.browser, source, rules)
 
     def requests(self) -> list[str]:
         """Addresses that the browser has asked for since this was called last."""

@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 from jupyterlab_browser import Learner, copy_of_the_course, served, until
+from page_browser import axe_source, axe_violations
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -50,6 +51,9 @@ def test_lesson_00_runs_answers_and_moves(address, tmp_path):
         cell.find_element(By.CSS_SELECTOR, HANDLE).send_keys(Keys.ARROW_RIGHT)
         until(lambda: view() != before[0], "the picture has changed")
         until(lambda: text() != before[1], "the line below it has changed")
+        if source := axe_source():
+            shown = cell.find_element(By.CSS_SELECTOR, ".jp-OutputArea")
+            assert axe_violations(learner.browser, source, element=shown) == []
 
 
 def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(address, course, tmp_path):
