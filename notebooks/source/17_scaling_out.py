@@ -288,19 +288,22 @@ for name, rates in published.RATES.items():
     factors[name] = scaled[name][0].update.seconds / scaled[name][3].update.seconds
     print(f"{name:13}", ", ".join(f"{line.ranks}: {1e3 * line.update.seconds:.0f} ms" for line in scaled[name]),
           f"-> 16 to 128: {factors[name]:.2f} times as fast, you guessed {my_guess[name]}")
+    full = strong_scaling(Training(batch=1024), (16,), rates)[0].tflops
+    print(f"{'':13} 16 GPUs × 64 sequences: {full:.0f} TFLOP/s; 128 GPUs × 4: {scaled[name][3].tflops:.0f} TFLOP/s")
 
 # %%
 figure, axis = canvas()
 for name, mark in zip(scaled, "osD", strict=True):
     axis.loglog(counts, [line.tflops for line in scaled[name]], f"-{mark}", label=name)
 axis.set(xlabel="GPUs, 512 sequences in all", ylabel="TFLOP/s of all GPUs", xticks=counts, xticklabels=counts)
+axis.set_yticks(ticks := [20, 50, 100, 200, 500], labels=ticks)
 axis.minorticks_off()
 axis.legend()
 show(figure, f"From 16 to 128 GPUs the persistent network becomes {factors['persistent']:.1f} times as fast, those of "
              f"GEMMs {factors['GEMM, text']:.2f} to {factors['GEMM, figure']:.2f} times; beyond 128 all lines flatten.")
 
 # %% [markdown]
-# Predicted from measured rates. A GEMM takes nearly as long for 4 sequences as for 32, so eight times the GPUs do little: what they save in arithmetic they lose in **small minibatches**. The persistent kernel keeps its rate down to 4 sequences. Below that nothing helps it either.
+# Predicted from measured rates. A GEMM takes nearly as long for 4 sequences as for 32, so eight times the GPUs do little: what they save in arithmetic they lose in **small minibatches**. Compare 128 GPUs at 4 sequences with 16 GPUs at 64: which deliver more? The persistent kernel keeps its rate down to 4 sequences. Below that nothing helps it either.
 #
 # **Predict:** 1,024 sequences on up to 1,024 GPUs. From which count on do twice the GPUs gain less than a quarter, and which term stops them: arithmetic, small minibatch, bytes or messages?
 

@@ -17,9 +17,10 @@ ROUNDS = 6  # calls of all_reduce in a row that may depend on each other
 
 def check_ring_allreduce(submission, rng, p):
     """Many orders of the list are right; a mistake is named by the transfers that it makes."""
-    got = submission(p)
+    ring = list(range(p)) if p < 4 else rng.permutation(p).tolist()
+    got = submission(ring)
     transfers = _transfers(got)
-    refuse(_wrong_ring(got, transfers, p), f"p={p}", result=transfers)
+    refuse(_wrong_ring(got, transfers, ring), f"ring={ring}", result=transfers)
 
 
 def _transfers(got: object) -> list | None:
@@ -29,18 +30,20 @@ def _transfers(got: object) -> list | None:
     return sorted(tuple(map(int, entry)) for entry in got)
 
 
-def _wrong_ring(got: object, transfers: list | None, p: int) -> str | None:
+def _wrong_ring(got: object, transfers: list | None, ring: list[int]) -> str | None:
     """The first thing that is wrong with the transfers, as a sentence."""
     if transfers is None:
         return f"The result must be a list of (step, from, to, chunk); it returns {got!r:.60}."
+    p = len(ring)
+    right = dict(zip(ring, [*ring[1:], ring[0]], strict=True))
     try:
         whole = from_transfers(p, p, transfers)
     except ValueError as error:
         return f"{str(error)[0].upper()}{str(error)[1:]}."
     for step, source, target, chunk in transfers:
-        if target != (source + 1) % p or p == 1:
-            right = f"its right neighbour is rank {(source + 1) % p}" if p > 1 else "it is alone"
-            return f"In step {step} rank {source} sends chunk {chunk} to rank {target}; {right}."
+        if target != right[source] or p == 1:
+            own = f"its right neighbour is rank {right[source]}" if p > 1 else "it is alone"
+            return f"In step {step} rank {source} sends chunk {chunk} to rank {target}; {own}."
     steps = 2 * (p - 1)
     if transfers and transfers[-1][0] >= steps:
         return f"There is a step {transfers[-1][0]}; {steps} steps, 0 to {steps - 1}, are enough."
@@ -253,7 +256,7 @@ def _repeats(count: int, fewest: int) -> str:
 
 EXERCISES = (
     ANSWERS["ring_allreduce"].exercise(
-        check_ring_allreduce, lambda rng: ((3,), (2,), (1,), (4,), (int(rng.integers(7, 20)),))
+        check_ring_allreduce, lambda rng: ((3,), (2,), (1,), (5,), (int(rng.integers(12, 24)),))
     ),
     ANSWERS["average_gradients"].exercise(
         check_average_gradients,

@@ -3,19 +3,20 @@
 #
 # <!-- exercise: ring_allreduce -->
 #
-# p ranks, numbered from 0, each hold an array of p chunks. Write the all-reduce around a ring as data: a list of transfers (step, from, to, chunk). Each rank sends to its right neighbour only, rank (from + 1) % p, and sends one chunk in every step. Steps are numbered from 0; all transfers of a step happen at the same time.
+# p ranks each hold an array of p chunks, chunk 0 to p − 1. Cables join the ranks to a ring; `ring` lists them in its order, for instance [0, 2, 1, 3]: the right neighbour of `ring[k]` is `ring[k + 1]`, that of the last one is `ring[0]`. Write the all-reduce as data: a list of transfers (step, from, to, chunk). Each rank sends to its right neighbour only, one chunk in every step. Steps are numbered from 0; all transfers of a step happen at the same time.
 #
 # In the first p − 1 steps the receiver **adds** the chunk to its own. After them, rank r must hold the whole sum of **chunk r**. In the next p − 1 steps, whole sums are **copied**: the receiver replaces its chunk. At the end every rank holds the whole sum of every chunk. One rank alone sends nothing.
 
 
 # %%
-def ring_allreduce(p):
-    """Transfers (step, from, to, chunk) that sum an array of p chunks over p ranks."""
+def ring_allreduce(ring):
+    """Transfers (step, from, to, chunk) that sum an array of p chunks over the p ranks of a ring."""
     ### BEGIN SOLUTION
-    transfers = []
+    p, transfers = len(ring), []
     for step in range(2 * (p - 1)):
-        for rank in range(p):
-            transfers.append((step, rank, (rank + 1) % p, (rank - step - 1) % p))
+        for place in range(p):
+            chunk = ring[(place - step - 1) % p]
+            transfers.append((step, ring[place], ring[(place + 1) % p], chunk))
     return transfers
     ### END SOLUTION
 
@@ -27,35 +28,45 @@ check(ring_allreduce)
 # points: 3
 # difficulty: 3
 # minutes: 25
-# lines: 5
+# lines: 6
 
 # %% [hint]
-# Follow one chunk. In step 0 some rank sends it with its own numbers only; the receiver adds its own and sends the
-# chunk on in step 1. After p − 1 steps it has passed every rank. At which rank must it have started to end at rank r?
+# Take the ring 0, 1, 2, 3 first, and follow one chunk. In step 0 some rank sends it with its own numbers only; the
+# receiver adds its own and sends the chunk on in step 1. After p − 1 steps it has passed every rank. At which rank must
+# it have started to end at rank r?
 
 # %% [hint]
-# Chunk r ends at rank r, so it starts at rank r + 1 in step 0: rank `rank` first sends chunk rank − 1. One step later
-# each rank sends the chunk that it has just received, which is one less. Does the rule change after p − 1 steps?
+# Chunk r ends at rank r, so it starts at r's right neighbour in step 0: each rank first sends the chunk with its left
+# neighbour's number. One step later it sends the chunk that it has just received, which is named after the rank one
+# more place to the left. Does the rule change after p − 1 steps?
 
 # %% [hint]
-# In step s, rank r sends chunk (r − 1 − s) % p to rank (r + 1) % p, for s from 0 to 2(p − 1) − 1. In step p − 1 that is
-# chunk r, whose sum has just become whole.
+# In step s, the rank at place k, ring[k], sends chunk ring[(k - s - 1) % p] to ring[(k + 1) % p], for s from 0 to
+# 2(p − 1) − 1.
 
 # %% [mistake] starts with the rank's own chunk, so whole sums end one rank too far
-# - (rank - step - 1) % p
-# + (rank - step) % p
+# - place - step - 1
+# + place - step
 
 # %% [mistake] sends the same chunk in every step
-# - (rank - step - 1) % p
-# + (rank - 1) % p
+# - place - step - 1
+# + place - 1
 
-# %% [mistake] counts chunks up instead of down
-# - (rank - step - 1) % p
-# + (rank + step - 1) % p
+# %% [mistake] goes through the chunks in the opposite order
+# - place - step - 1
+# + place + step - 1
 
 # %% [mistake] sends to the left
-# - (rank + 1) % p
-# + (rank - 1) % p
+# - ring[(place + 1) % p]
+# + ring[(place - 1) % p]
+
+# %% [mistake] takes the next number for the next rank of the ring
+# - ring[(place + 1) % p]
+# + (ring[place] + 1) % p
+
+# %% [mistake] numbers chunks by places in the ring
+# - ring[(place - step - 1) % p]
+# + (place - step - 1) % p
 
 # %% [mistake] stops when each rank has one whole sum
 # - range(2 * (p - 1))
@@ -74,29 +85,31 @@ check(ring_allreduce)
 # + range(2 * p)
 
 # %% [mistake] leaves out the last rank
-# - for rank in range(p)
-# + for rank in range(p - 1)
+# - for place in range(p)
+# + for place in range(p - 1)
 
 # %% [mistake] does not close the ring
-# - (rank + 1) % p
-# + min(rank + 1, p - 1)
+# - ring[(place + 1) % p]
+# + ring[min(place + 1, p - 1)]
 
 # %% [mistake] swaps sender and receiver
-# - rank, (rank + 1) % p, (rank - step - 1)
-# + (rank + 1) % p, rank, (rank - step - 1)
+# - ring[place], ring[(place + 1) % p], chunk
+# + ring[(place + 1) % p], ring[place], chunk
 
 # %% [right]
-def ring_allreduce(p):
-    first = [(s, r, (r + 1) % p, (r - 1 - s) % p) for s in range(p - 1) for r in range(p)]
-    second = [(p - 1 + s, r, (r + 1) % p, (r - s) % p) for s in range(p - 1) for r in range(p)]
-    return first + second
-
-# %% [right]
-def ring_allreduce(p):
-    if p == 1:
-        return []
-    transfers, holding = [], [(rank - 1) % p for rank in range(p)]
-    for step in range(2 * p - 2):
-        transfers += [[step, rank, (rank + 1) % p, holding[rank]] for rank in reversed(range(p))]
-        holding = [holding[rank - 1] for rank in range(p)]
+def ring_allreduce(ring):
+    p, left, right = len(ring), {}, {}
+    for a, b in zip(ring, [*ring[1:], ring[0]]):
+        left[b], right[a] = a, b
+    transfers, chunk = [], {rank: left[rank] for rank in ring}
+    for step in range(2 * (p - 1)):
+        transfers += [[step, rank, right[rank], chunk[rank]] for rank in sorted(ring)]
+        chunk = {rank: left[chunk[rank]] for rank in ring}
     return tuple(map(tuple, transfers))
+
+# %% [right]
+def ring_allreduce(ring):
+    p = len(ring)
+    first = [(s, ring[r], ring[(r + 1) % p], ring[(r - 1 - s) % p]) for s in range(p - 1) for r in range(p)]
+    second = [(p - 1 + s, ring[r], ring[(r + 1) % p], ring[(r - s) % p]) for s in range(p - 1) for r in range(p)]
+    return first + second
