@@ -8,17 +8,20 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
+from types import SimpleNamespace
 
 import psutil
 import pytest
 from pretended_class import FIRST, LESSON, POINTS, SECOND, STUDENTS, THIRD, bare, book, class_of, ignore
 
-from rnnlab import cli
-from rnnlab.grading.classroom import engines, results, run, submissions
+from rnnlab import checks, cli
+from rnnlab.grading.classroom import engines, judge_process, results, run, submissions
 from rnnlab.grading.classroom.judge import Judge
 from rnnlab.grading.grade import grade
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import CHECKOUT, choose
+from rnnlab.grading.verdict import Status, Verdict
 
 KILLS_ITS_JUDGE = f"""
 import ctypes, os, signal
@@ -135,3 +138,20 @@ def test_dask_grades_as_this_machine_does(folder, tmp_path):
 def test_an_engine_that_is_not_there_is_refused(folder, capsys):
     assert cli.main(["class", "grade", str(folder), "--plain", "--engine", "dask"]) == 2
     assert "--scheduler ADDRESS belong together" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("used", "tries"), [(0.1, 2), (0.9, 1)], ids=["starved", "slow by itself"])
+def test_an_answer_that_had_too_little_of_a_core_gets_another_try(used, tries, monkeypatch):
+    exercise = replace(checks.exercises(LESSON)[0], seconds=0.05)
+    accounts = SimpleNamespace(box=None, answers=lambda: used * exercise.seconds)
+    limits = []
+
+    def slow(exercise, cells, seed, box):
+        limits.append(exercise.seconds)
+        time.sleep(0.06)
+        return Verdict(exercise.name, Status.timeout, 0, 1, f"no end in {exercise.seconds:g} s")
+
+    monkeypatch.setattr(judge_process.grade, "grade_one", slow)
+    verdict = judge_process._settled(exercise, [], 1, accounts)
+    assert limits == pytest.approx([0.05, 0.15][:tries])
+    assert verdict.message == "no end in 0.05 s"
