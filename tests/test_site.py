@@ -166,6 +166,7 @@ def pages(site):
     return [path.relative_to(site).as_posix() for path in verify.pages_of(site)] if WHOLE else PAGES
 
 
+@pytest.mark.slow
 @needs_browser
 @needs_axe
 def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(site, browser):
