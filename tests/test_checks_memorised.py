@@ -1,6 +1,7 @@
 """No exercise is passed by a table of its inputs: what remembers the cases of other checks fails."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,6 +49,7 @@ def test_an_answer_that_remembers_its_inputs_fails(exercise, monkeypatch):
         if seed >= FEW and not memory.is_plain:
             break
         assert judge(exercise, memory, seed).passed
-    verdict = judge(exercise, memory.from_memory, SEEDS)
+    unnamed = replace(exercise, mutants=())  # which mistake it looks like is nobody's question
+    verdict = judge(unnamed, memory.from_memory, SEEDS)
     assert not verdict.passed
     assert verdict.status is not Status.grader_error

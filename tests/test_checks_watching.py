@@ -2,6 +2,8 @@
 
 # ruff: noqa: E501 -- lines of answers
 
+from dataclasses import replace
+
 import pytest
 
 from rnnlab import checks
@@ -139,7 +141,8 @@ FORGED = [  # exercise, deed, source
 
 @pytest.mark.parametrize(("name", "deed", "source"), FORGED, ids=[f"{n}-{d}" for n, d, _ in FORGED])
 def test_an_answer_that_goes_around_what_watches_it_gets_nothing(name, deed, source):
-    verdict = judge_apart(checks.find(name)[1], of_source(name, HEAD + source), 1, choose())
+    unnamed = replace(checks.find(name)[1], mutants=())  # which mistake it looks like is nobody's question
+    verdict = judge_apart(unnamed, of_source(name, HEAD + source), 1, choose())
     assert verdict.status in (Status.failed, Status.crashed), verdict
     assert verdict.points == 0
 
@@ -164,7 +167,8 @@ LOCAL = """def blocked_matmul(a, b, c, tile):
 
 
 def test_a_tile_of_sums_in_an_array_of_ones_own_is_right():
-    verdict = judge_apart(checks.find(MATMUL)[1], of_source(MATMUL, HEAD + LOCAL), 1, choose())
+    patient = replace(checks.find(MATMUL)[1], seconds=200)  # it takes 3 s of a core, on a busy machine longer
+    verdict = judge_apart(patient, of_source(MATMUL, HEAD + LOCAL), 1, choose())
     assert verdict.passed, verdict
 
 
