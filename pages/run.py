@@ -87,7 +87,7 @@ def _execute(path: Path) -> nbformat.NotebookNode:
 def _own_environment(folder: Path) -> Iterator[None]:
     """Variables of a kernel that reads and writes nothing of this user's, and shows no widgets."""
     own = {name: str(folder / name.lower()) for name in OWN_FOLDERS}
-    own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator", "PYTHONPATH": str(ROOT)}
+    own |= {"RNNLAB_WIDGETS": "off", "RNNLAB_CUDA": "simulator"}
     before = dict(os.environ)
     os.environ.update(own)
     try:
