@@ -16,12 +16,13 @@ from matplotlib.text import Text
 from rnnlab.cells import GATES
 from rnnlab.kernels.persistence.numbers import PRECISIONS
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.scaling.published import RATES, UNITS
 from rnnlab.views.step_view import CELLS, CLUSTER, DEVICES, GRAPH, GRID, HIDDEN, KNOWN, recorded, rows
 
-PUBLISHED_AT = "rnn_tanh", 1152  # cell and units of the published layer, on a TitanX in float32
+PUBLISHED_AT = "rnn_tanh", UNITS  # cell and units of the published layer, on a TitanX in float32
 PUBLISHED = {  # TFLOP/s by minibatch
-    "persistent": {1: 0.68, 4: 2.78, 62: 2.80},
-    "Nervana": {4: 0.12, 62: 1.43},
+    "persistent": RATES["persistent"],
+    "Nervana": RATES["GEMM, figure"],
     "cuBLAS": {4: 0.05, 62: 0.64},
 }
 MINIBATCHES = range(1, 65)
