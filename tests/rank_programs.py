@@ -1,23 +1,31 @@
 """Programs that tests run on real ranks, through rnnlab.scaling.call: each gets a communicator of MPI."""
 
 import itertools
+import os
+import resource
 import sys
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import threadpoolctl
 from mpi4py import MPI
 
+import rnnlab
 from rnnlab import reference
 from rnnlab.compare import relative_error
 from rnnlab.ladder import one_big_gemm
 from rnnlab.scaling.all_reduce import average_gradients, ring_all_reduce
 from rnnlab.scaling.board import Pen
 from rnnlab.scaling.nccl import NcclSums
+from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.sums import MpiSums
 from rnnlab.scaling.team import Team
+from rnnlab.scaling.train import Run, begin, train
 from rnnlab.training import Model, cross_entropy, loss_and_gradients, mse
 from rnnlab.training.task import Batch
 
@@ -173,8 +181,6 @@ def fail_on_rank_1(comm):
 
 def end_without_a_word(comm):
     """An end of the process that nothing in Python sees."""
-    import os
-
     if comm.Get_rank() == 1:
         os._exit(5)
     comm.Barrier()
@@ -204,46 +210,50 @@ def words_of(error_type, function):
 
 def refuse(comm, folder):
     """What each rank says of ranks that disagree, of files that are in the way, and of a full disk."""
-    import dataclasses
-    import os
-    import resource
-    from pathlib import Path
-
-    import threadpoolctl
-
-    import rnnlab
-    from rnnlab.scaling.settings import Settings
-    from rnnlab.scaling.train import Run, begin, train
-
-    rank, folder = comm.Get_rank(), Path(str(folder))
     settings = Settings(task_options={"steps": 6}, ranks=2, hidden_size=5, steps=4, batch=5)
-    pen, notes = Pen(None, rank), []
-    run = lambda settings: train(comm, settings, pen, notes.append)
-    words = {"ranks": words_of(ValueError, lambda: run(dataclasses.replace(settings, ranks=3)))}
-    words["shapes"] = words_of(ValueError, lambda: run(dataclasses.replace(settings, hidden_size=5 + rank)))
+    run = lambda **changes: train(comm, replace(settings, **changes), Pen(None, comm.Get_rank()), print)
+    words = {"place": place()} | disagree(comm.Get_rank(), run)
+    words |= refuse_files(comm.Get_rank(), Path(str(folder)), run)
+    return words | {"overflow": overflow(comm, settings)}
+
+
+def place():
+    """Cores and BLAS threads of this rank."""
     affinity = getattr(os, "sched_getaffinity", lambda process: set())  # macOS has none
     blas = {pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"}
-    words["place"] = np.array(f"{sorted(affinity(0))} {sorted(blas)}")
-    version, rnnlab.__version__ = rnnlab.__version__, f"{rnnlab.__version__}.{rank}"
-    words["versions"] = words_of(ValueError, lambda: run(settings))
-    rnnlab.__version__ = version
+    return np.array(f"{sorted(affinity(0))} {sorted(blas)}")
 
-    saved = dataclasses.replace(settings, checkpoint=str(folder / "c"), every=2)
-    run(saved)
-    words["in the way"] = words_of(ValueError, lambda: run(saved))
-    resumed = dataclasses.replace(saved, resume=True)
-    words["network"] = words_of(ValueError, lambda: run(dataclasses.replace(resumed, hidden_size=6)))
-    words["missing"] = words_of(
-        ValueError, lambda: run(dataclasses.replace(resumed, checkpoint=str(folder / "no")))
-    )
+
+def disagree(rank, run):
+    """Ranks with different settings and versions."""
+    words = {"ranks": words_of(ValueError, lambda: run(ranks=3))}
+    words["shapes"] = words_of(ValueError, lambda: run(hidden_size=5 + rank))
+    version, rnnlab.__version__ = rnnlab.__version__, f"{rnnlab.__version__}.{rank}"
+    words["versions"] = words_of(ValueError, run)
+    rnnlab.__version__ = version
+    return words
+
+
+def refuse_files(rank, folder, run):
+    """Checkpoints that are in the way, of another network, missing, or that the disk has no room for."""
+    saved = {"checkpoint": str(folder / "c"), "every": 2}
+    run(**saved)
+    words = {"in the way": words_of(ValueError, lambda: run(**saved))}
+    saved["resume"] = True
+    words["network"] = words_of(ValueError, lambda: run(**saved, hidden_size=6))
+    missing = saved | {"checkpoint": str(folder / "no")}
+    words["missing"] = words_of(ValueError, lambda: run(**missing))
     if rank == 0:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, resource.RLIM_INFINITY))
-    words["disk"] = words_of(OSError, lambda: run(dataclasses.replace(resumed, steps=8)))
+    words["disk"] = words_of(OSError, lambda: run(**saved, steps=8))
     if rank == 0:
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-
-    recipe = dataclasses.replace(settings.recipe(), rung=OneRankOverflows)
-    team = Team(comm, MpiSums(comm), settings.shares, pen)
-    start = begin(settings, recipe.start(settings.model()), recipe, notes.append)
-    words["overflow"] = words_of(FloatingPointError, Run(settings, recipe, team, notes.append, start).advance)
     return words
+
+
+def overflow(comm, settings):
+    """A gradient that is not finite on one rank."""
+    recipe, pen = replace(settings.recipe(), rung=OneRankOverflows), Pen(None, comm.Get_rank())
+    team = Team(comm, MpiSums(comm), settings.shares, pen)
+    start = begin(settings, recipe.start(settings.model()), recipe, print)
+    return words_of(FloatingPointError, Run(settings, recipe, team, print, start).advance)
