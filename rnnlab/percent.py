@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 NEARLY = re.compile(r"#\s*(?:begin|end)\s*solution", re.I)  # a marker with a typing error
 OPENING = re.compile(r"^# %%(?: \[(?P<kind>\w+)\])?(?: (?P<title>.*))?$")
-HIDDEN = ("facts", "hint", "mistake", "right", "wrong", "reference", "variant")  # kinds of cells that no notebook shows
+# kinds of cells that no notebook shows
+HIDDEN = ("facts", "hint", "mistake", "right", "wrong", "reference", "variant")
 CODE = ("code", "right", "wrong", "reference")  # kinds whose text is a program; all others are prose
 INCLUDE = "exercise"  # kind of an empty cell that stands for the exercise named in its title
 DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.M)

@@ -68,7 +68,7 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "ladder/persistent.py": {"kernels", "cuda", "simulator"},
     "ladder/persistent_grid.py": {"kernels"},
     "ladder/persistent_cluster.py": {"kernels"},
-    "kernels/packed/passes.py": {"lab"},  # a core's caches and the cores that a process may use are known there
+    "kernels/packed/passes.py": {"lab"},  # caches and usable cores are known there
     "kernels/packed/team.py": {"lab"},
     "compiling/device_words.py": {"cuda", "simulator"},  # a word has a meaning in either world
     "scaling/launch.py": {"lab"},  # how many cores there are for ranks

@@ -103,13 +103,13 @@ def test_the_exercise_is_the_solution_without_the_marked_lines():
 
 
 @given(st.lists(st.sampled_from(["a = 1", "b = 2", ""]), max_size=4), st.lists(st.just("c = 3"), min_size=1))
-def test_nothing_between_the_markers_survives_and_nothing_else_is_lost(kept, answer):
-    body = [*kept, BEGIN, *answer, END, *kept]
+def test_nothing_between_the_markers_survives_and_nothing_else_is_lost(stored, answer):
+    body = [*stored, BEGIN, *answer, END, *stored]
     text = cut(Cell("code", "\n".join(["def f():", *(f"    {line}".rstrip() for line in body)]))).text
     assert "c = 3" not in text
     assert text.split("\n") == [
         "def f():",
-        *(f"    {line}".rstrip() for line in [*kept, "raise NotImplementedError", *kept]),
+        *(f"    {line}".rstrip() for line in [*stored, "raise NotImplementedError", *stored]),
     ]
 
 
