@@ -132,7 +132,7 @@ def test_first_calls_are_told_apart_and_limits_make_none(full):
 
 
 def test_targets_say_met_or_by_how_much_missed(full):
-    rows = {target.said: target.row(full) for target in cpu_targets.TARGETS}
+    rows = {target.sentence: target.row(full) for target in cpu_targets.TARGETS}
     assert rows["rnn_tanh over PyTorch, at every shape"][1:] == ["≥ 2.2", "2.00", "missed: 91 % of it"]
     assert rows["gru over PyTorch, above H = 256"][1:] == ["≥ 2", "2.00", "met"]
     assert rows["over PyTensor, geometric mean"][1:] == ["≥ 1.5", "8.00", "met"]
@@ -145,7 +145,7 @@ def test_targets_say_met_or_by_how_much_missed(full):
 
 def test_a_target_whose_shape_was_not_measured_is_not_met():
     few = record([case("rnn_tanh", SHAPES[0], STEP)])
-    rows = {target.said: target.row(few) for target in cpu_targets.TARGETS}
+    rows = {target.sentence: target.row(few) for target in cpu_targets.TARGETS}
     assert rows["rnn_tanh over PyTorch, at every shape"][2:] == ["–", "not measured"]
     assert rows["rnn_tanh at 50×64, 512×512, part of the GEMM rate"][2:] == ["–", "not measured"]
 
