@@ -92,15 +92,15 @@ def pytest_runtest_makereport(item, call):
 @pytest.hookimpl(trylast=True)  # after -k and -m: whoever selects a slow test by its name gets it
 def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if bool(item.get_closest_marker("gpu")) == on_gpu(config)]
-    kept = items if on_gpu(config) else leg_of(items, config.getoption("--leg"))
-    chosen = set(kept)
+    selection = items if on_gpu(config) else leg_of(items, config.getoption("--leg"))
+    chosen = set(selection)
     left_out = [item for item in items if item not in chosen]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
     config.stash[LEFT_OUT] = sum(is_slow(item) for item in left_out)
     if hasattr(config, "workeroutput"):  # a process of pytest-xdist; only the first one prints a summary
         config.workeroutput["left_out"] = config.stash[LEFT_OUT]
-    items[:] = kept
+    items[:] = selection
     items.sort(key=lambda item: SLOWEST.index(stem) if (stem := item.path.stem) in SLOWEST else len(SLOWEST))
 
 

@@ -16,7 +16,7 @@ from rnnlab.course import ROOT, solved_cells
 
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOLUTIONS = sorted(ROOT.glob("solutions/source/*.py"))
-CPP = sorted(ROOT.glob("rnnlab/**/*.cu"))
+CPP = sorted([*ROOT.glob("rnnlab/**/*.cu"), *ROOT.glob("bench/**/*.cu")])
 
 
 def kernels(paths):

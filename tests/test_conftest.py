@@ -124,7 +124,7 @@ def test_slow_tests_are_a_leg_of_their_own_and_run_where_they_are_selected_alone
 
 def recipe(target):
     """The command lines of a target of the Makefile, as `make` prints them."""
-    run = ["make", "--dry-run", "PYTHON=python3", "CUDA_EXTRA=", "OPTIONS=", target]
+    run = ["make", "--dry-run", "--no-print-directory", "PYTHON=python3", "CUDA_EXTRA=", "OPTIONS=", target]
     return subprocess.run(run, capture_output=True, text=True, check=True, cwd=ROOT).stdout.splitlines()
 
 
@@ -136,6 +136,7 @@ def test_make_test_and_make_test_slow_differ_by_their_leg_alone_and_ci_runs_both
     assert "--leg all" in recipe("test-cuda")[-1]
     lines = (ROOT / ".ci/run").read_text().splitlines()
     assert [line for line in lines if line.startswith("make ")] == [
+        "make test-environment",
         "make test",
         "make test-slow",
         "make test-cuda",
@@ -144,7 +145,7 @@ def test_make_test_and_make_test_slow_differ_by_their_leg_alone_and_ci_runs_both
 
 @pytest.mark.slow
 def test_the_two_legs_together_hold_every_test_once():
-    """As pytest itself collects them; what needs a GPU has a run of its own."""
+    """Tests as pytest itself collects them; what needs a GPU has a run of its own."""
 
     def collected(*options):
         run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only", *options]

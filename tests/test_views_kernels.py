@@ -68,7 +68,7 @@ def test_a_barrier_timeline_has_a_line_for_every_barrier():
     report = cuda.observe(rotate_five_times, 2, 16, np.ones(32, "float32"), np.zeros(2, "float32"))
     assert len(barriers(report, block=1)) == 5
     assert report.counts.barriers == 10
-    assert barriers_in_words(report, block=1).startswith("Block 1 meets 5 times")
+    assert barriers_in_words(report, block=1).startswith("Block 1 synchronises 5 times")
     lines = figure_barriers(report, block=1).axes[0].lines
     assert (
         sum(len(line.get_xdata()) == 2 and line.get_xdata()[0] == line.get_xdata()[1] for line in lines) == 5

@@ -78,10 +78,10 @@ explore_step()
 # **Predict:** how many words of each tile does a lane hold? Below is the CUDA C++ of the kernels: `asm` inserts the instruction, `"+f"` are registers with float that are read and written, `"r"` are registers with words that are read.
 
 # %%
-from rnnlab.kernels.persistence.shapes import FOLDER
+from rnnlab.kernels.persistence.shapes import HEADERS
 
 my_guess = {"weights": 1, "h": 1, "sums": 1}
-text = (FOLDER / "persistence/instructions.cuh").read_text(encoding="utf-8")
+text = (HEADERS / "instructions.cuh").read_text(encoding="utf-8")
 print(text[text.index("// sum [16,8]"):text.index("DEVICE float from_lane")].strip())
 print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums {16 * 8 // 32}; you guessed {my_guess}")
 

@@ -127,7 +127,7 @@ class ForkServers:
 
 def forking(box: Sandbox) -> tuple[Sandbox, ForkServers | None]:
     """(the same sandbox with forked workers, their servers) where a trial shows that these work here."""
-    if box.name != "bubblewrap":
+    if box.name != "bubblewrap" or sandbox.hides_its_packages():
         return box, None
     servers = ForkServers(box)
     forked = replace(box, fork=servers.fork)

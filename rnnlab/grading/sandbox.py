@@ -106,6 +106,12 @@ def hidden() -> list[str]:
     return [str(folder) for folder in folders]
 
 
+def hides_its_packages() -> bool:
+    """Whether Python or its packages lie in a folder that each forked worker gets empty: /tmp, /dev/shm."""
+    shown = Path(os.path.realpath(sys.base_prefix)), _packages()
+    return any(path.is_relative_to(folder) for path in shown for folder in ("/tmp", "/dev/shm"))
+
+
 @cache
 def _tasks_of_this_user() -> int:
     """The limit counts what the user runs already. It does not bind root."""
