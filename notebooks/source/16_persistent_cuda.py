@@ -188,7 +188,7 @@ rnnlab.progress("persistent_cuda")
 # A reader uses nothing but the value of the word that it has read, so no fence is needed. **Look for** the line that prevents a computed NaN from being taken for the special one, and for the line that ends a wait that would never end.
 
 # %%
-exchange = (FOLDER / "persistence/exchange.cuh").read_text(encoding="utf-8")
+exchange = (HEADERS / "exchange.cuh").read_text(encoding="utf-8")
 print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
 print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])
 
