@@ -78,7 +78,7 @@ explore_step()
 # **Predict:** how many words of each tile does a lane hold? Below is the CUDA C++ of the kernels: `asm` inserts the instruction, `"+f"` are registers with float that are read and written, `"r"` are registers with words that are read.
 
 # %%
-from rnnlab.kernels.persistence.shapes import HEADERS
+from rnnlab.kernels.persistence.shapes import HEADERS, RUNGS
 
 my_guess = {"weights": 1, "h": 1, "sums": 1}
 text = (HEADERS / "instructions.cuh").read_text(encoding="utf-8")
@@ -242,7 +242,7 @@ print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 
 # %%
 my_guess = "two rows are enough because ..."
 print("two rows: wrong in", sum(goes_wrong(2, seed) for seed in range(500)), "of 500 runs")
-kernel = (FOLDER / "persistent_cluster.cu").read_text(encoding="utf-8")
+kernel = (RUNGS / "persistent_cluster.cu").read_text(encoding="utf-8")
 print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in line))
 
 # %% [markdown]
