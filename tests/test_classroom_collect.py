@@ -133,7 +133,7 @@ def test_a_notebook_of_another_lesson_does_not_count(tmp_path):
     _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), "--lesson", "bptt")
     assert [entry.student for entry in submissions.graded(listed)] == ["kim"]
     assert "seems to be of rnn_forward" in reason(listed, "ada/")
-    assert reason(listed, "bob/") == "it is of rnn_forward, and bptt was asked for"
+    assert reason(listed, "bob/") == "it is of rnn_forward, and bptt was requested"
     assert "defines no exercise" in reason(listed, "eve/")
 
 

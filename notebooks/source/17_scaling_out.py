@@ -3,7 +3,7 @@
 #
 # **Claim to test: eight times the GPUs, at the same minibatch, train an RNN eight times as fast.**
 #
-# The sequences of a minibatch never meet, so many GPUs can share them; only the gradients must be added up. You will write that sum, find out when a gradient may be sent, hold a model against runs on up to 1,024 GPUs, and lose a rank on purpose. The recap tests the claim.
+# The sequences of a minibatch do not depend on each other, so many GPUs can share them; only the gradients must be added up. You will write that sum, find out when a gradient may be sent, hold a model against runs on up to 1,024 GPUs, and lose a rank on purpose. The recap tests the claim.
 #
 # - **Time:** 120 minutes, exercises included.
 # - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU; Open MPI makes some cells live.
@@ -387,7 +387,7 @@ for name, series_of_losses in losses.items():
     print(f"{name:26} last loss {series_of_losses[-1]:.6f}")
 
 # %% [markdown]
-# The sequences of each update are the same for any number of ranks, so the losses should agree but for the last digits; with the same number of ranks the engine's tests ask for equal bits.
+# The sequences of each update are the same for any number of ranks, so the losses should agree but for the last digits; with the same number of ranks the engine's tests require equal bits.
 #
 # **Break it:** the next cell gives the persistent network of section 6 the network of section 5, with its milliseconds a message. Change `algorithm` to `"tree"` or `"Rabenseifner"`, and find the count of GPUs from which each one loses.
 

@@ -25,7 +25,7 @@ class RankFailure(RuntimeError):
 def failure(folder: Path, lines: np.ndarray, reason: str | None, first_lost: int | None = None) -> Exception:
     """The exception to raise for ranks that ended badly, from the files that they left.
 
-    An error that all ranks report, or that is about what the user asked for, keeps its type.
+    An error that all ranks report, or that is about what the user requested, keeps its type.
     lines [ranks]: the board.  reason: why the launcher ended them, if it did.  first_lost: the rank that it
     saw disappear before the others.
     """

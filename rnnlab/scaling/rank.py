@@ -14,7 +14,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was asked for; all others are faults
+PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was requested; all others are faults
 SHARED_MEMORY = "OMPI_MCA_btl_sm_backing_directory"  # where Open MPI puts it; the launcher chooses the place
 LOOK = 0.5  # seconds between two looks whether the launcher is still there
 BOARD, SETTINGS, CALL, OUTCOME, NOTES = "board", "settings.json", "call.json", "outcome.json", "notes.txt"

@@ -1,4 +1,4 @@
-"""The scheduler behind simulated ranks: clocks, messages that meet, collective calls, and what goes wrong.
+"""The scheduler behind simulated ranks: clocks, matching of messages, collective calls, and what goes wrong.
 
 Each rank is a greenlet that runs until it waits.  A send waits for its receive; a collective call waits for
 all ranks.  Where nobody can go on, the error says who waits for whom.

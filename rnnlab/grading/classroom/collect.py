@@ -135,7 +135,7 @@ def _with_file(folder: Path, entry: Entry, submission: Submission, assignment: A
     submission = replace(submission, file=f"files/{digest}.ipynb", sha256=digest)
     lesson, reason = _lesson(stored, entry.path)
     if lesson and assignment.lessons and lesson not in assignment.lessons:
-        lesson, reason = None, f"it is of {lesson}, and {' or '.join(assignment.lessons)} was asked for"
+        lesson, reason = None, f"it is of {lesson}, and {' or '.join(assignment.lessons)} was requested"
     return replace(submission, lesson=lesson, reason=submission.reason or reason)
 
 

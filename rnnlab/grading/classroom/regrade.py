@@ -45,7 +45,7 @@ def regrade(folder: Path, engine: Engine, selection: Selection, plain: bool = Fa
     known = {result.place: result for result in results.repair(folder)}
     chosen = [result for result in known.values() if selection.takes(result)]
     if not chosen:
-        raise Unusable(f"no result of {folder} is one that is asked for: nothing to grade again.")
+        raise Unusable(f"no result of {folder} is one that was requested: nothing to grade again.")
     jobs = _jobs(folder, chosen, selection, plain)
     pending = folder / PENDING
     pending.mkdir(mode=0o700, exist_ok=True)
@@ -112,7 +112,7 @@ def _jobs(folder: Path, chosen: list[Result], selection: Selection, plain: bool)
 
 
 def _is_pending(pending: Path, job: dict, selection: Selection) -> bool:
-    """Was this regraded before, by the code that would regrade it now, and all that is asked for?"""
+    """Was this regraded before, by the code that would regrade it now, and all that was requested?"""
     path = results.path_of(pending, job["student"], job["lesson"])
     if not path.exists():
         return False
