@@ -56,9 +56,14 @@ class Family:
         for member in self.members():
             with contextlib.suppress(psutil.Error):
                 times = member.cpu_times()
-                total += max(_scheduled(member.pid), times.user + times.system)
+                ran = sum(ran for ran, _ in _scheduled(member.pid))
+                total += max(ran, times.user + times.system)
                 total += times.children_user + times.children_system
         return total
+
+    def waiting(self) -> float:
+        """Seconds that the member which waited longest has waited for a core."""
+        return max(map(waiting_of, (member.pid for member in self.members())), default=0.0)
 
     def end(self) -> bool:
         """Kill every member; False if some are still there after a while. They are stopped first: none may
@@ -104,14 +109,20 @@ def own_seconds() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _scheduled(pid: int) -> float:
-    """Seconds that the living threads of a process have run; 0 where the kernel does not count them."""
-    nanoseconds = 0
+def waiting_of(pid: int) -> float:
+    """Seconds that a process has been ready and had no core; 0 where the kernel does not count them."""
+    return max((waited for _, waited in _scheduled(pid)), default=0.0)
+
+
+def _scheduled(pid: int) -> list[tuple[float, float]]:
+    """Seconds that each living thread has run, and waited for a core; empty where the kernel counts none."""
+    counts = []
     with contextlib.suppress(OSError):
         for thread in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
-                nanoseconds += int(file.read().split()[0])
-    return nanoseconds / 1e9
+                ran, waited, _ = file.read().split()
+                counts.append((int(ran) / 1e9, int(waited) / 1e9))
+    return counts
 
 
 def _descendants(host: int) -> list[psutil.Process] | None:

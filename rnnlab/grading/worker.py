@@ -24,7 +24,7 @@ import psutil
 
 from rnnlab.grading import memory, sandbox
 from rnnlab.grading.conversation import Conversation
-from rnnlab.grading.family import Family, adopt_orphans, own_seconds
+from rnnlab.grading.family import Family, adopt_orphans, own_seconds, waiting_of
 from rnnlab.grading.inside import wire
 from rnnlab.grading.outcomes import TOO_BIG, answer
 from rnnlab.grading.sandbox import Sandbox
@@ -33,6 +33,7 @@ from rnnlab.grading.verdict import Status, Stopped
 PIPE = 1 << 16  # bytes that a pipe takes at once
 TICK = 0.05  # seconds between two looks at what the process does
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
+PATIENCE = 3  # times its limit: the most that an answer gets for the time in which it waited for a core
 START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
 
 
@@ -65,17 +66,18 @@ class NotStarted(Stopped):
 
 
 class Worker:
-    """A callable that runs the learner's function in its process. To be used in a `with`; the time limit is
-    for all calls."""
+    """A callable that runs the learner's function in its process. To be used in a `with`.
+
+    The time limit is for all calls, without the time in which other programs had the cores (on Linux).
+    """
 
     def __init__(self, answer: Answer, seconds: float, box: Sandbox):
         self.asked, self.name, self.box = answer, answer.name, box
         self.left = self.seconds = seconds
         self.ready = False
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
-        self._starting = self._judge_seconds = (
-            0.0  # seconds of the processor, of the process and of the judge
-        )
+        self._starting = self._judge_seconds = 0.0  # of the processor, of the process and of the judge
+        self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -180,9 +182,12 @@ class Worker:
         """Send a frame and wait for the one that answers it, on the answer's own time."""
         start = looked = time.monotonic()
         left = self.left if patience is None else patience
-        self._receive(bytearray()) if select.select([self.answering], [], [], 0)[0] else None
+        if frame and select.select([self.answering], [], [], 0)[0]:
+            self._receive(bytearray())  # whatever came unasked; that a process is ready comes so by right
         sending, got = memoryview(frame), bytearray()
         while not _whole(self.name, got):
+            if time.monotonic() - start > left and patience is None:
+                left += self._grant()
             if time.monotonic() - start > left:
                 self._watch()  # on a busy machine, what has made it slow may not have been seen yet
                 raise Stopped(Status.timeout, self._too_slow())
@@ -195,8 +200,15 @@ class Worker:
                 self._watch()
                 looked = time.monotonic()
         if patience is None:
-            self.left -= time.monotonic() - start
+            self.left = left - (time.monotonic() - start)
         return bytes(got[: wire.LENGTHS.size + sum(wire.lengths(got))])  # what follows answers nothing
+
+    def _grant(self) -> float:
+        """Seconds in which the answer, or its judge, has waited for a core and that were not granted yet."""
+        waited = self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
+        more = max(min(waited, PATIENCE * self.seconds) - self._granted, 0.0)
+        self._granted += more
+        return more
 
     def _receive(self, got: bytearray) -> None:
         part = os.read(self.answering, 1 << 20)

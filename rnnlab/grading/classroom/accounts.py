@@ -22,10 +22,6 @@ class Accounts:
         self._own = own_seconds()
         self._starting = self._own_starting = self._answers = 0.0
 
-    def answers(self) -> float:
-        """Seconds of the answers' processes so far, once they were started."""
-        return self._answers
-
     def end(self) -> dict[str, float]:
         """The seconds since `begin` by what they were for."""
         starting = self._starting

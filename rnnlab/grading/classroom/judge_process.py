@@ -13,9 +13,7 @@ import os
 import queue
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from rnnlab import checks
@@ -27,12 +25,11 @@ from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import Cell, read
 from rnnlab.grading.slices import defined
-from rnnlab.grading.verdict import Status, Verdict
-from rnnlab.grading.worker import START
+from rnnlab.grading.verdict import Status
+from rnnlab.grading.worker import PATIENCE, START
 
-STARVED = 0.75  # of its time limit: an answer that had less of a core is given another try
-PATIENCE = 3  # times the limit, in that other try
-MARGIN = 60.0  # seconds for starting and ending processes
+TRIES = 2  # at an exercise that the grader could not judge
+MARGIN = 60.0  # seconds for ending processes
 
 
 def main() -> None:
@@ -118,25 +115,14 @@ def _grade_exercise(
 
         exercise, variant = variants.exercise_for(exercise, job["token"])
     accounts.begin()
-    limit = (1 + PATIENCE) * (exercise.seconds + START) + 4 * grade.OWN_SECONDS + MARGIN
+    limit = TRIES * ((1 + PATIENCE) * exercise.seconds + 2 * (START + grade.OWN_SECONDS)) + MARGIN
     tell({"begins": exercise.name, "limit": limit})
-    verdict = _settled(exercise, cells, job["seed"], accounts)
+    for _ in range(TRIES):
+        verdict = grade.grade_one(exercise, cells, job["seed"], accounts.box)
+        if verdict.status is not Status.grader_error:
+            break
     entry = results.exercise_entry(verdict, job["grader"])
     tell({"exercise": entry, "cpu": accounts.end(), "variant": variant})
-
-
-def _settled(exercise: Exercise, cells: list[Cell], seed: int, accounts: Accounts) -> Verdict:
-    """The verdict; a second one where the machine and not the answer may have decided the first."""
-    start = time.perf_counter()
-    verdict = grade.grade_one(exercise, cells, seed, accounts.box)
-    seconds = time.perf_counter() - start
-    starved = seconds >= exercise.seconds > accounts.answers() / STARVED  # perhaps cut off in a later case
-    if verdict.status is Status.grader_error or (starved and not verdict.passed):
-        patient = replace(exercise, seconds=PATIENCE * exercise.seconds)
-        again = grade.grade_one(patient, cells, seed, accounts.box)
-        message = again.message.replace(f"{patient.seconds:g} s", f"{exercise.seconds:g} s")
-        return replace(again, message=message)
-    return verdict
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""The process of an answer seen from its judge: when it is ready, and which time is its own."""
+
+import os
+import select
+import subprocess
+import sys
+
+import pytest
+
+from rnnlab.grading import family, sandbox, worker
+from rnnlab.grading.verdict import Status, Stopped
+from rnnlab.grading.worker import Worker, of_source
+
+PLAIN = sandbox.choose(plain=True)
+SLEEP = of_source("rest", "import time\ndef rest(seconds):\n    time.sleep(seconds)\n    return seconds\n")
+BURN = "import time\nwhile time.process_time() < 0.2:\n    pass\n"
+
+
+def test_a_process_that_was_ready_before_its_judge_looked_is_used(monkeypatch):
+    launch = Worker._launch
+
+    def launch_and_wait(self, *arguments):
+        launch(self, *arguments)
+        assert select.select([self.answering], [], [], 60)[0]
+
+    monkeypatch.setattr(Worker, "_launch", launch_and_wait)
+    monkeypatch.setattr(worker, "START", 5.0)
+    with Worker(SLEEP, 20.0, PLAIN) as rest:
+        assert rest(0.0) == 0.0
+
+
+def test_time_without_a_core_is_not_the_answers(monkeypatch):
+    monkeypatch.setattr(family.Family, "waiting", lambda self: 100.0)
+    with Worker(SLEEP, 1.0, PLAIN) as rest:
+        assert rest(1.5) == 1.5
+        with pytest.raises(Stopped, match=r"did not come to an end in 1 s") as stopped:
+            rest(100.0)  # however long it waits, it gets four times its limit at most
+    assert stopped.value.status is Status.timeout
+
+
+def test_time_asleep_is_the_answers(monkeypatch):
+    monkeypatch.setattr(worker, "waiting_of", lambda pid: 0.0)
+    monkeypatch.setattr(family.Family, "waiting", lambda self: 0.0)
+    with Worker(SLEEP, 0.5, PLAIN) as rest, pytest.raises(Stopped, match="did not come to an end"):
+        rest(100.0)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the kernel does not count waiting")
+def test_two_processes_on_one_core_wait_for_each_other():
+    core = {min(os.sched_getaffinity(0))}
+    program = f"import os, sys\nos.sched_setaffinity(0, {core})\n{BURN}print(flush=True)\nsys.stdin.read()\n"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    both = [subprocess.Popen([sys.executable, "-c", program], **pipes) for _ in range(2)]
+    for process in both:
+        process.stdout.readline()
+    assert max(family.waiting_of(process.pid) for process in both) > 0.01
+    for process in both:
+        process.communicate()
