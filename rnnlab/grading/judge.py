@@ -120,9 +120,12 @@ class Rehearsal:
         """
         if self._failure is not None:
             raise self._failure
+        compared = 0
         try:
-            while self.transcript.begins(like) and next(self._rest, False):
-                pass
+            while self.transcript.begins(like, compared):
+                compared = len(self.transcript.observations)
+                if not next(self._rest, False):
+                    break
         except Exception as failure:
             self._failure = failure.with_traceback(None)
             raise

@@ -44,9 +44,9 @@ class Transcript:
         same_end = _headline(self.crash) == _headline(other.crash)
         return same_end and len(mine) == len(theirs) and all(map(_alike, mine, theirs))
 
-    def begins(self, other: "Transcript") -> bool:
-        """Whether all observations so far are like the other's first ones."""
-        return all(map(_alike, self.observations, other.observations))
+    def begins(self, other: "Transcript", start: int = 0) -> bool:
+        """Whether all observations so far, from number `start` on, are like the other's first ones."""
+        return all(map(_alike, self.observations[start:], other.observations[start:]))
 
     def repeats_details(self, other: "Transcript") -> bool:
         """Whether the details agree, too."""

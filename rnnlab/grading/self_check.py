@@ -53,11 +53,20 @@ def notebook(folder: str, lesson: str) -> Path:
 
 def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:
     """A solved notebook with a mutant's edit made in the cell that defines the exercise's function."""
-    own = [cell for cell in cells if name in defined([cell])]
-    if not any(mutant.old in cell.text for cell in own):
+    place = _place(cells, name)
+    cell = cells[place]
+    if mutant.old not in cell.text:
         raise ValueError(f"the mutant {mutant.name!r} of {name} is stale: the solution has no {mutant.old!r}")
-    edited = [cell.text.replace(mutant.old, mutant.new) if cell in own else cell.text for cell in cells]
-    return [parse(cell.number, text) for cell, text in zip(cells, edited, strict=True)]
+    edited = parse(cell.number, cell.text.replace(mutant.old, mutant.new))
+    return [*cells[:place], edited, *cells[place + 1 :]]
+
+
+def _place(cells: list[Cell], name: str) -> int:
+    """The index of the cell that defines the exercise's function."""
+    (place,) = (
+        index for index, cell in enumerate(cells) if f"def {name}" in cell.text and name in defined([cell])
+    )
+    return place
 
 
 def _of_one(
