@@ -32,6 +32,17 @@ def test_measuring_gives_positive_numbers():
     assert roof.bandwidth > 0
 
 
+def test_no_larger_product_follows_one_that_outlasts_its_share(monkeypatch):
+    sizes, rate = [], 0.1  # GFLOP/s, as in a browser: the first product takes 2.7 s, the last would take 72 s
+    monkeypatch.setattr(roofline, "gemm_rate", lambda m, n, k, seconds: sizes.append(n) or rate)
+    monkeypatch.setattr(roofline, "bandwidth", lambda seconds: 5.0)
+    assert roofline.measure(seconds=1.5) == roofline.Roofline(0.1, 5.0)
+    assert sizes == [roofline.SIZES[0]]
+    rate = 1000.0
+    assert roofline.measure(seconds=1.5).peak == 1000.0
+    assert sizes[1:] == [*roofline.SIZES]
+
+
 def test_every_number_is_added_once_however_the_cores_share_them(monkeypatch):
     sums = []
     add = lambda b, c, out: sums.append((len(out), np.all(b == 1), np.all(c == 1)))

@@ -220,8 +220,8 @@ def _roofs() -> Iterator[Finding]:
     from rnnlab.lab import roofline
 
     roof = roofline.measure()
-    yield Finding("peak", f"{roof.peak:.0f} GFLOP/s in float32, the most that a product reached")
-    yield Finding("bandwidth", f"{roof.bandwidth:.0f} GB/s from memory")
+    yield Finding("peak", f"{roof.peak:.3g} GFLOP/s in float32, the most that a product reached")
+    yield Finding("bandwidth", f"{roof.bandwidth:.3g} GB/s from memory")
 
 
 def _own_shell(remedy: str | None) -> str | None:

@@ -36,9 +36,17 @@ class Roofline:
 
 
 def measure(seconds: float = 1.5) -> Roofline:
-    """Both roofs, best of several runs each, within about `seconds`."""
-    budget = seconds / (len(SIZES) + 1)
-    return Roofline(max(gemm_rate(n, n, n, budget) for n in SIZES), bandwidth(budget))
+    """Both roofs, best of several runs each, within about `seconds`.
+
+    No size follows one whose product outlasts its share of the time: NumPy in a browser multiplies without
+    a BLAS, and would need minutes for the largest.
+    """
+    budget, rates = seconds / (len(SIZES) + 1), []
+    for n in SIZES:
+        rates.append(gemm_rate(n, n, n, budget))
+        if 2e-9 * n**3 / rates[-1] > budget:
+            break
+    return Roofline(max(rates), bandwidth(budget))
 
 
 def gemm_rate(m: int, n: int, k: int, seconds: float = 0.5, dtype: str = "float32") -> float:
