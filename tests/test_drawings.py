@@ -16,10 +16,12 @@ from rnnlab.drawings.pen import WIDTH, Sheet
 from rnnlab.drawings.roles import INK, QUIET, ROLES, SMALL
 
 SVG = "{http://www.w3.org/2000/svg}"
-MOST_BYTES, MARGIN = 40_000, 8
+MOST_BYTES, MARGIN, MOST_STEPS = 40_000, 8, 12
 ALT_WORDS, MOST_WORDS = (12, 70), 120  # of the alternative text; on the drawing
 FONTS = {  # wider than what browsers choose: what has room in it has room everywhere
-    bold: font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight))
+    bold: ImageFont.truetype(
+        font_manager.findfont(font_manager.FontProperties(family="DejaVu Sans", weight=weight)), 100
+    )
     for bold, weight in ((False, 400), (True, 700))
 }
 LESSONS = sorted(path.stem for path in ROOT.glob("notebooks/source/*.py"))
@@ -47,8 +49,7 @@ def words_of(text):
 def area_of(text):
     """Room of a text element, as DejaVu Sans takes it."""
     size, x, y = (float(text.get(key)) for key in ("font-size", "x", "y"))
-    font = ImageFont.truetype(FONTS[text.get("font-weight") is not None], 100)
-    width = font.getlength(words_of(text)) * size / 100
+    width = FONTS[text.get("font-weight") is not None].getlength(words_of(text)) * size / 100
     left = x - {"start": 0, "middle": width / 2, "end": width}[text.get("text-anchor")]
     return Area(left, y - 0.76 * size, left + width, y + 0.24 * size)
 
@@ -87,9 +88,10 @@ def faults(svg):
         if float(text.get("font-size")) < SMALL:
             yield f"«{words}» is too small"
         yield from (f"{fault} «{words}»" for fault in around(elements, number, room))
-    for (_, one), (_, other) in combinations(texts, 2):
-        if area_of(one).meets(area_of(other), 1):
-            yield f"«{words_of(one)}» lies on «{words_of(other)}»"
+    areas = [(words_of(text), area_of(text)) for _, text in texts]
+    for (words, one), (others, other) in combinations(areas, 2):
+        if one.meets(other, 1):
+            yield f"«{words}» lies on «{others}»"
 
 
 def around(elements, number, room):
@@ -176,19 +178,31 @@ def test_a_lesson_shows_its_drawing_in_its_first_code_cells(stem):
     assert shown[0] in drawings.DRAWINGS
 
 
-def test_an_unknown_drawing_is_refused_with_the_names_of_all(capsys):
-    with pytest.raises(ValueError, match="no drawing is called 'moon'; there are shared_weights, "):
+def test_an_unknown_drawing_is_refused_and_the_place_of_the_names_stated(capsys):
+    with pytest.raises(
+        ValueError, match=r"no drawing is called 'moon'; rnnlab\.drawings\.DRAWINGS has the names"
+    ):
         drawings.show("moon")
     drawings.show("unrolled_network")
     assert "one cell that is used at every step" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", drawings.STEPPERS)
+def test_every_step_of_a_drawing_has_room_and_a_sentence_of_its_own(name):
+    slider = drawings.STEPPERS[name]
+    sheets = [drawings.DRAWINGS[name](**{slider.label: value}) for value in slider.values]
+    assert not [fault for sheet in sheets for fault in faults(sheet.tag())]
+    assert len({sheet.now for sheet in sheets}) == len({sheet.tag() for sheet in sheets}) == len(sheets)
+    assert len(sheets) <= MOST_STEPS
+    assert all(re.fullmatch(r"[A-Z].*\.", sheet.now) for sheet in sheets)
+    assert drawings.DRAWINGS[name]().now == sheets[slider.start].now
+
+
 @pytest.mark.parametrize("turn", range(schedules.TURNS))
-def test_every_turn_of_the_wavefront_is_drawn_and_described(turn):
-    sheet, lit = schedules.wavefront(turn), schedules.describe_turn(turn).count("layer")
+def test_every_turn_of_the_wavefront_lights_the_cells_that_its_sentence_names(turn):
+    sheet = schedules.wavefront(turn)
     circles = sum(e.tag == f"{SVG}circle" for e in ElementTree.fromstring(sheet.tag()))
-    assert not list(faults(sheet.tag()))
-    assert circles == lit == min(turn + 1, schedules.LAYERS, schedules.TURNS - turn)
+    assert circles == sheet.now.count("layer") == min(turn + 1, schedules.LAYERS, schedules.TURNS - turn)
 
 
 def test_indices_are_lowered_and_the_line_goes_on_where_it_was():

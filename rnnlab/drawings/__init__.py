@@ -1,43 +1,61 @@
-"""Drawings that open the lessons: how a thing is, before any prose; numbers that were measured are charts.
+"""Drawings of the lessons: how a thing is, before any prose; numbers that were measured are charts.
 
 `show("unrolled_network")` displays one.  Each drawing is a function that returns a Sheet of SVG; the language
-they share (roles, arrows, sizes) stands in roles.py, the shapes in pen.py.
+they share (roles, arrows, sizes) stands in roles.py, the shapes in pen.py and parts.py.
 """
 
 from collections.abc import Callable
 
-from rnnlab.drawings import arithmetic, kernels, packing, ranks, recurrence, schedules
+from rnnlab.drawings import (
+    arithmetic,
+    gates,
+    kernels,
+    launches,
+    packing,
+    persistence,
+    products,
+    ranks,
+    recurrence,
+    residual,
+    schedules,
+    sequences,
+    threads,
+)
 from rnnlab.drawings.pen import Sheet
 from rnnlab.picture import Slider, display, slider_view
 
-DRAWINGS: dict[str, Callable[[], Sheet]] = {  # in the order of the lessons that they open
-    function.__name__: function
-    for function in (
-        recurrence.shared_weights,
-        recurrence.unrolled_network,
-        recurrence.arrows_back,
-        recurrence.training_loop,
-        arithmetic.graph_and_mirror,
-        arithmetic.equal_arithmetic,
-        arithmetic.passes_over_memory,
-        arithmetic.threads_and_barriers,
-        packing.packed_panels,
-        kernels.grid_block_warp,
-        kernels.shared_tile,
-        kernels.launch_timeline,
-        kernels.fused_cell,
-        schedules.fused_layer,
-        schedules.wavefront,
-        schedules.weights_on_chip,
-        schedules.cluster_exchange,
-        ranks.ring_all_reduce,
-    )
+MODULES = (
+    recurrence,
+    sequences,
+    gates,
+    arithmetic,
+    products,
+    packing,
+    persistence,
+    threads,
+    kernels,
+    launches,
+    schedules,
+    ranks,
+    residual,
+)
+DRAWINGS: dict[str, Callable[..., Sheet]] = {
+    name: function
+    for module in MODULES
+    for name, function in vars(module).items()
+    if getattr(function, "__module__", "") == module.__name__
+    and getattr(function, "__annotations__", {}).get("return") is Sheet
 }
-STEPPERS = {  # drawings of something that passes in time: words for each turn, and the turns
-    "wavefront": (
-        schedules.describe_turn,
-        Slider("turn", range(schedules.TURNS), schedules.LIT),
-    ),
+STEPPERS = {  # drawings of something that passes in time, with what their argument steps through
+    "arrows_back": Slider("visit", range(len(recurrence.NAMES)), 1),
+    "step_by_units": Slider("unit", range(sequences.UNITS), 1),
+    "ring_steps": Slider("step", range(ranks.STEPS), 1),
+    "barrier_of_flags": Slider("stage", range(persistence.STAGES), 2),
+    "tiled_product": Slider("strip", range(threads.STRIPS), 1),
+    "sum_by_halving": Slider("turn", range(threads.ROUNDS), 1),
+    "product_in_tiles": Slider("turn", range(len(products.TURNS)), 3),
+    "register_tile": Slider("term", range(products.TERMS), 1),
+    "wavefront": Slider("turn", range(schedules.TURNS), schedules.LIT),
 }
 
 
@@ -47,10 +65,10 @@ def show(name: str) -> None:
     Raises ValueError for an unknown name.
     """
     if name not in DRAWINGS:
-        raise ValueError(f"no drawing is called {name!r}; there are {', '.join(DRAWINGS)}")
+        raise ValueError(f"no drawing is called {name!r}; rnnlab.drawings.DRAWINGS has the names")
     draw = DRAWINGS[name]
     if name in STEPPERS:
-        describe, slider = STEPPERS[name]
-        display(slider_view(draw, describe, turn=slider))
+        slider = STEPPERS[name]
+        display(slider_view(draw, lambda **step: draw(**step).now, **{slider.label: slider}))
     else:
         display(draw())

@@ -34,10 +34,13 @@ Point = tuple[float, float]
 
 
 class Sheet:
-    """White card with a title; `alt` is the finding in words, for readers who do not see the drawing."""
+    """White card with a title; `alt` is the finding in words, for readers who do not see the drawing.
 
-    def __init__(self, title: str, alt: str, height: int) -> None:
-        self.title, self.alt, self.height = title, alt, height
+    `now` is a sentence about the step that is drawn, for drawings of something that passes in time.
+    """
+
+    def __init__(self, title: str, alt: str, height: int, now: str = "") -> None:
+        self.title, self.alt, self.height, self.now = title, alt, height, now
         self.elements: list[str] = []
 
     def element(self, tag: str, content: str = "", **attributes: object) -> None:

@@ -1,9 +1,11 @@
-"""Drawings of many ranks: how a ring sums an array, and what goes over one link."""
+"""Drawings of many ranks: a ring and its steps, messages behind work, ways to split, a lost rank."""
 
+from rnnlab.drawings.parts import lane, time_axis
 from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import QUIET, ROLES
+from rnnlab.drawings.roles import HIGHLIGHT, LANES, QUIET, ROLES
 
 RANKS = 4
+STEPS = 2 * (RANKS - 1)  # of the ring
 SHADES = (
     "#FFFFFF",
     "#FCEBC6",
@@ -19,8 +21,8 @@ def ring_all_reduce() -> Sheet:
         "All-reduce around a ring",
         f"{RANKS} ranks sum an array that is cut into {RANKS} chunks. In {RANKS - 1} steps each rank adds a "
         f"chunk of its left neighbour, and then holds one whole sum, of all {RANKS} ranks. In {RANKS - 1} "
-        "more steps the whole sums are copied around. The bars compare what one link carries: 1.5 arrays in "
-        "the ring, 6 where one rank reduces for all.",
+        "more steps the whole sums are copied around. The bars compare what one link carries: 1.5 arrays "
+        "in the ring, 6 where one rank reduces for all.",
         478,
     )
     s.heading(
@@ -84,3 +86,157 @@ def _bars(s: Sheet) -> None:
     s.text(
         880, 466, "bytes one after another over the busiest link; n: the array", anchor="end", colour=QUIET
     )
+
+
+def ring_steps(step: int = 1) -> Sheet:
+    """Lesson 17: which chunk each rank sends in one step of the ring, and what it holds afterwards."""
+    verb, counts = "adds" if step < RANKS - 1 else "copies", counts_after(step)
+    s = Sheet(
+        "One step of the ring",
+        "In every step of the ring each rank sends one chunk to its right neighbour, so all links work at "
+        f"once. {RANKS} ranks hold {RANKS} chunks; a number says how many ranks a chunk is the sum of. First "
+        f"{RANKS - 1} steps add, then {RANKS - 1} steps copy. What has just arrived is marked.",
+        400,
+        f"Step {step} of {STEPS}: each rank {verb} a chunk that its left neighbour sends.",
+    )
+    s.heading(
+        20,
+        f"Step {step} of {STEPS}: each rank {verb} one chunk",
+        "Lit: what has just arrived. Numbers: ranks in the sum.",
+    )
+    for rank in range(RANKS):
+        x = 130 + 200 * rank
+        s.text(x + 40, 96, f"rank {rank}", bold=True)
+        for chunk in range(RANKS):
+            y, arrived = 106 + 58 * chunk, chunk == (rank - 1 - step) % RANKS
+            fill = HIGHLIGHT if arrived else SHADES[counts[rank][chunk] - 1]
+            s.tile(x, y, 80, 48, fill, str(counts[rank][chunk]))
+            if arrived and rank:
+                s.arrow((x - 118, y + 24), (x - 3, y + 24), role="weights")
+            elif arrived:
+                s.arrow((x - 56, y + 24), (x - 3, y + 24), role="weights")
+                s.arrow((814, y + 24), (870, y + 24), role="weights")
+    for chunk in range(RANKS):
+        s.note(12, 136 + 58 * chunk, f"chunk {chunk}")
+    s.text(450, 368, f"rank {RANKS - 1} sends to rank 0: the ring is closed", colour=QUIET)
+    return s
+
+
+def counts_after(last: int) -> list[list[int]]:
+    """How many ranks each chunk is the sum of, [rank][chunk], after the steps 0 to `last`."""
+    counts = [[1] * RANKS for _ in range(RANKS)]
+    for step in range(last + 1):
+        before = [row[:] for row in counts]
+        for rank, row in enumerate(counts):
+            chunk = (rank - 1 - step) % RANKS
+            row[chunk] = before[rank - 1][chunk] + (before[rank][chunk] if step < RANKS - 1 else 0)
+    return counts
+
+
+def messages_behind_work() -> Sheet:
+    """Lesson 17: gradients of upper layers are sent while lower layers still compute theirs."""
+    s = Sheet(
+        "Messages behind the backward pass",
+        "Layer by layer, the gradients of upper layers travel while lower layers still compute; on the "
+        "wavefront all gradients become complete near the end, and the messages remain. Both panels have "
+        "the backward pass of three layers and the network below it, on one scale of time.",
+        420,
+    )
+    s.heading(20, "Layer by layer: messages hide behind the work")
+    names = ("layer 2", "layer 1", "layer 0")
+    lane(s, 120, 56, "backward", [(150 * n, 150, "gradient", name) for n, name in enumerate(names)])
+    lane(s, 120, 104, "network", [(150 + 150 * n, 120, "data", name) for n, name in enumerate(names)])
+    for n in range(3):
+        s.arrow((267 + 150 * n, 90), (272 + 150 * n, 103), role="gradient")
+    s.rule((20, 164), (880, 164))
+    s.heading(20, "Wavefront: all gradients are complete late", y=200)
+    for n, name in enumerate(names):
+        lane(s, 120, 222 + 30 * n, "backward" if n == 1 else "", ((30 * n, 180, "gradient", name),), 26)
+    lane(s, 120, 326, "network", [(180 + 120 * n, 120, "data", name) for n, name in enumerate(names)])
+    for x in (690, 660):
+        y = (96, 318)[x == 660]
+        s.barrier((x, y), (x, y + 48))
+        s.note(x + 12, y + 29, "update", bold=True)
+    time_axis(s, 120, 382)
+    return s
+
+
+def three_ways_to_split() -> Sheet:
+    """Lesson 17: a network shared by sequences, by layers or by units, and what must be sent."""
+    s = Sheet(
+        "Three ways to share a network",
+        "Ranks can share the sequences, the layers or the units, and each way sends something else. "
+        "Sharing sequences sends gradients once an update; sharing layers sends states from layer to "
+        "layer; sharing units sends parts of h at every step. Colours and numbers tell two ranks apart.",
+        350,
+    )
+    parts = [(part, layer) for part in range(2) for layer in range(2)]
+    ways = (  # name, line, what travels, and tiles: rank, left, top, width, height
+        (
+            "Sequences",
+            "all weights on each rank",
+            "sends dW, once an update",
+            [(part, 130 * part, 200 - 96 * layer, 120, 76) for part, layer in parts],
+        ),
+        (
+            "Layers",
+            "a layer on each rank",
+            "sends h up, every step",
+            [(layer, 0, 200 - 96 * layer, 250, 76) for layer in range(2)],
+        ),
+        (
+            "Units",
+            "a part of each layer",
+            "sends parts of h, every step",
+            [(part, 0, 200 - 96 * layer + 38 * part, 250, 36) for part, layer in parts],
+        ),
+    )
+    for left, (name, line, message, tiles) in zip((20, 316, 612), ways, strict=True):
+        s.heading(left, name, line)
+        for rank, x, y, width, height in tiles:
+            s.tile(left + x, y, width, height, LANES[rank], f"rank {rank}")
+        s.text(left + 125, 310, message, bold=True)
+    for x in (294, 590):
+        s.rule((x, 16), (x, 334))
+    return s
+
+
+def lost_rank() -> Sheet:
+    """Lesson 17: a rank is lost; the others are ended and all start again from the last checkpoint."""
+    s = Sheet(
+        "A rank is lost",
+        "When one rank is lost the other one waits for it in the next sum, until the launcher ends it; "
+        "what is left is the last whole checkpoint. From there the run goes on with the ranks that remain, "
+        "and repeats the updates since. Hatched time is waiting.",
+        320,
+    )
+    s.heading(
+        20, "Back to the last whole checkpoint", "Diamonds: checkpoints. Hatched: waits for the lost rank."
+    )
+    lane(
+        s,
+        110,
+        92,
+        "rank 0",
+        ((0, 120, "work", ""), (120, 120, "work", ""), (240, 60, "work", ""), (300, 110, "waiting", "")),
+        40,
+    )
+    lane(
+        s, 110, 150, "rank 1", ((0, 120, "work", ""), (120, 120, "work", ""), (240, 60, "error", "lost")), 40
+    )
+    lane(
+        s,
+        110,
+        208,
+        "restart",
+        ((430, 60, "weights", "again"), (490, 120, "work", ""), (610, 120, "work", "")),
+        40,
+    )
+    for x in (227, 347):
+        s.element("path", d=f"M{x - 8} 140L{x} 132L{x + 8} 140L{x} 148Z", fill=ROLES["plain"].edge)
+    s.arrow((347, 192), (347, 228), (538, 228), role="state", corner=6)
+    s.barrier((522, 84), (522, 140))
+    s.note(536, 117, "ended by the launcher", "error")
+    s.text(430, 218, "reads", colour=ROLES["state"].words)
+    time_axis(s, 110, 278)
+    return s

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import PLAIN, QUIET, ROLES
+from rnnlab.drawings.roles import HIGHLIGHT, PLAIN, QUIET, ROLES
 
 NAMES = ("0", "1", "2", "T−1")  # three steps and the last one
 COLUMNS = (460, 570, 680, 820)  # their middles
@@ -60,17 +60,24 @@ def _row_of_cells(s: Sheet) -> None:
     s.text(868, 232, "h_{T}", size=PLAIN, colour=BLUE)
 
 
-def arrows_back() -> Sheet:
+def arrows_back(visit: int = 1) -> Sheet:
     """Lesson 02: gradients are added before each cell, so that one backward pass visits each cell once."""
+    step = NAMES[-1 - visit]
     s = Sheet(
         "Back through time in one sweep",
         "One backward pass gives all gradients of a sequence. From the last step to the first, what "
         "comes from the loss of a step and what comes from the later step are added before the cell, so each "
         "cell is visited once. Every step adds its part to one sum, dW.",
         430,
+        f"Visit {visit} is at step {step}: its dy and the gradient from later steps are added first.",
     )
-    s.heading(20, "Back through time in one sweep", "Every cell is visited once: T visits, not T(T+1)/2.")
+    s.heading(
+        20,
+        "Back through time in one sweep",
+        "Every cell is visited once: T visits, not T(T+1)/2. Lit: one visit.",
+    )
     columns = (190, 375, 560, 750)
+    s.tile(columns[-1 - visit] - 53, 211, 106, 62, HIGHLIGHT)
     for x, step in zip(columns, NAMES, strict=True):
         s.box(x - 40, 84, 80, 32, "gradient", f"dy_{{{step}}}")
         s.arrow((x, 116), (x, 143), role="gradient")

@@ -61,6 +61,7 @@ def wavefront(turn: int = LIT) -> Sheet:
         "diagonal run at once. Each cell bears the number of its turn; one diagonal is lit. "
         "Below, both orders as bars of time.",
         470,
+        _cells_of_turn(turn),
     )
     s.heading(20, "What a cell waits for", "Its left neighbour and the one below. The number is its turn.")
     for layer in range(LAYERS):
@@ -76,7 +77,7 @@ def wavefront(turn: int = LIT) -> Sheet:
     return s
 
 
-def describe_turn(turn: int) -> str:
+def _cells_of_turn(turn: int) -> str:
     """Cells that run in this turn, in words."""
     cells = [(layer, turn - layer) for layer in range(LAYERS) if 0 <= turn - layer < STEPS]
     places = ", ".join(f"layer {layer} of step {step}" for layer, step in cells)

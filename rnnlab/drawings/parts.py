@@ -1,0 +1,105 @@
+"""Parts that many drawings share: two panels, rows and matrices of elements, bars over time."""
+
+from collections.abc import Collection, Sequence
+
+from rnnlab.drawings.pen import Point, Sheet
+from rnnlab.drawings.roles import HIGHLIGHT, PLAIN, QUIET, SMALL
+
+LEFT, RIGHT, MIDDLES = 20, 470, (225, 675)  # edges and middles of two panels
+Bar = tuple[float, float, str, str]  # start, length, role and words; pixels
+
+
+def panels(s: Sheet, left: tuple[str, str], right: tuple[str, str], findings: Sequence[str] = ()) -> None:
+    """Headings of two panels, each with its line, the hairline between them, and a finding below each."""
+    s.heading(LEFT, *left)
+    s.heading(RIGHT, *right)
+    s.rule((450, 16), (450, s.height - 16))
+    for x, words in zip(MIDDLES, findings, strict=False):
+        s.text(x, s.height - 22, words, size=PLAIN, bold=True)
+
+
+def row(
+    s: Sheet,
+    x: float,
+    y: float,
+    words: Sequence[str],
+    role: str = "data",
+    *,
+    width: float = 36,
+    height: float = 32,
+    lit: Collection[int] = (),
+    solid: bool = False,
+) -> None:
+    """Elements of a vector next to each other, or threads of a warp; those in `lit` stand out."""
+    for place, word in enumerate(words):
+        element(s, x + place * width, y, width, height, role, word, lit=place in lit, solid=solid)
+
+
+def matrix(
+    s: Sheet,
+    x: float,
+    y: float,
+    shape: tuple[int, int],
+    role: str = "data",
+    *,
+    cell: float | tuple[float, float] = 20,
+    lit: Collection[tuple[int, int]] = (),
+    solid: Collection[tuple[int, int]] = (),
+) -> None:
+    """Elements (row, column) of a matrix; `cell` is a side, or width and height."""
+    width, height = cell if isinstance(cell, tuple) else (cell, cell)
+    for r in range(shape[0]):
+        for c in range(shape[1]):
+            place, look = (x + c * width, y + r * height), {"lit": (r, c) in lit, "solid": (r, c) in solid}
+            element(s, *place, width, height, role, **look)
+
+
+def element(
+    s: Sheet,
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    role: str,
+    words: str = "",
+    *,
+    lit: bool = False,
+    solid: bool = False,
+) -> None:
+    """Element of an array with room around it; lit ones have an edge of ink, too."""
+    if lit:
+        s.tile(x + 1, y + 1, width - 2, height - 2, HIGHLIGHT, words)
+    else:
+        s.box(x + 1, y + 1, width - 2, height - 2, role, words, solid=solid, size=SMALL, radius=1)
+
+
+def lane(s: Sheet, x: float, y: float, name: str, bars: Sequence[Bar], height: float = 32) -> None:
+    """What one thread, stream or rank does over time, bars from x on; the role "waiting" is hatched."""
+    s.note(LEFT, y + height / 2 + 5, name, bold=True)
+    for start, length, role, words in bars:
+        if role == "waiting":
+            s.hatch(x + start, y, length - 3, height)
+        else:
+            s.box(x + start, y, length - 3, height, role, words, size=SMALL, radius=2)
+
+
+def time_axis(s: Sheet, x: float, y: float, end: float = 880) -> None:
+    """Arrow of time under bars."""
+    s.arrow((x, y), (end, y))
+    s.text(end - 8, y + 22, "time", anchor="end", colour=QUIET)
+
+
+def node(
+    s: Sheet, middle: Point, words: str, role: str = "work", width: float = 56, height: float = 34
+) -> None:
+    """Operation of a graph as a pill with its name, around its middle."""
+    x, y = middle
+    s.box(x - width / 2, y - height / 2, width, height, role, words, size=SMALL, radius=height / 2)
+
+
+def array(
+    s: Sheet, middle: Point, words: str, role: str = "data", width: float = 56, height: float = 34, **look
+) -> None:
+    """Array of a graph as a sharp rectangle with its name, around its middle."""
+    x, y = middle
+    s.box(x - width / 2, y - height / 2, width, height, role, words, size=SMALL, radius=2, **look)
