@@ -25,6 +25,7 @@ FONTS = {  # wider than what browsers choose: what has room in it has room every
     for bold, weight in ((False, 400), (True, 700))
 }
 LESSONS = sorted(path.stem for path in ROOT.glob("notebooks/source/*.py"))
+SHOWN = re.compile(r'^drawings\.show\("(\w+)"\)$', re.M)
 
 
 class Area(NamedTuple):
@@ -40,6 +41,11 @@ class Area(NamedTuple):
     def holds(self, other):
         sides = self.left <= other.left and other.right <= self.right
         return sides and self.top <= other.top and other.bottom <= self.bottom
+
+
+def code_cells(stem):
+    text = (ROOT / f"notebooks/source/{stem}.py").read_text(encoding="utf-8")
+    return [cell for cell in text.split("# %%") if not cell.startswith(" [")]
 
 
 def words_of(text):
@@ -170,12 +176,14 @@ def test_edges_and_words_of_a_role_stand_out(name):
 
 
 @pytest.mark.parametrize("stem", LESSONS)
-def test_a_lesson_shows_its_drawing_in_its_first_code_cells(stem):
-    text = (ROOT / f"notebooks/source/{stem}.py").read_text(encoding="utf-8")
-    cells = [cell for cell in text.split("# %%") if not cell.startswith(" [")]
-    shown = [name for cell in cells[:4] for name in re.findall(r'drawings\.show\("(\w+)"\)', cell)]
-    assert len(shown) == 1
-    assert shown[0] in drawings.DRAWINGS
+def test_a_lesson_opens_with_a_drawing(stem):
+    opening = [cell for cell in code_cells(stem) if cell.strip()][:3]
+    assert SHOWN.search("".join(opening))
+
+
+def test_the_lessons_show_every_drawing_once():
+    names = [name for stem in LESSONS for cell in code_cells(stem) for name in SHOWN.findall(cell)]
+    assert sorted(names) == sorted(drawings.DRAWINGS)
 
 
 def test_an_unknown_drawing_is_refused_and_the_place_of_the_names_stated(capsys):

@@ -177,6 +177,9 @@ print(f"From one sequence to two the rate {change} here: {rate[1]:.0f} to {rate[
 # A product needs arithmetic, and its numbers must be read from memory. So there are two limits: the **peak** in GFLOP/s, and the **bandwidth**, the number of GB (10⁹ bytes) that memory delivers in a second. Both are measured here. The peak is what your BLAS reaches with a large product, not what the processor could reach at best.
 
 # %%
+drawings.show("two_roofs")
+
+# %%
 from rnnlab.lab import roofline
 
 roof = roofline.measure()

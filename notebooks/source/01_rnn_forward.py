@@ -74,6 +74,8 @@ for name, array in network.parameters.items():
 # %%
 import numpy as np
 
+drawings.show("step_by_units")
+
 weight_ih, weight_hh, bias_ih, bias_hh = network.layer(0)
 x, h = np.array([0.5], np.float32), np.array([0.1, -0.2, 0.3], np.float32)
 sum_0 = weight_ih[0] @ x + bias_ih[0] + weight_hh[0] @ h + bias_hh[0]
@@ -132,6 +134,8 @@ rnnlab.progress("rnn_forward")
 # %%
 from rnnlab.training.model import Model
 
+drawings.show("shift_register")
+
 by_hand = Network.create("rnn_relu", input_size=1, hidden_size=2).with_parameters({
     "weight_ih_l0": np.array([[1], [0]], np.float32),  # the pixel goes to unit 0
     "weight_hh_l0": np.array([[0, 0], [1, 0]], np.float32),  # unit 1 reads unit 0
@@ -169,6 +173,8 @@ explore_filter()
 # **Predict.** 64 rows can be computed one after another, or as one minibatch. How many times faster is the minibatch? Lesson 00 gave you one reason. Write your number down.
 
 # %%
+drawings.show("minibatch_in_memory")
+
 guess = 10  # times faster: put your own number here
 
 # %%

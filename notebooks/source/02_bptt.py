@@ -57,6 +57,9 @@ def problem(T, B=4, seed=0):
 
 
 # %%
+drawings.show("cell_backward")
+
+
 def tanh_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     """(dx [B,I], dh_before [B,H], dweight_ih [H,I], dweight_hh [H,H], dbias [H]) from dh [B,H]."""
     da = dh * (1 - h_after**2)
@@ -201,6 +204,8 @@ for T, measured in zip(lengths, seconds["quadratic"], strict=True):
 # Two things to know when you use it. In float32 the difference of two losses has few correct digits, so test in float64. And at a **kink**, such as ReLU at 0, the two losses lie on different lines, and the difference is not the slope: a few wrong entries near a kink need not be a mistake.
 
 # %%
+drawings.show("central_difference")
+
 x, state, dy = problem(T=12)
 
 
@@ -266,6 +271,8 @@ show(figure_powers(steps, curves, **axes), powers_in_words("Remainder over ε", 
 
 # %%
 from rnnlab.views.truncation import figure_reach, reach_in_words
+
+drawings.show("two_truncations")
 
 show(figure_reach(T=8, k=3), reach_in_words(T=8, k=3))
 

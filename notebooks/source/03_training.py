@@ -209,6 +209,8 @@ explore_cliff()
 # Now a network with 24 ReLU units, whose states have no upper limit, on the **adding problem**: two of 30 numbers are marked, and the answer after the last step must be their sum. The recurrent weights start as an **orthogonal** matrix, which keeps the length of every vector (`init="orthogonal"`). There are four starts, each with and without clipping. **Predict** how many of the eight runs come below half of the baseline.
 
 # %%
+drawings.show("clipped_step")
+
 task, findings, solved = adding.task(steps=30), [], {}
 figure, axes = canvas(1, 2, sharey=True)
 for axis, clip in zip(axes, (None, 1.0), strict=True):
@@ -245,6 +247,9 @@ print(f"In this run clipping {effect}: {solved[None]} of 4 solved without it, {s
 
 
 # %%
+drawings.show("adam_memories")
+
+
 def outcome(rule):
     """Held-out loss over baseline after 300 updates; NaN if training failed with numbers that are not finite."""
     model = Model.create("rnn_tanh", 1, 16, 1, seed=0)
@@ -376,6 +381,8 @@ fit(model, task, Adam(0.01), 200, checkpoint={path!r}, every=50, watch=die, prog
 print("exit status", run_apart(program), "· checkpoint of", Path(path).stat().st_size, "bytes")
 
 # %%
+drawings.show("checkpoint_file")
+
 updates = []
 start, task = Model.create("rnn_tanh", 1, 8, 1), image_filters.task()
 note = lambda update, model: updates.append(update)

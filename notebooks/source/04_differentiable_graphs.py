@@ -67,6 +67,8 @@ from rnnlab import reference
 from rnnlab.compare import relative_error
 from rnnlab.graphs.mirror import gradients, mirror
 
+drawings.show("six_rules")
+
 my_guess = 1e-3
 
 g = Sketch(a=(3, 2), b=(2, 4))
@@ -132,6 +134,9 @@ for name, gradient in network_gradients(network, on_wires).items():
 # - **n**, the candidate, is what the new state would be without the update gate.
 # - **z**, the update gate, decides for each unit how much of the old state stays. Where z = 1, the unit keeps its value, and its gradient goes back unchanged.
 
+# %%
+drawings.show("gru_gates")
+
 # %% [markdown]
 # The **LSTM** has three gates and a second state, the **cell** c:
 #
@@ -148,6 +153,8 @@ for name, gradient in network_gradients(network, on_wires).items():
 
 # %%
 from rnnlab.graphs.cells import gru_before
+
+drawings.show("lstm_gates")
 
 rnnlab.show_source(gru_before)
 gru = step_graph("gru_before", 4, 3, 5)
@@ -264,6 +271,8 @@ for name, U_n in {"diagonal": diagonal, "nearly diagonal": nearly}.items():
 # The value on each dashed orange wire is either **saved** in the forward pass or **recomputed** in the backward pass. Inputs, weights and states are in memory anyway; for the others you can choose. Below is a step of variant 3. **Look for** the one dashed orange wire that the GRU of section 4 does not have.
 
 # %%
+drawings.show("save_or_recompute")
+
 after = step_graph("gru_after", 4, 3, 5)
 for name, graph in {"reset before": gru, "reset after": after}.items():
     inner = [wire for wire in mirror(graph).needed(graph) if wire not in graph.inputs]

@@ -94,6 +94,9 @@ explore_gemm(rates, peak)
 # Their post gives the price of an incomplete piece in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
 
 # %%
+drawings.show("pieces_of_a_product")
+
+# %%
 from rnnlab.lab import svail_gemm
 
 my_guess = {"cuBLAS": 1.02, "Nervana": 1.02}
@@ -111,6 +114,9 @@ for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
 # A size that does not suit can be made to suit: add rows or columns of zeros, a **padding**. A sum does not notice zeros. 125 sequences become 128, 1 000 units become 1 024, the letters of an alphabet of 90 become 96.
 #
 # **Predict:** does your machine have a sawtooth, too? And is 1 024 a good size on it?
+
+# %%
+drawings.show("padding_with_zeros")
 
 # %%
 from rnnlab.lab.turns import disturbance, take_turns
@@ -172,6 +178,9 @@ print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4), di
 # The inputs of all steps are known before the first one. Their products are one product with T·B rows, and T·B is a good minibatch even where B is not. The same holds for the weight gradient after the last step. Only the recurrent product has to take B rows at a time.
 #
 # **Predict:** B = 4, T = 64. How much faster is one product of 256 rows than 64 of 4?
+
+# %%
+drawings.show("inputs_over_time")
 
 # %%
 my_guess = 64

@@ -108,6 +108,9 @@ rnnlab.progress("numba_cpu")
 # **Guess** which of these two loops becomes vectors. The evidence is the machine code, and the clock.
 
 # %%
+drawings.show("vector_lanes")
+
+
 @njit(error_model="numpy")
 def with_tanh(a, y):
     for j in range(a.size):
@@ -372,6 +375,9 @@ for state, seconds in first.items():
 # The function below runs all six orders with the same instructions: only the strides differ. **Predict:** which loop should be the innermost, i, j or k? Which must not be?
 
 # %%
+drawings.show("cache_lines")
+
+
 @njit
 def nest(turns, n, stride_a, stride_b, stride_c, a, b, c):
     """c += a b, n by n; strides say how far each loop, outermost first, moves in each matrix."""
@@ -439,6 +445,9 @@ explore_loop_order()
 # <!-- exercise: blocked_matmul -->
 #
 # In [work/06_numba_cpu.ipynb](../work/06_numba_cpu.ipynb).
+
+# %%
+drawings.show("product_in_tiles")
 
 # %% [markdown]
 # ## 8 · How wide should a tile be?

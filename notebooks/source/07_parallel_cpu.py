@@ -28,6 +28,9 @@ drawings.show("threads_and_barriers")
 # **Predict:** how many times as fast as one thread is each of the two on your machine, for 100 steps, 32 sequences and 256 units?
 
 # %%
+drawings.show("three_cuts")
+
+# %%
 import numpy as np
 from threadpoolctl import threadpool_limits
 
@@ -138,6 +141,9 @@ rnnlab.progress("parallel_cpu")
 # So each thread gets an array of its own, and one thread adds them up at the end, always in the same order. **Predict:** are two runs of `numba_parallel` then equal to the last bit? And one thread against two?
 
 # %%
+drawings.show("sums_of_threads")
+
+# %%
 def gradient(threads):
     with threadpool_limits(threads):
         _, _, saved = numba_parallel.forward(network, x)
@@ -165,6 +171,9 @@ rnnlab.progress("parallel_cpu")
 # BLAS has threads of its own, and each of our threads calls BLAS. Then there are more threads than cores. Idle threads of BLAS do not sleep at once: they *spin*, which means that they look for work in a loop and keep their core busy.
 #
 # **Predict:** what does it cost to leave BLAS its threads while ours run?
+
+# %%
+drawings.show("two_thread_pools")
 
 # %%
 from contextlib import nullcontext

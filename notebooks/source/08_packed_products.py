@@ -124,6 +124,9 @@ rnnlab.progress("packed_products")
 # **Count** before you look: which tile has the fewest loads for each FMA and fits into 16 registers? And into 32? Move the sliders; every tile needs a register for each sum and each vector of the panel, and one more.
 
 # %%
+drawings.show("register_tile")
+
+# %%
 from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
 from rnnlab.views.tile_view import explore_tile
 
@@ -260,6 +263,7 @@ for way, timing in times.items():
     print(f"{way}: {4e-6 * reads[way] * K * N:5.1f} MB of weights; you guessed {my_guess[way]}; "
           f"{2e-9 * B * K * N / timing.median:6.1f} GFLOP/s")
 print(disturbance(times))
+drawings.show("panels_in_caches")
 
 # %% [markdown]
 # If the second rate is lower, the loads are the reason; if both are alike, your second or third cache delivers fast enough. But a panel of many terms does not fit into the nearest cache either, and then the order of the terms matters, too.

@@ -134,6 +134,9 @@ explore_stride()
 # **Predict:** a matrix of 64 by 64, blocks of 8 by 8 threads. A warp is then 8 columns by 4 rows. How many sectors does a warp's read move, and how many its write?
 
 # %%
+drawings.show("two_dimensional_map")
+
+# %%
 @cuda.jit
 def naive_transpose(x, y):
     """y [columns,rows] becomes the transpose of x [rows,columns]."""
@@ -153,6 +156,7 @@ if naive.counts:
     requests = naive.counts.global_load_requests
     print(f"a read moves {naive.counts.global_load_sectors / requests:g} sectors, 4 rows of 32 bytes")
     print(f"a write moves {naive.counts.global_store_sectors / requests:g} sectors, 8 rows of 16 bytes")
+drawings.show("transpose_sides")
 
 # %% [markdown]
 # Reading, a warp covers 4 rows of exactly one sector. Writing, it covers 8 rows of y, 4 elements of each: 8 sectors, each half used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
@@ -194,6 +198,9 @@ race
 # Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read what nobody had written yet. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
 #
 # A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds the same race:
+
+# %%
+drawings.show("race")
 
 # %%
 if cuda.is_simulated:

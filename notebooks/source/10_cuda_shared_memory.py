@@ -76,6 +76,9 @@ if naive.counts:
 # 3. every thread adds 8 products from the tiles;
 # 4. all wait: no thread fills the tiles again while another one still reads.
 
+# %%
+drawings.show("tiled_product")
+
 # %% [markdown]
 # **Predict:** with tiles of 8 by 8, how often is each number loaded from global memory? What would tiles of 16 by 16 give?
 #
@@ -152,6 +155,9 @@ if cuda.is_simulated:
 # **Predict:** what happens if the barrier stands inside the `if`, where only the threads with something to add come by?
 
 # %%
+drawings.show("sum_by_halving")
+
+# %%
 @cuda.jit
 def sum_with_a_lonely_barrier(x, out):
     part = cuda.shared.array(32, np.float32)
@@ -187,6 +193,9 @@ rnnlab.progress("cuda_shared_memory")
 # ## 4 · From register to register
 #
 # The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. It also synchronises the lanes in its mask, hence `_sync`; without a shuffle, `cuda.syncwarp()` does that. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
+
+# %%
+drawings.show("shuffle_down")
 
 # %%
 @cuda.jit
@@ -244,6 +253,9 @@ explore_banks()
 # ### Exercise: a transpose without conflicts
 #
 # <!-- exercise: transpose_without_conflicts -->
+
+# %%
+drawings.show("banks_and_padding")
 
 # %%
 rnnlab.progress("cuda_shared_memory")

@@ -114,6 +114,7 @@ for name, (kernel, arguments) in launches.items():
         print(f"{name:5} {observation.counts.global_loads:4} loads, {observation.counts.global_stores:3} stores")
 print(f"a and u together: {a.size + u.size} stores and as many loads")
 print("right:", np.allclose(h_next, np.tanh(x @ W.T + b + h @ U.T), atol=1e-5))
+drawings.show("numbers_between_kernels")
 
 # %% [markdown]
 # `a` and `u` exist only to carry numbers from one kernel to the next: 64 stores and 64 loads. A single kernel would keep those numbers in registers; lesson 12 writes it.
@@ -162,6 +163,7 @@ for H in (64, 128, 256, 512, 1024, 2048):
     work = Work.of(product, H200, itemsize=4)
     at_peak = product.flops / H200.peak / 1e6
     print(f"{H:5} {product.flops / 1e6:7.1f} {at_peak:7.2f} µs {work.solo_us:7.1f} µs {work.blocks:6}")
+drawings.show("empty_chip")
 
 # %% [markdown]
 # At its peak the chip would finish the product of 512 units in less than a quarter of a launch. The model predicts more than fifty times that, because libraries cut a product into **tiles**, here of 64 by 64 numbers, a block each. 64 sequences by 512 units are 8 tiles; 124 multiprocessors get none. A library has a remedy that this model leaves out: **split-K** gives several blocks a part of the inner sum of one tile, and adds the parts afterwards.

@@ -26,6 +26,9 @@ drawings.show("fused_cell")
 # **Predict:** on an H200, 512 units and 64 sequences, how many times as long does the stacked product take as one gate's?
 
 # %%
+drawings.show("grouped_gates")
+
+# %%
 from rnnlab.devices import DEVICES
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
@@ -77,6 +80,9 @@ from rnnlab.views.schedule_view import Settings, draw_schedule, explore_schedule
 
 start = dict(layers=1, hidden_size=512, minibatch=64, steps=10, device="M40", group_gates=True)
 draw_schedule(Settings(**start, streams=2), launches_shown=40)
+
+# %%
+drawings.show("two_streams")
 
 # %% [markdown]
 # Predicted, for an M40: the picture has a row for each stream. The input products run ahead of the recurrence as long as the host issues them in time, and use multiprocessors that the recurrence leaves empty.
@@ -136,6 +142,7 @@ naive_gru = forward_plan("gru_after", Sizes(T=1, B=B, I=H, H=H, L=1))
 others = [operation for operation in naive_gru.operations if operation.kind == "pointwise"]
 moved = sum(operation.bytes() for operation in others) / 4 / h.size
 print(f"naive: {len(others)} kernels move {moved:.0f} numbers a unit, {moved / 8:.1f} times 7 + 1")
+drawings.show("one_thread_one_unit")
 
 # %% [markdown]
 # Seven loads and one store, and one launch. For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The naive kernels move several times as much, and each of their launches costs more than its work.

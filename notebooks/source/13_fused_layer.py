@@ -56,6 +56,9 @@ for make_plan in (forward_plan, backward_plan):
 # **Predict:** after how many steps is the transposition cheaper than not transposing, for 512 units?
 
 # %%
+drawings.show("transposed_once")
+
+# %%
 from rnnlab.devices import DEVICES
 from rnnlab.schedule.passes import transpose_once
 from rnnlab.schedule.timeline import Work
@@ -111,6 +114,9 @@ print(f"all at once {times[1] / times[100]:.1f} times as fast; you guessed {my_g
 # **Predict:** how many megabytes are that for 4 layers, 100 steps, 64 sequences, 512 units?
 
 # %%
+drawings.show("inputs_of_k_steps")
+
+# %%
 gates_of_all_steps = 100 * 64 * 4 * 512 * 4
 print(f"{gates_of_all_steps / 1e6:.0f} MB a layer with k = T, {2 * gates_of_all_steps / 100 / 1e6:.1f} MB with k = 2")
 saved = 100 * 64 * (4 + 1 + 1) * 512 * 4
@@ -131,6 +137,9 @@ rnnlab.progress("fused_layer")
 # ## 4 · May it be moved?
 #
 # Moving a product needs a reason, and a proof that no array is read too early or overwritten too early: a **hazard** is a pair of operations whose order matters. Let us move an operation that must not be moved: the product of step 1, to a place before the state it reads has been written.
+
+# %%
+drawings.show("hazard")
 
 # %%
 from rnnlab.schedule.order import reorder
@@ -164,6 +173,9 @@ print("layer 1 begins at operation", layer_1, "and layer 0 ends at", last_0)
 # dU is the sum over all steps of dₜᵀ·hₜ₋₁. Step by step that is T products, and each adds to an array that it has to read and write. As one product over all steps, the product itself computes the sum.
 #
 # **Predict:** which share of a backward pass's bytes is spent on the gradients of the weights if they are computed in the loop? 512 units, 64 sequences.
+
+# %%
+drawings.show("gradient_after_loop")
 
 # %%
 from rnnlab.schedule.passes import weight_gradient_after_loop

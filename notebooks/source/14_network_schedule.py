@@ -85,6 +85,9 @@ draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2), launc
 # The course derives events from the arrays that operations read and write. **Predict:** of all pairs that depend on each other in different streams, how many need an event of their own?
 
 # %%
+drawings.show("events_between_streams")
+
+# %%
 from rnnlab.ladder import layer_wavefront
 from rnnlab.schedule import stages
 from rnnlab.schedule.hazards import dependencies
@@ -159,12 +162,18 @@ for name, (layers, streams) in networks.items():
 # <!-- exercise: choose_input_batch -->
 
 # %%
+drawings.show("layers_and_k")
+
+# %%
 rnnlab.progress("network_schedule")
 
 # %% [markdown]
 # ## 5 · One launch for all
 #
 # The remaining cost is the host: it still issues every kernel, about two and a half a cell. A **CUDA graph** records the launches of all streams once, with their events, and starts them as one. **Predict:** what does it gain for 512 units, and for 128? This section uses 16 sequences, so that kernels are short and launches matter; the sections before had 32 or 64.
+
+# %%
+drawings.show("graph_of_launches")
 
 # %%
 for H in (128, 256, 512):

@@ -104,6 +104,7 @@ tiles = Tiles(gates=1, hidden=100, units=2, warps=4)
 mine = [column for column in range(100) if tiles.owner(0, column)[1] == 3]
 print(f"lane 3 of the first warp stores columns {mine} of unit 0")
 print(f"{tiles.blocks} blocks of {tiles.threads} threads, {tiles.weights} weights each")
+drawings.show("weights_of_threads")
 
 # %% [markdown]
 # Neighbouring lanes have neighbouring columns: when all lanes read h, they read 32 neighbouring numbers, a coalesced access (lesson 09).
@@ -165,6 +166,9 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRO
 #
 # With one flag for each block, in place of one counter, no block waits for its turn to add. Flags count steps and are compared with `<`, not with `!=`: a fast block may already have set the flag of the next step before a slow one has read it.
 
+# %%
+drawings.show("barrier_of_flags")
+
 # %% [markdown]
 # **Break it:** what if there are more blocks than the chip can run at once? The running blocks wait for blocks that cannot start. Blocks that all run at the same time are called **co-resident**.
 
@@ -186,6 +190,9 @@ if cuda.is_simulated:
                 print(f"{blocks} blocks of 1024 threads: all flags were seen")
             except RuntimeError as fault:
                 print(f"{blocks} blocks:", str(fault).splitlines()[1][:180])
+
+# %%
+drawings.show("not_resident")
 
 # %% [markdown]
 # A T4 runs 40 such blocks at once. A persistent kernel therefore launches no more blocks than fit; an *occupancy query* (`cudaOccupancyMaxActiveBlocksPerMultiprocessor`) returns how many fit on one multiprocessor. A **cooperative launch** guarantees co-residency or fails, and allows CUDA's own grid-wide barrier, `cuda.cg.this_grid().sync()`; another process on the same GPU can still take room away from an ordinary launch. In addition, the course's kernels wait for a flag for a limited time only and then end with an error code: a mistake must not hang the device. (The Baidu group did the same before cooperative launches existed: their barrier had a time-out, and the CPU started the kernel again.)

@@ -98,6 +98,7 @@ for row in (0, 1, 7, 8, 15):
     print(f"  row {row:3}", *(f"{4 * (row % 8) + sequence // 2:3}{'abcd'[2 * (row // 8) + sequence % 2]}"
                               for sequence in range(8)))
 print("you guessed lane", my_guess)
+drawings.show("fragment_of_a_lane")
 
 # %% [markdown]
 # The lane that has a unit's sum is not the lane that needs its h in the next step. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
@@ -169,6 +170,7 @@ for blocks in () if compilers.missing() else (1, 2):
     result = compile_report(source, arch="sm_90", options=shape.options)["persistent_forward", "sm_90"]
     print(f"{blocks} on a multiprocessor: {result.registers} registers, {result.spill_stores} bytes spilled, "
           f"{result.spill_loads} read back; you guessed {my_guess}")
+drawings.show("registers_of_a_thread")
 
 # %% [markdown]
 # If the compilers are installed, the second line shows spilled bytes: 128 words of weights alone would fill the 128 registers of a thread. A GPU would show the time that this costs. Without a GPU the course's rule is: no spill; a test checks every line of the table. On a GPU, `ncu` (Nsight Compute) shows registers, spills and achieved occupancy of a kernel, and `compute-sanitizer` checks its memory accesses.
@@ -188,6 +190,8 @@ rnnlab.progress("persistent_cuda")
 # A reader uses nothing but the value of the word that it has read, so no fence is needed. **Look for** the line that prevents a computed NaN from being taken for the special one, and for the line that ends a wait that would never end.
 
 # %%
+drawings.show("flag_or_value")
+
 exchange = (HEADERS / "exchange.cuh").read_text(encoding="utf-8")
 print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
 print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])

@@ -45,6 +45,8 @@ from rnnlab.scaling.costs import Link
 from rnnlab.scaling.simulated_replay import replay
 from rnnlab.scaling.simulated_transfers import schedule
 
+drawings.show("ring_steps")
+
 my_guess = {"one reducer": 100, "ring": 100}
 link = Link.from_bandwidth(microseconds=14, gigabytes=6)
 for name, guess in my_guess.items():
@@ -197,6 +199,7 @@ for stage, guess in my_guess.items():
     ready, end = passes[stage]
     print(f"{stage:16} backward {1e3 * end:5.2f} ms; complete from the top:",
           ", ".join(f"{time / end:.0%}" for time in reversed(ready)), f"(you guessed {guess:.0%})")
+drawings.show("messages_behind_work")
 
 # %% [markdown]
 # Predicted by the timeline model. Layer by layer, the gradients become complete evenly, and most messages can hide behind the layers below. On the wavefront all layers finish within a few diagonals: there is little backward pass left to hide behind.
@@ -361,6 +364,7 @@ try:
     train_on_ranks(Settings(ranks=2, **long_job), **how, **quiet)
 except (RankFailure, RankLost) as error:
     print(error)
+drawings.show("lost_rank")
 
 # %% [markdown]
 # Without a launcher that watches, the survivor would wait for ever. Here it is ended within seconds, and the last whole checkpoint is what is left: it was written under another name first and then renamed, so that a rank that dies while writing destroys nothing.

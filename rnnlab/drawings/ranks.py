@@ -1,8 +1,8 @@
-"""Drawings of many ranks: a ring and its steps, messages behind work, ways to split, a lost rank."""
+"""Drawings of many ranks: a ring and its steps, messages behind work, a lost rank."""
 
 from rnnlab.drawings.parts import lane, time_axis
 from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, LANES, QUIET, ROLES
+from rnnlab.drawings.roles import HIGHLIGHT, QUIET, ROLES
 
 RANKS = 4
 STEPS = 2 * (RANKS - 1)  # of the ring
@@ -158,46 +158,6 @@ def messages_behind_work() -> Sheet:
         s.barrier((x, y), (x, y + 48))
         s.note(x + 12, y + 29, "update", bold=True)
     time_axis(s, 120, 382)
-    return s
-
-
-def three_ways_to_split() -> Sheet:
-    """Lesson 17: a network shared by sequences, by layers or by units, and what must be sent."""
-    s = Sheet(
-        "Three ways to share a network",
-        "Ranks can share the sequences, the layers or the units, and each way sends something else. "
-        "Sharing sequences sends gradients once an update; sharing layers sends states from layer to "
-        "layer; sharing units sends parts of h at every step. Colours and numbers tell two ranks apart.",
-        350,
-    )
-    parts = [(part, layer) for part in range(2) for layer in range(2)]
-    ways = (  # name, line, what travels, and tiles: rank, left, top, width, height
-        (
-            "Sequences",
-            "all weights on each rank",
-            "sends dW, once an update",
-            [(part, 130 * part, 200 - 96 * layer, 120, 76) for part, layer in parts],
-        ),
-        (
-            "Layers",
-            "a layer on each rank",
-            "sends h up, every step",
-            [(layer, 0, 200 - 96 * layer, 250, 76) for layer in range(2)],
-        ),
-        (
-            "Units",
-            "a part of each layer",
-            "sends parts of h, every step",
-            [(part, 0, 200 - 96 * layer + 38 * part, 250, 36) for part, layer in parts],
-        ),
-    )
-    for left, (name, line, message, tiles) in zip((20, 316, 612), ways, strict=True):
-        s.heading(left, name, line)
-        for rank, x, y, width, height in tiles:
-            s.tile(left + x, y, width, height, LANES[rank], f"rank {rank}")
-        s.text(left + 125, 310, message, bold=True)
-    for x in (294, 590):
-        s.rule((x, 16), (x, 334))
     return s
 
 

@@ -168,31 +168,14 @@ def transpose_sides() -> Sheet:
         ("1 sector for 8 lanes", "8 sectors for 8 lanes"),
     )
     for left, down in ((60, False), (510, True)):
-        for r in range(8):
-            for c in range(8):
-                lit = c == 2 if down else r == 2
-                element(
-                    s,
-                    left + 40 * c,
-                    90 + 29 * r,
-                    40,
-                    29,
-                    "data",
-                    str(r if down else c) if lit else "",
-                    lit=lit,
-                )
-            if down or r == 2:
-                s.element(
-                    "rect",
-                    x=left - 2,
-                    y=89 + 29 * r,
-                    width=324,
-                    height=31,
-                    rx=3,
-                    fill="none",
-                    stroke=RED,
-                    stroke_width=3,
-                )
+        lit = [(n, 2) if down else (2, n) for n in range(8)]
+        matrix(s, left, 90, (8, 8), cell=(40, 29), lit=lit)
+        for n, (r, c) in enumerate(lit):
+            s.text(left + 20 + 40 * c, 110 + 29 * r, str(n))
+        for r in range(8) if down else (2,):
+            top, right, bottom = 90 + 29 * r, left + 321, 119 + 29 * r
+            corners = ((left - 1, top), (right, top), (right, bottom), (left - 1, bottom), (left - 1, top))
+            s.line(*corners, colour=RED, width=3)
     s.note(390, 168, "sector", "error")
     return s
 
