@@ -35,7 +35,7 @@ struct Meeting {  // a barrier: all of `needed` come before one goes on
 struct Warp { Meeting meeting; Word a[32][4], b[32][2]; float value[32]; };
 struct Block { Meeting meeting, named[16]; std::vector<Warp> warps; std::vector<uint4> shared; int any[2] = {0, 0}; };
 struct Thread { ucontext_t context; unsigned block, index; bool done = false; std::vector<char> stack; };
-struct Push { char *to; Word value; char *barrier; };  // one word of a packet
+struct Push { char *to; const Word *from; Word value; char *barrier; };  // one word of a packet; value if not from memory
 struct Publication { Word *to; Word value; Warp *by; };
 struct Phases { int16_t missing, number; int32_t bytes; };  // of one barrier in shared memory
 
@@ -47,7 +47,7 @@ static std::vector<Push> under_way;
 static std::vector<Publication> published;
 static unsigned long long rounds;
 static std::mt19937 lots;
-static unsigned cluster_size;
+static unsigned cluster_size, late;  // late: a block to which nothing is delivered for a while
 static Index gridDim, blockDim;
 #define threadIdx (Index{current->index})
 #define blockIdx (Index{current->block})
@@ -129,11 +129,15 @@ static uint4 *dynamic_shared() { return block().shared.data(); }
 static Word from_lane(Word value, int distance) { return __float_as_uint(from_lane(as_float(value), distance)); }
 static int of_warp(int value) { return value; }
 static bool any_lane(bool value) {
-  bool any = value;
-  for (int distance = 1; distance < 32; distance *= 2) any |= from_lane((Word)any, distance);
+  Warp &warp = warp_of();
+  warp.value[current->index % 32] = value;
+  __syncwarp();
+  const bool any = std::any_of(warp.value, warp.value + 32, [](float each) { return each != 0; });
+  __syncwarp();
   return any;
 }
 static unsigned long long nanoseconds() { return 1000 * rounds; }
+static void prefetch(const void *) {}
 static uint4 load_l2(const uint4 *from) { return *from; }
 static uint4 load_relaxed(const uint4 *from) { others(); return *from; }
 static void store_relaxed(Word *to, Word value) { published.push_back({to, value, &warp_of()}); }
@@ -156,6 +160,9 @@ static void store_release(int *to, int value) { others(); *to = value; }
 #ifdef CLUSTER
 typedef unsigned long long Barrier;
 typedef char *Remote;
+static Word shared_address(const void *pointer) { return (char *)pointer - (char *)dynamic_shared(); }
+static Word in_register(Word value) { return value; }
+static uint4 load_shared(Word from) { return *(const uint4 *)((char *)dynamic_shared() + from); }
 static int rank_in_cluster() { return current->block % cluster_size; }
 static Remote in_block(const void *mine, int rank) {
   Block &there = blocks[current->block / cluster_size * cluster_size + rank];
@@ -165,13 +172,13 @@ static void settle(Phases *at) {
   if (at->missing == 0 && at->bytes == 0) at->number++, at->missing = 1;
 }
 static void push(Remote to, uint2 v, Remote barrier) {
-  under_way.push_back({to, v.x, barrier}), under_way.push_back({to + 4, v.y, barrier});
+  under_way.push_back({to, nullptr, v.x, barrier}), under_way.push_back({to + 4, nullptr, v.y, barrier});
 }
 static void push(Remote to, uint4 v, Remote barrier) {
   push(to, uint2{v.x, v.y}, barrier), push(to + 8, uint2{v.z, v.w}, barrier);
 }
-static void push_bulk(Remote to, const void *from, int bytes, Remote barrier) {
-  for (int i = 0; i < bytes / 4; i++) under_way.push_back({to + 4 * i, ((Word *)from)[i], barrier});
+static void push_bulk(Remote to, const void *from, int bytes, Remote barrier) {  // reads late, as the copy engine does
+  for (int i = 0; i < bytes / 4; i++) under_way.push_back({to + 4 * i, (const Word *)from + i, 0, barrier});
 }
 static void fence_for_bulk() {}
 static void synchronize_threads(int barrier, int threads) {
@@ -191,12 +198,18 @@ static bool has_ended(Barrier *at, int parity) {
 }
 static void synchronize_cluster() { meet_at(clusters[current->block / cluster_size]); }
 static void deliver() {
+  std::vector<Push> later;
   for (size_t some = lots() % (under_way.size() + 1); some > 0; some--) {
     const Push each = drawn(under_way);
-    memcpy(each.to, &each.value, 4);
+    if (late < blocks.size() && each.to >= (char *)blocks[late].shared.data() && each.to < (char *)&blocks[late].shared.back()) {
+      later.push_back(each);
+      continue;
+    }
+    memcpy(each.to, each.from ? each.from : &each.value, 4);
     ((Phases *)each.barrier)->bytes -= 4;
     settle((Phases *)each.barrier);
   }
+  under_way.insert(under_way.end(), later.begin(), later.end());
 }
 #else
 static void deliver() {}
@@ -232,6 +245,7 @@ static int run(unsigned grid, unsigned threads, unsigned cluster, size_t shared,
   unsigned lazy = 0, size = 1;  // threads that do nothing for a while: a block, or a warp
   for (rounds = 0; !alive.empty() && rounds < 50000; rounds++) {
     if (rounds % 50 == 0) size = rounds % 200 ? 32 : threads, lazy = lots() % (all.size() / size);
+    if (rounds % 200 == 0) late = lots() % (2 * grid);
     std::shuffle(alive.begin(), alive.end(), lots);
     for (Thread *each : alive) {
       if ((each->block * threads + each->index) / size == lazy) continue;

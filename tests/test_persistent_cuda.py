@@ -75,10 +75,13 @@ CLUSTERS = [
     ("gru", "bfloat16", 1, (1, 1, 32)),
     ("rnn_tanh", "bfloat16", 2, (5, 8, 64)),
     ("rnn_relu", "float16", 4, (3, 8, 128)),
+    ("lstm", "bfloat16", 4, (5, 8, 128)),  # four groups of source blocks
+    ("lstm", "float16", 4, (5, 8, 128), True),  # the same by bulk copies
     ("lstm", "bfloat16", 8, (3, 8, 160)),  # five warps, which do not pair up
 ]
 SHAPES = [(GridShape(cell, sizes[2], precision, *more), sizes) for cell, precision, more, sizes in GRIDS] + [
-    (ClusterShape(cell, sizes[2], precision, cluster), sizes) for cell, precision, cluster, sizes in CLUSTERS
+    (ClusterShape(cell, sizes[2], precision, cluster, *bulk), sizes)
+    for cell, precision, cluster, sizes, *bulk in CLUSTERS
 ]
 
 GRID, CLUSTER = (
@@ -101,8 +104,10 @@ WRONG = {  # kernel, what stands there, what stands there instead
     ),
     "one buffer of sums in place of two": ("grid", "chunk % 2 * CHUNK * ROWS * THREADS", "0"),
     "one buffer of sums of gradients": ("grid", "chunk % 2 * 4 * CHUNK * ROWS * THREADS", "0"),
-    "no block of a cluster waits for h": ("cluster", "lost = lost || !wait(barriers + t % 2, t, failed)", ""),
-    "no block waits for dh": ("cluster", "lost = lost || !wait(barriers + step % 2, step, failed)", ""),
+    "no block of a cluster waits for h": ("cluster", "wait(here + group, t, failed, lost)", ""),
+    "a block waits for its own group only": ("cluster", "wait(here + group,", "wait(here + own_group,"),
+    "weights lie in the order of groups": ("cluster", "(g ^ own_group) * 2 * GROUP", "g * 2 * GROUP"),
+    "no block waits for dh": ("cluster", "wait(barriers + step % 2, step, failed, lost)", ""),
     "one row of gates' gradients in place of two": (
         "cluster",
         "rows + step % 2 * SEQUENCES * BACK_ROW",
@@ -114,11 +119,13 @@ WRONG = {  # kernel, what stands there, what stands there instead
         "synchronize_team();\n    con",
         "__syncwarp();\n    con",
     ),
-    "fewer bytes are announced than come": ("cluster", "SEQUENCES * HIDDEN * sizeof(Number)", "8"),
+    "fewer bytes are announced than come": ("cluster", "SEQUENCES * HIDDEN * sizeof(Number) / GROUPS", "8"),
+    "one outbox in place of two": ("bulk", "outbox + t % 2 * SEQUENCES * TEAM_UNITS", "outbox"),
+    "a thread starts the copy before all have written": ("bulk", "synchronize_team();\n    con", "con"),
     "gates' gradients are read before they are there": (
         "cluster",
-        "__syncthreads();\n    if (step + 1 == T) break;",
-        "if (step + 1 == T) break;",
+        "__syncthreads();\n    float sums",
+        "float sums",
     ),
 }
 QUICK = "no block waits for h", "no block of a cluster waits for h", "fewer bytes are announced than come"
@@ -157,6 +164,7 @@ def test_layers_hand_on_their_states_and_gradients(shape, tmp_path):
 def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
     kind, old, new = WRONG[name]
     shape, sizes = GRID if kind == "grid" else CLUSTER
+    shape = replace(shape, bulk=True) if kind == "bulk" else shape
     inputs = problem(shape.cell, shape.precision, (6, *sizes[1:]))
     assert old in shape.source
     want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
@@ -179,7 +187,7 @@ def test_an_order_that_is_not_kept_is_seen(name, tmp_path):
 def test_a_block_that_never_comes_is_told_and_nobody_hangs(shape, tmp_path):
     at_once = "float4 *buffers = (float4 *)dynamic_shared();"
     goes_home = f"if (blockIdx.x == 1) return; {at_once}"
-    announces, does_not = "if (threadIdx.x == 0 && t + 1 < T) announce", "if (rank < 0) announce"
+    announces, does_not = "if (threadIdx.x < GROUPS && t + 1 < T) announce", "if (rank < 0) announce"
 
     def change(text):
         return SOON + text.replace(at_once, goes_home).replace(announces, does_not)

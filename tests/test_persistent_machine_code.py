@@ -17,6 +17,7 @@ from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_sh
 
 H200 = find("H200")
 STRONG_LOAD = "LDG.E.128.STRONG.GPU"  # past the first-level cache, 16 bytes
+PREFETCH = "CCTL.E.PF2"  # into the second-level cache
 
 
 def disassembler() -> Path | None:
@@ -65,6 +66,13 @@ def step(lines):
     return max(loops(lines), key=len)
 
 
+def prefetches(cell, direction):
+    """Those of a lane in a step: its gates; backward also dy, and h or what the forward pass kept."""
+    if direction == "forward":
+        return {"rnn_tanh": 4, "gru": 3, "lstm": 4}[cell]  # of four units times sequences, or of one
+    return {"rnn_tanh": 3, "gru": 6, "lstm": 6}[cell]
+
+
 def grid(cell, hidden=512, B=8):
     return grid_shape(cell, hidden, "bfloat16", B, H200)
 
@@ -75,7 +83,8 @@ def test_a_step_of_the_grid_has_one_barrier_and_no_fence(cell, direction, tmp_pa
     counts = Counter(map(operation, step(machine_code(grid(cell), direction, str(tmp_path)))))
     barriers = {name: count for name, count in counts.items() if name.startswith("BAR")}
     assert sum(barriers.values()) == 1, barriers
-    assert not [name for name in counts if name.startswith(("MEMBAR", "CCTL", "ERRBAR", "FENCE"))]
+    assert not [name for name in counts if name.startswith(("MEMBAR", "CCTL.IVALL", "ERRBAR", "FENCE"))]
+    assert counts[PREFETCH] == prefetches(cell, direction)
     assert not [name for name in counts if name.startswith(("LDL", "STL"))]
 
 
@@ -119,6 +128,24 @@ def test_a_step_of_a_cluster_pushes_sixteen_bytes_a_packet(hidden, forward, back
         assert [name for name in names if name.startswith("STAS")] == ["STAS.128"] * packets
         assert sum(name.startswith("BAR") for name in names) == 1  # of a team, or of the block
         assert not [name for name in names if name.startswith(("MEMBAR", "LDL", "STL"))]
+        waits = [name for name in names if name.startswith("SYNCS.PHASECHK")]
+        assert len(waits) == 2 * (4 if direction == "forward" else 1)  # one look, then the loop of looks
+        assert names.count(PREFETCH) == (0 if direction == "forward" else prefetches("lstm", direction))
+
+
+@pytest.mark.parametrize("bulk", [False, True])
+def test_a_cluster_stores_to_global_memory_only_after_it_has_pushed(bulk, tmp_path):
+    """And computes no address of its shared memory again, between the last wait and the push."""
+    shape = cluster_shape("lstm", 512, "bfloat16", H200, bulk)
+    lines = step(machine_code(shape, "forward", str(tmp_path)))
+    names = list(map(operation, lines))
+    push = "UBLKCP.S.S" if bulk else "STAS.128"
+    assert names.count(push) == (1 if bulk else 2)
+    assert names.index(push) < names.index("STG.E.U16")
+    chain = lines[names.index("SYNCS.PHASECHK.TRANS64.TRYWAIT") : names.index(push)]
+    assert not [line for line in chain if "STG" in line or "SR_CgaCtaId" in line]
+    fences = [name for name in names if name.startswith(("MEMBAR", "FENCE"))]
+    assert fences == (["MEMBAR.ALL.CTA", "FENCE.VIEW.ASYNC.S"] if bulk else [])  # the copy engine needs them
 
 
 def test_warps_that_do_not_pair_up_push_eight_bytes(tmp_path):

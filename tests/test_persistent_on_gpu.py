@@ -42,8 +42,10 @@ def test_the_grid_wide_kernels_are_right_on_this_gpu(cell, precision, sizes):
     assert_right(shape_or_skip(lambda device: grid_shape(cell, sizes[2], precision, sizes[1], device)), sizes)
 
 
+@pytest.mark.parametrize("bulk", [False, True], ids=["packets", "bulk"])
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
 @pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
-def test_the_clusters_kernels_are_right_on_this_gpu(cell, precision, sizes):
-    assert_right(shape_or_skip(lambda device: cluster_shape(cell, sizes[2], precision, device)), sizes)
+def test_the_clusters_kernels_are_right_on_this_gpu(cell, precision, sizes, bulk):
+    shape = shape_or_skip(lambda device: cluster_shape(cell, sizes[2], precision, device, bulk))
+    assert_right(shape, sizes)

@@ -58,6 +58,7 @@ def test_rows_that_do_not_fill_tiles_are_refused():
     [
         (lambda: cluster_shape("lstm", 640, "bfloat16", H200), "640 units of lstm do not stay in the regist"),
         (lambda: cluster_shape("lstm", 512, "tf32", H200), "multiplies 16-bit numbers"),
+        (lambda: cluster_shape("lstm", 384, "float16", H200, bulk=True), "24 a block: bulk copies need 32"),
         (lambda: cluster_shape("lstm", 256, "float16", A100), "A100 has compute capability 8.0; the kernel"),
         (lambda: grid_shape("lstm", 4096, "bfloat16", 8, H200), "4096 units of lstm in bfloat16 do not stay"),
         (lambda: grid_shape("lstm", 100, "bfloat16", 8, H200), "100 units do not fill pairs of tiles: take"),

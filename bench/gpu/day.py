@@ -42,6 +42,7 @@ SANITIZED = [
     Entry("persistent", PERSISTENT),
     Entry("persistent_grid", TENSOR, "bfloat16"),
     Entry("persistent_cluster", TENSOR, "bfloat16"),
+    Entry("persistent_cluster_bulk", TENSOR, "bfloat16"),
     Entry("graph_replay", LADDER),
 ]
 NO_TESTS = 5  # pytest's exit status where it collected none

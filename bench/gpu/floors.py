@@ -3,7 +3,7 @@
 from itertools import product
 
 from bench.gpu import latencies
-from bench.gpu.tensor_layers import NAMES, shape_of
+from bench.gpu.tensor_layers import BULK, NAMES, shape_of
 from rnnlab.devices import Device
 from rnnlab.kernels.persistence.chooser import Abilities, abilities, choose
 from rnnlab.kernels.persistence.floor import Latencies, floor, latencies_of
@@ -21,7 +21,7 @@ def known(measured: dict[str, float]) -> tuple[Device, Latencies]:
 def with_floors(results: list[Result], workload: Workload, known: tuple[Device, Latencies]) -> list[Result]:
     """The results, with a floor where a persistent kernel in CUDA C++ was timed."""
     for result in results:
-        if result.name in NAMES and not result.left_out:
+        if result.name in (*NAMES, BULK) and not result.left_out:
             shape = shape_of(result.name, workload, result.precision, known[0])
             result.floor = floor(shape, workload.B, *known).step
     return results

@@ -89,7 +89,9 @@ extern "C" __global__ void __cluster_dims__(CLUSTER, 1, 1) push_across(int *fail
 }
 
 // Every block pushes SHARE bytes to every block of its cluster and waits for as many from each, as in a step of
-// an LSTM of 512 units.  What it has is pushed in packets of 8 bytes, of 16, or of SHARE by the copy engine.
+// an LSTM of 512 units.  What it has is pushed in packets of 8 bytes, of 16, or of SHARE by the copy engine; in the
+// order of persistent_cluster.cu, in which no two blocks push to the same one at a time.  A warp issues its copies
+// one after the other, so warps share them out.
 constexpr int SHARE = 512;
 enum Packets { OF_8, OF_16, BULK };
 template <Packets PACKETS> DEVICE void push_to_all(int *failed, int times) {
@@ -105,9 +107,11 @@ template <Packets PACKETS> DEVICE void push_to_all(int *failed, int times) {
     if (threadIdx.x == 0) announce(barrier, CLUSTER * SHARE);
     constexpr int PACKET = PACKETS == OF_8 ? 8 : PACKETS == OF_16 ? 16 : SHARE, COUNT = SHARE / PACKET;
     if (PACKETS == BULK) __syncthreads();  // of threads that fill the outbox
-    for (int k = threadIdx.x; k < CLUSTER * COUNT; k += blockDim.x) {
+    const int thread = PACKETS == BULK ? threadIdx.x % 32 * (blockDim.x / 32) + threadIdx.x / 32 : threadIdx.x;
+    for (int k = thread; k < CLUSTER * COUNT; k += blockDim.x) {
       const char *from = (const char *)outbox + k % COUNT * PACKET;
-      const Remote to = in_block((char *)place + k % COUNT * PACKET, k / COUNT), there = in_block(barrier, k / COUNT);
+      const int receiver = k / COUNT ^ rank_in_cluster();
+      const Remote to = in_block((char *)place + k % COUNT * PACKET, receiver), there = in_block(barrier, receiver);
       if (PACKETS == OF_8) push(to, *(const uint2 *)from, there);
       else if (PACKETS == OF_16) push(to, *(const uint4 *)from, there);
       else push_bulk(to, from, PACKET, there);

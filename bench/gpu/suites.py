@@ -23,6 +23,7 @@ OURS = [
     Entry("persistent", PERSISTENT),
     *(Entry("persistent_grid", TENSOR, precision) for precision in ("tf32", *HALVES)),
     *(Entry("persistent_cluster", TENSOR, precision) for precision in HALVES),
+    Entry("persistent_cluster_bulk", TENSOR, "bfloat16"),
     *(Entry("graph_replay", LADDER, precision) for precision in ("float32", "tf32", "float16")),
 ]
 PEERS = [Entry("pytorch", TORCH, precision) for precision in ("float32", "tf32", *HALVES)]

@@ -13,6 +13,7 @@ from rnnlab.network import check_gradients, check_input
 from rnnlab.records.workload import Workload
 
 NAMES = "persistent_grid", "persistent_cluster"
+BULK = "persistent_cluster_bulk"  # whose copy engine pushes h: a GPU decides which of the two pushes remains
 
 
 class PersistentContestant:
@@ -52,13 +53,13 @@ class PersistentContestant:
 
 
 def contestant(problem: Problem, name: str) -> PersistentContestant:
-    """name: of NAMES.  Raises ValueError where the shape, precision or GPU does not allow it."""
+    """name: of NAMES, or BULK.  Raises ValueError where the shape, precision or GPU does not allow it."""
     shape = shape_of(name, problem.workload, problem.precision, abilities().sheet)
     return PersistentContestant(problem, shape, CudaChip(problem.precision))
 
 
 def shape_of(name: str, workload: Workload, precision: str, device: Device) -> Shape:
     """Raises ValueError with the reason where there is no shape."""
-    if name == "persistent_cluster":
-        return cluster_shape(workload.cell, workload.H, precision, device)
+    if name in ("persistent_cluster", BULK):
+        return cluster_shape(workload.cell, workload.H, precision, device, bulk=name == BULK)
     return grid_shape(workload.cell, workload.H, precision, workload.B, device)

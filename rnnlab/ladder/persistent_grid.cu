@@ -130,7 +130,10 @@ persistent_forward(const uint4 *weights, const float *inner_bias, Number *gates,
         for (int a = 0; a < AHEAD; a++)
           for (int i = 0; i < ITEMS && from + a * WARPS < pieces; i++) {
             const size_t at = place(from + a * WARPS, i), now = (size_t)t * B * HIDDEN + at;
-            for (int g = 0; g < GATES; g++) input[a][i][g] = gate(at)[g * HIDDEN];
+            for (int g = 0; g < GATES; g++) {
+              input[a][i][g] = gate(at)[g * HIDDEN];
+              if (t + 2 < T) prefetch(gate(at) + (2 * (size_t)B * GATES + g) * HIDDEN);
+            }
             if (LSTM) state[a][i] = kept[now];
             if (GRU) before[a][i] = load_own(h + now);
           }
@@ -200,10 +203,9 @@ persistent_backward(const uint4 *weights, const Number *gates, const Number *h, 
         #pragma unroll
         for (int a = 0; a < AHEAD; a++) {
           if (from + a * WARPS >= pieces) break;
-          const size_t at = place(from + a * WARPS), now = (size_t)t * B * HIDDEN + at, next = now + (size_t)B * HIDDEN;
-          before[a] = {{}, dy[now], h[now], h[next]};
-          for (int g = 0; g < GATES; g++) before[a].gate[g] = gates[gate(at) + g * HIDDEN];
-          if (LSTM || GRU) before[a].kept = kept[LSTM ? next : now], before[a].kept_before = kept[now];
+          const size_t at = place(from + a * WARPS), row_size = (size_t)B * HIDDEN;
+          before[a] = load_before(gates, h, kept, dy, t * row_size + at, gate(at), row_size);
+          prefetch_before(gates, h, kept, dy, t * row_size + at, gate(at), row_size);
           if (LSTM || GRU) dstate[a] = carry[at];
         }
       };

@@ -32,6 +32,23 @@ struct Before {  // of one item, as loaded before the exchange: a conversion her
   float kept, kept_before;
 };
 
+// now: the item's place among [T,B,H]; gate: that of its first gate among [T,B,G·H]; row: B·H.
+DEVICE Before load_before(const Number *gates, const Number *h, const float *kept, const Number *dy, size_t now, size_t gate, size_t row) {
+  Before item = {{}, dy[now], h[now], h[now + row]};
+  for (int g = 0; g < GATES; g++) item.gate[g] = gates[gate + g * HIDDEN];
+  if (LSTM || GRU) item.kept = kept[LSTM ? now + row : now], item.kept_before = kept[now];
+  return item;
+}
+
+// What the step before the one before will load: memory may be slower than an exchange, the second-level cache is not.
+DEVICE void prefetch_before(const Number *gates, const Number *h, const float *kept, const Number *dy, size_t now, size_t gate, size_t row) {
+  if (now < 2 * row) return;
+  prefetch(dy + now - 2 * row);
+  for (int g = 0; g < GATES; g++) prefetch(gates + gate - 2 * GATES * row + g * HIDDEN);
+  if (LSTM || GRU) prefetch(kept + now - 2 * row);
+  if (!LSTM) prefetch(h + now - 2 * row);
+}
+
 // dh: all that reaches h after the step.  carry: dc of an LSTM; of a GRU dh·z, which goes past the product.
 // Gives the gradients of the gates' sums: of their part from the inputs (dgate) and from h (dgate_h).
 DEVICE void step_backward(const Before &at, float dh, float &carry, float (&dgate)[4], float (&dgate_h)[4]) {

@@ -85,6 +85,10 @@ DEVICE uint4 load_relaxed(const uint4 *from) {  // four words, each what some th
   return v;
 }
 
+DEVICE void prefetch(const void *from) {  // into the second-level cache
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(from));
+}
+
 DEVICE void store_relaxed(Word *to, Word value) {
   asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
 }
@@ -109,6 +113,15 @@ DEVICE int rank_in_cluster() {
 }
 
 DEVICE Word shared_address(const void *pointer) { return (Word)__cvta_generic_to_shared(pointer); }
+DEVICE Word in_register(Word value) {  // as an unknown number, which the compiler cannot compute again in each step
+  asm volatile("" : "+r"(value));
+  return value;
+}
+DEVICE uint4 load_shared(Word from) {
+  uint4 v;
+  asm volatile("ld.shared.v4.u32 {%0,%1,%2,%3}, [%4];" : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w) : "r"(from) : "memory");
+  return v;
+}
 
 DEVICE Remote in_block(const void *mine, int rank) {  // the same place in another block's shared memory
   Remote there;

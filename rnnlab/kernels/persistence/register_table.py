@@ -53,6 +53,7 @@ def shapes() -> Iterator[tuple[str, Shape]]:
             yield _arch(name), grid_shape(cell, hidden, precision, SEQUENCES, device)
     for cell, hidden, precision in CLUSTERS:
         yield _arch("H200"), cluster_shape(cell, hidden, precision, find("H200"))
+    yield _arch("H200"), cluster_shape(*CLUSTERS[-1], find("H200"), bulk=True)
 
 
 def lines(arch: str, shape: Shape) -> list[str]:
@@ -61,7 +62,7 @@ def lines(arch: str, shape: Shape) -> list[str]:
     for direction in DIRECTIONS:
         compiled, launch = report[f"persistent_{direction}", arch], shape.launch(direction, 8)
         cells = (
-            *(shape.file.removesuffix(".cu"), arch, shape.cell, shape.hidden, shape.precision),
+            *(shape.name, arch, shape.cell, shape.hidden, shape.precision),
             *(f"{launch.blocks} × {launch.threads}", direction, compiled.registers),
             *(compiled.spill_stores + compiled.spill_loads, compiled.stack, f"{launch.shared / 1024:.0f}"),
         )

@@ -4,6 +4,7 @@ GridShape is persistent_grid.cu's, over the whole chip; ClusterShape is persiste
 in each cluster of blocks.  Both are found for a device, or refused with the reason.
 """
 
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,8 @@ NEAR = {8: 48, 9: 128}  # words of weights in a thread's registers, by architect
 BUFFERS = 2  # in turn, for partial sums and for what other blocks push
 MOST_TILES = 8  # of sequences, whose partial sums wait in shared memory together
 MOST_CLUSTER, PORTABLE = 16, 8  # blocks; more than 8 need a GPU that says it has room for them
+MOST_GROUPS = 4  # of a cluster's blocks
+BULK_UNITS = 32  # of a block, whose part of h is one piece of shared memory
 DIRECTIONS = "forward", "backward"
 
 
@@ -63,6 +66,11 @@ class Shape:
     def tile_units(self) -> int:
         """Units of a forward tile of 16 rows."""
         return 16 if self.gates == 1 else 4
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel's file."""
+        return self.file.removesuffix(".cu")
 
     @cached_property
     def source(self) -> str:
@@ -121,13 +129,19 @@ class ClusterShape(Shape):
     """8 sequences in each cluster, all weights in its registers."""
 
     cluster: int  # blocks
+    bulk: bool = False  # does the copy engine push h, a block's part in one packet?
 
     file = "persistent_cluster.cu"
     cooperative = False  # the hardware starts the blocks of a cluster together
 
     @property
     def _constants(self) -> dict[str, int]:
-        return super()._constants | {"CLUSTER": self.cluster}
+        return super()._constants | {"CLUSTER": self.cluster, "GROUPS": self.groups, "BULK": int(self.bulk)}
+
+    @property
+    def name(self) -> str:
+        """Name of the kernel, with what distinguishes it from the rung's."""
+        return super().name + "_bulk" * self.bulk
 
     @property
     def units(self) -> int:
@@ -139,14 +153,20 @@ class ClusterShape(Shape):
         """Warps of a block."""
         return self.units // self.tile_units
 
+    @property
+    def groups(self) -> int:
+        """Groups of source blocks, whose parts of h are whole pairs of tiles and have a barrier each."""
+        return math.gcd(MOST_GROUPS, self.cluster, self.hidden // 32)
+
     def launch(self, direction: str, B: int) -> Launch:
         """B: sequences, a multiple of 8."""
         if direction == "forward":
             shared = BUFFERS * SEQUENCES * 2 * (self.hidden + self.units)
+            barriers = BUFFERS * 8 * self.groups
         else:
             pairs = -(-self.gates * self.units // WARP)
             shared = BUFFERS * SEQUENCES * 4 * (self.hidden + 16 * (pairs | 1))
-        barriers = BUFFERS * 8
+            barriers = BUFFERS * 8
         return Launch(B // SEQUENCES * self.cluster, WARP * self.warps, shared + barriers, self.cluster)
 
     def pack(self, direction: str, weights: np.ndarray) -> np.ndarray:
@@ -180,7 +200,7 @@ def grid_shape(cell: str, hidden: int, precision: str, B: int, device: Device) -
     )
 
 
-def cluster_shape(cell: str, hidden: int, precision: str, device: Device) -> ClusterShape:
+def cluster_shape(cell: str, hidden: int, precision: str, device: Device, bulk: bool = False) -> ClusterShape:
     """The smallest cluster that keeps the weights.  Raises ValueError with the reason where there is none."""
     _check(cell, precision, device, (9, 0))
     if precision == "tf32":
@@ -188,9 +208,14 @@ def cluster_shape(cell: str, hidden: int, precision: str, device: Device) -> Clu
     step = Shape(cell, hidden, precision).tile_units
     room = min(MOST_CLUSTER, device.multiprocessors)  # a slice of a GPU may have fewer
     for cluster in (size for size in (1, 2, 4, 8, 16) if size <= room):
-        shape = ClusterShape(cell, hidden, precision, cluster)
+        shape = ClusterShape(cell, hidden, precision, cluster, bulk)
         whole = hidden % 32 == 0 and hidden % (cluster * step) == 0
         if whole and shape.warps <= 8 and hidden // 4 <= NEAR[9]:
+            if bulk and shape.units != BULK_UNITS:
+                raise ValueError(
+                    f"{hidden} units of {cell} are {shape.units} a block: bulk copies need {BULK_UNITS}; "
+                    "take persistent_cluster"
+                )
             return shape
     raise ValueError(
         f"{hidden} units of {cell} do not stay in the registers of {room} blocks of 8 warps with "
