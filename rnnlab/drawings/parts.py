@@ -66,9 +66,9 @@ def element(
     lit: bool = False,
     solid: bool = False,
 ) -> None:
-    """Element of an array with room around it; lit ones have an edge of ink, too."""
+    """Element of an array with room around it; lit ones have a thick edge of ink, for print in grey."""
     if lit:
-        s.tile(x + 1, y + 1, width - 2, height - 2, HIGHLIGHT, words)
+        s.tile(x + 2, y + 2, width - 4, height - 4, HIGHLIGHT, words, edge=3)
     else:
         s.box(x + 1, y + 1, width - 2, height - 2, role, words, solid=solid, size=SMALL, radius=1)
 

@@ -73,10 +73,12 @@ class Sheet:
             down = height / 2 + size * (0.36 + 1.2 * (number - (len(lines) - 1) / 2))
             self.text(x + width / 2, y + down, line, size=size, colour=look.letters if solid else INK)
 
-    def tile(self, x: float, y: float, width: float, height: float, fill: str, words: str = "") -> None:
+    def tile(
+        self, x: float, y: float, width: float, height: float, fill: str, words: str = "", edge: float = 1.2
+    ) -> None:
         """Sharp rectangle with an edge of ink: an element of an array, a lane, a lit place."""
         place = {"x": x, "y": y, "width": width, "height": height, "rx": 2}
-        self.element("rect", **place, fill=fill, stroke=INK, stroke_width=1.2)
+        self.element("rect", **place, fill=fill, stroke=INK, stroke_width=edge)
         if words:
             self.text(x + width / 2, y + height / 2 + 5, words, size=SMALL)
 

@@ -38,7 +38,12 @@ def weights_of_threads() -> Sheet:
         s.note(84, 162 + 68 * warp, f"unit {2 * warp + 1}")
         if warp:
             s.line((20, 106 + 68 * warp), (842, 106 + 68 * warp), width=3)
-    s.text(450, 376, "lane = column mod 32: neighbouring lanes read neighbouring numbers of h", bold=True)
+    s.text(
+        450,
+        376,
+        "lane = column mod 8 here, mod 32 on a GPU: neighbouring lanes read neighbours of h",
+        bold=True,
+    )
     return s
 
 

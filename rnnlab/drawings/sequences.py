@@ -200,7 +200,7 @@ def central_difference() -> Sheet:
         s.element("circle", cx=x, cy=y, r=5, fill=HIGHLIGHT, stroke=INK)
         s.text(x, 352, words)
     s.note(56, 120, "dashed: the difference")
-    s.note(56, 144, "solid: the gradient", "gradient")
+    s.note(56, 144, "straight: the gradient", "gradient")
     for place, sign in enumerate("+−"):
         y = 130 + 92 * place
         array(s, (520, y), f"w {sign} ε", "weights", 70)
