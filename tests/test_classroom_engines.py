@@ -77,6 +77,17 @@ def test_an_engine_that_is_left_early_leaves_no_judge(folder):
     assert len(judges) == 2
 
 
+def test_a_judge_stays_with_its_lesson_and_helps_where_nothing_else_is_left():
+    jobs = [{"lesson": lesson, "number": n} for n, lesson in enumerate(["bptt", "training"] * 3 + ["bptt"])]
+    waiting = engines._Waiting(jobs)
+    ada, bob = Judge(), Judge()
+    order = [waiting.take(judge) for judge in (ada, bob, ada, ada, bob, bob, bob)]
+    words = [job["lesson"] for job in order]
+    assert words == ["bptt", "training", "bptt", "bptt", "training", "training", "bptt"]
+    assert sorted(job["number"] for job in order) == list(range(7))
+    assert waiting.take(ada) is waiting.take(bob) is None
+
+
 def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_path):
     quiet = tmp_path / "quiet"
     subprocess.run(["cp", "-a", folder, quiet], check=True)

@@ -3,6 +3,7 @@
 import signal
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import psutil
 import pytest
 
 from rnnlab.grading import attacks, fork_server, sandbox
+from rnnlab.grading.classroom.accounts import Accounts
 from rnnlab.grading.verdict import Stopped
 from rnnlab.grading.worker import NotStarted, Worker, of_source
 
@@ -133,6 +135,27 @@ def test_every_attack_on_a_fork_gets_what_it_gets_on_a_program(forked):
     with attacks.places() as known:
         for attack in attacks.attacks():
             assert attacks.perform(attack, forked[0], known) == attack.outcomes["bubblewrap"], attack.name
+
+
+@pytest.mark.parametrize("end", ["return seconds", "os._exit(3)"], ids=["returns", "ends its process"])
+def test_the_time_of_an_answer_is_the_answers_however_it_ends(end):
+    source = f"""
+import os, time
+def burn(seconds):
+    while time.process_time() < seconds:
+        pass
+    {end}
+"""
+    accounts = Accounts(sandbox.choose())
+    accounts.end()
+    accounts.begin()
+    with suppress(Stopped), Worker(of_source("burn", source), 20.0, accounts.box) as burn:
+        burn(0.5)
+    spent = accounts.end()
+    if accounts.servers is not None:
+        accounts.servers.end()
+        assert 0.3 < spent["answers"] < 0.8  # seconds of a core, however busy it is
+        assert spent["starting"] < 0.3
 
 
 def test_a_server_that_was_killed_is_replaced(forked):

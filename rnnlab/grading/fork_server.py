@@ -33,6 +33,7 @@ class ForkServer:
         self.control: socket.socket | None = None
         self.process: psutil.Process | None = None  # the server itself, below bubblewrap
         self.running: Forked | None = None
+        self.loading = 0.0  # seconds of the processor until each server was ready
 
     def fork(self, settings: dict, ask: int, answer: int) -> "Forked":
         """A worker with these settings and descriptors. Raises OSError where there is none."""
@@ -70,6 +71,7 @@ class ForkServer:
             raise OSError("the server of workers did not start")
         below = psutil.Process(self.program.pid).children(recursive=True)
         self.process = below[-1]
+        self.loading += self.seconds()
 
     def _receive(self, seconds: float) -> bytes:
         """The next message of the server; empty where there is none in time."""
@@ -118,6 +120,10 @@ class ForkServers:
     def seconds(self) -> float:
         """Seconds of the processor of both, and of all their forks that have ended."""
         return sum(server.seconds() for server in self.servers.values())
+
+    def loading(self) -> float:
+        """Seconds of the processor until each server was ready."""
+        return sum(server.loading for server in self.servers.values())
 
     def end(self) -> None:
         """End both."""

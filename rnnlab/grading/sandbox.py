@@ -55,7 +55,7 @@ class Sandbox:
     why: str  # why it is not bubblewrap, in plain mode
     memory: int = MEMORY  # bytes for all processes of an answer together
     fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
-    report: Callable = lambda starting, answer, judge: None  # takes seconds of the processor of each worker
+    report: Callable = lambda starting, answer, judge: None  # takes each worker's seconds: see Accounts._add
 
     @property
     def course(self) -> str:

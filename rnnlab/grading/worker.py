@@ -31,7 +31,8 @@ from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.verdict import Status, Stopped
 
 PIPE = 1 << 16  # bytes that a pipe takes at once
-TICK = 0.05  # seconds between two looks at what the process does
+TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process does
+LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
 PATIENCE = 3  # times its limit: the most that an answer gets for the time in which it waited for a core
 START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
@@ -181,6 +182,7 @@ class Worker:
     def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:
         """Send a frame and wait for the one that answers it, on the answer's own time."""
         start = looked = time.monotonic()
+        pause = TICK
         left = self.left if patience is None else patience
         if frame and select.select([self.answering], [], [], 0)[0]:
             self._receive(bytearray())  # whatever came unasked; that a process is ready comes so by right
@@ -196,9 +198,10 @@ class Worker:
                 sending = sending[os.write(self.asking, sending[:PIPE]) :] if free else sending
             if ready:
                 self._receive(got)
-            if time.monotonic() - looked > TICK:  # also while it writes byte by byte, and after the last one
+            if (begin := time.monotonic()) - looked > pause:  # also while it writes byte by byte
                 self._watch()
                 looked = time.monotonic()
+                pause = min(max(TICK, (looked - begin) / LOOKING), LONGEST_TICK)
         if patience is None:
             self.left = left - (time.monotonic() - start)
         return bytes(got[: wire.LENGTHS.size + sum(wire.lengths(got))])  # what follows answers nothing
@@ -260,11 +263,12 @@ class Worker:
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""
-        answer, own = self.family.seconds() - self._starting, own_seconds()
+        has_ended, own = self.process.poll() is not None, own_seconds()
+        answer = None if has_ended else max(self.family.seconds() - self._starting, 0.0)
         gone = self.family.end()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
-        self.box.report(self._starting, max(answer, 0.0), self._judge_seconds + own_seconds() - own)
+        self.box.report(self._starting, answer, self._judge_seconds + own_seconds() - own)
         if not gone:
             warnings.warn(
                 f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2

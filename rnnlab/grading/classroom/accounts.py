@@ -14,28 +14,38 @@ class Accounts:
         self.servers: ForkServers | None
         forked, self.servers = forking(box)
         self.box = replace(forked, report=self._add)
-        self._servers_before = 0.0
+        self._servers_before = 0.0, 0.0
         self.begin()
 
     def begin(self) -> None:
         """Begin anew, with the next exercise."""
         self._own = own_seconds()
         self._starting = self._own_starting = self._answers = 0.0
+        self._has_ended = False
 
     def end(self) -> dict[str, float]:
         """The seconds since `begin` by what they were for."""
-        starting = self._starting
+        starting, answers = self._starting, self._answers
         if self.servers is not None:  # they have counted all that was forked, to the end
-            total, before = self.servers.seconds(), self._servers_before
-            starting = total - before - self._answers  # negative where a server died with its count
-            self._servers_before = total
+            now = self.servers.seconds(), self.servers.loading()
+            total, loading = (after - before for after, before in zip(now, self._servers_before, strict=True))
+            self._servers_before = now
+            starting += loading
+            rest = max(total - answers - starting, 0.0)  # 0 where a server died with its count
+            if self._has_ended:
+                answers += rest
+            else:
+                starting += rest
         judge = own_seconds() - self._own - self._own_starting
-        starting = max(starting, 0.0) + self._own_starting
-        seconds = {"answers": self._answers, "starting": starting, "judge": judge}
+        seconds = {"answers": answers, "starting": starting + self._own_starting, "judge": judge}
         return {name: round(value, 3) for name, value in seconds.items()}
 
-    def _add(self, starting: float, answer: float, own: float) -> None:
-        """One worker's time: `own` are the judge's seconds for starting and ending it."""
+    def _add(self, starting: float, answer: float | None, own: float) -> None:
+        """One worker's time; `answer` is None where its process ended before its seconds could be read.
+
+        own: the judge's seconds for starting and ending it.
+        """
         self._starting += starting
         self._own_starting += own
-        self._answers += answer
+        self._answers += answer or 0.0
+        self._has_ended |= answer is None

@@ -9,6 +9,7 @@ import queue
 import re
 import tempfile
 import threading
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -39,10 +40,7 @@ def local(count: int) -> Engine:
 
 
 def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -> Iterator[Graded]:
-    waiting: queue.SimpleQueue = queue.SimpleQueue()
-    ready: queue.SimpleQueue = queue.SimpleQueue()
-    for job in jobs:
-        waiting.put(job)
+    waiting, ready = _Waiting(jobs), queue.SimpleQueue()
     judges = [judge() for _ in range(min(count, len(jobs)))]
     threads = [threading.Thread(target=_work, args=(judge, waiting, ready), daemon=True) for judge in judges]
     for thread in threads:
@@ -51,25 +49,45 @@ def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -
         for _ in jobs:
             yield ready.get()
     finally:  # also where the reader stops early: no judge may outlive the run
-        for _ in range(waiting.qsize()):
-            _take(waiting)
+        waiting.clear()
         for judge in judges:
             judge.close()
         for thread in threads:
             thread.join()
 
 
-def _take(waiting: queue.SimpleQueue) -> dict | None:
-    """The next job; None where there is none."""
-    try:
-        return waiting.get_nowait()
-    except queue.Empty:
-        return None
+class _Waiting:
+    """Jobs by lesson. A judge stays with its lesson, whose known mistakes it has computed."""
+
+    def __init__(self, jobs: Iterable[dict]):
+        self._jobs: dict[str, deque] = defaultdict(deque)
+        for job in jobs:
+            self._jobs[job["lesson"]].append(job)
+        self._lesson_of: dict[Judge, str] = {}
+        self._lock = threading.Lock()
+
+    def take(self, judge: Judge) -> dict | None:
+        """The next job of a judge; None where there is none."""
+        with self._lock:
+            lesson = self._lesson_of.pop(judge, None)
+            if not self._jobs.get(lesson):
+                others = Counter(self._lesson_of.values())
+                rank = lambda lesson: (others[lesson], -len(self._jobs[lesson]))
+                lesson = min((lesson for lesson, jobs in self._jobs.items() if jobs), key=rank, default=None)
+            if lesson is None:
+                return None
+            self._lesson_of[judge] = lesson
+            return self._jobs[lesson].popleft()
+
+    def clear(self) -> None:
+        """Leave no job."""
+        with self._lock:
+            self._jobs.clear()
 
 
-def _work(judge: Judge, waiting: queue.SimpleQueue, ready: queue.SimpleQueue) -> None:
+def _work(judge: Judge, waiting: _Waiting, ready: queue.SimpleQueue) -> None:
     """Grade jobs until there are none."""
-    while (job := _take(waiting)) is not None:
+    while (job := waiting.take(judge)) is not None:
         try:
             ready.put((job, judge.grade(job)))
         except Exception as error:
