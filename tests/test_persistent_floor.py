@@ -25,19 +25,22 @@ def test_the_grids_floor_is_an_exchange_what_is_broadcast_and_a_product():
     result = floor(shape, 60, H200)  # filled up to 64 sequences
     assert result.exchange == PAPER.grid_exchange == 2 * PAPER.l2
     assert result.broadcast == pytest.approx(128 * 64 * 1024 * 2 / 9.8e6 - 0.151)  # 128 blocks read all of h
-    assert result.product == pytest.approx(2 * 4 * 1024**2 * 64 / (0.6 * 989e6 * 128 / 132))
+    assert result.product == pytest.approx(2 * 4 * 1024**2 * 64 / (0.65 * 989e6 * 128 / 132))
     assert floor(grid_shape("lstm", 1024, "tf32", 8, H200), 8, H200).product == pytest.approx(
         2 * floor(grid_shape("lstm", 1024, "bfloat16", 8, H200), 8, H200).product
     )
 
 
-def test_the_clusters_floor_is_a_push_its_bytes_and_a_product_until_clusters_take_turns():
+def test_the_clusters_floor_is_a_push_and_its_bytes_or_a_product_until_clusters_take_turns():
     shape = cluster_shape("lstm", 512, "bfloat16", H200)
     one, full, more = (floor(shape, B, H200) for B in (1, 64, 72))
-    product = 2 * 4 * 512**2 * 8 / (0.6 * 989e6 * 16 / 132)
+    product = 2 * 4 * 512**2 * 8 / (0.65 * 989e6 * 16 / 132)
     read = 8 * 8 * 512 * 2 / 128 / 1755  # eight warps read 8 rows of h, 128 bytes a clock
-    assert one.product == pytest.approx(max(product, read))
-    assert one.broadcast == pytest.approx(8 * 512 * 2 / 20e3)  # all of h into each block, 20 GB/s
+    assert one.broadcast == pytest.approx(8 * 512 * 2 / 23e3)  # all of h into each block, 23 GB/s
+    assert one.broadcast > max(product, read)
+    assert one.product == 0
+    fast = replace(PAPER, push_bandwidth=46)
+    assert floor(shape, 8, H200, fast).step == pytest.approx(PAPER.push + max(product, read))
     assert one == full
     assert more.step == pytest.approx(2 * one.step)
     few = PAPER.__class__(**{**vars(PAPER), "large_clusters": 4})

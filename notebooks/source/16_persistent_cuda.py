@@ -35,9 +35,9 @@ print("measured on this machine:", H200.measured)
 # %% [markdown]
 # None of them was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
 #
-# A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
+# A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. In a cluster the product begins while h arrives; only the rest of it counts. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 #
-# For the product the course assumes 60 % of the data sheet's tensor-core rate, an *estimate* of what a warp's own `mma` instructions reach. Hopper's `wgmma`, an instruction of four warps that reads one factor from shared memory, can reach more; these kernels do not use it. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+# For the product the course takes 65 % of the data sheet's tensor-core rate: what a warp's own `mma` instructions reached on an H800 (published). Hopper's `wgmma`, an instruction of four warps, reached 95 % there with 64 columns, but only 29 % with 8, and a tile here has 8 sequences; so these kernels do not use it. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
 from rnnlab.kernels.persistence.floor import floor
@@ -321,13 +321,13 @@ from rnnlab.views.minibatch_view import explore_minibatch
 explore_minibatch()
 
 # %% [markdown]
-# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every figure of ours here is a prediction. The least certain ones are the push and its bandwidth: they are estimates, and the cluster's step depends on them.
+# On a machine with a GPU, `rnnlab bench gpu --suite persistent --record` measures the latencies of section 1 first, then our kernels beside graphs, PyTorch and cuDNN's algorithms, after checking that all compute the same. Without such a record, every figure of ours here is a prediction. The least certain ones are the push, an estimate, and its bandwidth, published for other packets and smaller clusters; the cluster's step depends on them.
 #
 # ## Recap
 
 # %%
 rows = [
-    ("floor", "a lower bound: exchange, broadcast and product, one after another"),
+    ("floor", "a lower bound: exchange, broadcast and product; in a cluster the last two at once"),
     ("fragment", "the words of a tile that a lane holds; fixed by the hardware"),
     ("pairs of tiles", "any order of a sum is right; 16 bytes in one read"),
     ("255 registers", f"weights, and {min(beside)} to {max(beside)} beside them; a spill costs time in every step"),
@@ -367,7 +367,7 @@ print(f"claim, a barrier takes three times as long as an exchange: "
 # ## Sources
 #
 # - NVIDIA, *PTX ISA*: fragments of `mma.m16n8k16`, `st.async`, `mbarrier`; *CUDA C++ Programming Guide*: registers, clusters.
-# - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. Exchange and push are our estimates; the push's bandwidth follows W. Luo and others, arXiv 2402.13499.
+# - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. Exchange and push are our estimates; the push's bandwidth and the rates of `mma` and `wgmma` are from W. Luo and others, arXiv 2402.13499 (H800).
 # - K. Pöppel and others, *FlashRNN*, arXiv 2412.07752: times read off the figure of its README (H100).
 # - PyTorch, `aten/src/ATen/native/cudnn/RNN.cpp`: when cuDNN's two persistent kernels are used.
 # - `rnnlab/ladder/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.

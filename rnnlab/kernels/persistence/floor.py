@@ -1,11 +1,13 @@
 """The lower bound ("floor") of a step: an exchange, its bytes, a product.  Latencies measured, or on paper.
 
 On paper: launches, graph nodes and barriers of an H200 and its L2 bandwidth as gpu-benches measured them
-(te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  Three are
-estimates.  The exchange over the whole chip: a number's way to the L2, up to one round of polling that has
-just missed it, and the way back, together twice the L2's latency.  A push into another block's shared memory;
-and how fast a multiprocessor takes pushes in, after a published 2.7 TB/s of a whole H800 in clusters of 4
-(Luo and others, arXiv 2402.13499).  `rnnlab bench gpu --suite persistent` measures all of them first.
+(te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  Two are
+estimates: a push into another block's shared memory; and the exchange over the whole chip: a number's way to
+the L2, up to one round of polling that has just missed it, and the way back, together twice the L2's latency.
+Two were measured on an H800 PCIe with 114 multiprocessors (Luo and others, arXiv 2402.13499): mma's rate, 494
+of 756 TFLOP/s; and 2.65 TB/s between the multiprocessors of clusters of 4, read 4 bytes at a time, which other
+packets and larger clusters may miss or exceed.  `rnnlab bench gpu --suite persistent` measures all but mma's
+rate before anything else.
 
 A step takes longer than its floor, which leaves out tanh, the sum in shared memory, and barriers of a block.
 """
@@ -18,7 +20,7 @@ from rnnlab.kernels.persistence.numbers import ITEMSIZE
 from rnnlab.kernels.persistence.shapes import PORTABLE, SEQUENCES, ClusterShape, GridShape, Shape
 
 TENSOR_PEAK = {"A100": 312, "H100": 989, "H200": 989}  # dense TFLOP/s of 16 bits, NVIDIA's data sheets
-OF_PEAK = 0.6  # what a warp's own mma may reach of it: an estimate
+OF_PEAK = 0.65  # what a warp's own mma reached of it
 TF32 = 0.5  # of the 16-bit rate
 SHARED_BYTES = 128  # a clock, of a multiprocessor
 
@@ -47,7 +49,7 @@ H200 = Latencies(
     l2=0.151,
     l2_bandwidth=9800,
     grid_exchange=2 * 0.151,
-    push_bandwidth=20,
+    push_bandwidth=23,
 )
 
 
@@ -56,7 +58,7 @@ class Floor(NamedTuple):
 
     exchange: float
     broadcast: float  # of all h to every block, beyond what the exchange hides
-    product: float
+    product: float  # in a cluster, beyond what runs while h arrives
 
     @property
     def step(self) -> float:
@@ -98,7 +100,8 @@ def _grid(shape: GridShape, B: int, device: Device, known: Latencies) -> Floor:
 def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> Floor:
     """Clusters exchange nothing with each other; where not all fit at once, they take turns.
 
-    All of h is pushed into each block's shared memory.  Every warp reads it while tensor cores multiply.
+    All of h is pushed into each block's shared memory.  Every warp reads it while tensor cores multiply, and
+    both begin when the first part of h has arrived.
     """
     at_once = device.multiprocessors // shape.cluster
     if shape.cluster > PORTABLE and known.large_clusters:
@@ -108,4 +111,4 @@ def _cluster(shape: ClusterShape, B: int, device: Device, known: Latencies) -> F
     row = SEQUENCES * shape.hidden * ITEMSIZE[shape.precision]
     read = shape.warps * row / SHARED_BYTES / device.clock * 1e-3
     pushed = row / known.push_bandwidth * 1e-3
-    return Floor(turns * known.push, turns * pushed, turns * max(product, read))
+    return Floor(turns * known.push, turns * pushed, turns * max(0.0, product - pushed, read - pushed))

@@ -12,7 +12,7 @@
 #
 # **Grid.** Three parts, one after the other. (1) An `exchange`. (2) Each of `blocks` blocks reads all of h, B·H numbers, through the second-level cache, which delivers `l2_bandwidth` to all blocks together: the time of these bytes **minus** `l2`, but at least 0, because the exchange already contains that latency. (3) The product, by `blocks` multiprocessors.
 #
-# **Cluster.** A cluster has `cluster` blocks, one on each multiprocessor, and computes 8 sequences. Three parts, one after the other. (1) A `push`. (2) All of h of the 8 sequences goes into each block; each block receives at `push_bandwidth`, all at the same time. (3) The longer of two parts that run at the same time: the product of 8 sequences by `cluster` multiprocessors; and the reads from shared memory, in which each of a block's `warps` warps reads all of h of the 8 sequences, 128 bytes a clock for the whole block. A cluster starts when there is room for all of its blocks; assume that any multiprocessors can form a cluster. If not all clusters have room at the same time, they run in rounds, as many clusters in a round as have room, and the rounds' times add up.
+# **Cluster.** A cluster has `cluster` blocks, one on each multiprocessor, and computes 8 sequences. Two parts, one after the other. (1) A `push`. (2) The longest of three parts that run at the same time: all of h of the 8 sequences goes into each block, and each block receives at `push_bandwidth`; the product of 8 sequences by `cluster` multiprocessors; and the reads from shared memory, in which each of a block's `warps` warps reads all of h of the 8 sequences, 128 bytes a clock for the whole block. A cluster starts when there is room for all of its blocks; assume that any multiprocessors can form a cluster. If not all clusters have room at the same time, they run in rounds, as many clusters in a round as have room, and the rounds' times add up.
 #
 # Return both times, microseconds a step.
 
@@ -29,7 +29,7 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     product = 2 * gates * H * H * 8 / (speed * cluster)
     read = warps * 8 * H * 2 / 128 / (gpu["clock"] * 1e3)
     pushed = 8 * H * 2 / (gpu["push_bandwidth"] * 1e3)
-    return grid, rounds * (gpu["push"] + pushed + max(product, read))
+    return grid, rounds * (gpu["push"] + max(pushed, product, read))
     ### END SOLUTION
 
 
@@ -48,13 +48,13 @@ check(steps_floor)
 
 # %% [hint]
 # Grid: exchange, then the time of blocks·B·H·2 bytes at l2_bandwidth minus l2 (at least 0), then 2·gates·H²·B
-# operations by `blocks` multiprocessors. Cluster: push, 8·H·2 bytes at push_bandwidth, then the longer of its 8
+# operations by `blocks` multiprocessors. Cluster: push, then the longest of 8·H·2 bytes at push_bandwidth, its 8
 # sequences' operations and its warps' reads, for each round. Round B up to a multiple of 8 first.
 
 # %% [hint]
 # `B = -(-B // 8) * 8`; `speed = tflops * 1e6 / multiprocessors`; grid = exchange + max(0, moved - l2) + 2·gates·H²·B
 # / (speed·blocks); rounds = ⌈B/8 / (multiprocessors // cluster)⌉; read = warps·8·H·2 / 128 / (clock·1e3); pushed =
-# 8·H·2 / (push_bandwidth·1e3); cluster's = rounds · (push + pushed + max(product, read)).
+# 8·H·2 / (push_bandwidth·1e3); cluster's = rounds · (push + max(pushed, product, read)).
 
 # %% [mistake] forgets that blocks read h
 # - max(0, moved - gpu["l2"]) + 2
@@ -81,16 +81,16 @@ check(steps_floor)
 # + (
 
 # %% [mistake] forgets the bytes of the pushes
-# - + pushed +
-# + +
+# - max(pushed, product, read)
+# + max(product, read)
 
 # %% [mistake] forgets that warps read h from shared memory
-# - max(product, read)
-# + product
+# - max(pushed, product, read)
+# + max(pushed, product)
 
 # %% [mistake] adds what runs at the same time
-# - max(product, read)
-# + product + read
+# - max(pushed, product, read)
+# + pushed + max(product, read)
 
 # %% [mistake] starts clusters without room for all of their blocks
 # - // (gpu["multiprocessors"] // cluster)
@@ -120,8 +120,8 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     if broadcast > 0:
         grid += broadcast
     work = max(of_a_tile / one / cluster, warps * row / 128 / gpu["clock"] / 1000)
-    push = gpu["push"] + row / gpu["push_bandwidth"] / 1000
-    return grid, math.ceil(tiles / (gpu["multiprocessors"] // cluster)) * (push + work)
+    arrives = row / gpu["push_bandwidth"] / 1000
+    return grid, math.ceil(tiles / (gpu["multiprocessors"] // cluster)) * (gpu["push"] + max(work, arrives))
 
 # %% [right]
 def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
@@ -131,5 +131,5 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     grid = gpu["exchange"] * 1e-6 + waited + seconds(2 * gates * H * H * sequences, blocks)
     rounds = np.ceil(sequences / 8 / (gpu["multiprocessors"] // cluster))
     inside = max(seconds(16 * gates * H * H, cluster), warps * H / (8e9 * gpu["clock"]))
-    push = gpu["push"] + 16e-3 * H / gpu["push_bandwidth"]
-    return float(grid * 1e6), float(rounds * (push + inside * 1e6))
+    inside = max(inside * 1e6, 16e-3 * H / gpu["push_bandwidth"])
+    return float(grid * 1e6), float(rounds * (gpu["push"] + inside))
