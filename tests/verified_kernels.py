@@ -17,7 +17,7 @@ PAGE = ROOT / "docs/kernels_verified.md"
 RECORDS = ROOT / "rnnlab/records/measured"
 HEAD = ("kernel", "of", "compiled by", "for", "disassembled", "emulated", "simulated", "run on")
 THREE, NUMBA = "sm_75, sm_80, sm_90", "Numba, numba-cuda"
-EMULATED = {"persistent_grid.cu", "persistent_cluster.cu"}  # tests/test_persistent_cuda.py
+NOT_EMULATED = {"nothing", "l2_chain", "l2_read"}  # of latencies.cu: no thread waits for another
 OLDER = {"persistent_grid.cu": "sm_80, sm_90"}  # tests/test_persistent_shapes.py; the other files: sm_90
 TITLE = """# What has been done with each GPU kernel
 
@@ -28,7 +28,8 @@ Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` hol
   goes through NVRTC.
 - *disassembled*: in machine code no loop that waits for other blocks is without a load:
   `tests/test_numba_cuda.py`, `tests/test_machine_code.py`.
-- *emulated*: CUDA C++ on threads of the CPU, `tests/test_persistent_cuda.py`.
+- *emulated*: CUDA C++ on threads of the CPU, `tests/test_persistent_cuda.py` and
+  `tests/test_bench_gpu_persistent.py`.
 - *simulated*: Python, thread by thread, with races and unread memory looked for: lessons, exercises,
   `tests/test_persistent.py`.
 - *run on*: the GPUs of the records in `rnnlab/records/measured`.
@@ -60,9 +61,8 @@ def rows():
         for kernel in re.findall(r"@cuda\.jit\n    def (\w+)\(", text):
             yield kernel, "rung persistent", NUMBA, THREE, "yes", "", "yes", gpus()
     for path in CPP:
-        emulated = "yes" if path.name in EMULATED else ""
         for kernel in cuda_kernels(path):
-            arch = OLDER.get(path.name, "sm_90")
+            arch, emulated = OLDER.get(path.name, "sm_90"), "" if kernel in NOT_EMULATED else "yes"
             yield kernel, path.name, "NVRTC", arch, "yes", emulated, "", gpus()
 
 

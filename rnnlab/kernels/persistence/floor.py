@@ -4,10 +4,10 @@ On paper: launches, graph nodes and barriers of an H200 and its L2 bandwidth as 
 (te42kyfo/gpu-benches: gpu-small-kernels, gpu-l2-cache), the L2's latency on an H100 (gpu-latency).  Two are
 estimates: a push into another block's shared memory; and the exchange over the whole chip: a number's way to
 the L2, up to one round of polling that has just missed it, and the way back, together twice the L2's latency.
-Two were measured on an H800 PCIe with 114 multiprocessors (Luo and others, arXiv 2402.13499): mma's rate, 494
-of 756 TFLOP/s; and 2.65 TB/s between the multiprocessors of clusters of 4, read 4 bytes at a time, which other
-packets and larger clusters may miss or exceed.  `rnnlab bench gpu --suite persistent` measures all but mma's
-rate before anything else.
+Two were measured on an H800 PCIe with 114 multiprocessors (Luo and others, arXiv 2402.13499): mma's rate,
+494 of 756 TFLOP/s; and 2.65 TB/s between the multiprocessors of clusters of 4, read 4 bytes at a time, which
+other packets and larger clusters may miss or exceed.  `rnnlab bench gpu --suite persistent` measures all but
+mma's rate before anything else.
 
 A step takes longer than its floor, which leaves out tanh, the sum in shared memory, and barriers of a block.
 """
