@@ -10,10 +10,15 @@ TILE = 8
 MOST_BARRIERS = 8  # a block: six halvings of 64 threads, one barrier before and one after
 
 
+def _old(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """A result's array before the launch: numbers that an answer must overwrite, not add to."""
+    return rng.normal(size=shape).astype("float32")
+
+
 def check_tiled_matmul_kernel(submission, rng, M, K, N):
     a, b = (rng.normal(size=size).astype("float32") for size in ((M, K), (K, N)))
     grid = (-(-N // TILE), -(-M // TILE))
-    case = Case(grid, (TILE, TILE), (a, b, np.zeros((M, N), "float32")), f"a {M} by {K}, b {K} by {N}")
+    case = Case(grid, (TILE, TILE), (a, b, _old(rng, M, N)), f"a {M} by {K}, b {K} by {N}")
     axes = (("row", "column"),) * 3
     compare_launches(submission, ANSWERS["tiled_matmul_kernel"], case, ("a", "b", "c"), axes, limit_matmul)
 
@@ -34,7 +39,7 @@ def limit_matmul(counts, case):
 def check_block_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
     says = f"n={n}, {blocks} blocks of {threads} threads"
-    case = Case((blocks,), (threads,), (x, np.zeros(blocks, "float32")), says)
+    case = Case((blocks,), (threads,), (x, _old(rng, blocks)), says)
     axes = (("element",), ("block",))
     compare_launches(submission, ANSWERS["block_sum_kernel"], case, ("x", "out"), axes, limit_block_sum)
 
@@ -61,7 +66,7 @@ def limit_block_sum(counts, case):
 
 def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
-    out = np.zeros(blocks * threads // ANSWERS["warp_sum_kernel"].number("lanes", 32), "float32")
+    out = _old(rng, blocks * threads // ANSWERS["warp_sum_kernel"].number("lanes", 32))
     case = Case((blocks,), (threads,), (x, out), f"n={n}, {blocks} blocks of {threads} threads")
     axes = (("element",), ("warp",))
     compare_launches(submission, ANSWERS["warp_sum_kernel"], case, ("x", "out"), axes, limit_warp_sum)
@@ -81,7 +86,7 @@ def limit_warp_sum(counts, case):
 def check_transpose_without_conflicts(submission, rng, rows, columns):
     x = rng.normal(size=(rows, columns)).astype("float32")
     grid = (-(-columns // 32), -(-rows // 32))
-    arguments = (x, np.zeros((columns, rows), "float32"))
+    arguments = (x, _old(rng, columns, rows))
     case = Case(grid, (32, 8), arguments, f"x of {rows} by {columns}, blocks of 32 by 8")
     answer, axes = ANSWERS["transpose_without_conflicts"], (("row", "column"),) * 2
     compare_launches(submission, answer, case, ("x", "y"), axes, limit_conflicts)

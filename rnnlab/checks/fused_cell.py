@@ -56,8 +56,8 @@ def draw_blocks(rng) -> list[tuple]:
 def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
     draw = lambda *shape: rng.normal(size=shape).astype("float32")
     sums = 2 * draw(B, 4 * H)
-    if largest:
-        sums.flat[rng.permutation(sums.size)[:2]] = -largest, largest
+    for gate in range(4 * bool(largest)):  # both signs into every gate
+        sums[rng.permutation(B)[:2], gate * H + rng.integers(H)] = -largest, largest
     unset = [np.full(shape, np.nan, "float32") for shape in ((B, 4 * H), (B, H), (B, H))]
     case = Case(_grid(B, H, block), block, (sums, draw(B, H), *unset), f"B={B}, H={H}, blocks of {block}")
     names, axes = ("sums", "c", "the gates", "the new c", "the new h"), (WIDE, UNITS, WIDE, UNITS, UNITS)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.checks.answers import Answer
-from rnnlab.grading.differences import WRONG_TYPE, describe, first_difference
+from rnnlab.grading.differences import NOT_FINITE, WRONG_TYPE, describe, first_difference
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import refuse
@@ -31,6 +31,7 @@ REMEDIES = {
     "limit": "Make the array smaller: a block has 48 KiB of shared memory without further settings.",
     "endless": "Look at the loop's condition: what changes in each turn, so that it becomes false?",
 }
+UNSET = "Does a thread write this element, and does none read it before?"
 
 
 class Case(NamedTuple):
@@ -83,7 +84,7 @@ def compare_launches(
     got = launch(submission, case)
     want = _launch_own(answer, case)
     excess = limit(got.counts, case) if got.counts is not None else None
-    problem = _finding(got) or _difference(got, want, names, axes) or excess
+    problem = _finding(got) or _difference(got, want, names, axes, case) or excess
     symptoms = {
         "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
         "excess": re.sub(r"[\d.]+", "N", excess or ""),
@@ -123,7 +124,14 @@ def _finding(got: Result) -> Wrong | None:
     return Wrong(message, next_step=REMEDIES.get(kind))
 
 
-def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence[tuple]) -> Wrong | None:
+def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence, case: Case) -> Wrong | None:
     judged = slice(len(names))
-    parts = zip(got.arrays[judged], want.arrays[judged], names, axes, strict=True)
-    return next(filter(None, (first_difference(a, b, axis, name, None) for a, b, name, axis in parts)), None)
+    before = [part for part in case.arguments if isinstance(part, np.ndarray)][judged]
+    for a, b, name, axis, old in zip(
+        got.arrays[judged], want.arrays[judged], names, axes, before, strict=True
+    ):
+        if difference := first_difference(a, b, axis, name, None):
+            if difference.misconception == NOT_FINITE and np.isnan(old).any():
+                difference.next_step = f"Before the launch {name} holds NaN. {UNSET}"
+            return difference
+    return None

@@ -27,8 +27,8 @@ def check_step_kernels(submission, rng, B, I, H, largest):
     draw = lambda *shape: rng.normal(size=shape).astype("float32")
     parameters = draw(3 * H, I), draw(3 * H, H), draw(3 * H), draw(3 * H)
     arrays = [draw(B, I), draw(B, H), *parameters, draw(B, 3 * H), draw(B, 3 * H), draw(B, H)]
-    arrays[4][rng.integers(2 * H)] += largest  # far into the sigmoid of a gate
-    arrays[4][2 * H + rng.integers(H)] += largest  # and into the tanh of a candidate
+    for gate in range(3):  # far into the sigmoids of r and z, and into the tanh of n
+        arrays[4][gate * H + rng.integers(H)] += largest
     grid = (-(-3 * H // BLOCK[0]) + 1, -(-B // BLOCK[1]))  # one column of blocks more than is needed
     for number, result in enumerate(RESULTS):
         says = f"launch {number}, {result}; B={B}, I={I}, H={H}, {grid} blocks of {BLOCK} threads"

@@ -35,7 +35,7 @@ class Walk:
 
     def read(self, name: str, index: int) -> float:
         """One element."""
-        return float(self._visited(name, index)[index])
+        return float(self._visited(name, index)[index])  # below 0: from the end, as NumPy and Numba do
 
     def write(self, name: str, index: int, value: float) -> None:
         """Set one element of a result."""
@@ -55,7 +55,7 @@ class Walk:
 
     def _visited(self, name: str, index: int) -> np.ndarray:
         vector, index = self.vectors[name], operator.index(index)
-        if not 0 <= index < vector.size:
+        if not -vector.size <= index < vector.size:
             raise Wrong(f"It uses {name}[{index}]; {name} has shape {vector.shape}.", OUTSIDE)
         unit = index % self.units
         if unit != self.now and unit in self.left:

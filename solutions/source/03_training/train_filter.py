@@ -130,6 +130,10 @@ check(train_filter)
 # - parameters[name] - 0.2 * velocity[name] for
 # + np.subtract(parameters[name], 0.2 * velocity[name], out=parameters[name]) for
 
+# %% [mistake] returns other arrays than those that it trained
+# - return parameters
+# + return gradients
+
 # %% [mistake] returns the wrong type
 # - return parameters
 # + return list(parameters.values())

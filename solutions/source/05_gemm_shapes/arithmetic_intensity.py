@@ -41,8 +41,10 @@ check(arithmetic_intensity)
 # enough: return 0. Else round balance·H / (2·(H − balance)) up.
 
 # %% [mistake] counts a multiply-add as one operation
-# - 2 * B * H * H
-# + B * H * H
+# - flops, moved = 2 * B * H * H, itemsize * (H * H + 2 * B * H)
+# -     balance = itemsize
+# + flops, moved = B * H * H, itemsize * (H * H + 2 * B * H)
+# +     balance = 2 * itemsize
 
 # %% [mistake] forgets to move the weights
 # - (H * H + 2 * B * H)
@@ -50,7 +52,11 @@ check(arithmetic_intensity)
 
 # %% [mistake] forgets to move the result
 # - 2 * B * H)
+# -     balance = itemsize * peak / bandwidth
+# -     smallest = int(np.ceil(balance * H / (2 * (H - balance))))
 # + B * H)
+# +     balance = itemsize * peak / bandwidth / 2
+# +     smallest = int(np.ceil(balance * H / (H - balance)))
 
 # %% [mistake] moves the weights for each sequence
 # - (H * H + 2 * B * H)

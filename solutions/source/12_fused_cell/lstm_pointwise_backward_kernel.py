@@ -81,7 +81,7 @@ check(lstm_pointwise_backward_kernel)
 # - dc[row, unit] = d * f
 # + dc[row, unit] = d
 
-# %% [mistake] loads dh a second time
+# %% [mistake] loads again what it has in a register
 # - = dh_unit * tanh_c * o
 # + = dh[row, unit] * tanh_c * o
 

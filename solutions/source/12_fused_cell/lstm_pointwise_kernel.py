@@ -74,7 +74,7 @@ check(lstm_pointwise_kernel)
 # - o * math.tanh(new)
 # + o * math.tanh(c[row, unit])
 
-# %% [mistake] reads c again from memory
+# %% [mistake] loads again what it has in a register
 # - o * math.tanh(new)
 # + o * math.tanh(c_next[row, unit])
 

@@ -88,7 +88,7 @@ check(persistent_rnn_kernel)
 # -
 # +
 
-# %% [mistake] does not wait for the other blocks
+# %% [mistake] goes on before the other blocks are done
 # - < cuda.gridDim.x:
 # + < 0:
 

@@ -1,0 +1,145 @@
+# %% [right]
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    p = {name: array.copy() for name, array in parameters.items()}
+    m = {name: np.zeros_like(array) for name, array in p.items()}
+    v = {name: np.zeros_like(array) for name, array in p.items()}
+    for k in range(1, 1501):
+        rows = rng.choice(x.shape[1], 32)
+        _, g = loss_and_gradients(p, x[:, rows], target[:, rows])
+        for name in p:
+            m[name] = 0.9 * m[name] + 0.1 * g[name]
+            v[name] = 0.999 * v[name] + 0.001 * g[name] ** 2
+            p[name] = p[name] - 0.01 * (m[name] / (1 - 0.9**k)) / (np.sqrt(v[name] / (1 - 0.999**k)) + 1e-8)
+    return p
+
+
+# %% [right]
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = {name: np.array(array) for name, array in parameters.items()}
+    speed = {name: np.zeros(array.shape) for name, array in p.items()}
+    order = np.random.default_rng(1)
+    for epoch in range(60):
+        rows = order.permutation(x.shape[1])
+        for first in range(0, len(rows), 20):
+            some = rows[first : first + 20]
+            _, g = loss_and_gradients(p, x[:, some], target[:, some])
+            for name in p:
+                speed[name] = 0.9 * speed[name] - 0.1 * np.clip(g[name], -1, 1)
+                p[name] = p[name] + speed[name]
+    return p
+
+
+# %% [right]
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = {name: array + 0.0 for name, array in parameters.items()}
+    first = dict.fromkeys(p, 0.0)
+    second = dict.fromkeys(p, 0.0)
+    loss, k = 1.0, 0
+    while k < 1200:
+        k += 1
+        loss, g = (
+            loss_and_gradients(p, x, target)
+            if k > 1100
+            else loss_and_gradients(p, x[:, k % 7 :: 7], target[:, k % 7 :: 7])
+        )
+        rate = 0.01 if k < 900 else 0.003
+        for name in p:
+            first[name] = first[name] + (g[name] - first[name]) * 0.1
+            second[name] = second[name] + (g[name] ** 2 - second[name]) * 0.01
+            p[name] = p[name] - rate * first[name] / (np.sqrt(second[name]) + 1e-6)
+    return p
+
+
+# %% [wrong] stops too early
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = {name: array.copy() for name, array in parameters.items()}
+    for _ in range(10):
+        _, g = loss_and_gradients(p, x, target)
+        p = {name: p[name] - 0.1 * g[name] for name in p}
+    return p
+
+
+# %% [wrong] walks uphill, or in steps that are too large
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = {name: array.copy() for name, array in parameters.items()}
+    for _ in range(200):
+        _, g = loss_and_gradients(p, x[:, :32], target[:, :32])
+        p = {name: p[name] + 0.01 * g[name] for name in p}
+    return p
+
+
+# %% [wrong] changes the parameters it was given
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        rows = rng.choice(x.shape[1], 32)
+        _, g = loss_and_gradients(parameters, x[:, rows], target[:, rows])
+        for name in parameters:
+            parameters[name] -= 0.1 * g[name]
+    return parameters
+
+
+# %% [wrong] returns other arrays than those that it trained
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = {name: array.copy() for name, array in parameters.items()}
+    for _ in range(200):
+        _, g = loss_and_gradients(p, x[:, :32], target[:, :32])
+        p = {name: p[name] - 0.1 * g[name] for name in p}
+    return g
+
+
+# %% [wrong] takes the minibatch out of the steps, not out of the rows
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    p = {name: array.copy() for name, array in parameters.items()}
+    for _ in range(1000):
+        steps = rng.choice(len(x), 8)
+        _, g = loss_and_gradients(p, x[steps], target[steps])
+        p = {name: p[name] - 0.05 * g[name] for name in p}
+    return p
+
+
+# %% [wrong] trains on a single row at a time
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = {name: array.copy() for name, array in parameters.items()}
+    m = {name: np.zeros_like(array) for name, array in p.items()}
+    v = {name: np.zeros_like(array) for name, array in p.items()}
+    for k in range(1, 801):
+        _, g = loss_and_gradients(p, x[:, :1], target[:, :1])
+        for name in p:
+            m[name] = 0.9 * m[name] + 0.1 * g[name]
+            v[name] = 0.999 * v[name] + 0.001 * g[name] ** 2
+            p[name] = p[name] - 0.01 * (m[name] / (1 - 0.9**k)) / (np.sqrt(v[name] / (1 - 0.999**k)) + 1e-8)
+    return p
+
+
+# %% [wrong] walks uphill, or in steps that are too large
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = {name: array.copy() for name, array in parameters.items()}
+    for _ in range(200):
+        _, g = loss_and_gradients(p, x, target)
+        p = {name: p[name] - 5 * g[name] for name in p}
+    return p
+
+
+# %% [wrong] returns the parameters untrained
+def train_filter(x, target, parameters, loss_and_gradients):
+    p = dict(parameters)
+    for _ in range(100):
+        _, g = loss_and_gradients(p, x[:, :32], target[:, :32])
+        for name in p:
+            step = p[name] - 0.05 * g[name]
+    return p
+
+
+# %% [wrong] pairs rows with the targets of other rows
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    p = {name: array.copy() for name, array in parameters.items()}
+    for _ in range(500):
+        xs = x[:, rng.choice(x.shape[1], 32)]
+        ts = target[:, rng.choice(x.shape[1], 32)]
+        _, g = loss_and_gradients(p, xs, ts)
+        p = {name: p[name] - 0.1 * g[name] for name in p}
+    return p

@@ -1,0 +1,96 @@
+# %% [right]
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    result = np.empty((T, B, multiply.outputs), x.dtype)
+    for t in range(0, T, steps):
+        piece = x[t : t + steps]
+        result[t : t + steps] = multiply(piece.reshape(-1, I)).reshape(len(piece), B, -1)
+    return result
+
+
+# %% [right]
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    rows = x.reshape(T * B, I)
+    pieces, first = [], 0
+    while first < T * B:
+        last = min(first + steps * B, T * B)
+        pieces.append(multiply(rows[first:last]))
+        first = last
+    return np.concatenate(pieces).reshape(T, B, multiply.outputs)
+
+
+# %% [right]
+def batch_input_gemm(x, multiply, steps):
+    cuts = range(steps, len(x), steps)
+    products = [multiply(np.concatenate(list(part))) for part in np.split(x, cuts)]
+    return np.vstack(products).reshape(len(x), x.shape[1], -1)
+
+
+# %% [wrong] forgets the rest
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    result = np.zeros((T, B, multiply.outputs), x.dtype)
+    for k in range(T // steps):
+        piece = x[k * steps : (k + 1) * steps].reshape(-1, I)
+        result[k * steps : (k + 1) * steps] = multiply(piece).reshape(steps, B, -1)
+    return result
+
+
+# %% [wrong] multiplies the rest one step at a time
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    result, whole = np.zeros((T, B, multiply.outputs), x.dtype), T // steps * steps
+    for t in range(0, whole, steps):
+        result[t : t + steps] = multiply(x[t : t + steps].reshape(-1, I)).reshape(steps, B, -1)
+    for t in range(whole, T):
+        result[t] = multiply(x[t])
+    return result
+
+
+# %% [wrong] mixes steps and sequences: the piece is transposed before it is made flat
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    pieces = []
+    for t in range(0, T, steps):
+        piece = x[t : t + steps]
+        pieces.append(multiply(piece.transpose(1, 0, 2).reshape(-1, I)).reshape(len(piece), B, -1))
+    return np.concatenate(pieces)
+
+
+# %% [wrong] calls multiply once a sequence, with all of its steps
+def batch_input_gemm(x, multiply, steps):
+    return np.stack([multiply(np.ascontiguousarray(x[:, b])) for b in range(x.shape[1])], axis=1)
+
+
+# %% [wrong] multiplies a step twice where pieces meet
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    result = np.zeros((T, B, multiply.outputs), x.dtype)
+    for t in range(0, T, steps):
+        piece = x[t : t + steps + 1]
+        result[t : t + steps + 1] = multiply(piece.reshape(-1, I)).reshape(len(piece), B, -1)
+    return result
+
+
+# %% [wrong] takes `steps` for the number of calls
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    parts = np.array_split(x, min(steps, T))
+    return np.concatenate([multiply(p.reshape(-1, I)).reshape(len(p), B, -1) for p in parts])
+
+
+# %% [wrong] pads the last piece with zeros so that all are alike
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    padded = np.concatenate([x, np.zeros((-T % steps, B, I), x.dtype)])
+    pieces = [
+        multiply(padded[t : t + steps].reshape(-1, I)).reshape(steps, B, -1) for t in range(0, T, steps)
+    ]
+    return np.concatenate(pieces)[:T]
+
+
+# %% [wrong] forgets the steps' axis
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    return np.concatenate([multiply(x[t : t + steps].reshape(-1, I)) for t in range(0, T, steps)])

@@ -1,0 +1,82 @@
+# %% [right]
+def pad_dimension(x, weight, multiple):
+    T, B, I = x.shape
+    M = len(weight)
+    P, Q = (multiple * ((size + multiple - 1) // multiple) for size in (I, M))
+    wide, tall = np.zeros((T, B, P), x.dtype), np.zeros((Q, P), weight.dtype)
+    wide[:, :, :I] = x
+    tall[:M, :I] = weight
+    return wide, tall
+
+
+# %% [right]
+def pad_dimension(x, weight, multiple):
+    more_inputs = -x.shape[-1] % multiple
+    more_units = -weight.shape[0] % multiple
+    wide = np.pad(x, ((0, 0), (0, 0), (0, more_inputs)))
+    return wide, np.pad(weight, ((0, more_units), (0, more_inputs)))
+
+
+# %% [right]
+def pad_dimension(x, weight, multiple):
+    rest = x.shape[2] % multiple
+    if rest:
+        extra = multiple - rest
+        x = np.concatenate([x, np.zeros((*x.shape[:2], extra), dtype=x.dtype)], axis=2)
+        weight = np.hstack([weight, np.zeros((weight.shape[0], extra), dtype=weight.dtype)])
+    rest = weight.shape[0] % multiple
+    if rest:
+        weight = np.vstack([weight, np.zeros((multiple - rest, weight.shape[1]), dtype=weight.dtype)])
+    return x, weight
+
+
+# %% [wrong] adds a multiple where none is needed
+def pad_dimension(x, weight, multiple):
+    I, M = multiple - x.shape[2] % multiple, multiple - weight.shape[0] % multiple
+    return np.pad(x, ((0, 0), (0, 0), (0, I))), np.pad(weight, ((0, M), (0, I)))
+
+
+# %% [wrong] pads the minibatch too
+def pad_dimension(x, weight, multiple):
+    I, M, B = -x.shape[2] % multiple, -weight.shape[0] % multiple, -x.shape[1] % multiple
+    return np.pad(x, ((0, 0), (0, B), (0, I))), np.pad(weight, ((0, M), (0, I)))
+
+
+# %% [wrong] leaves the rows of the weights as they are
+def pad_dimension(x, weight, multiple):
+    I = -x.shape[2] % multiple
+    return np.pad(x, ((0, 0), (0, 0), (0, I))), np.pad(weight, ((0, 0), (0, I)))
+
+
+# %% [wrong] repeats the last number instead of zeros
+def pad_dimension(x, weight, multiple):
+    I, M = -x.shape[2] % multiple, -weight.shape[0] % multiple
+    return np.pad(x, ((0, 0), (0, 0), (0, I)), mode="edge"), np.pad(weight, ((0, M), (0, I)))
+
+
+# %% [wrong] cuts down to the multiple below
+def pad_dimension(x, weight, multiple):
+    I, M = x.shape[2] // multiple * multiple, weight.shape[0] // multiple * multiple
+    return x[:, :, :I].copy(), weight[:M, :I].copy()
+
+
+# %% [wrong] pads to a power of two
+def pad_dimension(x, weight, multiple):
+    P, Q = (1 << (size - 1).bit_length() for size in (x.shape[2], weight.shape[0]))
+    I, M = P - x.shape[2], Q - weight.shape[0]
+    return np.pad(x, ((0, 0), (0, 0), (0, I))), np.pad(weight, ((0, M), (0, I)))
+
+
+# %% [wrong] puts half of the zeros in front
+def pad_dimension(x, weight, multiple):
+    I, M = -x.shape[2] % multiple, -weight.shape[0] % multiple
+    inputs = (I // 2, I - I // 2)
+    return np.pad(x, ((0, 0), (0, 0), inputs)), np.pad(weight, ((0, M), inputs))
+
+
+# %% [wrong] makes float64 whatever came in
+def pad_dimension(x, weight, multiple):
+    wide = np.zeros((*x.shape[:2], x.shape[2] + -x.shape[2] % multiple))
+    tall = np.zeros((len(weight) + -len(weight) % multiple, wide.shape[2]))
+    wide[..., : x.shape[2]], tall[: len(weight), : x.shape[2]] = x, weight
+    return wide, tall

@@ -1,0 +1,162 @@
+# %% [right]
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    elif a < -edge:
+        a = -edge
+    s = a * a
+    p = odd[-1]
+    for c in odd[-2::-1]:
+        p = p * s + c
+    q = even[-1]
+    for c in even[-2::-1]:
+        q = q * s + c
+    return a * p / q
+
+
+# %% [right]
+def fast_tanh(a, odd, even, edge):
+    if not abs(a) <= edge and a == a:
+        a = edge if a > 0 else -edge
+    square = a * a
+
+    def horner(coefficients):
+        total = coefficients[len(coefficients) - 1]
+        for k in range(len(coefficients) - 2, -1, -1):
+            total = total * square + coefficients[k]
+        return total
+
+    return a * (horner(odd) / horner(even))
+
+
+# %% [right]
+def fast_tanh(a, odd, even, edge):
+    beyond = a > edge
+    below = a < -edge
+    number = edge if beyond else a
+    number = -edge if below else number
+    square, power = number * number, number * 0 + 1
+    above, under = odd[0], even[0]
+    for k in range(1, max(len(odd), len(even))):
+        power = power * square
+        if k < len(odd):
+            above = above + odd[k] * power
+        if k < len(even):
+            under = under + even[k] * power
+    return number * above / under
+
+
+# %% [wrong] turns NaN into a number
+def fast_tanh(a, odd, even, edge):
+    a = a if a < edge else edge
+    a = a if a > -edge else -edge
+    s, p, q = a * a, odd[-1], even[-1]
+    for c in odd[-2::-1]:
+        p = p * s + c
+    for c in even[-2::-1]:
+        q = q * s + c
+    return a * p / q
+
+
+# %% [wrong] saturates on the positive side only
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    s, p, q = a * a, odd[-1], even[-1]
+    for c in odd[-2::-1]:
+        p = p * s + c
+    for c in even[-2::-1]:
+        q = q * s + c
+    return a * p / q
+
+
+# %% [wrong] takes powers of a instead of a²
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    if a < -edge:
+        a = -edge
+    p, q = odd[-1], even[-1]
+    for c in odd[-2::-1]:
+        p = p * a + c
+    for c in even[-2::-1]:
+        q = q * a + c
+    return a * p / q
+
+
+# %% [wrong] takes the coefficients in reverse
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    if a < -edge:
+        a = -edge
+    s, p, q = a * a, odd[0], even[0]
+    for c in odd[1:]:
+        p = p * s + c
+    for c in even[1:]:
+        q = q * s + c
+    return a * p / q
+
+
+# %% [wrong] divides at every coefficient
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    if a < -edge:
+        a = -edge
+    s, q = a * a, even[-1]
+    for c in even[-2::-1]:
+        q = q * s + c
+    total, power = 0, a
+    for c in odd:
+        total = total + c * power / q
+        power = power * s
+    return total
+
+
+# %% [wrong] forgets that the numerator is odd
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    if a < -edge:
+        a = -edge
+    s, p, q = a * a, odd[-1], even[-1]
+    for c in odd[-2::-1]:
+        p = p * s + c
+    for c in even[-2::-1]:
+        q = q * s + c
+    return p / q
+
+
+# %% [wrong] loses the sign of −0
+def fast_tanh(a, odd, even, edge):
+    b = abs(a)
+    if b > edge:
+        b = edge
+    s, p, q = b * b, odd[-1], even[-1]
+    for c in odd[-2::-1]:
+        p = p * s + c
+    for c in even[-2::-1]:
+        q = q * s + c
+    result = b * p / q
+    return result if a >= 0 else -result
+
+
+# %% [wrong] computes each power anew
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    if a < -edge:
+        a = -edge
+    p, q = odd[0], even[0]
+    for k in range(1, len(odd)):
+        power = a * a
+        for _ in range(k - 1):
+            power = power * a * a
+        p = p + odd[k] * power
+    for k in range(1, len(even)):
+        power = a * a
+        for _ in range(k - 1):
+            power = power * a * a
+        q = q + even[k] * power
+    return a * p / q

@@ -1,0 +1,122 @@
+# %% [right]
+def fused_gates(g, u, h):
+    H = len(h)
+    out = np.empty_like(h)
+    for j in range(H):
+        r = 1 / (1 + np.exp(-(g[j] + u[j])))
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+        out[j] = (1 - z) * n + z * h[j]
+    return out
+
+
+# %% [right]
+def fused_gates(g, u, h):
+    def sigma(a):
+        return 1.0 / (1.0 + np.exp(-a))
+
+    h_next, size = np.empty_like(h), h.shape[0]
+    j = 0
+    while j < size:
+        update = sigma(g[j + size] + u[j + size])
+        candidate = np.tanh(sigma(g[j] + u[j]) * u[j + 2 * size] + g[j + 2 * size])
+        h_next[j] = candidate + update * (h[j] - candidate)
+        j += 1
+    return h_next
+
+
+# %% [right]
+def fused_gates(g, u, h):
+    h_next = np.empty_like(h)
+    H = h.size
+    for unit in reversed(range(H)):
+        reset = 0.5 * (1 + np.tanh(0.5 * (g[unit] + u[unit])))
+        keep = 0.5 * (1 + np.tanh(0.5 * (g[unit + H] + u[unit + H])))
+        new = np.tanh(g[unit - H] + reset * u[unit - H])
+        h_next[unit] = new - keep * new + keep * h[unit]
+    return h_next
+
+
+# %% [wrong] swaps z and 1 − z
+def fused_gates(g, u, h):
+    H, out = len(h), np.empty_like(h)
+    for j in range(H):
+        r = 1 / (1 + np.exp(-(g[j] + u[j])))
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+        out[j] = z * n + (1 - z) * h[j]
+    return out
+
+
+# %% [wrong] resets the state instead of the product
+def fused_gates(g, u, h):
+    H, out = len(h), np.empty_like(h)
+    for j in range(H):
+        r = 1 / (1 + np.exp(-(g[j] + u[j])))
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        n = np.tanh(g[2 * H + j] + u[2 * H + j])
+        out[j] = (1 - z) * n + z * r * h[j]
+    return out
+
+
+# %% [wrong] resets the input's part too
+def fused_gates(g, u, h):
+    H, out = len(h), np.empty_like(h)
+    for j in range(H):
+        r = 1 / (1 + np.exp(-(g[j] + u[j])))
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        n = np.tanh(r * (g[2 * H + j] + u[2 * H + j]))
+        out[j] = (1 - z) * n + z * h[j]
+    return out
+
+
+# %% [wrong] takes the order z, r, n
+def fused_gates(g, u, h):
+    H, out = len(h), np.empty_like(h)
+    for j in range(H):
+        z = 1 / (1 + np.exp(-(g[j] + u[j])))
+        r = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+        out[j] = (1 - z) * n + z * h[j]
+    return out
+
+
+# %% [wrong] walks over the units more than once
+def fused_gates(g, u, h):
+    H, out = len(h), np.empty_like(h)
+    for j in range(H):
+        r = 1 / (1 + np.exp(-(g[j] + u[j])))
+        out[j] = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+    for j in range(H):
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        out[j] = (1 - z) * out[j] + z * h[j]
+    return out
+
+
+# %% [wrong] forgets the state's part in n
+def fused_gates(g, u, h):
+    H, out = len(h), np.empty_like(h)
+    for j in range(H):
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        n = np.tanh(g[2 * H + j])
+        out[j] = (1 - z) * n + z * h[j]
+    return out
+
+
+# %% [wrong] works on whole arrays
+def fused_gates(g, u, h):
+    H = len(h)
+    r, z = 1 / (1 + np.exp(-(g[: 2 * H] + u[: 2 * H]))).reshape(2, H)
+    n = np.tanh(g[2 * H :] + r * u[2 * H :])
+    return (1 - z) * n + z * h
+
+
+# %% [wrong] forgets the minus of the sigmoid
+def fused_gates(g, u, h):
+    H, out = len(h), np.empty_like(h)
+    for j in range(H):
+        r = 1 / (1 + np.exp(g[j] + u[j]))
+        z = 1 / (1 + np.exp(g[H + j] + u[H + j]))
+        n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+        out[j] = (1 - z) * n + z * h[j]
+    return out

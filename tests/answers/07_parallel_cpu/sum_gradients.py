@@ -1,0 +1,68 @@
+# %% [right]
+def sum_gradients(threads, gradients):
+    total = np.zeros_like(gradients[0])
+    for thread in range(len(threads)):
+        total += gradients[list(threads).index(thread)]
+    return total
+
+
+# %% [right]
+def sum_gradients(threads, gradients):
+    ordered = gradients[np.argsort(threads)]
+    total = ordered[0].copy()
+    for gradient in ordered[1:]:
+        total = total + gradient
+    return total
+
+
+# %% [right]
+def sum_gradients(threads, gradients):
+    place = np.empty(len(threads), int)
+    place[np.asarray(threads)] = np.arange(len(threads))
+    return gradients[place].sum(axis=0)
+
+
+# %% [wrong] adds in the order in which threads are ready
+def sum_gradients(threads, gradients):
+    total = gradients[0].copy()
+    for gradient in gradients[1:]:
+        total += gradient
+    return total
+
+
+# %% [wrong] takes a thread's number for its place
+def sum_gradients(threads, gradients):
+    return gradients[np.asarray(threads)].sum(axis=0)
+
+
+# %% [wrong] takes the mean in place of the sum
+def sum_gradients(threads, gradients):
+    return gradients[np.argsort(threads)].mean(axis=0)
+
+
+# %% [wrong] leaves out thread 0
+def sum_gradients(threads, gradients):
+    ordered = gradients[np.argsort(threads)]
+    total = np.zeros_like(ordered[0])
+    for k in range(1, len(ordered)):
+        total += ordered[k]
+    return total
+
+
+# %% [wrong] adds in the order in which threads are ready
+def sum_gradients(threads, gradients):
+    return gradients.astype(np.float64).sum(axis=0).astype(gradients.dtype)
+
+
+# %% [wrong] sorts the numbers by size, not the threads
+def sum_gradients(threads, gradients):
+    ordered = np.sort(gradients, axis=0)
+    total = np.zeros_like(ordered[0])
+    for gradient in ordered[:-1]:
+        total += gradient
+    return total
+
+
+# %% [wrong] sums over units instead of threads
+def sum_gradients(threads, gradients):
+    return gradients[np.argsort(threads)].sum(axis=1)

@@ -1,0 +1,167 @@
+# %% [right]
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for _ in range(steps):
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        part[i] = mean
+        cuda.syncthreads()
+    x[cuda.grid(1)] = part[i]
+
+
+# %% [right]
+@cuda.jit
+def fix_the_race(x, steps):
+    both = cuda.shared.array((2, 32), np.float32)
+    i, n = cuda.threadIdx.x, cuda.blockDim.x
+    left = i - 1 if i > 0 else n - 1
+    right = i + 1 if i + 1 < n else 0
+    both[0, i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for step in range(steps):
+        old, new = step % 2, (step + 1) % 2
+        both[new, i] = (both[old, left] + both[old, i] + both[old, right]) / np.float32(3)
+        cuda.syncthreads()
+    x[cuda.grid(1)] = both[steps % 2, i]
+
+
+# %% [right]
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    own = x[cuda.grid(1)]
+    for _ in range(steps):
+        part[i] = own
+        cuda.syncthreads()
+        own = (part[(i + n - 1) % n] + own + part[(i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+    x[cuda.grid(1)] = own
+
+
+# %% [wrong] waits only before the loop
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for _ in range(steps):
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        part[i] = mean
+    x[cuda.grid(1)] = part[i]
+
+
+# %% [wrong] lets a thread write before its neighbours have read
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for _ in range(steps):
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        part[i] = mean
+        cuda.syncthreads()
+    x[cuda.grid(1)] = part[i]
+
+
+# %% [wrong] lets a thread read before its neighbours have written
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    for _ in range(steps):
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        part[i] = mean
+    x[cuda.grid(1)] = part[i]
+
+
+# %% [wrong] three barriers in each step
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    for _ in range(steps):
+        cuda.syncthreads()
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        part[i] = mean
+        cuda.syncthreads()
+    x[cuda.grid(1)] = part[i]
+
+
+# %% [wrong] forgets to write the result back
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for _ in range(steps):
+        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        part[i] = mean
+        cuda.syncthreads()
+
+
+# %% [wrong] works on x itself in global memory, where blocks of other threads do not matter but the race stays
+@cuda.jit
+def fix_the_race(x, steps):
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    first = cuda.blockIdx.x * n
+    for _ in range(steps):
+        mean = (x[first + (i + n - 1) % n] + x[first + i] + x[first + (i + 1) % n]) / np.float32(3)
+        cuda.syncthreads()
+        x[first + i] = mean
+
+
+# %% [wrong] the ring of 32 whatever the block has
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    for _ in range(steps):
+        mean = (part[(i + 31) % 32] + part[i] + part[(i + 1) % 32]) / np.float32(3)
+        cuda.syncthreads()
+        part[i] = mean
+        cuda.syncthreads()
+    x[cuda.grid(1)] = part[i]
+
+
+# %% [wrong] one thread does it all
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.shared.array(32, np.float32)
+    i = cuda.threadIdx.x
+    n = cuda.blockDim.x
+    part[i] = x[cuda.grid(1)]
+    cuda.syncthreads()
+    if i == 0:
+        for _ in range(steps):
+            first = part[0]
+            before = part[n - 1]
+            for k in range(n):
+                after = part[k + 1] if k + 1 < n else first
+                now = part[k]
+                part[k] = (before + now + after) / np.float32(3)
+                before = now
+    cuda.syncthreads()
+    x[cuda.grid(1)] = part[i] + np.float32(0) * steps + part[(i + 1) % n] - part[(i + 1) % n] + 1

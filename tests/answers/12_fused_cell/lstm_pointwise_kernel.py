@@ -1,0 +1,281 @@
+# %% [right]
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [right]
+@cuda.jit(device=True)
+def squash(a):
+    if a < 0:
+        e = math.exp(a)
+        return e / (np.float32(1) + e)
+    return np.float32(1) / (np.float32(1) + math.exp(-a))
+
+
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    unit = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    row = cuda.blockIdx.y * cuda.blockDim.y + cuda.threadIdx.y
+    H = c.shape[1]
+    if row >= c.shape[0] or unit >= H:
+        return
+    i, f = squash(sums[row, unit]), squash(sums[row, unit + H])
+    g, o = math.tanh(sums[row, unit + 2 * H]), squash(sums[row, unit + 3 * H])
+    gates[row, unit], gates[row, unit + H] = i, f
+    gates[row, unit + 2 * H], gates[row, unit + 3 * H] = g, o
+    cell = f * c[row, unit] + i * g
+    c_next[row, unit], h_next[row, unit] = cell, o * math.tanh(cell)
+
+
+# %% [right]
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    column, row = cuda.grid(2)
+    H = c.shape[1]
+    if row < c.shape[0]:
+        if column < H:
+            values = cuda.local.array(4, np.float32)
+            for k in range(4):
+                a = sums[row, k * H + column]
+                scale = np.float32(1) if k == 2 else np.float32(0.5)
+                t = math.tanh(scale * a)
+                values[k] = t if k == 2 else np.float32(0.5) + np.float32(0.5) * t
+                gates[row, k * H + column] = values[k]
+            memory = values[1] * c[row, column] + values[0] * values[2]
+            c_next[row, column] = memory
+            h_next[row, column] = values[3] * math.tanh(memory)
+
+
+# %% [wrong] takes the order i, g, f, o
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        g = math.tanh(sums[b, H + j])
+        f = half * (one + math.tanh(half * sums[b, 2 * H + j]))
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [wrong] applies the sigmoid to the candidate
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = half * (one + math.tanh(half * sums[b, 2 * H + j]))
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [wrong] computes h from the old cell
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(c[b, j])
+
+
+# %% [wrong] forgets tanh of the new cell
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * new
+
+
+# %% [wrong] swaps the input gate and the forget gate
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = i * c[b, j] + f * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [wrong] loads again what it has in a register
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        new = gates[b, H + j] * c[b, j] + gates[b, j] * gates[b, 2 * H + j]
+        c_next[b, j] = new
+        h_next[b, j] = gates[b, 3 * H + j] * math.tanh(new)
+
+
+# %% [wrong] keeps the sums instead of the gates
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = sums[b, j]
+        gates[b, H + j] = sums[b, H + j]
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [wrong] has rows for columns
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    b, j = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [wrong] lets threads beyond the last unit work
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [wrong] computes σ so that it overflows
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = math.exp(sums[b, j]) / (one + math.exp(sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, j] = i
+        gates[b, H + j] = f
+        gates[b, 2 * H + j] = g
+        gates[b, 3 * H + j] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
+
+
+# %% [wrong] gates stand unit by unit
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    j, b = cuda.grid(2)
+    B, H = c.shape
+    if b < B and j < H:
+        one, half = np.float32(1), np.float32(0.5)
+        i = half * (one + math.tanh(half * sums[b, j]))
+        f = half * (one + math.tanh(half * sums[b, H + j]))
+        g = math.tanh(sums[b, 2 * H + j])
+        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
+        new = f * c[b, j] + i * g
+        gates[b, 4 * j] = i
+        gates[b, 4 * j + 1] = f
+        gates[b, 4 * j + 2] = g
+        gates[b, 4 * j + 3] = o
+        c_next[b, j] = new
+        h_next[b, j] = o * math.tanh(new)
