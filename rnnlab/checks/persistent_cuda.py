@@ -69,6 +69,7 @@ def draw_steps(rng) -> list[tuple]:
     slow = replace(h200, name="A100", clock=float(rng.uniform(2.5, 3)))  # few operations a clock
     drawn = Latencies(2.5, 1.3, *rng.uniform(LEAST, MOST).tolist())
     starved = replace(drawn, l2_bandwidth=200)  # so slow that even one block's reading shows
+    sleepy = replace(h200, clock=0.2)  # so slow that even one warp's reading takes longer than the product
     return [
         ("lstm", 512, 16, h200, H200),
         ("rnn_tanh", 256, 1, h200, H200),
@@ -76,6 +77,7 @@ def draw_steps(rng) -> list[tuple]:
         ("lstm", 384, 51, few, H200),
         ("lstm", 512, int(rng.integers(70, 100)), slow, starved),
         ("gru", 256, 3, slow, H200),
+        ("rnn_tanh", 256, 9, sleepy, H200),
     ]
 
 
