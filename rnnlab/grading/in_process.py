@@ -8,6 +8,7 @@ from rnnlab.grading.conversation import Conversation
 from rnnlab.grading.inside import calls
 
 PARTS = (
+    "capstone",
     "cells",
     "gpu",
     "kernels",

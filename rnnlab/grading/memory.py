@@ -65,7 +65,9 @@ def _open_files(pid: int) -> Iterator[tuple[File, int]]:
 def _mapped_files(pid: int) -> dict[File, int]:
     """Files in memory that a process has mapped, with the size of the mapping."""
     sizes: dict[File, int] = defaultdict(int)
-    with suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as lines:
+    with suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
+        text = file.read()
+        lines = text.split("\n")[:-1] if any(name in text for name in IN_MEMORY) else ()  # seldom: be quick
         for line in lines:
             addresses, _, _, device, inode, *path = line.split(maxsplit=5)
             if path and path[0].startswith(IN_MEMORY):

@@ -46,12 +46,13 @@ def left(times: Iterable[float], remaining: int) -> str:
     """The time until so many more results, at the pace of the latest ones, in words."""
     latest = [*times][-PACE - 1 :]
     if not remaining:
-        return f"{_words(latest[-1])} in all"
+        return f"{in_words(latest[-1])} in all"
     pace = (latest[-1] - latest[0]) / max(len(latest) - 1, 1)
-    return f"about {_words(pace * remaining)} left"
+    return f"about {in_words(pace * remaining)} left"
 
 
-def _words(seconds: float) -> str:
+def in_words(seconds: float) -> str:
+    """A time with a fitting unit: "40 s", "12 min", "3.5 h"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

@@ -37,7 +37,8 @@ def draw_distribution(distribution: Distribution, students: int) -> Sheet:
     sheet.line((LEFT, base), (WIDTH - LEFT, base))
     share = distribution.median / max(1, distribution.possible)
     x = LEFT + share * (WIDTH - 2 * LEFT)
-    sheet.line((x, base), (x, base + FOOT), width=3)
+    for begin, end in ((0, 6), (26, FOOT)):  # the labels of the columns stand between
+        sheet.line((x, base + begin), (x, base + end), width=3)
     near_the_edge = x > WIDTH - 200
     words = f"median: {distribution.median:g} points"
     anchor, shift = ("end", -8) if near_the_edge else ("start", 8)

@@ -18,7 +18,7 @@ from pathlib import Path
 from rnnlab.grading import sandbox
 from rnnlab.grading.classroom import engines, keys, results, submissions, versions
 from rnnlab.grading.classroom.engines import Engine
-from rnnlab.grading.classroom.progress import Progress
+from rnnlab.grading.classroom.progress import Progress, in_words
 from rnnlab.grading.classroom.results import Result
 from rnnlab.grading.classroom.submissions import Submission
 from rnnlab.grading.notebook_file import Unusable
@@ -213,7 +213,7 @@ def describe(listed: list[Result]) -> Iterator[str]:
         total.update(result.cpu or {})
     if seconds := sum(total.values()):
         parts = ", ".join(f"{name} {total[name] / seconds:.0%}" for name in ("answers", "judge", "starting"))
-        yield f"{seconds / 60:.1f} minutes of processor time: {parts}"
+        yield f"{in_words(seconds)} of processor time: {parts}"
 
 
 def without_faults(listed: list[Result]) -> bool:
