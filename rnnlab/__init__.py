@@ -14,6 +14,7 @@ Tools, which lessons use:
   kernels    what fast rungs launch; gpu: a plan on a real GPU
   lab        what this computer can do; records: measurements (made by the programs in bench/)
   scaling    training on many ranks, real and simulated; a model of what it costs
+  capstone   a residual RNN; a schedule as data, and its score beside a lower bound
   grading    how an answer is judged; checks: the question behind each exercise
   views      pictures; course: notebooks built from their sources; exchange: files and PyTorch
 

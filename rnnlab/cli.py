@@ -36,6 +36,7 @@ PARTS = (
     "rnnlab.grading.commands",
     "rnnlab.grading.classroom.commands",
     "rnnlab.scaling.commands",
+    "rnnlab.capstone.commands",
     BENCHMARKS,
 )
 BENCH = Path(rnnlab.__file__).parents[1] / "bench"  # beside the package in the course's folder, in no wheel

@@ -44,6 +44,7 @@ TOOLS = (
     "records",
     "scaling",
     "grading",
+    "capstone",
     "checks",
     "pack_answers",
     "course",
@@ -71,6 +72,7 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "kernels/packed/passes.py": {"lab"},  # caches and usable cores are known there
     "kernels/packed/team.py": {"lab"},
     "compiling/device_words.py": {"cuda", "simulator"},  # a word has a meaning in either world
+    "capstone/board.py": {"checks"},  # the course's own schedules are packed with its answers
     "scaling/launch.py": {"lab"},  # how many cores there are for ranks
     "grading/overview.py": {"checks"},  # until learner.py, which joins the two, stands above both
     "grading/commands.py": {"checks"},

@@ -445,4 +445,4 @@ for name, factor in factors.items():
 # - MLPerf Training v0.6 and v0.7: logs of GNMT. NVIDIA DeepLearningExamples (GNMT) and sentiment-discovery (mLSTM, read off a figure, ± 1).
 # - SVAIL, *Persistent RNNs*, 2016: rates on a TitanX; the figure shows 0.12, the text 0.09 TFLOP/s for products with 4 sequences.
 #
-# Next: 18 · Capstone (planned)
+# Next: [18 · Capstone](18_capstone.ipynb)

@@ -1,0 +1,105 @@
+"""Residual RNN: skips through depth, y[l] = y[l-1] + h[l], and layers that are recomputed to save memory.
+
+A layer adds to what passes it, so the gradient has a way past all layers that multiplies it by nothing.  The
+skips go through depth.  Those of the kernel that SVAIL released with Persistent RNNs (2016) go through time:
+h = f(x + U h_before + s h_before).  A layer whose input is not as wide as its output has no skip.
+
+A Residual is a rung (rnnlab.ladder): models train on it.  It changes where sums are made and what is saved;
+what a layer computes is one_big_gemm's.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from rnnlab.cells import STATES, State
+from rnnlab.ladder import one_big_gemm
+from rnnlab.network import Layer, Network, check_gradients, check_input
+from rnnlab.training.task import whole
+
+
+class Saved(NamedTuple):
+    """What forward saves: the input x [T,B,I] of the first layer of each segment; all of the top segment."""
+
+    inputs: dict[int, np.ndarray]
+    state: State
+    layers: dict[int, Any]  # what one_big_gemm saves
+
+
+@dataclass(frozen=True)
+class Residual:
+    """Passes through a residual RNN; segment: layers between two saved inputs, None: save every layer."""
+
+    skips: bool = True
+    segment: int | None = None
+
+    def __post_init__(self):
+        if self.segment is not None:
+            whole("segment", self.segment, at_least=1)
+
+    def forward(self, network: Network, x: np.ndarray, state: State | None = None):
+        """y [T,B,H], final state, saved."""
+        state = check_input(network, x, state)
+        length, inputs, layers, final = self.segment or network.layers, {}, {}, []
+        for l in range(network.layers):
+            if l % length == 0:
+                inputs[l] = x
+                layers.clear()  # the segment below is recomputed when the gradient comes to it
+            x, last, layers[l] = self._layer_forward(network, l, x, state)
+            final.append(last)
+        parts = zip(*final, strict=True)
+        return x, tuple(np.concatenate(part) for part in parts), Saved(inputs, state, layers)
+
+    def backward(self, network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
+        """dx [T,B,I], dstate of the initial state, gradients."""
+        dstate = check_gradients(network, *saved.inputs[0].shape[:2], dy, dstate)
+        gradients, first, layers = {}, [None] * network.layers, dict(saved.layers)
+        for l in reversed(range(network.layers)):
+            if l not in layers:
+                layers = self._recompute(network, saved, l)
+            own = tuple(part[l : l + 1] for part in dstate)
+            dx, first[l], of_layer = one_big_gemm.backward(_alone(network, l), layers.pop(l), dy, own)
+            dy = dx + dy if self._has_skip(network, l) else dx
+            gradients |= {f"{name[:-1]}{l}": gradient for name, gradient in of_layer.items()}
+        ordered = {name: gradients[name] for name in network.parameters}
+        return dy, tuple(np.concatenate(part) for part in zip(*first, strict=True)), ordered
+
+    def _recompute(self, network: Network, saved: Saved, top: int) -> dict[int, Any]:
+        """What one_big_gemm saves of the segment whose top layer this is."""
+        start = max(l for l in saved.inputs if l <= top)
+        x, layers = saved.inputs[start], {}
+        for l in range(start, top + 1):
+            x, _, layers[l] = self._layer_forward(network, l, x, saved.state)
+        return layers
+
+    def _layer_forward(self, network: Network, l: int, x: np.ndarray, state: State):
+        own = tuple(part[l : l + 1] for part in state)
+        h, last, saved = one_big_gemm.forward(_alone(network, l), x, own)
+        return (x + h if self._has_skip(network, l) else h), last, saved
+
+    def _has_skip(self, network: Network, l: int) -> bool:
+        return self.skips and (l > 0 or network.input_size == network.hidden_size)
+
+
+def gradient_norms(network: Network, gradients: dict[str, np.ndarray]) -> np.ndarray:
+    """Norm of the gradient of weight_hh of every layer [L]."""
+    return np.array([np.linalg.norm(gradients[f"weight_hh_l{l}"]) for l in range(network.layers)])
+
+
+def saved_bytes(network: Network, T: int, B: int, segment: int | None = None) -> int:
+    """Bytes of a plain RNN's activations that are live at once, at most, when its gradient is computed.
+
+    For each layer of a segment its input and its states, T·B·H each; for every other segment its input.
+    """
+    length = segment or network.layers
+    itemsize = np.dtype(network.dtype).itemsize * len(STATES[network.cell])
+    segments = -(-network.layers // length)
+    return itemsize * T * B * network.hidden_size * (2 * length + segments - 1)
+
+
+def _alone(network: Network, l: int) -> Network:
+    """Layer l as a network of one layer."""
+    parameters = {f"{name}_l0": network.parameters[f"{name}_l{l}"] for name in Layer._fields}
+    width = network.input_size if l == 0 else network.hidden_size
+    return Network(network.cell, width, network.hidden_size, parameters, 1, network.reset, network.dtype)

@@ -1,0 +1,143 @@
+"""Checks of lesson 18: a skip through time, segments of layers, an interval of the median, a schedule."""
+
+import numpy as np
+
+from rnnlab.capstone.launches import Illegal, Problem
+from rnnlab.capstone.score import FULL_MARKS, score_all, slow_because
+from rnnlab.checks.answers import answers
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import expect, refuse
+
+ANSWERS = answers("capstone")
+
+
+def check_skip_step_backward(submission, rng, B, H):
+    draw = lambda *shape: rng.uniform(-1, 1, shape)
+    dh, h_before, weight_hh, a, scale = draw(B, H), draw(B, H), draw(H, H), draw(B, H), rng.uniform(0.3, 0.8)
+    h_next = np.tanh(a + h_before @ weight_hh.T + scale * h_before)
+    arguments = dh, h_next, h_before, weight_hh, scale
+    want = ANSWERS["skip_step_backward"].call(*arguments)
+    axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
+    expect(submission(*arguments), want, axes=axes, what=tuple(axes), case=f"B={B}, H={H}", tolerance=1e-9)
+
+
+def check_segment_lengths(submission, rng, layers, memory):
+    """Several lists are right: those that fit and recompute the fewest layers."""
+    got = submission(layers, memory)
+    lengths = _lengths(got)
+    case = f"layers={layers}, memory={memory}"
+    refuse(_wrong_segments(got, lengths, layers, memory), case, result=lengths)
+
+
+def _lengths(got: object) -> list[int] | None:
+    """The answer as whole numbers; None if it is no list of them."""
+    if not isinstance(got, list | tuple) or any(np.shape(length) for length in got):
+        return None
+    return [int(length) for length in got]
+
+
+def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory: int) -> str | None:
+    """The first thing that is wrong, as a sentence."""
+    if not lengths or min(lengths) < 1:
+        return f"The result must be a list of lengths of at least 1; it returns {got!r:.60}."
+    if sum(lengths) != layers:
+        return f"The segments have {sum(lengths)} layers together, the network has {layers}."
+    arrays = ANSWERS["segment_lengths"].number("arrays", 2)
+    for below, length in enumerate(lengths):
+        if (needed := below + arrays * length) > memory:
+            return (
+                f"Segment {below} of {length} layers needs {arrays * length} arrays beside {below} saved "
+                f"inputs, {needed} in all; the memory holds {memory}."
+            )
+    fewest = layers - ANSWERS["segment_lengths"].call(layers, memory)[-1]
+    if (again := layers - lengths[-1]) > fewest:
+        return f"{again} layers are recomputed; {fewest} are possible. Which segment is not recomputed?"
+    return None
+
+
+def draw_segments(rng) -> list[tuple]:
+    """Layers and memory; in one case everything fits, in one the fewest segments hold all exactly."""
+    memory = int(rng.integers(24, 40))
+    exact = sum((memory - below) // ANSWERS["segment_lengths"].number("arrays", 2) for below in range(4))
+    return [
+        (7, 10),
+        (3, 12),
+        (1, 3),
+        (exact, memory),
+        (int(rng.integers(50, 60)), memory),
+        (int(rng.integers(100, 120)), int(rng.integers(41, 50))),
+    ]
+
+
+def check_median_interval(submission, rng, n, confidence):
+    times = rng.lognormal(0.0, 0.5, n).round(6).tolist()
+    want = ANSWERS["median_interval"].call(times, confidence)
+    got = submission(times, confidence)
+    case = f"{n} measurements, confidence={confidence}"
+    if want is None or got is None:
+        refuse(_none_sentence(got, want, n), case, result=got)
+        return
+    expect(got, want, axes=(), what=("low", "high"), case=case, tolerance=1e-9)
+
+
+def _none_sentence(got: object, want: object, n: int) -> str | None:
+    if got is want:
+        return None
+    if want is None:
+        return (
+            f"It returns {got!r:.60}; even the smallest and the largest of {n} do not reach the confidence."
+        )
+    return f"It returns None; {n} measurements are enough."
+
+
+def check_my_schedule(submission, rng, *problem):
+    """Legality first, then the time; the check names mistakes itself, from what it finds in the launches."""
+    problem = Problem(*problem)
+    answers_by_problem: list[object] = []
+
+    def schedule(*sizes):
+        answers_by_problem.append(submission(*sizes))
+        return answers_by_problem[-1]
+
+    try:
+        (result,) = score_all(schedule, (problem,))
+    except Illegal as error:
+        refuse(Wrong(str(error), error.mistake))
+        return
+    if result.ratio <= FULL_MARKS:
+        refuse(None)
+        return
+    sentence = f"Legal, but slow: {result}. Full marks: {FULL_MARKS:g} times or less."
+    refuse(Wrong(sentence, slow_because(problem, answers_by_problem[0])), f"{problem}")
+
+
+def draw_problems(rng) -> list[tuple]:
+    """Sizes and memory: one step, one layer, primes; all that is saved fits, or less than half of it."""
+    B, H = int(rng.choice([31, 64, 96])), int(rng.choice([251, 389, 512]))
+    roomy = lambda layers, steps: (layers, steps, B, H, 3 * layers * steps)
+    tight = lambda layers, steps: (layers, steps, B, H, int(4 * steps * (layers**0.5 + 1)))
+    return [
+        roomy(2, 3),
+        roomy(1, int(rng.choice([9, 11, 13]))),
+        roomy(1, 1),
+        tight(7, 1),
+        roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
+        tight(int(rng.choice([31, 37])), int(rng.choice([11, 13]))),
+    ]
+
+
+EXERCISES = (
+    ANSWERS["skip_step_backward"].exercise(check_skip_step_backward, ((2, 3), (1, 4), (5, 7))),
+    ANSWERS["segment_lengths"].exercise(check_segment_lengths, draw_segments),
+    ANSWERS["median_interval"].exercise(
+        check_median_interval,
+        lambda rng: (
+            (7, 0.9),
+            (4, 0.9),
+            (1, 0.6),
+            (int(rng.integers(44, 60)), 0.95),
+            (int(rng.integers(60, 90)), 0.9),
+        ),
+    ),
+    ANSWERS["my_schedule"].exercise(check_my_schedule, draw_problems, seconds=60.0, diagnoses=True),
+)

@@ -1,0 +1,187 @@
+# %% [markdown]
+# ## Exercise: my_schedule
+#
+# <!-- exercise: my_schedule -->
+#
+# The schedule of a training pass, as data. Cut the steps into blocks of `block` steps each (the last one may be shorter; block 0 has the first steps). Return `(block, launches)`. `launches` is an array of whole numbers with a row for each launch, in the order of issue: kind, layer, block, stream.
+#
+# - `FORWARD` reads y of the layer below and h of the block before; it saves h and y of its own block.
+# - `BACKWARD` reads h; it needs `BACKWARD` of the layer above and of the next block before it; it saves dg.
+# - `WEIGHTS` reads dg, h, y of the layer below and h of the block before, and adds to the weight gradients.
+#
+# Every block of every layer needs one `BACKWARD` and one `WEIGHTS`; `FORWARD` may be repeated. An array is live from the launch that writes it to the last launch that reads it before it is written again; each takes `block` arrays [minibatch, hidden_size] of `memory`. The output of the top layer lies elsewhere. Streams are 0 to 31; the events between them are derived. All is launched as one graph on an H200.
+#
+# Judged are legality, then the predicted time: **full marks at 3 times the lower bound or less**, in every problem. Some problems save everything with ease (`memory` ≥ 3 · layers · steps), in others less than half of it fits, but at least 4 · steps · (√layers + 1) arrays do. Call `try_schedule(my_schedule, problem)` as often as you like.
+
+
+# %%
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    """(steps per block, launches [n,4]): rows of kind, layer, block, stream."""
+    ### BEGIN SOLUTION
+    block = 1 if layers > 1 else min(steps, 8)
+    blocks = -(-steps // block)
+    launches = []
+
+    def forward(segment):
+        for diagonal in range(len(segment) + blocks - 1):
+            for place, layer in enumerate(segment):
+                if 0 <= diagonal - place < blocks:
+                    launches.append((FORWARD, layer, diagonal - place, layer % 16))
+
+    def backward(segment):
+        for diagonal in range(len(segment) + blocks - 1):
+            for place, layer in enumerate(segment[::-1]):
+                if 0 <= diagonal - place < blocks:
+                    later = diagonal - place
+                    launches.append((BACKWARD, layer, blocks - 1 - later, layer % 16))
+                    launches.append((WEIGHTS, layer, blocks - 1 - later, 16 + layer % 16))
+
+    length = layers if memory >= 3 * layers * steps else max(1, round((layers / 2) ** 0.5))
+    forward(range(layers))
+    for lowest in reversed(range(0, layers, length)):
+        segment = range(lowest, min(lowest + length, layers))
+        if segment[-1] < layers - 1:
+            forward(segment)
+        backward(segment)
+    return block, np.array(launches)
+    ### END SOLUTION
+
+
+# %%
+check(my_schedule)
+
+# %% [facts]
+# points: 6
+# difficulty: 5
+# minutes: 70
+# lines: 27
+
+# %% [hint]
+# Begin with a legal schedule, however slow: block = steps, all FORWARD from the bottom up, then BACKWARD and WEIGHTS from
+# the top down, one stream. Then ask what waits: which launches could run at the same time, if only they were in other
+# streams and issued earlier?
+
+# %% [hint]
+# Short blocks let a layer begin early; along diagonals (lesson 14) all layers work at the same time, each in a stream of
+# its own. WEIGHTS is needed by nobody, so it belongs into another stream. Where memory is short, cut the layers into
+# segments: repeat FORWARD for a segment just before its BACKWARD. Arrays that nobody reads later take no memory, without
+# a word from you.
+
+# %% [hint]
+# Write `forward(segment)` and `backward(segment)`, which append the launches of some layers along diagonals. Call
+# `forward(range(layers))`, then for each segment from the top `forward(segment)` (not for the topmost) and
+# `backward(segment)`. About √(layers / 2) layers a segment need the least memory; blocks of 1 or 2 steps, 16 streams for
+# the layers and 16 for WEIGHTS.
+
+# %% [mistake] puts all layers into one stream
+# - layer % 16
+# + 0
+
+# %% [mistake] waits for the whole sequence before the next layer begins
+# - block = 1 if layers > 1 else min(steps, 8)
+# + block = steps
+
+# %% [mistake] saves everything and recomputes nothing
+# - length = layers if memory >= 3 * layers * steps else max(1, round((layers / 2) ** 0.5))
+# + length = layers
+
+# %% [mistake] recomputes all layers below for each segment
+# -             forward(segment)
+# +             forward(range(segment.stop))
+
+# %% [mistake] leaves out the weight gradients
+# - launches.append((WEIGHTS, layer, blocks - 1 - later, 16 + layer % 16))
+# + pass
+
+# %% [mistake] adds a weight gradient twice
+# - 16 + layer % 16))
+# + 16 + layer % 16)); launches.append((WEIGHTS, layer, blocks - 1 - later, 16 + layer % 16))
+
+# %% [mistake] goes backward from the bottom up
+# - enumerate(segment[::-1])
+# + enumerate(segment)
+
+# %% [mistake] goes backward from the first step on
+# - blocks - 1 - later
+# + later
+
+# %% [mistake] runs a layer before the layer below it
+# - forward(range(layers))
+# + forward(range(layers)[::-1])
+
+# %% [mistake] runs backward before forward
+# - forward(range(layers))
+# + pass
+
+# %% [mistake] forgets the last block, which is shorter
+# - -(-steps // block)
+# + steps // block
+
+# %% [mistake] adds a weight gradient before its backward block
+# - launches.append((BACKWARD, layer, blocks - 1 - later, layer % 16))
+# + launches.append((WEIGHTS, layer, blocks - 1 - later, 16)); launches.append((BACKWARD, layer, blocks - 1 - later, layer % 16)); continue
+
+# %% [right]
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    # layer by layer: the streams find the diagonals, because all is issued at once
+    block = 2 if steps > 1 else 1
+    count = (steps + block - 1) // block
+    rows = []
+
+    def up(first, last):
+        rows.extend([FORWARD, l, j, l % 14] for l in range(first, last) for j in range(count))
+
+    def down(first, last):
+        for l in range(last - 1, first - 1, -1):
+            for j in range(count - 1, -1, -1):
+                rows.append([BACKWARD, l, j, l % 14])
+                rows.append([WEIGHTS, l, j, 14 + l % 14])
+
+    if memory >= 3 * layers * steps:
+        up(0, layers)
+        down(0, layers)
+        return block, np.array(rows)
+    length = int(layers**0.5 / 2 + 1)
+    cuts = [*range(0, layers, length), layers]
+    up(0, layers)
+    for k in range(len(cuts) - 2, -1, -1):
+        if k < len(cuts) - 2:
+            up(cuts[k], cuts[k + 1])
+        down(cuts[k], cuts[k + 1])
+    return block, rows
+
+# %% [right]
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    # as many activations as fit in few segments, the lower ones recomputed while those above go backward
+    block = min(steps, 8) if layers == 1 else 1
+    blocks, room, main, rest = -(-steps // block), memory // steps, 24, 4
+    if room >= 3 * layers:
+        lengths = [layers]
+    elif 10 * room >= 13 * layers:
+        lengths = [round(0.6 * layers), layers - round(0.6 * layers)]
+    else:
+        top, length = room // 3, room // 5
+        below = layers - top
+        lengths = [length] * (below // length) + [below % length] * (below % length > 0) + [top]
+    rows = []
+
+    def along_diagonals(segment):
+        for diagonal in range(len(segment) + blocks - 1):
+            for place, layer in enumerate(segment):
+                if 0 <= diagonal - place < blocks:
+                    yield layer, diagonal - place
+
+    def forward(segment):
+        rows.extend((FORWARD, layer, j, layer % main) for layer, j in along_diagonals(segment))
+
+    forward(range(layers))
+    above = layers
+    for length in reversed(lengths):
+        segment = range(above - length, above)
+        if above < layers:
+            forward(segment)
+        for layer, j in along_diagonals(segment[::-1]):
+            rows.append((BACKWARD, layer, blocks - 1 - j, layer % main))
+            rows.append((WEIGHTS, layer, blocks - 1 - j, main + layer % rest))
+        above -= length
+    return block, np.array(rows)

@@ -1,0 +1,102 @@
+"""The residual RNN against central differences and the reference; recomputation changes memory and no bit."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from rnnlab import reference
+from rnnlab.capstone.residual import Residual, gradient_norms, saved_bytes
+from rnnlab.network import Network
+
+
+def passes(rung, network, x, dy, state=None):
+    y, final, saved = rung.forward(network, x, state)
+    return y, final, *rung.backward(network, saved, dy)
+
+
+def data(network, T=5, B=3):
+    rng = np.random.default_rng([T, B, network.layers])
+    draw = lambda *shape: rng.uniform(-1, 1, shape)
+    state = tuple(draw(network.layers, B, network.hidden_size) for _ in network.zero_state(B))
+    return draw(T, B, network.input_size), draw(T, B, network.hidden_size), state
+
+
+@pytest.mark.parametrize(("cell", "inputs"), [("rnn_tanh", 4), ("rnn_tanh", 3), ("gru", 4), ("lstm", 2)])
+def test_gradients_agree_with_central_differences(cell, inputs):
+    network = Network.create(cell, inputs, 4, layers=3, dtype="float64", seed=1)
+    x, dy, state = data(network)
+    _, _, dx, dstate, gradients = passes(Residual(), network, x, dy, state)
+    loss = lambda x, network, state: float((Residual().forward(network, x, state)[0] * dy).sum())
+    slope = lambda function, array: reference.numerical_gradient(function, array)
+    np.testing.assert_allclose(dx, slope(lambda x: loss(x, network, state), x), atol=1e-8)
+    first = slope(lambda h: loss(x, network, (h, *state[1:])), state[0])
+    np.testing.assert_allclose(dstate[0], first, atol=1e-8)
+    for name in ("weight_hh_l0", "weight_ih_l1", "bias_hh_l2"):
+        changed = lambda p, name=name: loss(x, network.with_parameters(network.parameters | {name: p}), state)
+        np.testing.assert_allclose(gradients[name], slope(changed, network.parameters[name]), atol=1e-8)
+
+
+def test_without_skips_it_is_the_reference():
+    network = Network.create("lstm", 3, 4, layers=3, dtype="float64")
+    x, dy, state = data(network)
+    y, final, saved = reference.forward(network, x, state)
+    want = y, final, *reference.backward(network, saved, dy)
+    for got, right in zip(passes(Residual(skips=False), network, x, dy, state), want, strict=True):
+        if isinstance(right, dict):
+            assert list(got) == list(right)
+            got, right = tuple(got.values()), tuple(right.values())
+        for one, other in zip(np.atleast_1d(got) if isinstance(got, np.ndarray) else got, right, strict=True):
+            np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("segment", [1, 2, 3, 6, 7, 100])
+def test_recomputation_changes_no_bit(segment):
+    network = Network.create("gru", 4, 4, layers=7)
+    x, dy, state = (
+        tuple(p.astype("float32") for p in part) if isinstance(part, tuple) else part.astype("float32")
+        for part in data(network)
+    )
+    plain = passes(Residual(), network, x, dy, state)
+    again = passes(Residual(segment=segment), network, x, dy, state)
+    assert np.array_equal(plain[0], again[0])
+    assert np.array_equal(plain[2], again[2])
+    assert all(np.array_equal(plain[4][name], again[4][name]) for name in network.parameters)
+
+
+def test_the_memory_that_recomputation_saves_is_what_is_counted():
+    network = Network.create("rnn_tanh", 32, 32, layers=24)
+    x = np.ones((20, 16, 32), "float32")
+    peaks = {}
+    for segment in (24, 4):
+        tracemalloc.start()
+        passes(Residual(segment=segment), network, x, x)
+        peaks[segment] = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    counted = saved_bytes(network, 20, 16) - saved_bytes(network, 20, 16, 4)
+    # the sums of the skips are a further array of each layer, which nothing saves
+    assert peaks[24] - peaks[4] == pytest.approx(counted, rel=0.15)
+
+
+def test_the_counts_of_saved_bytes_are_those_of_a_small_network():
+    network = Network.create("rnn_tanh", 8, 8, layers=12)
+    array = 4 * 5 * 2 * 8
+    assert saved_bytes(network, 5, 2) == 24 * array
+    assert saved_bytes(network, 5, 2, 3) == (6 + 3) * array  # y and h of a segment, inputs of three others
+    assert saved_bytes(network, 5, 2, 5) == (10 + 2) * array
+
+
+def test_skips_hand_the_gradient_down_a_hundred_layers():
+    norms = {}
+    for skips, gain in ((True, 0.1), (False, 1.0)):
+        network = Network.create("rnn_tanh", 16, 16, layers=100, dtype="float64", gain=gain)
+        x, dy, _ = data(network, 4, 2)
+        norms[skips] = gradient_norms(network, passes(Residual(skips), network, x, dy)[4])
+    assert 0.2 < norms[True][0] / norms[True][-1] < 5
+    assert norms[False][0] / norms[False][-1] < 1e-12
+
+
+@pytest.mark.parametrize("segment", [0, -1, 2.5, True])
+def test_a_segment_that_is_no_number_of_layers_is_refused(segment):
+    with pytest.raises(ValueError, match=f"segment is {segment}, expected a whole number at least 1"):
+        Residual(segment=segment)
