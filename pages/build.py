@@ -182,7 +182,7 @@ def map_row(stem: str, title: str, book: nbformat.NotebookNode) -> str:
     opening = book.cells[0].source
     prose = Prose(lambda url: None)
     match = re.search(r"\*\*Claim to test: (.*?)\*\*", opening, re.S)
-    claim = prose.html(match[1]) if match else ""
+    claim = prose.html(f"Claim to test: {match[1]}") if match else ""
     after = re.search(r"\*\*Afterwards you can\*\* (.*)", opening)
     afterwards = prose.html(f"Afterwards you can {after[1]}") if after else ""
     words = escape(re.sub(r"^\d+ · ", "", title))

@@ -105,13 +105,13 @@ class Learner:
         status = lambda: (bar := self.first("#jp-main-statusbar")) and "| Idle" in bar.text
         until(status, "the kernel has started: a cell run before it has asks which kernel to take")
 
-    def run_all(self) -> None:
+    def run_all(self, seconds: float = 120) -> None:
         """Menu Run, entry Run All Cells; back when every cell has run."""
         before = self.prompts()
         self.click('//div[contains(@class,"lm-MenuBar-itemLabel") and text()="Run"]', By.XPATH)
         self.click('.lm-Menu-item[data-command="runmenu:run-all"]')
         ran = lambda: all(map(_has_run, self.prompts(), before))
-        until(ran, "every cell has run: one that fails stops the others", seconds=120)
+        until(ran, "every cell has run: one that fails stops the others", seconds)
 
     def prompts(self) -> list[str]:
         """ "[ ]:", "[*]:" or "[3]:", of each code cell."""

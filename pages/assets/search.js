@@ -22,16 +22,21 @@
     return matches.sort((a, b) => b.score - a.score);
   }
 
+  // The first whole words of a text, in so many letters.
+  const cut = (text, letters) =>
+    text.length > letters ? text.slice(0, letters).replace(/\s\S*$/, "") + " …" : text;
+
   // The words around the first match, with the match marked.
   function excerpt(section, word) {
     const paragraph = document.createElement("p");
     const place = section.words.toLowerCase().indexOf(word);
-    if (place < 0) { paragraph.textContent = section.words.slice(0, 2 * AROUND); return paragraph; }
+    if (place < 0) { paragraph.textContent = cut(section.words, 2 * AROUND); return paragraph; }
+    const before = section.words.slice(Math.max(0, place - AROUND), place);
     const mark = document.createElement("mark");
     mark.textContent = section.words.slice(place, place + word.length);
     paragraph.append(
-      (place > AROUND ? "… " : "") + section.words.slice(Math.max(0, place - AROUND), place), mark,
-      section.words.slice(place + word.length, place + word.length + AROUND) + " …");
+      place > AROUND ? "… " + before.replace(/^\S*\s/, "") : before, mark,
+      cut(section.words.slice(place + word.length), AROUND));
     return paragraph;
   }
 
