@@ -187,12 +187,22 @@ def test_seeds_depend_on_every_word():
     assert all(0 <= seed < 1 << 53 for seed in seeds)
 
 
-def test_classroom_50_gets_its_result_file(tmp_path):
+def test_classroom_50_gets_its_result_file_and_runs_no_module_of_the_checkout(tmp_path):
+    folder = export_classroom50.write_autograder(LESSON, tmp_path / "bundle")
+    (folder / "rnnlab.zip").unlink()  # so that pip ends at once: the course is installed here
+    program = (folder / "autograder.py").read_text().replace("check=True", "check=False")
+    (folder / "autograder.py").write_text(program)
+    tmp_path = tmp_path / "checkout"
+    tmp_path.mkdir()
+    for name in ("rnnlab", "pip", "json", "numpy"):
+        (tmp_path / f"{name}.py").write_text("open('ran', 'w').close()\nraise SystemExit(9)\n")
     shutil.copy(ROOT / f"solutions/{STEM}.ipynb", tmp_path)
     env = os.environ | {"CLASSROOM": "rnn", "ASSIGNMENT": "one", "SUBMISSION_TAG": "submit/1"}
-    command = [sys.executable, "-m", "rnnlab.grading.classroom.export_classroom50", LESSON]
+    env |= {"CLASSROOM50_BUNDLE_DIR": str(folder), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, folder / "autograder.py"]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    assert not (tmp_path / "ran").exists()
     result = json.loads((tmp_path / "result.json").read_bytes())
     jsonschema.validate(result, CLASSROOM50)
     assert (result["score"], result["max-score"]) == (6, 6)

@@ -26,7 +26,7 @@ from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.slices import answer_in, defined
 from rnnlab.grading.verdict import Status, Stopped, Verdict
-from rnnlab.grading.worker import PATIENCE, Answer, NotStarted, Worker
+from rnnlab.grading.worker import Answer, NotStarted, Worker
 
 SEED_BITS = 53  # the largest integers that every reader of JSON keeps
 OWN_SECONDS = 120.0  # for the judge's own computing on one exercise, beyond the time that the answer has
@@ -212,7 +212,7 @@ def _run_apart(
     exercise: Exercise, answer: Answer, seed: int, box: Sandbox, lines: list[str]
 ) -> BaseException | None:
     """What a check finds in an answer that runs in its own process."""
-    limit = (1 + PATIENCE) * exercise.seconds + OWN_SECONDS
+    limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
     with Worker(answer, exercise.seconds, box) as worker, limited(limit):
         lines[:] = worker.left_out
         return run_check(exercise, worker, seed)

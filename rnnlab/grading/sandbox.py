@@ -43,6 +43,7 @@ MEMORY = 2 << 30  # bytes of address space, and of memory of all processes of an
 SCRATCH = 64 << 20  # bytes of files under bubblewrap, in /tmp and in /dev/shm
 LARGEST_FILE = 16 << 20  # bytes
 OPEN_FILES = 64
+PATIENCE = 3
 TRIAL = 30  # seconds for bubblewrap to show that it works
 PROCESSES = 32
 
@@ -54,6 +55,7 @@ class Sandbox:
     name: str  # "bubblewrap" or "plain": what the report says
     why: str  # why it is not bubblewrap, in plain mode
     memory: int = MEMORY  # bytes for all processes of an answer together
+    patience: int = PATIENCE  # times its limit: the most that an answer gets for waiting for a core
     fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
     report: Callable = lambda starting, answer, judge: None  # takes each worker's seconds: see Accounts._add
 

@@ -34,7 +34,6 @@ PIPE = 1 << 16  # bytes that a pipe takes at once
 TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process does
 LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
-PATIENCE = 3  # times its limit: the most that an answer gets for the time in which it waited for a core
 START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
 
 
@@ -209,7 +208,7 @@ class Worker:
     def _grant(self) -> float:
         """Seconds in which the answer, or its judge, has waited for a core and that were not granted yet."""
         waited = self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
-        more = max(min(waited, PATIENCE * self.seconds) - self._granted, 0.0)
+        more = max(min(waited, self.box.patience * self.seconds) - self._granted, 0.0)
         self._granted += more
         return more
 

@@ -1,6 +1,6 @@
 """Classroom 50: an autograder folder for its configuration repository, and what it runs.
 
-    python -m rnnlab.grading.classroom.export_classroom50 LESSON     in the student's checkout
+    python -P -m rnnlab.grading.classroom.export_classroom50 LESSON     in the student's checkout
 
 Its bundles can be read by whoever finds their address, and it grades in the student's own repository: the
 marks are for quick feedback. Those that count come from `rnnlab class grade` on the teacher's machine.
@@ -40,10 +40,10 @@ import subprocess
 import sys
 
 bundle = os.environ["CLASSROOM50_BUNDLE_DIR"]
-pip = [sys.executable, "-m", "pip", "install", "-q", "-c", os.path.join(bundle, "constraints.txt")]
+python = [sys.executable, "-P", "-m"]  # no module comes from the working directory, which is the student's
+pip = [*python, "pip", "install", "-q", "-c", os.path.join(bundle, "constraints.txt")]
 subprocess.run([*pip, os.path.join(bundle, "rnnlab.zip"), *{packages!r}], check=True)
-command = [sys.executable, "-m", "rnnlab.grading.classroom.export_classroom50", "{lesson}"]
-sys.exit(subprocess.run(command).returncode)
+sys.exit(subprocess.run([*python, "rnnlab.grading.classroom.export_classroom50", "{lesson}"]).returncode)
 '''
 
 

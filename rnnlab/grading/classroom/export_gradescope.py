@@ -1,6 +1,6 @@
 """Gradescope: an autograder to upload, and what it runs on Gradescope's machine.
 
-    python -m rnnlab.grading.classroom.export_gradescope LESSON FOLDER     in run_autograder
+    python -P -m rnnlab.grading.classroom.export_gradescope LESSON FOLDER     in run_autograder
 
 The zip holds the course's package and two scripts at its root. Its defaults fit Gradescope's own: Ubuntu
 22.04, whose Python is too old, 768 MB of memory, half a core, ten minutes. results.json is written whatever
@@ -46,7 +46,7 @@ chmod -R o-rwx /autograder/source
 RUN = """\
 #!/usr/bin/env bash
 # Runs for each submission; grades lesson {lesson} and writes /autograder/results/results.json.
-exec "${{RNNLAB_PYTHON:-/opt/rnnlab/bin/python}}" -m rnnlab.grading.classroom.export_gradescope \\
+exec "${{RNNLAB_PYTHON:-/opt/rnnlab/bin/python}}" -P -m rnnlab.grading.classroom.export_gradescope \\
     {lesson} "${{AUTOGRADER:-/autograder}}"
 """
 
