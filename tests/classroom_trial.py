@@ -264,12 +264,13 @@ def conclude(quiet, killed, expected):
     print(*problems, sep="\n")
     listed = results.load(quiet)
     statuses = Counter(exercise["status"] for result in listed for exercise in result.exercises)
-    total = Counter()
-    for result in listed:
-        total.update(result.cpu or {})
-    shares = ", ".join(f"{name} {value:.0f} s ({value / total.total():.0%})" for name, value in total.items())
     print(f"{len(listed)} results, {dict(statuses)}")
-    print(f"processor time: {shares}")
+    for folder in (quiet, killed):
+        total = Counter()
+        for result in results.load(folder):
+            total.update(result.cpu or {})
+        shares = ", ".join(f"{name} {spent / total.total():.1%}" for name, spent in total.items())
+        print(f"{folder.name}: {total.total() / 60:.1f} minutes of a core for these results: {shares}")
     print(f"{len(problems)} problems; results {'agree' if bare(quiet) == bare(killed) else 'differ'}")
     return int(bool(problems) or bare(quiet) != bare(killed))
 

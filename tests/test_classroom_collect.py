@@ -235,6 +235,15 @@ def test_archives_that_would_do_harm_are_listed_with_the_reason(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"class", "d.zip", "inner.zip", "many.zip"}
 
 
+def test_ten_thousand_files_of_no_use_are_listed_and_twenty_of_them_printed(tmp_path, capsys):
+    files = {f"ada/{n}.txt": "" for n in range(10_000)} | {"ada/02_bptt.ipynb": book()}
+    _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(listed) == 10_001
+    assert [line[:2] for line in lines[2:]] == ["✘ "] * 21
+    assert lines[-1] == "✘ 9,980 more files, which submissions.jsonl lists: it is no notebook (.ipynb)"
+
+
 def test_a_locked_archive_and_a_lying_size_are_listed(tmp_path):
     source = packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": book()})
     content = bytearray(source.read_bytes())

@@ -5,7 +5,7 @@ with the reason. Collecting again adds to the list, so late files and a second s
 """
 
 import hashlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -23,6 +23,7 @@ from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined
 
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
+SHOWN = 20  # files with one and the same reason that are printed
 LAYOUTS = "moodle", "canvas", "nbgrader", "plain"
 
 
@@ -74,7 +75,8 @@ def _of_source(
     listed = list(archives.entries(source))
     notebooks = [entry.path for entry in listed if entry.suffix == ".ipynb"]
     if not notebooks and not any(entry.problem for entry in listed):
-        raise Unusable(f"{source} holds no notebook (.ipynb), only {len(listed):,} other files.")
+        others = f", only {len(listed):,} other files" if listed else " and nothing else"
+        raise Unusable(f"{source} holds no notebook (.ipynb){others}: is it the download of the submissions?")
     layout = assignment.layout or layouts.find_layout(notebooks)
     top = layouts.top_folder(notebooks) if layout == "plain" else ""
     times = _timestamps(listed) if layout == "nbgrader" else {}
@@ -261,8 +263,13 @@ def describe(listed: list[Submission]) -> Iterator[str]:
         late = sum(bool(entry.late) for entry in entries)
         if entries:
             yield f"  {lesson}: {len(entries)}" + (f", {late} late" if late else "")
+    shown: Counter[tuple] = Counter()
     for entry in listed:
-        if not entry.graded:
-            yield f"✘ {entry.source}: {(entry.reason or '').removeprefix(DECIDED)}"
-        elif entry.reason:
-            yield f"! {entry.source}: {entry.reason.removeprefix('note: ')}"
+        if entry.reason or not entry.graded:
+            reason = "!" if entry.graded else "✘", (entry.reason or "").removeprefix(DECIDED)
+            shown[reason] += 1
+            if shown[reason] <= SHOWN:
+                yield f"{reason[0]} {entry.source}: {reason[1].removeprefix('note: ')}"
+    for (sign, reason), count in shown.items():
+        if count > SHOWN:
+            yield f"{sign} {count - SHOWN:,} more files, which submissions.jsonl lists: {reason}"
