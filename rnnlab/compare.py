@@ -74,7 +74,7 @@ def first_difference(
 
 
 def taylor_slopes(loss: Callable[[float], float], slope: float, steps: Sequence[float]) -> np.ndarray:
-    """Order of the error |loss(ε) − loss(0) − ε·slope| between neighbouring ε, one less than steps (n,).
+    """Order of the error |loss(ε) − loss(0) − ε·slope| between neighbouring ε [n-1], for steps [n].
 
     2 where `slope` is the derivative of loss at 0, 1 where it is not: halving ε must quarter the error.
     """

@@ -46,6 +46,8 @@ def to_torch(network: Network) -> dict[str, np.ndarray]:
 def from_torch(state_dict: Mapping[str, np.ndarray], cell: str) -> Network:
     """The network of a torch.nn state dict as arrays, {k: v.numpy() for k, v in m.state_dict().items()}.
 
+    They have PyTorch's names and shapes, `weight_ih_l0 [G·H,I]` and so on.
+
     Raises ValueError for a missing, surplus or misshapen array, and for what this course does not build.
     """
     if cell not in GATES:

@@ -2,10 +2,9 @@
 
 import ast
 import collections
+import functools
 import re
 import statistics
-
-import pytest
 
 from rnnlab.course import ROOT
 
@@ -37,7 +36,9 @@ HOLDS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 name = lambda path: path.relative_to(ROOT).as_posix()
 
 
+@functools.cache
 def tree(path):
+    """The syntax tree of a file, one for all rules."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
@@ -63,19 +64,30 @@ def depth(node):
     return deepest
 
 
-@pytest.mark.parametrize("path", [*PACKAGE, *TESTS], ids=name)
-def test_a_file_says_what_it_is_for_and_fits_on_a_few_screens(path):
-    assert ast.get_docstring(tree(path)), "the first line of a module says what it is for"
-    assert path.name in COLLECTIONS or len(path.read_text(encoding="utf-8").splitlines()) <= FILE_LINES
-    assert path.stem not in JUNK_DRAWERS, "put each piece beside the noun it serves"
+def test_a_file_says_what_it_is_for_and_fits_on_a_few_screens():
+    files = [*PACKAGE, *TESTS]
+    silent = [name(path) for path in files if not ast.get_docstring(tree(path))]
+    long = [
+        name(path)
+        for path in files
+        if path.name not in COLLECTIONS and len(path.read_text(encoding="utf-8").splitlines()) > FILE_LINES
+    ]
+    drawers = [name(path) for path in files if path.stem in JUNK_DRAWERS]
+    assert not silent, "the first line of a module says what it is for"
+    assert not long, f"longer than {FILE_LINES} lines"
+    assert not drawers, "put each piece beside the noun it serves"
 
 
-@pytest.mark.parametrize("path", [*PACKAGE, *TESTS], ids=name)
-def test_a_function_fits_on_a_screen_and_nests_little(path):
-    for f in functions(tree(path)):
-        assert f.end_lineno - f.lineno < FUNCTION_LINES, f"{f.name} is longer than {FUNCTION_LINES} lines"
-        assert path.name in COLLECTIONS or depth(f) <= NESTING, f"{f.name} nests {depth(f)} statements"
-        assert not NO_NAMES.search(f.name), f"{f.name}: a function is named by what it returns or does"
+def test_a_function_fits_on_a_screen_and_nests_little():
+    sites = [
+        (f"{name(path)}:{f.name}", path, f) for path in [*PACKAGE, *TESTS] for f in functions(tree(path))
+    ]
+    long = [site for site, _, f in sites if f.end_lineno - f.lineno >= FUNCTION_LINES]
+    deep = [site for site, path, f in sites if path.name not in COLLECTIONS and depth(f) > NESTING]
+    vague = [site for site, _, f in sites if NO_NAMES.search(f.name)]
+    assert not long, f"longer than {FUNCTION_LINES} lines"
+    assert not deep, f"more than {NESTING} statements that hold one another"
+    assert not vague, "a function is named by what it returns or does"
 
 
 def assigned(node):
@@ -87,27 +99,38 @@ def assigned(node):
             yield child.id, child.lineno
 
 
-@pytest.mark.parametrize("path", [*PACKAGE, *TESTS], ids=name)
-def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb(path):
-    module = tree(path)
-    pronouns = [f"line {line}: {word}" for word, line in assigned(module) if word in PRONOUNS]
+def test_a_name_is_a_noun_and_a_docstring_begins_with_a_noun_or_a_verb():
+    pronouns, openings = [], []
+    for path in [*PACKAGE, *TESTS]:
+        module = tree(path)
+        pronouns += [f"{name(path)}:{line}: {word}" for word, line in assigned(module) if word in PRONOUNS]
+        classes = [n for n in ast.walk(module) if isinstance(n, ast.ClassDef)]
+        for node in [module, *functions(module), *classes]:
+            first = (ast.get_docstring(node) or " ").split(" ")[0]
+            if first in NO_OPENINGS:
+                openings.append(f"{name(path)}:{getattr(node, 'name', 'module')}: {first} …")
     assert not pronouns, "name the thing, with the noun that the field's manuals print"
-    for node in [module, *functions(module), *(n for n in ast.walk(module) if isinstance(n, ast.ClassDef))]:
-        first = (ast.get_docstring(node) or " ").split(" ")[0]
-        assert first not in NO_OPENINGS, f"{getattr(node, 'name', 'module')}: {first} … is no beginning"
+    assert not openings, "a docstring begins with a noun or a verb"
 
 
-@pytest.mark.parametrize("path", [*PACKAGE, *TESTS, *SOURCES], ids=name)
-def test_imports_name_what_they_bring_and_no_error_is_swallowed(path):
+def import_faults(path):
+    """Relative and star imports of a file, and errors that it swallows."""
     text = path.read_text(encoding="utf-8").split("\n")
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.ImportFrom):
-            assert node.level == 0 or path.parent == WORKER, f"line {node.lineno}: imports are absolute"
-            assert node.names[0].name != "*", f"line {node.lineno}: a star hides where names come from"
+            if node.level and path.parent != WORKER:
+                yield f"{name(path)}:{node.lineno}: imports are absolute"
+            if node.names[0].name == "*":
+                yield f"{name(path)}:{node.lineno}: a star hides where names come from"
         if isinstance(node, ast.ExceptHandler):
-            assert node.type, f"line {node.lineno}: name the error; a bare except also stops Ctrl-C"
-            silent = all(isinstance(s, ast.Pass) and "#" not in text[s.lineno - 1] for s in node.body)
-            assert not silent, f"line {node.lineno}: an error is swallowed and nothing says why"
+            if not node.type:
+                yield f"{name(path)}:{node.lineno}: name the error; a bare except also stops Ctrl-C"
+            if all(isinstance(s, ast.Pass) and "#" not in text[s.lineno - 1] for s in node.body):
+                yield f"{name(path)}:{node.lineno}: an error is swallowed and nothing says why"
+
+
+def test_imports_name_what_they_bring_and_no_error_is_swallowed():
+    assert not [fault for path in [*PACKAGE, *TESTS, *SOURCES] for fault in import_faults(path)]
 
 
 def public(path):
@@ -116,18 +139,54 @@ def public(path):
     return [n for n in tree(path).body if isinstance(n, kinds) and n.name[0] != "_"]
 
 
-@pytest.mark.parametrize("path", [p for p in PACKAGE if not CONTRACTED & {*p.parts}], ids=name)
-def test_what_is_public_says_what_it_is_and_takes(path):
-    for node in public(path):
-        plain = isinstance(node, ast.FunctionDef) and lines(body(node)) <= PLAIN_LINES
-        assert plain or ast.get_docstring(node), f"{node.name} has no docstring"
-        methods = (
-            [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if n in functions(node)]
-        )
-        for f in methods:
-            arguments = [*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs]
-            untyped = [a.arg for a in arguments if not a.annotation and a.arg not in ("self", "cls")]
-            assert f.name[0] == "_" or not untyped, f"{f.name}: {untyped} have no type"
+def untold(node):
+    """What a public function or class leaves unsaid: its docstring, types of arguments."""
+    plain = isinstance(node, ast.FunctionDef) and lines(body(node)) <= PLAIN_LINES
+    if not plain and not ast.get_docstring(node):
+        yield f"{node.name} has no docstring"
+    inside = functions(node)
+    for f in [node] if isinstance(node, ast.FunctionDef) else [n for n in node.body if n in inside]:
+        arguments = [*f.args.posonlyargs, *f.args.args, *f.args.kwonlyargs]
+        untyped = [a.arg for a in arguments if not a.annotation and a.arg not in ("self", "cls")]
+        if f.name[0] != "_" and untyped:
+            yield f"{f.name}: {untyped} have no type"
+
+
+def test_what_is_public_says_what_it_is_and_takes():
+    paths = [path for path in PACKAGE if not CONTRACTED & {*path.parts}]
+    assert not [f"{name(p)}: {fault}" for p in paths for node in public(p) for fault in untold(node)]
+
+
+SHAPE = re.compile(r"\[[\w·+,-]+\]|\bany shape\b")  # [T,B,I], [n], [G·H,H]
+ARRAY = re.compile(r"\b(ndarray|Array|State)\b")
+SHAPED = 0.8  # of the public functions that take or return arrays
+
+
+def test_public_functions_state_the_shapes_of_their_arrays():
+    """In their own docstring, or in that of the module or class that has the contract of several."""
+    stated, silent = 0, []
+    for path in PACKAGE:
+        for node in public(path):
+            scope = [tree(path), node] if isinstance(node, ast.ClassDef) else [tree(path)]
+            members = [node] if isinstance(node, ast.FunctionDef) else node.body
+            for f in members:
+                if not isinstance(f, ast.FunctionDef) or f.name[0] == "_" or not takes_arrays(f):
+                    continue
+                texts = [ast.get_docstring(place) or "" for place in [f, *scope]]
+                if any(map(SHAPE.search, texts)):
+                    stated += 1
+                elif not texts[0].startswith(
+                    "See "
+                ):  # a contract that stands elsewhere, and is counted there
+                    silent.append(f"{name(path)}:{f.name}")
+    assert stated >= SHAPED * (stated + len(silent)), silent
+
+
+def takes_arrays(function):
+    """Whether a function's signature has arrays."""
+    arguments = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
+    types = [argument.annotation for argument in arguments] + [function.returns]
+    return any(ARRAY.search(ast.unparse(kind)) for kind in types if kind)
 
 
 def test_functions_of_the_package_are_short():
@@ -154,21 +213,24 @@ def test_no_solution_repeats_a_lesson_or_another_solution():
     assert not copies(SOURCES)
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=name)
-def test_a_lesson_defines_only_the_small_thing_it_is_about(path):
-    for f in functions(tree(path)):
-        assert f.end_lineno - f.lineno < LESSON_FUNCTION_LINES, f"{f.name} belongs into rnnlab"
-    assert not [n.name for n in ast.walk(tree(path)) if isinstance(n, ast.ClassDef)]
+def test_a_lesson_defines_only_the_small_thing_it_is_about():
+    defined = [(name(path), f) for path in LESSONS for f in functions(tree(path))]
+    long = [(path, f.name) for path, f in defined if f.end_lineno - f.lineno >= LESSON_FUNCTION_LINES]
+    assert not long, "a long function belongs into rnnlab"
+    assert not [n.name for path in LESSONS for n in ast.walk(tree(path)) if isinstance(n, ast.ClassDef)]
 
 
-@pytest.mark.parametrize("path", TESTS, ids=name)
-def test_a_test_is_named_by_a_sentence_and_asserts_something(path):
-    for f in functions(tree(path)):
-        if f.name.startswith("test_"):
-            assert f.name.count("_") >= 3, f"{f.name} is no sentence"
-            calls = " ".join(ast.unparse(c.func) for c in ast.walk(f) if isinstance(c, ast.Call))
-            asserts = any(isinstance(n, ast.Assert) for n in ast.walk(f))
-            assert asserts or re.search(r"raises|warns|assert|fail", calls), f"{f.name} cannot fail"
+def can_fail(test):
+    """Whether a test asserts something, or calls what does."""
+    calls = " ".join(ast.unparse(c.func) for c in ast.walk(test) if isinstance(c, ast.Call))
+    asserts = any(isinstance(n, ast.Assert) for n in ast.walk(test))
+    return asserts or re.search(r"raises|warns|assert|fail", calls)
+
+
+def test_a_test_is_named_by_a_sentence_and_asserts_something():
+    tests = [(name(p), f) for p in TESTS for f in functions(tree(p)) if f.name.startswith("test_")]
+    assert not [(path, f.name) for path, f in tests if f.name.count("_") < 3], "a test's name is a sentence"
+    assert not [(path, f.name) for path, f in tests if not can_fail(f)], "a test that cannot fail"
 
 
 def test_no_comment_promises_work_without_an_issue():

@@ -77,7 +77,10 @@ def node_flops(graph: Graph, node: Node) -> int:
 
 
 def run(graph: Graph, values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The value of every wire, from the inputs' values.  Raises ValueError for a missing or misshapen one."""
+    """The value of every wire, of any shape, from the inputs' values.
+
+    Raises ValueError for a missing input, and for one whose shape is not its wire's.
+    """
     wires = {}
     for name, shape in graph.inputs.items():
         if name not in values:

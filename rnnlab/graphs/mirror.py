@@ -50,7 +50,10 @@ def mirror(graph: Graph, wanted: tuple[str, ...] | None = None) -> Mirror:
 def gradients(
     graph: Graph, values: dict[str, np.ndarray], d_outputs: dict[str, np.ndarray]
 ) -> dict[str, np.ndarray]:
-    """dLoss/d<input> of every input, from its value and dLoss/d<output>: runs the graph, then its mirror."""
+    """dLoss/d<input> of every input, of any shape, from its value and dLoss/d<output>.
+
+    Runs the graph, then its mirror.
+    """
     reverse = mirror(graph)
     known = run(graph, values) | {_gradient_of(wire): d for wire, d in d_outputs.items()}
     wires = run(reverse.graph, {wire: known[wire] for wire in reverse.graph.inputs})

@@ -45,7 +45,7 @@ def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) 
 
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The buffers after the plan has run: on a GPU if the machine has one, else by NumPy."""
+    """The plan's buffers, of any shape, after it has run: on a GPU if the machine has one, else by NumPy."""
     if card.why_not() is None:
         return run_cuda.executed(plan, dtype, arrays, card.Gpu())
     arrays = allocate(plan, dtype, arrays)

@@ -70,7 +70,7 @@ class atomic:
 
     @staticmethod
     def compare_and_swap(array: Watched | np.ndarray, old: object, value: object) -> object:
-        """cas on the first element."""
+        """cas on the first element of an array of any shape."""
         return atomic.cas(array, 0 if array.ndim == 1 else (0,) * array.ndim, old, value)
 
 

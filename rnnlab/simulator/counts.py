@@ -114,7 +114,7 @@ def _sectors(log: Accesses, mask: np.ndarray, request: np.ndarray) -> np.ndarray
 
 
 def bank_turns(log: Accesses, mask: np.ndarray, request: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For each request to shared memory: place of one of its accesses, and its turns beyond the first."""
+    """For each request to shared memory: place of one of its accesses, and its turns beyond the first [n]."""
     places = np.flatnonzero(mask)
     if not len(places):
         return places, places
@@ -135,7 +135,7 @@ def bank_turns(log: Accesses, mask: np.ndarray, request: np.ndarray) -> tuple[np
 
 
 def distinct(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Places of one of each pair (first, second)."""
+    """Places of one of each pair (first, second), for two columns [n]."""
     if not len(first):
         return np.zeros(0, np.int64)
     low = second - second.min()

@@ -167,7 +167,7 @@ class Diagnosis:
 
 
 def first_reads(log: Accesses) -> np.ndarray:
-    """Places of accesses that read an address before anybody stored to it."""
+    """Places [n] of accesses that read an address before anybody stored to it."""
     unsure = np.array([False] + [array.root.written is not True for array in log.arrays[1:]])
     if not unsure[log.array].any():
         return np.zeros(0, np.int64)
@@ -189,7 +189,7 @@ def _was_written(log: Accesses, place: int) -> bool:
 
 
 def misaligned(log: Accesses) -> np.ndarray:
-    """Places of accesses whose address is no multiple of their size; one a site, the first.
+    """Places [n] of accesses whose address is no multiple of their size; one a site, the first.
 
     It takes a view that starts between two elements: of bytes in dynamic shared memory, of a buffer.
     """

@@ -137,7 +137,7 @@ def watched(
     label: object = "",
     owner: int | None = None,
 ) -> Watched:
-    """The array as a kernel gets it in a watched launch.
+    """The array, of any shape, as a kernel gets it in a watched launch.
 
     label: its name in the kernel, or the (code, instruction) that made it.  owner: address where the memory
     begins that it is a view of, in bytes.
@@ -150,7 +150,7 @@ def watched(
 
 
 def part(whole: Watched, data: np.ndarray, index: object = ()) -> Watched:
-    """A slice of an array, or the same memory in another shape."""
+    """A slice of an array of any shape, or the same memory in another shape."""
     indices = index if type(index) is tuple else (index,)
     if any(isinstance(axis, list | ndarray | Watched) for axis in indices):
         works_on_whole_arrays("an index that is an array")  # NumPy made a copy
@@ -301,13 +301,13 @@ def numpy_dtype(dtype: object) -> np.dtype:
 
 
 def poisoned(shape: int | tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """Memory that nobody has written: NaN, and a pattern no counter has by chance."""
+    """Memory of any shape that nobody has written: NaN, and a pattern no counter has by chance."""
     size = int(np.prod(shape)) * dtype.itemsize
     return np.full(size, _poison_of(dtype), np.uint8).view(dtype).reshape(shape)
 
 
 def is_written(array: np.ndarray) -> np.ndarray:
-    """Where the poison is gone, for an array that `poisoned` made."""
+    """Where the poison is gone, for an array of any shape that `poisoned` made."""
     as_bytes = np.ascontiguousarray(array).reshape(-1).view(np.uint8).reshape(array.size, array.itemsize)
     return (as_bytes != _poison_of(array.dtype)).any(1).reshape(array.shape)
 

@@ -161,6 +161,7 @@ class Accesses:
 
     @property
     def block(self) -> np.ndarray:
+        """[n] counted through the grid."""
         return self.thread // self.threads_per_block
 
     @property
@@ -171,10 +172,11 @@ class Accesses:
 
     @property
     def lane(self) -> np.ndarray:
+        """[n] place in the warp."""
         return self.thread % self.threads_per_block % WARP
 
     def where(self, mask: np.ndarray) -> "Accesses":
-        """Those accesses only."""
+        """The accesses where a mask [n] is True."""
         pick = lambda column: column[mask]
         return Accesses(
             pick(self.kind), pick(self.thread), pick(self.site), pick(self.address), pick(self.bytes),

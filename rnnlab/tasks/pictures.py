@@ -86,7 +86,7 @@ def sums(prediction: np.ndarray, batch: Batch) -> Figure:
 
 
 def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> Figure:
-    """A strip of text for each of a few sequences, coloured by how probable the network found it."""
+    """A strip of text for each of a few sequences, coloured by the probability in a prediction [T,B,O]."""
     T, B = min(CHARACTERS_SHOWN, len(batch.x)), min(SEQUENCES_SHOWN, batch.x.shape[1])
     target = batch.target[-T:, :B]
     shifted = prediction[-T:, :B] - prediction[-T:, :B].max(-1, keepdims=True)

@@ -82,7 +82,7 @@ def write(
 
 @cache
 def characters(split: str) -> np.ndarray:
-    """The split's whole text as class numbers (n,), module after module."""
+    """The split's whole text as class numbers [n], module after module."""
     text = encode("\n".join(_source(name) for name in MODULES[split]))
     text.setflags(write=False)  # one array for all callers: it must not change
     return text

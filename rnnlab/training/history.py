@@ -47,7 +47,7 @@ class History:
 
 
 def running_mean(losses: list[float]) -> tuple[np.ndarray, np.ndarray]:
-    """(steps, means) over the WINDOW steps that end at each step; nothing where fewer have been made."""
+    """(steps [n], means [n]) over the WINDOW steps that end at each step; empty where there are fewer."""
     if len(losses) < WINDOW:
         return np.array([]), np.array([])
     return np.arange(WINDOW - 1, len(losses)), np.convolve(losses, np.full(WINDOW, 1 / WINDOW), "valid")

@@ -70,7 +70,7 @@ class Task:
         return self.loss(prediction, batch.target, batch.weight)[0]
 
     def picture(self, prediction: np.ndarray, batch: Batch) -> "Figure":
-        """Prediction beside target; its finding in words is `alt(prediction, batch)`."""
+        """Prediction [T,B,O] beside target; its finding in words is `alt(prediction, batch)`."""
         expected = (*batch.x.shape[:2], self.output_size)
         if prediction.shape != expected:
             raise ValueError(f"prediction has shape {prediction.shape}, expected {expected} for this batch")

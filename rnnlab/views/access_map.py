@@ -38,7 +38,7 @@ def first_request(report: Any, line_has: str, kind: int = 0) -> tuple[np.ndarray
 
 
 def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> Figure:
-    """Memory as a row of elements, a sector a colour; above it the lanes, each over the element it wants."""
+    """Memory as a row of elements, a sector a colour; above it lanes [n], over their offsets [n], bytes."""
     figure, axis = canvas(width=7.2, height=1.9)
     first, last = int(offsets.min()) // SECTOR, (int(offsets.max()) + itemsize - 1) // SECTOR
     touched = {int(offset) // SECTOR for offset in offsets}
@@ -60,7 +60,7 @@ def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> 
 
 
 def access_in_words(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> str:
-    """How many sectors the request moves, and how much of them is wanted."""
+    """How many sectors a request of lanes [n] moves, and how much of them is wanted."""
     ends = offsets + itemsize - 1
     moved = len({*(offsets // SECTOR).tolist(), *(ends // SECTOR).tolist()})
     wanted = len(set(offsets.tolist())) * itemsize

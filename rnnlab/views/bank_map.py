@@ -16,7 +16,7 @@ BANKS, WORD = 32, 4
 
 @cuda.jit
 def walk_a_tile(out: np.ndarray, width: int, down: int) -> None:
-    """Fill a tile with rows `width` words long, then let each lane read along a row or down a column."""
+    """Fill a tile with rows `width` words long; lanes read along a row or down a column into out [32]."""
     tile = cuda.shared.array(2048, np.float32)
     lane = cuda.threadIdx.x
     for row in range(32):
@@ -51,13 +51,13 @@ def figure_banks(offsets: np.ndarray) -> Figure:
 
 
 def turns_of(words: np.ndarray) -> int:
-    """Turns that a request for these words takes: the most different words in one bank."""
+    """Turns that a request for these words [n] takes: the most different words in one bank."""
     distinct = np.unique(words)
     return int(np.bincount(distinct % BANKS, minlength=BANKS).max())
 
 
 def banks_in_words(offsets: np.ndarray) -> str:
-    """How many turns the request takes, and why."""
+    """How many turns a request at these offsets [n], in bytes, takes, and why."""
     words = offsets // WORD
     banks, turns = len(np.unique(words % BANKS)), turns_of(words)
     waits = "no conflict" if turns == 1 else f"{turns - 1} conflicts"

@@ -21,7 +21,7 @@ LIMITS = 0.1, 0.3, 1.0, 3.0, 10.0, 100.0
 
 
 def loss_and_gradient(w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(loss, dw, db) at each pair of w and b; the gradient is carried forward along with the state."""
+    """(loss, dw, db), of one shape [n,m], at each pair of w and b; the gradient moves on with the state."""
     h = h_by_w = h_by_b = np.zeros(np.broadcast_shapes(np.shape(w), np.shape(b)))
     for _ in range(STEPS):
         new = np.tanh(w * h + b)

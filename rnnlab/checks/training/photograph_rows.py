@@ -42,7 +42,7 @@ def predict(parameters: dict, x: np.ndarray) -> np.ndarray:
 
 
 def response_to_one_pixel(parameters: dict, size: float = 0.2) -> np.ndarray:
-    """What one bright pixel in an even row adds to the answers at its own step and the next 3, by size."""
+    """What one bright pixel in an even row adds to the answers at its step and the next 3 [4], by size."""
     x = np.zeros((24, 2, 1))
     x[20, 1] = size  # by then the state no longer moves
     answers = predict(parameters, x)[20:, :, 0]
@@ -50,6 +50,7 @@ def response_to_one_pixel(parameters: dict, size: float = 0.2) -> np.ndarray:
 
 
 def mean_square(difference: np.ndarray) -> float:
+    """Mean of the squares of an array of any shape."""
     return float(np.mean(difference**2))
 
 
