@@ -9,6 +9,7 @@ from base64 import b64decode
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
 from jupyterlab_browser import FLAGS
 from selenium import webdriver
 from selenium.webdriver.common.keys import Keys
@@ -94,3 +95,12 @@ class PageBrowser:
             "Page.captureScreenshot", {"clip": clip, "captureBeyondViewport": True}
         )
         path.write_bytes(b64decode(shot["data"]))
+
+
+needs_browser = pytest.mark.skipif(
+    not (shutil.which("chromium") and shutil.which("chromedriver")),
+    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
+)
+needs_axe = pytest.mark.skipif(
+    axe_source() is None, reason="install axe-core: pip install --no-deps axe-playwright-python"
+)

@@ -1,17 +1,12 @@
 """A learner in a real JupyterLab and browser: runs lesson 00, moves a slider, answers wrongly and rightly."""
 
-import shutil
-
 import pytest
 from jupyterlab_browser import Learner, copy_of_the_course, served, until
-from page_browser import axe_source, axe_violations
+from page_browser import axe_source, axe_violations, needs_browser
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-pytestmark = pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("chromedriver")),
-    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
-)
+pytestmark = needs_browser
 WRONG = "def last_step(y):\n    return y[:, -1]"
 RIGHT = "def last_step(y):\n    return y[-1].copy()"
 HANDLE = ".jp-OutputArea .noUi-handle"

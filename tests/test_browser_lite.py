@@ -1,10 +1,9 @@
-"""A learner with a browser alone: JupyterLite runs lesson 00 in the page, and checks a wrong and a right answer.
+"""A learner with a browser alone: JupyterLite runs lesson 00, and judges a wrong and a right answer.
 
 RNNLAB_SITE names a site that was built with --lite and a Pyodide; elsewhere this is skipped.
 """
 
 import os
-import shutil
 import socket
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from jupyterlab_browser import PANEL, Learner, until
+from page_browser import needs_browser
 from test_browser import RIGHT, WRONG
 
 SITE = Path(os.environ.get("RNNLAB_SITE") or "nowhere").resolve()
@@ -21,10 +21,7 @@ pytestmark = [
     pytest.mark.skipif(
         not (SITE / "lite").is_dir(), reason="build a site with --lite, name it in RNNLAB_SITE"
     ),
-    pytest.mark.skipif(
-        not (shutil.which("chromium") and shutil.which("chromedriver")),
-        reason="install a browser: apt-get install chromium chromium-driver (Debian)",
-    ),
+    needs_browser,
 ]
 
 

@@ -2,11 +2,11 @@
 
 import json
 import re
-import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
+from page_browser import THEMES, PageBrowser, axe_source, needs_axe, needs_browser
 
 from rnnlab.grading.classroom import notebook_traces, papers, report, report_pictures, report_summary, similar
 from rnnlab.grading.classroom.report_summary import Paper
@@ -207,23 +207,18 @@ def similar_answers():
     return similar.Findings("start_here", 7, (pair, pair), (group,), (same_cells,), left_out)
 
 
-needs_a_browser = pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("chromedriver")),
-    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
-)
-
-
-@needs_a_browser
+@needs_browser
+@needs_axe
 def test_pages_pass_axe_in_light_and_dark(tmp_path):
-    axe = pytest.importorskip("axe_core_python.selenium", reason="install the extra dev: axe-core-python")
-    from accessible_pages import violations
-
     written(tmp_path, names=True)
     (tmp_path / "similar.html").write_text(report.similar_page([similar_answers()], names=True, most=50))
-    pages = [tmp_path / "class.html", tmp_path / "similar.html", tmp_path / "students/gus.html"]
     good = (tmp_path / "similar.html").read_text(encoding="utf-8")
     (tmp_path / "broken.html").write_text(good.replace("--quiet: #515c69", "--quiet: #aaaaaa"))
-    broken = violations(axe.Axe(), [*pages, tmp_path / "broken.html"], tmp_path / "profile")
-    assert {*broken} == {("broken.html", "light", "color-contrast")}, (
-        "a page that is made worse is the only one"
-    )
+    broken, source = set(), axe_source()
+    with PageBrowser(tmp_path / "profile") as browser:
+        for page in ("class.html", "similar.html", "students/gus.html", "broken.html"):
+            for theme in THEMES:
+                browser.show((tmp_path / page).as_uri(), theme=theme)
+                broken |= {(page, theme, rule) for rule, *_ in browser.violations(source)}
+    worse = {("broken.html", "light", "color-contrast")}
+    assert broken == worse, "a page that is made worse is the only one"

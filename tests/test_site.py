@@ -5,12 +5,11 @@ continuous integration builds by `make site` and examines page by page at three 
 """
 
 import os
-import shutil
 from pathlib import Path
 
 import nbformat
 import pytest
-from page_browser import THEMES, WIDTHS, PageBrowser, axe_source
+from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser
 from selenium.webdriver.common.by import By
 
 from pages import build, places, verify
@@ -26,13 +25,6 @@ PAGES = "index.html", "lessons/02_bptt.html", "exercises/02_bptt.html", "lessons
 EXAMINED = "index.html", "lessons/02_bptt.html", "search.html"
 OUTPUTS = """<table><tr><th>H</th><td>4</td><td>5</td></tr></table>
 <img alt="A line that rises from 1 to 2." src="data:image/png;base64,{png}">"""
-needs_browser = pytest.mark.skipif(
-    not (shutil.which("chromium") and shutil.which("chromedriver")),
-    reason="install a browser: apt-get install chromium chromium-driver (Debian)",
-)
-needs_axe = pytest.mark.skipif(
-    axe_source() is None, reason="install axe-core: pip install --no-deps axe-playwright-python"
-)
 
 
 def with_outputs(path):
