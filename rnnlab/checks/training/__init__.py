@@ -16,10 +16,12 @@ TOO_LARGE = (
 
 
 def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
-    """`level`: how far the outputs lie from 0, as one number a step ("steps") or a class ("classes")."""
+    """`level`: how far the outputs lie from 0, as one number a step, a sequence or a class."""
     logits = rng.standard_normal((T, B, O))
     if level == "steps":  # no single number subtracted from all of them keeps exp in range
         logits += 900.0 * rng.permutation(np.arange(T) - 1)[:, np.newaxis, np.newaxis]
+    elif level == "sequences":  # nor any single number of a step
+        logits += 900.0 * rng.permuted(np.tile(np.arange(B) - 1, (T, 1)), axis=-1)[..., np.newaxis]
     elif level == "classes":  # nor does any but the largest output of its own row
         logits += 1000.0 * rng.permuted(np.tile(np.arange(O) - 1, (T, B, 1)), axis=-1)
     logits, target = logits.astype(dtype), rng.integers(O, size=(T, B))
@@ -90,6 +92,7 @@ EXERCISES = (
             (1, 1, 2, "float64", ""),
             (2, 5, 3, "float32", ""),
             (4, 2, 3, "float64", "steps"),
+            (2, 3, 4, "float64", "sequences"),
             (3, 2, 3, "float64", "classes"),
         ),
     ),

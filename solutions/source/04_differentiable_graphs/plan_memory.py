@@ -56,6 +56,15 @@ check(plan_memory)
 # - key=cost
 # + key=lambda saved: -stored(saved)
 
+# %% [mistake] saves the largest wires that still fit
+# - return min((saved for saved in plans if stored(saved) <= limit), key=cost)
+# -
+# + chosen = ()
+# +     for wire in sorted(sizes, key=sizes.get, reverse=True):
+# +         chosen = (*chosen, wire) if stored((*chosen, wire)) <= limit else chosen
+# +     return chosen
+# +
+
 # %% [mistake] takes the plan that stores least
 # - key=cost
 # + key=stored

@@ -47,3 +47,59 @@ def count_rnn_flops(T, B, I, H, L):
 def count_rnn_flops(T, B, I, H, L):
     inputs = 2 * T * B * (H * I + (L - 1) * H * H)
     return inputs + 2 * (T - 1) * B * L * H * H
+
+
+# %% [right]
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(2 * T * B * H * (width + H) for width in below)
+
+
+# %% [right]
+def count_rnn_flops(T, B, I, H, L):
+    multiply_adds, inputs = 0, I
+    for layer in range(L):
+        multiply_adds += H * inputs + H * H
+        inputs = H
+    return multiply_adds * B * T * 2
+
+
+# %% [right]
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * B * T * H * (I + H + 2 * H * (L - 1))
+
+
+# %% [wrong] feeds every layer with x
+def count_rnn_flops(T, B, I, H, L):
+    below = [I] * L
+    return sum(2 * T * B * H * (width + H) for width in below)
+
+
+# %% [wrong] counts a multiply-add as one operation
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(T * B * H * (width + H) for width in below)
+
+
+# %% [wrong] counts one layer too many
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * L]
+    return sum(2 * T * B * H * (width + H) for width in below)
+
+
+# %% [wrong] counts one sequence only
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(2 * T * H * (width + H) for width in below)
+
+
+# %% [wrong] gives the state of all layers one product in all
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(2 * T * B * H * width for width in below) + 2 * T * B * H * H
+
+
+# %% [wrong] counts the bias as one more input
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(2 * T * B * H * (width + H + 1) for width in below)

@@ -54,3 +54,87 @@ def filter_weights(kernel):
 def filter_weights(kernel):
     K = len(kernel)
     return -np.eye(K, 1), np.eye(K, k=-1), kernel[np.newaxis]
+
+
+# %% [right]
+def filter_weights(kernel):
+    kernel = np.asarray(kernel)
+    K = len(kernel)
+    first = np.zeros((K, 1))
+    first[0] = 1
+    return first, np.eye(K, k=-1), kernel.reshape(1, K)
+
+
+# %% [right]
+def filter_weights(kernel):
+    K = len(kernel)
+    weight_in = np.zeros((K, 1), np.float32)
+    weight_in[K - 1, 0] = 1
+    move = np.zeros((K, K), np.float32)
+    for i in range(K - 1):
+        move[i, i + 1] = 1
+    return weight_in, move, np.array(kernel[::-1], np.float32)[None]
+
+
+# %% [right]
+def filter_weights(kernel):
+    K = len(kernel)
+    weight_in = np.array(kernel, float).reshape(K, 1)
+    shift = np.diag(np.ones(K - 1), 1)
+    out = np.zeros((1, K))
+    out[0, 0] = 1.0
+    return weight_in, shift, out
+
+
+# %% [wrong] applies the kernel backwards
+def filter_weights(kernel):
+    kernel = np.asarray(kernel)
+    K = len(kernel)
+    first = np.zeros((K, 1))
+    first[0] = 1
+    return first, np.eye(K, k=-1), kernel[::-1].reshape(1, K)
+
+
+# %% [wrong] keeps every pixel for ever
+def filter_weights(kernel):
+    kernel = np.asarray(kernel)
+    K = len(kernel)
+    first = np.zeros((K, 1))
+    first[0] = 1
+    return first, np.eye(K), kernel.reshape(1, K)
+
+
+# %% [wrong] lets the oldest pixel come back
+def filter_weights(kernel):
+    kernel = np.asarray(kernel)
+    K = len(kernel)
+    first = np.zeros((K, 1))
+    first[0] = 1
+    return first, np.roll(np.eye(K), 1, axis=0), kernel.reshape(1, K)
+
+
+# %% [wrong] has the kernel in both weights
+def filter_weights(kernel):
+    kernel = np.asarray(kernel)
+    K = len(kernel)
+    first = np.zeros((K, 1))
+    first[0] = kernel[0]
+    return first, np.eye(K, k=-1), kernel.reshape(1, K)
+
+
+# %% [wrong] makes the output a column
+def filter_weights(kernel):
+    kernel = np.asarray(kernel)
+    K = len(kernel)
+    first = np.zeros((K, 1))
+    first[0] = 1
+    return first, np.eye(K, k=-1), kernel.reshape(K, 1)
+
+
+# %% [wrong] starts one pixel late
+def filter_weights(kernel):
+    kernel = np.asarray(kernel)
+    K = len(kernel)
+    first = np.zeros((K, 1))
+    first[min(1, K - 1)] = 1
+    return first, np.eye(K, k=-1), kernel.reshape(1, K)

@@ -57,3 +57,97 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
     d = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
     return weight - learning_rate * d, m, v, s + 1
+
+
+# %% [right]
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m = m * beta1 + gradient * (1 - beta1)
+    v = v * beta2 + gradient * gradient * (1 - beta2)
+    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * move, m, v, s
+
+
+# %% [right]
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    step += 1
+    new_m, new_v = m + (1 - beta1) * (gradient - m), v + (1 - beta2) * (gradient**2 - v)
+    correct = lambda mean, beta: mean / (1 - beta**step)
+    denominator = correct(new_v, beta2) ** 0.5 + epsilon
+    return weight - learning_rate * correct(new_m, beta1) / denominator, new_m, new_v, step
+
+
+# %% [right]
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    m, v, w = m.copy(), v.copy(), weight.copy()
+    m *= beta1
+    m += (1 - beta1) * gradient
+    v *= beta2
+    v += (1 - beta2) * np.square(gradient)
+    rate = learning_rate / (1 - beta1 ** (step + 1))
+    w -= rate * m / (np.sqrt(v) / np.sqrt(1 - beta2 ** (step + 1)) + epsilon)
+    return w, m, v, step + 1
+
+
+# %% [wrong] counts the update after it
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = max(step, 1)
+    m = m * beta1 + gradient * (1 - beta1)
+    v = v * beta2 + gradient * gradient * (1 - beta2)
+    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * move, m, v, step + 1
+
+
+# %% [wrong] adds epsilon inside the root
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m = m * beta1 + gradient * (1 - beta1)
+    v = v * beta2 + gradient * gradient * (1 - beta2)
+    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s) + epsilon))
+    return weight - learning_rate * move, m, v, s
+
+
+# %% [wrong] keeps the corrected means as state
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m = m * beta1 + gradient * (1 - beta1)
+    v = v * beta2 + gradient * gradient * (1 - beta2)
+    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * move, m / (1 - beta1**s), v / (1 - beta2**s), s
+
+
+# %% [wrong] corrects with the count times beta
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m = m * beta1 + gradient * (1 - beta1)
+    v = v * beta2 + gradient * gradient * (1 - beta2)
+    move = (m / (1 - beta1 * s)) / (np.sqrt(v / (1 - beta2 * s)) + epsilon)
+    return weight - learning_rate * move, m, v, s
+
+
+# %% [wrong] takes the size of the gradient instead of its square
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m = m * beta1 + gradient * (1 - beta1)
+    v = v * beta2 + abs(gradient) * (1 - beta2)
+    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * move, m, v, s
+
+
+# %% [wrong] swaps the two betas
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m = m * beta2 + gradient * (1 - beta2)
+    v = v * beta1 + gradient * gradient * (1 - beta1)
+    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * move, m, v, s
+
+
+# %% [wrong] moves by the old means
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m_old = m
+    m = m * beta1 + gradient * (1 - beta1)
+    v = v * beta2 + gradient * gradient * (1 - beta2)
+    move = (m_old / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * move, m, v, s

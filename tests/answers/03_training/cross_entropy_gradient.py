@@ -62,3 +62,103 @@ def cross_entropy_gradient(logits, target):
     e = np.exp(logits - logits.max(axis=-1, keepdims=True))
     p = e / e.sum(axis=-1, keepdims=True)
     return 2 * (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
+
+
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(flat - flat.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.reshape(-1)] -= 1
+    return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    largest = np.max(logits, axis=-1)[..., np.newaxis]
+    e = np.exp(logits - largest)
+    hot = (np.arange(logits.shape[-1]) == target[..., None]).astype(logits.dtype)
+    return (e / e.sum(-1)[..., None] - hot) / logits.dtype.type(target.size)
+
+
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    shifted = logits - np.amax(logits, 2, keepdims=True)
+    log_p = shifted - np.log(np.exp(shifted).sum(2, keepdims=True))
+    d = np.exp(log_p)
+    picked = np.take_along_axis(d, target[:, :, None], 2)
+    np.put_along_axis(d, target[:, :, None], picked - 1, 2)
+    d /= target.size
+    return d
+
+
+# %% [wrong] shifts by the largest of all rows
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(flat - flat.max())
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.reshape(-1)] -= 1
+    return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [wrong] shifts by the mean
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(flat - flat.mean(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.reshape(-1)] -= 1
+    return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [wrong] shifts by the largest of a step
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(flat - np.repeat(logits.reshape(T, -1).max(axis=1), B)[:, None])
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.reshape(-1)] -= 1
+    return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [wrong] clips the logits at 80
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(np.clip(flat, -80, 80))
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.reshape(-1)] -= 1
+    return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [wrong] averages over the steps only
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(flat - flat.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.reshape(-1)] -= 1
+    return (p / T).reshape(T, B, O)
+
+
+# %% [wrong] turns the sign round
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(flat - flat.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.reshape(-1)] += -1
+    p = -p
+    return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [wrong] reads the targets step by step where they lie sequence by sequence
+def cross_entropy_gradient(logits, target):
+    T, B, O = logits.shape
+    flat = logits.reshape(-1, O)
+    p = np.exp(flat - flat.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    p[np.arange(T * B), target.T.reshape(-1)] -= 1
+    return (p / (T * B)).reshape(T, B, O)

@@ -63,3 +63,65 @@ def count_gemms(step, T, stack_gates, stack_time):
     if stack_gates:
         lefts = set(lefts)
     return sum(1 if stack_time and left == "x" else T for left in lefts) + T
+
+
+# %% [right]
+def count_gemms(step, T, stack_gates, stack_time):
+    calls = {left for left, _ in step} if stack_gates else list(step)
+    lefts = calls if stack_gates else [left for left, _ in calls]
+    return sum(1 if left == "x" and stack_time else T for left in lefts)
+
+
+# %% [right]
+def count_gemms(step, T, stack_gates, stack_time):
+    lefts = [left for left, weight in step]
+    if stack_gates:
+        lefts = sorted(set(lefts))
+    ahead = lefts.count("x") if stack_time else 0
+    return ahead + T * (len(lefts) - ahead)
+
+
+# %% [right]
+def count_gemms(step, T, stack_gates, stack_time):
+    from collections import Counter
+
+    total = 0
+    for left, products in Counter(left for left, _ in step).items():
+        n = 1 if stack_gates else products
+        total += n if stack_time and left == "x" else n * T
+    return total
+
+
+# %% [wrong] stacks the weights with equal names
+def count_gemms(step, T, stack_gates, stack_time):
+    calls = {weight for _, weight in step} if stack_gates else list(step)
+    lefts = list(calls) if stack_gates else [left for left, _ in calls]
+    return sum(1 if left == "x" and stack_time else T for left in lefts)
+
+
+# %% [wrong] stacks over time what waits for the step before
+def count_gemms(step, T, stack_gates, stack_time):
+    calls = {left for left, _ in step} if stack_gates else list(step)
+    lefts = calls if stack_gates else [left for left, _ in calls]
+    return sum(1 if stack_time else T for left in lefts)
+
+
+# %% [wrong] stacks over time without being asked
+def count_gemms(step, T, stack_gates, stack_time):
+    calls = {left for left, _ in step} if stack_gates else list(step)
+    lefts = calls if stack_gates else [left for left, _ in calls]
+    return sum(1 if left == "x" else T for left in lefts)
+
+
+# %% [wrong] stacks all products of a step
+def count_gemms(step, T, stack_gates, stack_time):
+    calls = {"x"} if stack_gates else list(step)
+    lefts = calls if stack_gates else [left for left, _ in calls]
+    return sum(1 if left == "x" and stack_time else T for left in lefts)
+
+
+# %% [wrong] stacking in time takes x away altogether
+def count_gemms(step, T, stack_gates, stack_time):
+    calls = {left for left, _ in step} if stack_gates else list(step)
+    lefts = calls if stack_gates else [left for left, _ in calls]
+    return sum(0 if left == "x" and stack_time else T for left in lefts)

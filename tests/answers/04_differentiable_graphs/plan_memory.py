@@ -28,3 +28,138 @@ def plan_memory(sizes, extra_flops, limit):
             saved.append(wire)
             room -= size
     return tuple(saved)
+
+
+# %% [right]
+def plan_memory(sizes, extra_flops, limit):
+    from itertools import combinations
+
+    best = None
+    for n in range(len(sizes) + 1):
+        for saved in combinations(sizes, n):
+            stored = sum(sizes[name] for name in saved)
+            if stored <= limit:
+                key = extra_flops(saved), stored
+                if best is None or key < best[0]:
+                    best = key, saved
+    return best[1]
+
+
+# %% [right]
+def plan_memory(sizes, extra_flops, limit):
+    names = list(sizes)
+    plans = []
+    for bits in range(2 ** len(names)):
+        plan = tuple(name for k, name in enumerate(names) if bits >> k & 1)
+        if sum(map(sizes.get, plan)) <= limit:
+            plans.append(plan)
+    return min(plans, key=lambda plan: (extra_flops(plan), sum(sizes[n] for n in plan)))
+
+
+# %% [right]
+def plan_memory(sizes, extra_flops, limit):
+    plans = [()]
+    for name in sizes:
+        plans += [plan + (name,) for plan in plans]
+    plans = sorted((p for p in plans if sum(sizes[n] for n in p) <= limit), key=lambda p: sum(sizes[n] for n in p))
+    work = [extra_flops(p) for p in plans]
+    return plans[work.index(min(work))]
+
+
+# %% [wrong] leaves no plan that needs the whole limit
+def plan_memory(sizes, extra_flops, limit):
+    from itertools import combinations
+
+    best = None
+    for n in range(len(sizes) + 1):
+        for saved in combinations(sizes, n):
+            stored = sum(sizes[name] for name in saved)
+            if stored < limit:
+                key = extra_flops(saved), stored
+                if best is None or key < best[0]:
+                    best = key, saved
+    return best[1]
+
+
+# %% [wrong] forgets the empty plan
+def plan_memory(sizes, extra_flops, limit):
+    from itertools import combinations
+
+    best = None
+    for n in range(1, len(sizes) + 1):
+        for saved in combinations(sizes, n):
+            stored = sum(sizes[name] for name in saved)
+            if stored <= limit:
+                key = extra_flops(saved), stored
+                if best is None or key < best[0]:
+                    best = key, saved
+    return best[1] if best else tuple(sizes)
+
+
+# %% [wrong] of equal work, the plan that comes first
+def plan_memory(sizes, extra_flops, limit):
+    from itertools import combinations
+
+    best = None
+    for n in range(len(sizes) + 1):
+        for saved in combinations(sizes, n):
+            stored = sum(sizes[name] for name in saved)
+            if stored <= limit:
+                key = extra_flops(saved)
+                if best is None or key < best[0]:
+                    best = key, saved
+    return best[1]
+
+
+# %% [wrong] of equal work, the fewest wires
+def plan_memory(sizes, extra_flops, limit):
+    from itertools import combinations
+
+    best = None
+    for n in range(len(sizes) + 1):
+        for saved in combinations(sizes, n):
+            stored = sum(sizes[name] for name in saved)
+            if stored <= limit:
+                key = extra_flops(saved), n
+                if best is None or key < best[0]:
+                    best = key, saved
+    return best[1]
+
+
+# %% [wrong] saves the largest wires that still fit
+def plan_memory(sizes, extra_flops, limit):
+    saved, left = (), limit
+    for name in sorted(sizes, key=sizes.get, reverse=True):
+        if sizes[name] <= left:
+            saved, left = (*saved, name), left - sizes[name]
+    return saved
+
+
+# %% [wrong] forgets the plan of all wires
+def plan_memory(sizes, extra_flops, limit):
+    from itertools import combinations
+
+    best = None
+    for n in range(len(sizes)):
+        for saved in combinations(sizes, n):
+            stored = sum(sizes[name] for name in saved)
+            if stored <= limit:
+                key = extra_flops(saved), stored
+                if best is None or key < best[0]:
+                    best = key, saved
+    return best[1]
+
+
+# %% [wrong] stores the most bytes
+def plan_memory(sizes, extra_flops, limit):
+    from itertools import combinations
+
+    best = None
+    for n in range(len(sizes) + 1):
+        for saved in combinations(sizes, n):
+            stored = sum(sizes[name] for name in saved)
+            if stored <= limit:
+                key = -stored, extra_flops(saved)
+                if best is None or key < best[0]:
+                    best = key, saved
+    return best[1]

@@ -78,3 +78,167 @@ def choose_tile(B, registers, latency, multiplies, loads):
 # %% [wrong] returns the cost with the tile
 def choose_tile(B, registers, latency, multiplies, loads):
     return 1, 1, latency
+
+
+# %% [right]
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([B % r] if B % r else [])
+            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [right]
+def choose_tile(B, registers, latency, multiplies, loads):
+    from fractions import Fraction
+
+    def cost(tile):
+        r, v = tile
+        whole, rest = divmod(B, r)
+        term = lambda n: max(Fraction(n * v) / Fraction(multiplies), Fraction(n + v) / Fraction(loads), Fraction(latency))
+        cycles = whole * term(r) + (term(rest) if rest else 0)
+        count = whole * (r + v) + (rest + v if rest else 0)
+        return cycles / v, Fraction(count, v)
+
+    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers + 1) if v * (r + 1) + 1 <= registers]
+    return min(tiles, key=cost)
+
+
+# %% [right]
+def choose_tile(B, registers, latency, multiplies, loads):
+    costs = {}
+    for v in range(1, registers // 2 + 1):
+        r = 1
+        while r <= B and r * v + v + 1 <= registers:
+            parts = [min(r, B - first) for first in range(0, B, r)]
+            cycles = sum(max(p * v / multiplies, (p + v) / loads, latency) for p in parts)
+            costs[r, v] = cycles / v, sum(p + v for p in parts) / v
+            r += 1
+    return min(costs, key=costs.get)
+
+
+# %% [wrong] ignores the rows that are left over
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r)
+            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [wrong] takes the lower tile for a whole one
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([r] if B % r else [])
+            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [wrong] forgets the registers of the weights
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([B % r] if B % r else [])
+            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [wrong] does not divide the cycles by the vectors
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([B % r] if B % r else [])
+            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows)
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [wrong] forgets the latency of a sum
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([B % r] if B % r else [])
+            cycles = sum(max(n * v / multiplies, (n + v) / loads) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [wrong] adds the three times
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([B % r] if B % r else [])
+            cycles = sum((n * v / multiplies + (n + v) / loads + latency) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [wrong] of equal tiles, the last
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([B % r] if B % r else [])
+            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or cycles <= best[0][0]:
+                best = (cycles, moved), (r, v)
+    return best[1]
+
+
+# %% [wrong] returns (v, r)
+def choose_tile(B, registers, latency, multiplies, loads):
+    best = None
+    for r in range(1, B + 1):
+        for v in range(1, registers):
+            if r * v + v + 1 > registers:
+                break
+            rows = [r] * (B // r) + ([B % r] if B % r else [])
+            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+            moved = sum(n + v for n in rows) / v
+            if best is None or (cycles, moved) < best[0]:
+                best = (cycles, moved), (v, r)
+    return best[1]

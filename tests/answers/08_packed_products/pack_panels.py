@@ -72,3 +72,108 @@ def pack_panels(weight, gates, columns):
 # %% [wrong] returns a view of zeros
 def pack_panels(weight, gates, columns):
     return np.zeros((-(-(len(weight) // gates) // columns), weight.shape[1], gates, columns), weight.dtype)
+
+
+# %% [right]
+def pack_panels(weight, gates, columns):
+    rows, K = weight.shape
+    H = rows // gates
+    P = -(-H // columns)
+    panels = np.zeros((P, K, gates, columns), weight.dtype)
+    for g in range(gates):
+        for u in range(H):
+            panels[u // columns, :, g, u % columns] = weight[g * H + u]
+    return panels
+
+
+# %% [right]
+def pack_panels(weight, gates, columns):
+    K = weight.shape[1]
+    cube = weight.reshape(gates, -1, K)
+    missing = -cube.shape[1] % columns
+    cube = np.pad(cube, ((0, 0), (0, missing), (0, 0)))
+    return np.ascontiguousarray(cube.reshape(gates, -1, columns, K).transpose(1, 3, 0, 2))
+
+
+# %% [right]
+def pack_panels(weight, gates, columns):
+    H, K = len(weight) // gates, weight.shape[1]
+    P = (H + columns - 1) // columns
+    panels = np.zeros((P, K, gates, columns), dtype=weight.dtype)
+    for p in range(P):
+        units = range(p * columns, min(H, (p + 1) * columns))
+        for g in range(gates):
+            panels[p, :, g, : len(units)] = weight[[g * H + u for u in units]].T
+    return panels
+
+
+# %% [wrong] reads the gates as if they alternated
+def pack_panels(weight, gates, columns):
+    rows, K = weight.shape
+    H = rows // gates
+    P = -(-H // columns)
+    panels = np.zeros((P, K, gates, columns), weight.dtype)
+    for g in range(gates):
+        for u in range(H):
+            panels[u // columns, :, g, u % columns] = weight[u * gates + g]
+    return panels
+
+
+# %% [wrong] leaves out the units of the incomplete panel
+def pack_panels(weight, gates, columns):
+    rows, K = weight.shape
+    H = rows // gates
+    P = H // columns
+    panels = np.zeros((P, K, gates, columns), weight.dtype)
+    for g in range(gates):
+        for u in range(P * columns):
+            panels[u // columns, :, g, u % columns] = weight[g * H + u]
+    return panels
+
+
+# %% [wrong] adds a panel where none is needed
+def pack_panels(weight, gates, columns):
+    rows, K = weight.shape
+    H = rows // gates
+    P = H // columns + 1
+    panels = np.zeros((P, K, gates, columns), weight.dtype)
+    for g in range(gates):
+        for u in range(H):
+            panels[u // columns, :, g, u % columns] = weight[g * H + u]
+    return panels
+
+
+# %% [wrong] moves the gates behind the units
+def pack_panels(weight, gates, columns):
+    rows, K = weight.shape
+    H = rows // gates
+    P = -(-H // columns)
+    panels = np.zeros((P, K, gates, columns), weight.dtype)
+    for g in range(gates):
+        for u in range(H):
+            panels[u // columns, :, g, u % columns] = weight[g * H + u]
+    return panels.transpose(0, 1, 3, 2).copy()
+
+
+# %% [wrong] makes float64
+def pack_panels(weight, gates, columns):
+    rows, K = weight.shape
+    H = rows // gates
+    P = -(-H // columns)
+    panels = np.zeros((P, K, gates, columns))
+    for g in range(gates):
+        for u in range(H):
+            panels[u // columns, :, g, u % columns] = weight[g * H + u]
+    return panels
+
+
+# %% [wrong] distributes units over panels in turn
+def pack_panels(weight, gates, columns):
+    rows, K = weight.shape
+    H = rows // gates
+    P = -(-H // columns)
+    panels = np.zeros((P, K, gates, columns), weight.dtype)
+    for g in range(gates):
+        for u in range(H):
+            panels[u % P, :, g, u // P] = weight[g * H + u]
+    return panels

@@ -65,3 +65,140 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
 # %% [wrong] returns the way only
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     return "minibatch"
+
+
+# %% [right]
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return work if weights <= cache else max(work, weights / bandwidth)
+
+    minibatch = time(-(-B // cores), H)
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [right]
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    ceil = lambda a: (a + cores - 1) // cores
+    result = []
+    for name, b, u, extra in (("minibatch", ceil(B), H, 0), ("units", B, ceil(H), barrier)):
+        numbers = u * gates * H
+        reading = 0 if 4 * numbers <= cache else 4 * numbers / bandwidth
+        result.append((max(b * numbers / rate, reading) + extra, name))
+    (a, _), (b, _) = result
+    return ("units", b) if b < a else ("minibatch", a)
+
+
+# %% [right]
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    import math
+
+    rows, columns = math.ceil(B / cores), math.ceil(H / cores)
+    all_weights = gates * H * H
+    t1 = rows * all_weights / rate
+    if all_weights * 4 > cache:
+        t1 = max(t1, all_weights * 4 / bandwidth)
+    some = gates * H * columns
+    t2 = B * some / rate
+    if some * 4 > cache:
+        t2 = max(t2, some * 4 / bandwidth)
+    t2 += barrier
+    return ["minibatch", "units"][int(t2 < t1)], min(t1, t2)
+
+
+# %% [wrong] takes the mean share of the minibatch
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return work if weights <= cache else max(work, weights / bandwidth)
+
+    minibatch = time(B / cores, H)
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [wrong] forgets the barrier
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return work if weights <= cache else max(work, weights / bandwidth)
+
+    minibatch = time(-(-B // cores), H)
+    shared = time(B, -(-H // cores))
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [wrong] adds the two times
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return work if weights <= cache else work + weights / bandwidth
+
+    minibatch = time(-(-B // cores), H)
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [wrong] counts numbers, not bytes
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = units * gates * H
+        return work if weights <= cache else max(work, weights / bandwidth)
+
+    minibatch = time(-(-B // cores), H)
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [wrong] reads weights that fit exactly
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return work if weights < cache else max(work, weights / bandwidth)
+
+    minibatch = time(-(-B // cores), H)
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [wrong] takes units where both are equal
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return work if weights <= cache else max(work, weights / bandwidth)
+
+    minibatch = time(-(-B // cores), H)
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch < shared else ("units", shared)
+
+
+# %% [wrong] reads what fits, too
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return max(work, weights / bandwidth)
+
+    minibatch = time(-(-B // cores), H)
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [wrong] lets cores share all the weights when they split the minibatch
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def time(sequences, units):
+        work = sequences * units * gates * H / rate
+        weights = 4 * units * gates * H
+        return work if weights <= cache else max(work, weights / bandwidth)
+
+    minibatch = time(-(-B // cores), -(-H // cores))
+    shared = time(B, -(-H // cores)) + barrier
+    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)

@@ -128,3 +128,187 @@ def block_sum_kernel(x, out):
         step //= 2
     if i == 0:
         out[cuda.blockIdx.x] = part[0]
+
+
+# %% [right]
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 0:
+        if t < half:
+            part[t] += part[t + half]
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = part[0]
+
+
+# %% [right]
+@cuda.jit
+def block_sum_kernel(x, out):
+    warps = cuda.shared.array(2, np.float32)
+    thread, i = cuda.threadIdx.x, cuda.grid(1)
+    value = np.float32(0)
+    if i < x.size:
+        value = x[i]
+    width = min(32, cuda.blockDim.x)
+    step = width // 2
+    while step > 0:
+        other = cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        if thread % 32 + step < width:
+            value += other
+        step //= 2
+    if thread % 32 == 0:
+        warps[thread // 32] = value
+    cuda.syncthreads()
+    if thread == 0:
+        out[cuda.blockIdx.x] = warps[0] + warps[1] if cuda.blockDim.x > 32 else warps[0]
+
+
+# %% [right]
+@cuda.jit
+def block_sum_kernel(x, out):
+    sums = cuda.shared.array(64, np.float32)
+    tid = cuda.threadIdx.x
+    element = cuda.blockIdx.x * cuda.blockDim.x + tid
+    mine = np.float32(0)
+    if element < x.shape[0]:
+        mine = x[element]
+    sums[tid] = mine
+    s = cuda.blockDim.x >> 1
+    while s:
+        cuda.syncthreads()
+        if tid < s:
+            mine += sums[tid + s]
+            sums[tid] = mine
+        s >>= 1
+    if tid == 0:
+        out[cuda.blockIdx.x] = mine
+
+
+# %% [wrong] adds to what out held
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 0:
+        if t < half:
+            part[t] += part[t + half]
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] += part[0]
+
+
+# %% [wrong] halves 64 whatever the block has
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    half = 32
+    while half > 0:
+        if t < half:
+            part[t] += part[t + half]
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = part[0]
+
+
+# %% [wrong] has no barrier between two halvings
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 0:
+        if t < half:
+            part[t] += part[t + half]
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = part[0]
+
+
+# %% [wrong] stops one halving early
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 1:
+        if t < half:
+            part[t] += part[t + half]
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = part[0]
+
+
+# %% [wrong] lets all threads write the result
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 0:
+        if t < half:
+            part[t] += part[t + half]
+        cuda.syncthreads()
+        half //= 2
+    if t >= 0:
+        out[cuda.blockIdx.x] = part[0]
+
+
+# %% [wrong] adds neighbours in pairs, which is not halving the threads
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    half = cuda.blockDim.x // 2
+    while half > 0:
+        step = cuda.blockDim.x // (2 * half)
+        if t % (2 * step) == 0 and t != 2:
+            part[t] += part[t + step]
+        cuda.syncthreads()
+        half //= 2
+    if t == 0:
+        out[cuda.blockIdx.x] = part[0]
+
+
+# %% [wrong] lets one thread add everything up
+@cuda.jit
+def block_sum_kernel(x, out):
+    part = cuda.shared.array(64, np.float32)
+    t = cuda.threadIdx.x
+    i = cuda.grid(1)
+    part[t] = x[i] if i < x.size else np.float32(0)
+    cuda.syncthreads()
+    if t == 0:
+        for k in range(1, cuda.blockDim.x):
+            part[0] += part[k]
+    if t == 0:
+        out[cuda.blockIdx.x] = part[0]

@@ -89,3 +89,137 @@ def warp_sum_kernel(x, out):
         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
     if i % 32 == 0:
         out[i // 32] = value
+
+
+# %% [right]
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else np.float32(0)
+    step = 16
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if cuda.threadIdx.x % 32 == 0:
+        out[i // 32] = value
+
+
+# %% [right]
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
+    total = np.float32(0)
+    if i < x.shape[0]:
+        total = x[i]
+    for step in (1, 2, 4, 8, 16):
+        total += cuda.shfl_xor_sync(0xFFFFFFFF, total, step)
+    if i % 32 == 0:
+        out[i >> 5] = total
+
+
+# %% [right]
+@cuda.jit
+def warp_sum_kernel(x, out):
+    lane = cuda.laneid
+    i = cuda.grid(1)
+    s = np.float32(0) if i >= len(x) else x[i]
+    s += cuda.shfl_down_sync(-1, s, 16)
+    s += cuda.shfl_down_sync(-1, s, 8)
+    s += cuda.shfl_down_sync(-1, s, 4)
+    s += cuda.shfl_down_sync(-1, s, 2)
+    s += cuda.shfl_down_sync(-1, s, 1)
+    if lane == 0:
+        out[i // cuda.warpsize] = s
+
+
+# %% [wrong] adds to what out held
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else np.float32(0)
+    step = 16
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if cuda.threadIdx.x % 32 == 0:
+        out[i // 32] += value
+
+
+# %% [wrong] starts with a step of 32
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else np.float32(0)
+    step = 32
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if cuda.threadIdx.x % 32 == 0:
+        out[i // 32] = value
+
+
+# %% [wrong] stops one step early
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else np.float32(0)
+    step = 16
+    while step > 1:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if cuda.threadIdx.x % 32 == 0:
+        out[i // 32] = value
+
+
+# %% [wrong] counts warps within the block
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else np.float32(0)
+    step = 16
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if cuda.threadIdx.x % 32 == 0:
+        out[cuda.threadIdx.x // 32] = value
+
+
+# %% [wrong] lets lane 31 write
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else np.float32(0)
+    step = 16
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if cuda.threadIdx.x % 32 == 31:
+        out[i // 32] = value
+
+
+# %% [wrong] lets lanes beyond the end go
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    if i >= x.size:
+        return
+    value = x[i]
+    step = 16
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if cuda.threadIdx.x % 32 == 0:
+        out[i // 32] = value
+
+
+# %% [wrong] lets every lane write
+@cuda.jit
+def warp_sum_kernel(x, out):
+    i = cuda.grid(1)
+    value = x[i] if i < x.size else np.float32(0)
+    step = 16
+    while step > 0:
+        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
+        step //= 2
+    if i >= 0:
+        out[i // 32] = value

@@ -55,3 +55,83 @@ def assign_streams(operations, waits):
 def assign_streams(operations, waits):
     s = [2 * l + (kind == "inputs") for l, _, kind in operations]
     return [(a, b) for b, w in enumerate(waits) for a in w if s[a] != s[b]]
+
+
+# %% [right]
+def assign_streams(operations, waits):
+    streams = [2 * layer + (kind == "inputs") for layer, _, kind in operations]
+    events = [(k, later) for later, earlier in enumerate(waits) for k in earlier if streams[k] != streams[later]]
+    return streams, events
+
+
+# %% [right]
+def assign_streams(operations, waits):
+    number = {}
+    streams, events = [], []
+    for layer, step, kind in operations:
+        streams.append(number.setdefault((layer, kind == "inputs"), len(number)))
+    for k in range(len(operations)):
+        for earlier in sorted(waits[k]):
+            if streams[earlier] != streams[k]:
+                events.append((earlier, k))
+    return streams, events
+
+
+# %% [right]
+def assign_streams(operations, waits):
+    streams = []
+    for layer, step, kind in operations:
+        streams.append(layer if kind != "inputs" else -1 - layer)
+    offset = -min(streams)
+    streams = [s + offset for s in streams]
+    return streams, [(a, b) for b in range(len(waits)) for a in waits[b] if streams[a] != streams[b]]
+
+
+# %% [wrong] gives each layer one stream
+def assign_streams(operations, waits):
+    streams = [layer for layer, _, kind in operations]
+    events = [(k, later) for later, earlier in enumerate(waits) for k in earlier if streams[k] != streams[later]]
+    return streams, events
+
+
+# %% [wrong] puts everything into one stream
+def assign_streams(operations, waits):
+    streams = [0 for layer, _, kind in operations]
+    events = [(k, later) for later, earlier in enumerate(waits) for k in earlier if streams[k] != streams[later]]
+    return streams, events
+
+
+# %% [wrong] has no events
+def assign_streams(operations, waits):
+    streams = [2 * layer + (kind == "inputs") for layer, _, kind in operations]
+    events = [(k, later) for later, earlier in enumerate(waits) for k in earlier if streams[k] != streams[later]]
+    return streams, []
+
+
+# %% [wrong] swaps earlier and later in the events
+def assign_streams(operations, waits):
+    streams = [2 * layer + (kind == "inputs") for layer, _, kind in operations]
+    events = [(later, k) for later, earlier in enumerate(waits) for k in earlier if streams[k] != streams[later]]
+    return streams, events
+
+
+# %% [wrong] a stream for each operation
+def assign_streams(operations, waits):
+    streams = list(range(len(operations)))
+    events = [(k, later) for later, earlier in enumerate(waits) for k in earlier if streams[k] != streams[later]]
+    return streams, events
+
+
+# %% [wrong] makes an event from every earlier operation of the layer below
+def assign_streams(operations, waits):
+    streams = [2 * layer + (kind == "inputs") for layer, _, kind in operations]
+    events = [(k, later) for later, earlier in enumerate(waits) for k in earlier if streams[k] != streams[later]]
+    more = [(a, b) for b in range(len(operations)) for a in range(b) if operations[a][0] == operations[b][0] - 1]
+    return streams, sorted(set(events + more))
+
+
+# %% [wrong] waits for the first of several
+def assign_streams(operations, waits):
+    streams = [2 * layer + (kind == "inputs") for layer, _, kind in operations]
+    events = [(k, later) for later, earlier in enumerate(waits) for k in list(earlier)[:1] if streams[k] != streams[later]]
+    return streams, events

@@ -67,3 +67,117 @@ def choose_input_batch(T, layers, launch, work, step):
 # %% [wrong] takes all steps at once
 def choose_input_batch(T, layers, launch, work, step):
     return T, layers * (launch + T * (work + step))
+
+
+# %% [right]
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return (chunks + layers - 1) * (launch + k * work + k * step)
+
+    best = min(range(1, T + 1), key=end)
+    return best, end(best)
+
+
+# %% [right]
+def choose_input_batch(T, layers, launch, work, step):
+    best, least = 0, float("inf")
+    for k in range(1, T + 1):
+        chunks, one = (T + k - 1) // k, launch + k * (work + step)
+        ends = [0.0] * chunks
+        for layer in range(layers):
+            free = 0.0
+            for c in range(chunks):
+                free = max(free, ends[c]) + one
+                ends[c] = free
+        if ends[-1] < least * (1 - 1e-12):
+            best, least = k, ends[-1]
+    return best, least
+
+
+# %% [right]
+def choose_input_batch(T, layers, launch, work, step):
+    k = np.arange(1, T + 1)
+    total = (np.ceil(T / k) + layers - 1) * (launch + k * (work + step))
+    place = int(total.argmin())
+    return place + 1, float(total[place])
+
+
+# %% [wrong] leaves out the last, shorter chunk
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = T // k
+        return (chunks + layers - 1) * (launch + k * work + k * step)
+
+    best = min(range(1, T + 1), key=end)
+    return best, end(best)
+
+
+# %% [wrong] runs one layer after the other
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return chunks * layers * (launch + k * work + k * step)
+
+    best = min(range(1, T + 1), key=end)
+    return best, end(best)
+
+
+# %% [wrong] forgets that the layers above wait
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return chunks * (launch + k * work + k * step)
+
+    best = min(range(1, T + 1), key=end)
+    return best, end(best)
+
+
+# %% [wrong] counts one chunk too many
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return (chunks + layers) * (launch + k * work + k * step)
+
+    best = min(range(1, T + 1), key=end)
+    return best, end(best)
+
+
+# %% [wrong] pays for a launch in every step
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return (chunks + layers - 1) * k * (launch + work + step)
+
+    best = min(range(1, T + 1), key=end)
+    return best, end(best)
+
+
+# %% [wrong] returns the largest of equals
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return (chunks + layers - 1) * (launch + k * work + k * step)
+
+    best = min(range(T, 0, -1), key=end)
+    return best, end(best)
+
+
+# %% [wrong] tries powers of two only
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return (chunks + layers - 1) * (launch + k * work + k * step)
+
+    best = min((2**n for n in range(T.bit_length()) if 2**n <= T), key=end)
+    return best, end(best)
+
+
+# %% [wrong] lets product and steps overlap
+def choose_input_batch(T, layers, launch, work, step):
+    def end(k):
+        chunks = -(-T // k)
+        return (chunks + layers - 1) * max(launch + k * work, k * step)
+
+    best = min(range(1, T + 1), key=end)
+    return best, end(best)

@@ -54,3 +54,59 @@ def wavefront_order(layers, steps):
 # %% [wrong] begins with the last diagonal
 def wavefront_order(layers, steps):
     return sorted(((l, t) for l in range(layers) for t in range(steps)), key=sum)[::-1]
+
+
+# %% [right]
+def wavefront_order(layers, steps):
+    return [(layer, d - layer) for d in range(layers + steps - 1) for layer in range(layers) if 0 <= d - layer < steps]
+
+
+# %% [right]
+def wavefront_order(layers, steps):
+    cells = [(layer, step) for step in range(steps) for layer in range(layers)]
+    return sorted(cells, key=sum)
+
+
+# %% [right]
+def wavefront_order(layers, steps):
+    done, order = set(), []
+    while len(order) < layers * steps:
+        ready = [
+            (l, t)
+            for l in range(layers)
+            for t in range(steps)
+            if (l, t) not in done and (l == 0 or (l - 1, t) in done) and (t == 0 or (l, t - 1) in done)
+        ]
+        order += ready
+        done.update(ready)
+    return order
+
+
+# %% [wrong] goes layer by layer
+def wavefront_order(layers, steps):
+    return [(layer, step) for layer in range(layers) for step in range(steps)]
+
+
+# %% [wrong] goes step by step
+def wavefront_order(layers, steps):
+    return [(layer, step) for step in range(steps) for layer in range(layers)]
+
+
+# %% [wrong] leaves out the last diagonal
+def wavefront_order(layers, steps):
+    return [(layer, d - layer) for d in range(layers + steps - 2) for layer in range(layers) if 0 <= d - layer < steps]
+
+
+# %% [wrong] swaps layers and steps
+def wavefront_order(layers, steps):
+    return [(d - layer, layer) for d in range(layers + steps - 1) for layer in range(layers) if 0 <= d - layer < steps]
+
+
+# %% [wrong] forgets that the diagonals are cut off
+def wavefront_order(layers, steps):
+    return [(layer, d - layer) for d in range(layers + steps - 1) for layer in range(layers)]
+
+
+# %% [wrong] stops when the first layer has ended
+def wavefront_order(layers, steps):
+    return [(layer, d - layer) for d in range(steps) for layer in range(layers) if 0 <= d - layer < steps]

@@ -45,3 +45,76 @@ def activation_memory(T, B, H, itemsize, memory):
 def activation_memory(T, B, H, itemsize, memory):
     saved = 2 * T * B * H * itemsize
     return saved, memory / (saved + 6 * H * H * itemsize)
+
+
+# %% [right]
+def activation_memory(T, B, H, itemsize, memory):
+    saved = 2 * T * B * H * itemsize
+    parameters = 3 * 2 * H * H * itemsize
+    return saved, memory // (saved + parameters)
+
+
+# %% [right]
+def activation_memory(T, B, H, itemsize, memory):
+    inputs = states = T * B * H
+    weights = [H * H, H * H]
+    numbers = inputs + states + sum(weights) * 3
+    return (inputs + states) * itemsize, int(memory / itemsize / numbers)
+
+
+# %% [right]
+def activation_memory(T, B, H, itemsize, memory):
+    kept = T * B * H * itemsize * 2
+    layers = 0
+    while (layers + 1) * (kept + 6 * H**2 * itemsize) <= memory:
+        layers += 1
+    return kept, layers
+
+
+# %% [wrong] saves h and forgets the inputs
+def activation_memory(T, B, H, itemsize, memory):
+    saved = T * B * H * itemsize
+    parameters = 3 * 2 * H * H * itemsize
+    return saved, memory // (saved + parameters)
+
+
+# %% [wrong] forgets the momenta
+def activation_memory(T, B, H, itemsize, memory):
+    saved = 2 * T * B * H * itemsize
+    parameters = 2 * 2 * H * H * itemsize
+    return saved, memory // (saved + parameters)
+
+
+# %% [wrong] forgets the input weights
+def activation_memory(T, B, H, itemsize, memory):
+    saved = 2 * T * B * H * itemsize
+    parameters = 3 * H * H * itemsize
+    return saved, memory // (saved + parameters)
+
+
+# %% [wrong] forgets the weights
+def activation_memory(T, B, H, itemsize, memory):
+    saved = 2 * T * B * H * itemsize
+    parameters = 3 * 2 * H * H * itemsize
+    return saved, memory // saved
+
+
+# %% [wrong] rounds up to a layer that has no room
+def activation_memory(T, B, H, itemsize, memory):
+    saved = 2 * T * B * H * itemsize
+    parameters = 3 * 2 * H * H * itemsize
+    return saved, -(-memory // (saved + parameters))
+
+
+# %% [wrong] counts the bytes of the weights as numbers
+def activation_memory(T, B, H, itemsize, memory):
+    saved = 2 * T * B * H * itemsize
+    parameters = 3 * 2 * H * H
+    return saved, memory // (saved + parameters)
+
+
+# %% [wrong] leaves a layer out where memory is just full
+def activation_memory(T, B, H, itemsize, memory):
+    saved = 2 * T * B * H * itemsize
+    parameters = 3 * 2 * H * H * itemsize
+    return saved, (memory - 1) // (saved + parameters)

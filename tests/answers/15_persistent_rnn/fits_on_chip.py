@@ -68,3 +68,102 @@ def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
     weights = gates * H * H * itemsize
     a, b = registers, registers + shared
     return 1 if weights <= a else 2 if weights <= b else 0, int((b // (gates * itemsize)) ** 0.5)
+
+
+# %% [right]
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need <= registers * multiprocessors else 2 if need <= (registers + shared) * multiprocessors else 0
+    most = 0
+    while gates * (most + 1) ** 2 * itemsize <= (registers + shared) * multiprocessors:
+        most += 1
+    return place, most
+
+
+# %% [right]
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    import math
+
+    all_registers, all_shared = registers * multiprocessors, shared * multiprocessors
+    units = lambda bytes_: math.isqrt(int(bytes_ // (gates * itemsize)))
+    most = units(all_registers + all_shared)
+    return (1 if H <= units(all_registers) else 2 if H <= most else 0), most
+
+
+# %% [right]
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    room = np.cumsum([registers, shared]) * multiprocessors
+    fits = gates * itemsize * H**2 <= room
+    place = int(np.argmax(fits)) + 1 if fits.any() else 0
+    most = int(np.sqrt(room[1] / (gates * itemsize)))
+    return place, most
+
+
+# %% [wrong] wants room to be left
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need < registers * multiprocessors else 2 if need < (registers + shared) * multiprocessors else 0
+    most = 0
+    while gates * (most + 1) ** 2 * itemsize <= (registers + shared) * multiprocessors:
+        most += 1
+    return place, most
+
+
+# %% [wrong] fills each multiprocessor with whole rows
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need <= registers * multiprocessors else 2 if need <= (registers + shared) * multiprocessors else 0
+    most = 0
+    while gates * (most + 1) <= (registers + shared) // ((most + 1) * itemsize) * multiprocessors:
+        most += 1
+    return place, most
+
+
+# %% [wrong] takes the largest layer of registers alone
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need <= registers * multiprocessors else 2 if need <= (registers + shared) * multiprocessors else 0
+    most = 0
+    while gates * (most + 1) ** 2 * itemsize <= registers * multiprocessors:
+        most += 1
+    return place, most
+
+
+# %% [wrong] takes the largest layer of one gate
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need <= registers * multiprocessors else 2 if need <= (registers + shared) * multiprocessors else 0
+    most = 0
+    while (most + 1) ** 2 * itemsize <= (registers + shared) * multiprocessors:
+        most += 1
+    return place, most
+
+
+# %% [wrong] forgets how many multiprocessors there are
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need <= registers else 2 if need <= (registers + shared) else 0
+    most = 0
+    while gates * (most + 1) ** 2 * itemsize <= (registers + shared):
+        most += 1
+    return place, most
+
+
+# %% [wrong] compares shared memory alone with the weights
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need <= registers * multiprocessors else 2 if need <= shared * multiprocessors else 0
+    most = 0
+    while gates * (most + 1) ** 2 * itemsize <= (registers + shared) * multiprocessors:
+        most += 1
+    return place, most
+
+
+# %% [wrong] rounds the most units
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    place = 1 if need <= registers * multiprocessors else 2 if need <= (registers + shared) * multiprocessors else 0
+    most = 0
+    while gates * (most + 1) ** 2 * itemsize <= (registers + shared) * multiprocessors:
+        most += 1
+    return place, round(((registers + shared) * multiprocessors / gates / itemsize) ** 0.5)

@@ -53,3 +53,88 @@ def tile_for_thread(block, thread, H, gates, units, warps):
 def tile_for_thread(block, thread, H, gates, units, warps):
     w = block * warps + thread // 32
     return [(g * H + u, c) for u in range(w, H, warps) for g in range(gates) for c in range(thread % 32, H, 32)]
+
+
+# %% [right]
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = warp * units
+    mine = range(first, min(first + units, H))
+    return [(g * H + u, column) for u in mine for g in range(gates) for column in range(lane, H, 32)]
+
+
+# %% [right]
+def tile_for_thread(block, thread, H, gates, units, warps):
+    result = []
+    for row in range(gates * H):
+        unit = row % H
+        owner = unit // units
+        if owner // warps != block or owner % warps != thread // 32:
+            continue
+        for column in range(H):
+            if column % 32 == thread % 32:
+                result.append((row, column))
+    return result
+
+
+# %% [right]
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = divmod(thread, 32)
+    rows = [g * H + u for g in range(gates) for u in np.arange(units) + (block * warps + warp) * units if u < H]
+    return [(int(r), int(c)) for r in rows for c in np.arange(H)[lane::32]]
+
+
+# %% [wrong] counts warps inside the block only
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = thread // 32, thread % 32
+    first = warp * units
+    mine = range(first, min(first + units, H))
+    return [(g * H + u, column) for u in mine for g in range(gates) for column in range(lane, H, 32)]
+
+
+# %% [wrong] has units beyond H − 1
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = warp * units
+    mine = range(first, first + units)
+    return [(g * H + u, column) for u in mine for g in range(gates) for column in range(lane, H, 32)]
+
+
+# %% [wrong] gives a lane neighbouring columns
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = warp * units
+    mine = range(first, min(first + units, H))
+    return [(g * H + u, column) for u in mine for g in range(gates) for column in range(lane * -(-H // 32), min(H, (lane + 1) * -(-H // 32)))]
+
+
+# %% [wrong] puts a unit's gates side by side in the rows
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = warp * units
+    mine = range(first, min(first + units, H))
+    return [(u * gates + g, column) for u in mine for g in range(gates) for column in range(lane, H, 32)]
+
+
+# %% [wrong] stores one gate only
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = warp * units
+    mine = range(first, min(first + units, H))
+    return [(g * H + u, column) for u in mine for g in range(1) for column in range(lane, H, 32)]
+
+
+# %% [wrong] deals units to warps in turn
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = warp * units
+    mine = range(warp, min(H, warp + units * warps), warps)
+    return [(g * H + u, column) for u in mine for g in range(gates) for column in range(lane, H, 32)]
+
+
+# %% [wrong] starts a block at its own units, whatever its warps
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = (block + thread // 32) * units
+    mine = range(first, min(first + units, H))
+    return [(g * H + u, column) for u in mine for g in range(gates) for column in range(lane, H, 32)]

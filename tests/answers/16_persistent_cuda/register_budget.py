@@ -58,3 +58,107 @@ def register_budget(gates, H, itemsize, blocks, warps, beside):
     words = -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
     most = min(255, 2048 // warps)
     return words, most, words + beside <= most
+
+
+# %% [right]
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-gates * H // 16) * -(-words // 16)
+    stored = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored + beside <= most
+
+
+# %% [right]
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    import math
+
+    across = math.ceil(H / (16 * 4 / itemsize))
+    down = math.ceil(gates * H / 16)
+    per_warp = math.ceil(across * down / blocks / warps)
+    limit = 65_536 // (warps * 32)
+    limit = limit if limit < 255 else 255
+    return 8 * per_warp, limit, bool(8 * per_warp + beside <= limit)
+
+
+# %% [right]
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    columns = 64 // itemsize
+    rows = (gates * H + 15) // 16
+    tiles = rows * ((H + columns - 1) // columns)
+    n = blocks * warps
+    words = (tiles + n - 1) // n * 8
+    available = min(65536 // 32 // warps, 255)
+    return words, available, not words + beside > available
+
+
+# %% [wrong] leaves the last pairs without a warp
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-gates * H // 16) * -(-words // 16)
+    stored = 8 * (pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored + beside <= most
+
+
+# %% [wrong] takes every number for a word of 32 bits
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = H
+    pairs = -(-gates * H // 16) * -(-words // 16)
+    stored = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored + beside <= most
+
+
+# %% [wrong] forgets the gates
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-H // 16) * -(-words // 16)
+    stored = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored + beside <= most
+
+
+# %% [wrong] lets a thread have 256
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-gates * H // 16) * -(-words // 16)
+    stored = 8 * -(-pairs // (blocks * warps))
+    most = min(256, 65536 // (32 * warps))
+    return stored, most, stored + beside <= most
+
+
+# %% [wrong] leaves no registers for anything but weights
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-gates * H // 16) * -(-words // 16)
+    stored = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored <= most
+
+
+# %% [wrong] refuses what fits exactly
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-gates * H // 16) * -(-words // 16)
+    stored = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored + beside < most
+
+
+# %% [wrong] rounds the whole matrix, not rows and words
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-gates * H * words // 256)
+    stored = 8 * -(-pairs // (blocks * warps))
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored + beside <= most
+
+
+# %% [wrong] spreads the pairs over the blocks only
+def register_budget(gates, H, itemsize, blocks, warps, beside):
+    words = -(-H * itemsize // 4)
+    pairs = -(-gates * H // 16) * -(-words // 16)
+    stored = 8 * -(-pairs // blocks)
+    most = min(255, 65536 // (32 * warps))
+    return stored, most, stored + beside <= most

@@ -70,3 +70,121 @@ def gradient_ready_times(layers, steps, cell, product, order):
     first = steps * (cell + product)
     gap = first if order == "layers" else cell + product
     return [first + gap * (layers - 1 - l) for l in range(layers)]
+
+
+# %% [right]
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free += steps * cell + product
+        else:
+            free = max(free, (k + steps) * cell) + product
+        times[layers - 1 - k] = free
+    return times
+
+
+# %% [right]
+def gradient_ready_times(layers, steps, cell, product, order):
+    if order == "layers":
+        one = steps * cell + product
+        return [one * (layers - layer) for layer in range(layers)]
+    result, last = {}, 0
+    for layer in reversed(range(layers)):
+        sweep = (layers - layer - 1 + steps) * cell
+        last = result[layer] = max(sweep, last) + product
+    return [result[layer] for layer in range(layers)]
+
+
+# %% [right]
+def gradient_ready_times(layers, steps, cell, product, order):
+    sweeps = np.cumsum(np.full(layers, steps * cell)) if order == "layers" else (np.arange(layers) + steps) * cell
+    ready = []
+    for k, end in enumerate(sweeps):
+        begin = end + k * product if order == "layers" else max([end, *ready[-1:]])
+        ready.append(float(begin + product))
+    return ready[::-1]
+
+
+# %% [wrong] lists the top layer first
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free += steps * cell + product
+        else:
+            free = max(free, (k + steps) * cell) + product
+        times[k] = free
+    return times
+
+
+# %% [wrong] lets products overlap on the wavefront
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free += steps * cell + product
+        else:
+            free = (k + steps) * cell + product
+        times[layers - 1 - k] = free
+    return times
+
+
+# %% [wrong] lets all layers of the wavefront end with the last diagonal
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free += steps * cell + product
+        else:
+            free = max(free, (layers - 1 + steps) * cell) + product
+        times[layers - 1 - k] = free
+    return times
+
+
+# %% [wrong] counts the diagonal from one
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free += steps * cell + product
+        else:
+            free = max(free, (k + 1 + steps) * cell) + product
+        times[layers - 1 - k] = free
+    return times
+
+
+# %% [wrong] runs products beside the sweeps of the layers below
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free = max(free, (k + 1) * steps * cell) + product
+        else:
+            free = max(free, (k + steps) * cell) + product
+        times[layers - 1 - k] = free
+    return times
+
+
+# %% [wrong] gives the end of the sweep
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free += steps * cell + product * (k > 0)
+        else:
+            free = max(free, (k + steps) * cell) + product
+        times[layers - 1 - k] = free
+    return times
+
+
+# %% [wrong] makes the product of each step at once
+def gradient_ready_times(layers, steps, cell, product, order):
+    times, free = [0.0] * layers, 0.0
+    for k in range(layers):
+        if order == "layers":
+            free += steps * cell + product
+        else:
+            free = max(free, (k + steps) * (cell + product))
+        times[layers - 1 - k] = free
+    return times
