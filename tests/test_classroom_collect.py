@@ -1,5 +1,6 @@
 """Downloads of four systems become one list, and no name in a hostile archive becomes a path on the disk."""
 
+import errno
 import json
 import os
 import stat
@@ -9,7 +10,7 @@ import zipfile
 import pytest
 
 from rnnlab import cli
-from rnnlab.grading.classroom import archives, keys, layouts, submissions
+from rnnlab.grading.classroom import archives, collect, keys, layouts, submissions
 from rnnlab.grading.notebook_file import Unusable
 
 BPTT, FORWARD = "bptt_linear", "rnn_step"  # an exercise of the lesson bptt, and one of rnn_forward
@@ -242,6 +243,17 @@ def test_ten_thousand_files_of_no_use_are_listed_and_twenty_of_them_printed(tmp_
     assert len(listed) == 10_001
     assert [line[:2] for line in lines[2:]] == ["✘ "] * 21
     assert lines[-1] == "✘ 9,980 more files, which submissions.jsonl lists: it is no notebook (.ipynb)"
+
+
+def test_a_full_disk_leaves_no_half_of_a_class(tmp_path, monkeypatch, capsys):
+    def full(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(collect, "write_whole", full)
+    source = packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": book()})
+    assert cli.main(["class", "collect", str(tmp_path / "class"), str(source)]) == 2
+    assert f"{tmp_path / 'class'} cannot be written: No space left on device" in capsys.readouterr().err
+    assert not (tmp_path / "class").exists()
 
 
 def test_a_locked_archive_and_a_lying_size_are_listed(tmp_path):

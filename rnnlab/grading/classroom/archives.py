@@ -54,14 +54,10 @@ def entries(source: Path) -> Iterator[Entry]:
     """
     if not os.path.lexists(source):
         raise Unusable(f"{source} does not exist.")
-    if source.is_dir():
-        listed = _of_folder(source)
-    elif zipfile.is_zipfile(source):
-        listed = _of_zip(source, str(source), MOST_FILES)
-    elif source.suffix.lower() == ".zip":
-        raise Unusable(f"{source} is no zip, or the download was cut off: load it again.")
-    else:
-        raise Unusable(f"{source} is neither a folder nor a zip.")
+    try:
+        listed = _of_folder(source) if source.is_dir() else _of_download(source)
+    except OSError as error:
+        raise Unusable(f"{error.filename} cannot be read: {error.strerror}.") from None
     for entry in sorted(listed, key=lambda entry: entry.path):
         if not _is_noise(entry.path):
             yield from _with_inner(entry)
@@ -87,6 +83,16 @@ def _with_inner(entry: Entry) -> Iterator[Entry]:
 def _is_noise(path: str) -> bool:
     parts = path.split("/")
     return bool(NOISE & {*parts}) or parts[-1].startswith("._")
+
+
+def _of_download(source: Path) -> list[Entry]:
+    """The files of the zip that a teacher has loaded."""
+    with open(source, "rb") as file:  # is_zipfile takes what it may not read for no zip
+        if zipfile.is_zipfile(file):
+            return _of_zip(source, str(source), MOST_FILES)
+    if source.suffix.lower() == ".zip":
+        raise Unusable(f"{source} is no zip, or the download was cut off: load it again.")
+    raise Unusable(f"{source} is neither a folder nor a zip.")
 
 
 def _of_folder(folder: Path) -> list[Entry]:

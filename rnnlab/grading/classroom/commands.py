@@ -116,13 +116,23 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
         return UNUSABLE
 
 
+def written(path: Path, write: Callable) -> object:
+    """The result of writing; Unusable with one sentence where the disk or the folder refuses."""
+    from rnnlab.grading.notebook_file import Unusable
+
+    try:
+        return write()
+    except OSError as error:
+        raise Unusable(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
 def _collect(chosen: argparse.Namespace) -> int:
     from rnnlab.grading.classroom import lock
     from rnnlab.grading.classroom.collect import Assignment, collect, deadline, describe
 
     about = Assignment(chosen.layout, tuple(chosen.lesson), deadline(chosen.due), tuple(chosen.take))
     with lock.made(chosen.folder), lock.lock(chosen.folder):
-        listed = collect(chosen.folder, chosen.sources, about)
+        listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
     _print(describe(listed))
     return DONE if all(entry.graded for entry in listed) else NOT_ALL
 
@@ -163,7 +173,7 @@ def _regrade(chosen: argparse.Namespace) -> int:
         pairs = regrade.regrade(chosen.folder, engine, selection, chosen.plain)
         _print(regrade.describe(pairs))
         if chosen.write:
-            regrade.take_over(chosen.folder, pairs)
+            written(chosen.folder, lambda: regrade.take_over(chosen.folder, pairs))
             _say("written")
         else:
             _say("nothing is written: repeat the command with --write to take it over")

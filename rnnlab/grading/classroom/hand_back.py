@@ -5,11 +5,10 @@ What they need is imported when they run: --help must answer at once.
 
 import argparse
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 from rnnlab.files import ROOT, write_whole
-from rnnlab.grading.classroom.commands import DONE, guarded
+from rnnlab.grading.classroom.commands import DONE, guarded, written
 from rnnlab.printable import printable
 
 TARGETS = {  # what --to may name, and what is written
@@ -85,7 +84,7 @@ def _variants(chosen: argparse.Namespace) -> int:
         return DONE
     students = variants.students_in(chosen.students)
     out = chosen.out or chosen.folder / "handout" / chosen.lesson
-    handouts = _written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
+    handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
     print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
     print(f"rnnlab class grade takes the numbers of {chosen.lesson} from {chosen.folder / 'class.key'}.")
     return DONE
@@ -111,7 +110,7 @@ def _report(chosen: argparse.Namespace) -> int:
 
     papers = papers_of(chosen.folder)
     out = chosen.out or chosen.folder / "report"
-    page, students = _written(
+    page, students = written(
         out, lambda: write_report(papers, withheld_of(chosen.folder), out, chosen.names, sandboxes(papers))
     )
     print(f"{page}: the class. {page.parent / 'students'}: {students} pages to give back.")
@@ -127,7 +126,7 @@ def _similar(chosen: argparse.Namespace) -> int:
     findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
     page = similar_page(findings, chosen.names, max(1, chosen.most)).encode()
-    _written(out, lambda: write_whole(out, page))
+    written(out, lambda: write_whole(out, page))
     pairs, groups = (sum(len(part) for part in parts) for parts in
                      zip(*((f.pairs, f.wrong) for f in findings), strict=True))  # fmt: skip
     print(f"{out}: {pairs} pairs of answers and {groups} groups of wrong answers to look at; no verdicts.")
@@ -167,7 +166,7 @@ def _autograder(chosen: argparse.Namespace) -> str:
         path = export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
         return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."
     writers = {"gradescope": export_gradescope, "classroom50": export_classroom50}
-    path = _written(chosen.out, lambda: writers[chosen.to].write_autograder(chosen.lesson, chosen.out))
+    path = written(chosen.out, lambda: writers[chosen.to].write_autograder(chosen.lesson, chosen.out))
     return f"{path}: the autograder of {chosen.lesson}."
 
 
@@ -202,7 +201,7 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     if chosen.to in ("csv", "exercises"):
         make = export_tables.marks_table if chosen.to == "csv" else export_tables.exercises_table
         table = make(papers, chosen.names)
-        _written(chosen.out, lambda: write_whole(chosen.out, table.to_bytes()))
+        written(chosen.out, lambda: write_whole(chosen.out, table.to_bytes()))
         return [f"{chosen.out}: {len(table.rows) - 1} rows."]
     if chosen.template is None:
         raise Unusable(f"--to {chosen.to} needs --template, the file that you downloaded there.")
@@ -215,16 +214,6 @@ def _table(chosen: argparse.Namespace) -> list[str]:
         filling = export_lms.fill_moodle(template, papers, column, feedback, chosen.out_of)
     else:
         filling = export_lms.fill_canvas(template, papers, chosen.column, chosen.out_of)
-    _written(chosen.out, lambda: write_whole(chosen.out, filling.table.to_bytes()))
+    written(chosen.out, lambda: write_whole(chosen.out, filling.table.to_bytes()))
     changed = f", of which {filling.replaced} replace another mark" if filling.replaced else ""
     return [f"{chosen.out}: marks of {filling.filled} students{changed}.", *filling.remarks]
-
-
-def _written(path: Path, write: Callable) -> object:
-    """The result of writing; Unusable with one sentence where the disk or the folder refuses."""
-    from rnnlab.grading.notebook_file import Unusable
-
-    try:
-        return write()
-    except OSError as error:
-        raise Unusable(f"{path} cannot be written: {error.strerror or error}.") from None
