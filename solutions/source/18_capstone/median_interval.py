@@ -77,6 +77,9 @@ check(median_interval)
 # + times[n - k - 1]
 
 # %% [right]
+from math import comb
+
+
 def median_interval(times, confidence):
     ordered = np.sort(times)
     n = len(ordered)
@@ -88,6 +91,9 @@ def median_interval(times, confidence):
     return best
 
 # %% [right]
+from math import comb
+
+
 def median_interval(times, confidence):
     ordered, n = sorted(map(float, times)), len(times)
     inside = lambda k: sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n

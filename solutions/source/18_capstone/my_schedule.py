@@ -122,6 +122,9 @@ check(my_schedule)
 # + launches.append((WEIGHTS, layer, blocks - 1 - later, 16)); launches.append((BACKWARD, layer, blocks - 1 - later, layer % 16)); continue
 
 # %% [right]
+FORWARD, BACKWARD, WEIGHTS = range(3)
+
+
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     # layer by layer: the streams find the diagonals, because all is issued at once
     block = 2 if steps > 1 else 1
@@ -151,6 +154,9 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return block, rows
 
 # %% [right]
+FORWARD, BACKWARD, WEIGHTS = range(3)
+
+
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     # as many activations as fit in few segments, the lower ones recomputed while those above go backward
     block = min(steps, 8) if layers == 1 else 1

@@ -1,0 +1,53 @@
+# %% [right]
+def median_interval(times, confidence):
+    from math import comb
+
+    x, n = sorted(times), len(times)
+    for k in range(n // 2, 0, -1):
+        if 1 - 2 * sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
+            return x[k - 1], x[n - k]
+    return None
+
+
+# %% [right]
+def median_interval(times, confidence):
+    x = sorted(times)
+    row = [1]
+    for _ in times:
+        row = [a + b for a, b in zip([0, *row], [*row, 0])]
+    total, cut, tail = sum(row), 0, 0
+    while cut < len(row) and 2 * (tail + row[cut]) <= (1 - confidence) * total:
+        tail += row[cut]
+        cut += 1
+    if cut == 0:
+        return None
+    return (x[cut - 1], x[-cut])
+
+
+# %% [wrong] counts one end only
+def median_interval(times, confidence):
+    from math import comb
+
+    x, n = sorted(times), len(times)
+    for k in range(n // 2, 0, -1):
+        if 1 - sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
+            return x[k - 1], x[n - k]
+    return None
+
+
+# %% [wrong] takes the smallest and the largest
+def median_interval(times, confidence):
+    if 1 - 2 / 2 ** len(times) < confidence:
+        return None
+    return min(times), max(times)
+
+
+# %% [wrong] takes mean and standard deviation
+def median_interval(times, confidence):
+    m, s = float(np.mean(times)), float(np.std(times))
+    return m - 2 * s, m + 2 * s
+
+
+# %% [wrong] takes the quartiles
+def median_interval(times, confidence):
+    return float(np.quantile(times, 0.25)), float(np.quantile(times, 0.75))

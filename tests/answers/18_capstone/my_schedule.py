@@ -1,0 +1,84 @@
+# %% [right]
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    F, Bw, W = 0, 1, 2
+    k = 1 if layers > 2 else max(1, steps // 3)
+    nb = (steps + k - 1) // k
+    fits = memory >= 3 * layers * steps
+    n = layers if fits else max(2, round(layers**0.5 * 0.7))
+    out = []
+
+    def cells(lo, hi):
+        # sweep over (layer, block) pairs ordered by their sum
+        pairs = [(l, j) for l in range(lo, hi) for j in range(nb)]
+        pairs.sort(key=lambda p: (p[0] + p[1], p[0]))
+        return pairs
+
+    for l, j in cells(0, layers):
+        out.append([F, l, j, l % 16])
+    hi = layers
+    while hi > 0:
+        lo = max(0, hi - n)
+        if hi < layers:
+            for l, j in cells(lo, hi):
+                out.append([F, l, j, l % 16])
+        for l, j in cells(lo, hi)[::-1]:
+            out.append([Bw, l, j, l % 16])
+            out.append([W, l, j, 16 + l % 16])
+        hi = lo
+    return k, np.array(out, dtype=np.int32)
+
+
+# %% [right]
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    small = min(2, steps) if layers > 1 else min(6, steps)
+    parts = range(-(-steps // small))
+    group = layers if memory >= 3 * layers * steps else max(1, int((layers / 2) ** 0.5))
+    run = lambda kind, ls, js, first: [(kind, l, j, first + l % 15) for l in ls for j in js]
+    launches = run(0, range(layers), parts, 0)
+    for low in range((layers - 1) // group * group, -1, -group):
+        members = range(low, min(layers, low + group))
+        if members.stop < layers:
+            launches += run(0, members, parts, 0)
+        for l in members[::-1]:
+            launches += run(1, [l], parts[::-1], 0) + run(2, [l], parts[::-1], 15)
+    return small, np.array(launches)
+
+
+# %% [wrong] leaves out the weight gradients
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    rows = [(0, l, j, l % 8) for l in range(layers) for j in range(steps)]
+    rows += [(1, l, j, l % 8) for l in range(layers)[::-1] for j in range(steps)[::-1]]
+    return 1, np.array(rows)
+
+
+# %% [wrong] saves everything and recomputes nothing
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    rows = [(0, l, j, l % 16) for l in range(layers) for j in range(steps)]
+    for l in range(layers)[::-1]:
+        for j in range(steps)[::-1]:
+            rows += [(1, l, j, l % 16), (2, l, j, 16 + l % 16)]
+    return 1, np.array(rows)
+
+
+# %% [wrong] runs backward before forward
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    rows = []
+    for l in range(layers)[::-1]:
+        rows += [(1, l, 0, l % 16), (0, l, 0, l % 16), (2, l, 0, l % 16)]
+    return steps, np.array(rows)
+
+
+# %% [wrong] goes backward from the bottom up
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    forward = [(0, l, j, 0) for l in range(layers) for j in range(steps)]
+    return 1, np.array(forward + [(1, l, j, 0) for _, l, j, _ in forward] + [(2, l, j, 0) for _, l, j, _ in forward])
+
+
+# %% [wrong] returns the number of launches
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    return 1, 3 * layers * steps
+
+
+# %% [wrong] names the kinds by words
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    return steps, [("FORWARD", l, 0, 0) for l in range(layers)]
