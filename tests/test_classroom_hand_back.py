@@ -152,10 +152,11 @@ def test_bad_input_gets_one_sentence_and_changes_nothing(folder, run, monkeypatc
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_template_is_not_overwritten(folder, run, tmp_path):
+@pytest.mark.parametrize("target", ["moodle", "csv"])
+def test_a_template_is_not_overwritten(folder, run, tmp_path, target):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("Identifier,Grade\nParticipant 1,\n")
-    code, words = run("export", folder, "--to", "moodle", "--template", sheet, "--out", sheet)
+    code, words = run("export", folder, "--to", target, "--template", sheet, "--out", sheet)
     assert (code, "--out is the template: name another file" in words) == (2, True)
     assert sheet.read_text() == "Identifier,Grade\nParticipant 1,\n"
 

@@ -197,6 +197,9 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     from rnnlab.grading.classroom.papers import papers_of
     from rnnlab.grading.notebook_file import Unusable
 
+    files = [path for path in (chosen.out, chosen.template) if path and path.exists()]
+    if len(files) == 2 and os.path.samefile(*files):
+        raise Unusable("--out is the template: name another file, so that your download stays as it was.")
     papers = papers_of(chosen.folder, chosen.lesson)
     if chosen.to in ("csv", "exercises"):
         make = export_tables.marks_table if chosen.to == "csv" else export_tables.exercises_table
@@ -205,8 +208,6 @@ def _table(chosen: argparse.Namespace) -> list[str]:
         return [f"{chosen.out}: {len(table.rows) - 1} rows."]
     if chosen.template is None:
         raise Unusable(f"--to {chosen.to} needs --template, the file that you downloaded there.")
-    if chosen.out.exists() and os.path.samefile(chosen.out, chosen.template):
-        raise Unusable("--out is the template: name another file, so that your download stays as it was.")
     template = export_tables.read_table(chosen.template)
     if chosen.to == "moodle":
         usual = COMMENTS if COMMENTS in template.rows[0] else None
