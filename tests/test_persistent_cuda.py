@@ -237,3 +237,16 @@ def ran_with_nan(shape, chip, inputs):
 def test_rounding_keeps_what_is_no_number(precision):
     odd = np.array([-1, 0x7FFFFFFF, 0x7FC00000, 0x7F800000, -0x800000], "int32").view("float32")
     np.testing.assert_array_equal(loaded(stored(odd, precision), precision), odd)
+
+
+@needs_cpp
+@pytest.mark.slow
+def test_the_tests_for_a_gpu_pass_on_emulated_threads(tmp_path):
+    """Of test_persistent_on_gpu.py, whatever comes before and after the GPU itself."""
+    from test_persistent_on_gpu import assert_right, cluster_cases, grid_cases
+
+    chip_for = lambda precision: EmulatedChip(precision, tmp_path)
+    assert_right(grid_cases("gru", "tf32", [(3, 3, 64), (2, 8, 4096)], H200), chip_for)
+    assert_right(cluster_cases("lstm", "bfloat16", [(3, 3, 64)], H200), chip_for)
+    with pytest.raises(pytest.skip.Exception, match="4096 units"):
+        assert_right(grid_cases("gru", "tf32", [(2, 8, 4096)], H200), chip_for)

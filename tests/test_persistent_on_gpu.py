@@ -1,4 +1,7 @@
-"""The CUDA C++ kernels where there is a GPU: sizes that fill it, right, with the same bits twice."""
+"""The CUDA C++ kernels where there is a GPU: sizes that fill it, right, with the same bits twice.
+
+A test is a process of its own (conftest.py), so it tries all sizes of one cell and precision.
+"""
 
 import numpy as np
 import pytest
@@ -13,39 +16,54 @@ pytestmark = pytest.mark.gpu
 
 SIZES = [(20, 20, 512), (50, 3, 128), (1, 1, 64)]  # T, B, H
 GRID_SIZES = [*SIZES, (12, 64, 1024), (6, 8, 2048)]
+CELLS = ["lstm", "gru", "rnn_tanh", "rnn_relu"]
 
 
-def shape_or_skip(make):
-    """The shape for this GPU; what it cannot have is no failure."""
-    try:
-        return make(abilities().sheet)
-    except ValueError as error:
-        pytest.skip(str(error))
+def assert_right(cases, chip_for):
+    """Two runs of each case against float64, and against each other; cases: (function of a shape, sizes).
+
+    What this GPU cannot have is no failure; the test is skipped if that is all of it.
+    """
+    refusals = []
+    for make, sizes in cases:
+        try:
+            shape = make()
+        except ValueError as error:
+            refusals.append(str(error))
+            continue
+        inputs = problem(shape.cell, shape.precision, sizes, layers=2)
+        want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
+        runs = [ran(shape, chip_for(shape.precision), *inputs) for _ in range(2)]
+        assert worst(runs[0][0], want[0]) <= tolerance.forward(sizes[0]), shape
+        assert worst(runs[0][1], want[1]) <= tolerance.gradient, shape
+        for first, second in zip(*runs, strict=True):
+            for name in first:
+                np.testing.assert_array_equal(first[name], second[name], err_msg=f"{name} of {shape}")
+    if len(refusals) == len(cases):
+        pytest.skip("; ".join(refusals))
 
 
-def assert_right(shape, sizes):
-    """Two runs against float64, and against each other."""
-    inputs = problem(shape.cell, shape.precision, sizes, layers=2)
-    want, tolerance = wanted(*inputs), TOLERANCES[shape.precision]
-    runs = [ran(shape, CudaChip(shape.precision), *inputs) for _ in range(2)]
-    assert worst(runs[0][0], want[0]) <= tolerance.forward(sizes[0])
-    assert worst(runs[0][1], want[1]) <= tolerance.gradient
-    for first, second in zip(*runs, strict=True):
-        for name in first:
-            np.testing.assert_array_equal(first[name], second[name])
+def grid_cases(cell, precision, sizes, device):
+    """For assert_right."""
+    return [(lambda B=B, H=H: grid_shape(cell, H, precision, B, device), (T, B, H)) for T, B, H in sizes]
 
 
-@pytest.mark.parametrize("sizes", GRID_SIZES, ids=str)
+def cluster_cases(cell, precision, sizes, device):
+    """For assert_right: packets, and bulk copies."""
+    return [
+        (lambda H=H, bulk=bulk: cluster_shape(cell, H, precision, device, bulk), (T, B, H))
+        for bulk in (False, True)
+        for T, B, H in sizes
+    ]
+
+
 @pytest.mark.parametrize("precision", ["bfloat16", "float16", "tf32"])
-@pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
-def test_the_grid_wide_kernels_are_right_on_this_gpu(cell, precision, sizes):
-    assert_right(shape_or_skip(lambda device: grid_shape(cell, sizes[2], precision, sizes[1], device)), sizes)
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_grid_wide_kernels_are_right_on_this_gpu(cell, precision):
+    assert_right(grid_cases(cell, precision, GRID_SIZES, abilities().sheet), CudaChip)
 
 
-@pytest.mark.parametrize("bulk", [False, True], ids=["packets", "bulk"])
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
 @pytest.mark.parametrize("precision", ["bfloat16", "float16"])
-@pytest.mark.parametrize("cell", ["rnn_tanh", "rnn_relu", "gru", "lstm"])
-def test_the_clusters_kernels_are_right_on_this_gpu(cell, precision, sizes, bulk):
-    shape = shape_or_skip(lambda device: cluster_shape(cell, sizes[2], precision, device, bulk))
-    assert_right(shape, sizes)
+@pytest.mark.parametrize("cell", CELLS)
+def test_the_clusters_kernels_are_right_on_this_gpu(cell, precision):
+    assert_right(cluster_cases(cell, precision, SIZES, abilities().sheet), CudaChip)

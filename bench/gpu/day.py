@@ -14,6 +14,7 @@ at the end; `--out DIR` has it at the head of day1.txt, beside the records.
 """
 
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -37,6 +38,7 @@ from rnnlab.records.workload import Result, Workload
 SMALL = Workload("lstm", 6, 5, 64, 64, 2)
 ONCE = Settings(rounds=1, turn=1e-9)
 PROBE, TESTS, SANITIZER, QUICK, RESERVE = 60.0, 170.0, 45.0, 200.0, 5.0  # seconds
+TESTS_AT_ONCE = 4  # as `make test-gpu` has it
 TOOLS = "memcheck", "racecheck"
 SANITIZED = [
     Entry("persistent", PERSISTENT),
@@ -177,6 +179,8 @@ def small_steps(day: Day) -> None:
 def gpu_tests(day: Day) -> None:
     """The project's tests marked gpu, each sticky error in a process of its own (see tests/conftest.py)."""
     options = ["-q", "-m", "gpu", "-p", "no:cacheprovider", "-p", "no:benchmark", "-W", "default"]
+    if importlib.util.find_spec("xdist"):
+        options += ["-n", str(TESTS_AT_ONCE)]
     pytest = [sys.executable, "-m", "pytest", *options, "tests"]
     status, lines = _run(pytest, min(TESTS, day.left() - QUICK))
     failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
