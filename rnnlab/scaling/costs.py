@@ -143,11 +143,6 @@ def best_segments(ranks: int, size: float, link: Link) -> int:
     return min(sorted(near), key=lambda k: pipelined_tree_seconds(ranks, size, link, k))
 
 
-def bus_bandwidth(ranks: int, size: float, seconds: float) -> float:
-    """GB/s of a link that a ring would need for this time: size/time · 2(p−1)/p, comparable over ranks."""
-    return size / seconds * 2 * (ranks - 1) / ranks * 1e-9
-
-
 def check_ranks(ranks: int, name: str = "ranks") -> None:
     """Raises ValueError unless `ranks` is a whole number of at least 1."""
     if not isinstance(ranks, int) or isinstance(ranks, bool) or ranks < 1:

@@ -20,7 +20,7 @@ from rnnlab.scaling.costs import (
     check_ranks,
     two_level_seconds,
 )
-from rnnlab.scaling.published import OVER_TIME, RATES, UNITS
+from rnnlab.scaling.published import OVER_TIME, UNITS
 from rnnlab.schedule.plan import Plan
 from rnnlab.schedule.timeline import predict
 
@@ -131,18 +131,6 @@ def schedule_update(
         free = start + all_reduce(sizes[layer])
         messages.append(Message(layer, sizes[layer], when, start, free))
     return Update(forward, backward, tuple(messages))
-
-
-def early_sends(ready: Sequence[float], sends: Sequence[float]) -> list[str]:
-    """Findings: gradients [L] that are sent before they are complete; both times in the same unit of time."""
-    if len(ready) != len(sends):
-        raise ValueError(f"{len(sends)} send times for {len(ready)} layers; give one a layer")
-    return [
-        f"The gradient of layer {layer} is sent at {when:g}, but complete only at {complete:g}: the steps "
-        "that are added later never reach the other ranks."
-        for layer, (complete, when) in enumerate(zip(ready, sends, strict=True))
-        if when < complete
-    ]
 
 
 def ready_times(plan: Plan, device: Device) -> tuple[list[float], float]:
@@ -284,10 +272,3 @@ def stops_paying(lines: Sequence[Scaling]) -> tuple[int, str] | None:
             lost = {name: following.terms[name] - line.terms[name] / 2 for name in line.terms}
             return line.ranks, max(lost, key=lost.get)
     return None
-
-
-def published_rates(name: str) -> dict[int, float]:
-    """Rates of RATES by name.  Raises ValueError, listing all, if there are none."""
-    if name not in RATES:
-        raise ValueError(f"no rates are called {name!r}; there are {', '.join(RATES)}")
-    return RATES[name]
