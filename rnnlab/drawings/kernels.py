@@ -17,7 +17,7 @@ def grid_block_warp() -> Sheet:
         440,
     )
     s.heading(
-        20, "A grid of blocks, a block of warps, a warp of threads", "Lit: one thread, and its element."
+        20, "A grid of blocks, a block of warps, a warp of threads", "Marked: one thread, and its element."
     )
     s.area(20, 82, 220, 222)
     s.text(36, 106, "grid", anchor="start", bold=True)

@@ -1,6 +1,6 @@
 """Drawings of kernels and their order: an empty chip, fused kernels, streams, events, graphs."""
 
-from rnnlab.drawings.parts import array, element, lane, matrix, node, panels, row, time_axis
+from rnnlab.drawings.parts import array, diamond, element, lane, matrix, node, panels, row, time_axis
 from rnnlab.drawings.pen import Sheet
 from rnnlab.drawings.roles import PLAIN, QUIET, ROLES
 
@@ -109,21 +109,12 @@ def two_streams() -> Sheet:
         400,
     )
     s.heading(20, "One stream: a queue")
-    queue = [
-        bar
-        for t in range(3)
-        for bar in (
-            (200 * t, 90, "weights", f"W x_{{{t}}}"),
-            (90 + 200 * t, 70, "state", "U h"),
-            (160 + 200 * t, 40, "work", "σ"),
-        )
-    ]
-    lane(s, 130, 56, "stream 0", queue, 36)
+    step = "weights 90 W x_{{{0}}} | state 70 U h | work 40 σ"
+    lane(s, 130, 56, "stream 0", " | ".join(step.format(t) for t in range(3)), 36)
     s.rule((20, 122), (880, 122))
     s.heading(20, "Two streams: input products run ahead", y=158)
-    lane(s, 130, 186, "stream 1", [(90 * t, 90, "weights", f"W x_{{{t}}}") for t in range(3)], 36)
-    pairs = [((20 + 110 * t, 70, "state", "U h"), (90 + 110 * t, 40, "work", "σ")) for t in range(3)]
-    lane(s, 130, 276, "stream 0", [bar for pair in pairs for bar in pair], 36)
+    lane(s, 130, 186, "stream 1", " | ".join(f"weights 90 W x_{{{t}}}" for t in range(3)), 36)
+    lane(s, 130, 276, "stream 0", "gap 20" + 3 * " | state 70 U h | work 40 σ", 36)
     for t in range(3):
         end, sum_ = 217 + 90 * t, 226 + 110 * t
         s.arrow((end, 222), (end, 248), (sum_, 248), (sum_, 274), role="waiting", corner=4)
@@ -177,7 +168,7 @@ def transposed_once() -> Sheet:
         "middle the copy, a column for each unit. One unit's weights are marked in both.",
         390,
     )
-    s.heading(20, "Transposed once, read T times", "Lit: the weights of one unit.")
+    s.heading(20, "Transposed once, read T times", "Marked: the weights of one unit.")
     matrix(s, 60, 104, (5, 5), "weights", cell=36, lit=[(1, c) for c in range(5)])
     matrix(s, 400, 104, (5, 5), "weights", cell=36, lit=[(r, 1) for r in range(5)])
     s.text(150, 92, "U as it is stored", bold=True)
@@ -300,19 +291,13 @@ def events_between_streams() -> Sheet:
         "Two layers in two streams",
         "Diamond: an event is recorded. Dashed: the other stream waits for it.",
     )
-    lane(s, 150, 96, "layer 0", [(150 * t, 130, "work", f"step {t}") for t in range(3)], 44)
-    lane(
-        s,
-        150,
-        206,
-        "layer 1",
-        [(0, 146, "waiting", ""), *((150 + 170 * t, 150, "state", f"step {t}") for t in range(3))],
-        44,
-    )
+    lane(s, 150, 96, "layer 0", " | ".join(f"work 130 step {t} | gap 20" for t in range(3)), 44)
+    steps = "".join(f"| state 150 step {t} | gap 20 " for t in range(3))
+    lane(s, 150, 206, "layer 1", f"waiting 146 | gap 4 {steps}", 44)
     for t in range(3):
         x, target = 150 + 150 * t + 130, 306 + 170 * t
         s.arrow((x, 148), (x, 176), (target, 176), (target, 204), role="waiting", corner=6)
-        s.element("path", d=f"M{x - 8} 140L{x} 132L{x + 8} 140L{x} 148Z", fill=ROLES["plain"].edge)
+        diamond(s, x, 140)
     time_axis(s, 150, 284)
     return s
 
@@ -327,24 +312,17 @@ def graph_of_launches() -> Sheet:
         360,
     )
     s.heading(20, "A launch for each kernel")
-    lane(s, 100, 54, "host", [(100 * t, 100, "data", "") for t in range(7)])
-    lane(
-        s,
-        100,
-        100,
-        "device",
-        [(100 + 100 * t, 40, "work", "") for t in range(7)]
-        + [(140 + 100 * t, 60, "waiting", "") for t in range(6)],
-    )
+    lane(s, 100, 54, "host", " | ".join(7 * ["data 100"]))
+    lane(s, 100, 100, "device", "gap 100 | work 40" + 6 * "| waiting 60 | work 40")
     for t in range(7):
         s.wedge(110 + 100 * t, 58)
         s.text(152 + 100 * t, 76, "launch")
     s.rule((20, 164), (880, 164))
     s.heading(20, "One launch of a graph", y=200)
-    lane(s, 100, 222, "host", ((0, 130, "data", ""),))
+    lane(s, 100, 222, "host", "data 130")
     s.wedge(110, 226)
     s.text(174, 244, "graph")
-    lane(s, 100, 268, "device", [(130 + 42 * t, 42, "work", "") for t in range(7)])
+    lane(s, 100, 268, "device", "gap 130" + 7 * "| work 42")
     time_axis(s, 100, 320)
     return s
 
@@ -359,22 +337,14 @@ def layers_and_k() -> Sheet:
         390,
     )
     s.heading(20, "k = T: layer 1 waits for the end of layer 0")
-    steps = lambda start: [(start + 50 * t, 50, "state", str(t)) for t in range(4)]
-    lane(s, 110, 56, "layer 0", [(0, 90, "weights", "inputs"), *steps(90)])
-    lane(s, 110, 98, "layer 1", [(0, 290, "waiting", ""), (290, 90, "weights", "inputs"), *steps(380)])
+    all_steps = "weights 90 inputs" + "".join(f"| state 50 {t}" for t in range(4))
+    pairs = "|".join(f"weights 60 2 W x | state 50 {t} | state 50 {t + 1}" for t in (0, 2))
+    lane(s, 110, 56, "layer 0", all_steps)
+    lane(s, 110, 98, "layer 1", f"waiting 290 | {all_steps}")
     s.rule((20, 160), (880, 160))
     s.heading(20, "k = 2: layer 1 begins after two steps", y=196)
-    pairs = lambda start: [
-        bar
-        for p in range(2)
-        for bar in (
-            (start + 160 * p, 60, "weights", "2 W x"),
-            (start + 60 + 160 * p, 50, "state", str(2 * p)),
-            (start + 110 + 160 * p, 50, "state", str(2 * p + 1)),
-        )
-    ]
-    lane(s, 110, 218, "layer 0", pairs(0))
-    lane(s, 110, 260, "layer 1", [(0, 160, "waiting", ""), *pairs(160)])
+    lane(s, 110, 218, "layer 0", pairs)
+    lane(s, 110, 260, "layer 1", f"waiting 160 | {pairs}")
     s.note(700, 120, "one after the other", bold=True)
     s.note(610, 282, "side by side", bold=True)
     time_axis(s, 110, 332)

@@ -3,10 +3,9 @@
 from collections.abc import Collection, Sequence
 
 from rnnlab.drawings.pen import Point, Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, PLAIN, QUIET, SMALL
+from rnnlab.drawings.roles import HIGHLIGHT, INK, PLAIN, QUIET, SMALL
 
 LEFT, RIGHT, MIDDLES = 20, 470, (225, 675)  # edges and middles of two panels
-Bar = tuple[float, float, str, str]  # start, length, role and words; pixels
 
 
 def panels(s: Sheet, left: tuple[str, str], right: tuple[str, str], findings: Sequence[str] = ()) -> None:
@@ -73,14 +72,24 @@ def element(
         s.box(x + 1, y + 1, width - 2, height - 2, role, words, solid=solid, size=SMALL, radius=1)
 
 
-def lane(s: Sheet, x: float, y: float, name: str, bars: Sequence[Bar], height: float = 32) -> None:
-    """What one thread, stream or rank does over time, bars from x on; the role "waiting" is hatched."""
+def lane(s: Sheet, x: float, y: float, name: str, bars: str, height: float = 32) -> None:
+    """What one thread, stream or rank does over time, from x on: "work 120 step 0 | waiting 40 | gap 20".
+
+    A bar is its role, its length in pixels and its words; "waiting" is hatched, "gap" leaves room.
+    """
     s.note(LEFT, y + height / 2 + 5, name, bold=True)
-    for start, length, role, words in bars:
+    for bar in bars.split("|"):
+        role, length, *words = bar.split(maxsplit=2)
         if role == "waiting":
-            s.hatch(x + start, y, length - 3, height)
-        else:
-            s.box(x + start, y, length - 3, height, role, words, size=SMALL, radius=2)
+            s.hatch(x, y, float(length) - 3, height)
+        elif role != "gap":
+            s.box(x, y, float(length) - 3, height, role, "".join(words).strip(), size=SMALL, radius=2)
+        x += float(length)
+
+
+def diamond(s: Sheet, x: float, y: float) -> None:
+    """Event on the edge of a bar, such as a checkpoint."""
+    s.element("path", d=f"M{x - 8} {y}L{x} {y - 8}L{x + 8} {y}L{x} {y + 8}Z", fill=INK)
 
 
 def time_axis(s: Sheet, x: float, y: float, end: float = 880) -> None:

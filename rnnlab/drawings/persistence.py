@@ -23,7 +23,7 @@ def weights_of_threads() -> Sheet:
     s.heading(
         20,
         "Rows belong to warps, columns to lanes",
-        "Lit: the weights of lane 3 of warp 1. 8 of 32 lanes drawn.",
+        "Marked: the weights of lane 3 of warp 1. 8 of 32 lanes drawn.",
     )
     for c in range(18):
         s.text(177 + 38 * c, 98, str(c), colour=QUIET)
@@ -156,8 +156,8 @@ def fragment_of_a_lane() -> Sheet:
         "four sums.",
         470,
     )
-    s.heading(20, "h: 8 words by 8 sequences", "Numbers: lanes. Lit: lane 9, 2 words.")
-    s.heading(470, "Sums: 16 rows by 8 sequences", "Numbers: lanes. Lit: lane 9, 4 sums.")
+    s.heading(20, "h: 8 words by 8 sequences", "Numbers: lanes. Marked: lane 9, 2 words.")
+    s.heading(470, "Sums: 16 rows by 8 sequences", "Numbers: lanes. Marked: lane 9, 4 sums.")
     s.rule((450, 16), (450, 454))
     group = LANE // 4
     for sequence in range(8):
@@ -219,26 +219,14 @@ def flag_or_value() -> Sheet:
         380,
     )
     s.heading(20, "Flags: h, a fence, a flag; then the flag, and h")
-    lane(
-        s,
-        110,
-        56,
-        "writer",
-        ((0, 110, "state", "write h"), (110, 80, "data", "fence"), (190, 110, "work", "set flag")),
-    )
-    lane(
-        s,
-        110,
-        106,
-        "reader",
-        ((0, 390, "waiting", ""), (390, 120, "work", "see flag"), (510, 120, "state", "read h")),
-    )
+    lane(s, 110, 56, "writer", "state 110 write h | data 80 fence | work 110 set flag")
+    lane(s, 110, 106, "reader", "waiting 390 | work 120 see flag | state 120 read h")
     s.arrow((408, 90), (498, 104), role="work")
     s.note(756, 126, "next step")
     s.rule((20, 166), (880, 166))
     s.heading(20, "Values: h announces itself", y=202)
-    lane(s, 110, 224, "writer", ((0, 110, "state", "write h"),))
-    lane(s, 110, 274, "reader", ((0, 200, "waiting", ""), (200, 120, "state", "read h")))
+    lane(s, 110, 224, "writer", "state 110 write h")
+    lane(s, 110, 274, "reader", "waiting 200 | state 120 read h")
     s.arrow((218, 258), (308, 272), role="state")
     s.note(446, 294, "next step")
     time_axis(s, 110, 330)

@@ -142,7 +142,7 @@ def cache_lines() -> Sheet:
     )
     panels(
         s,
-        ("Along a row", "Lit: used. ×: read and not used."),
+        ("Along a row", "Marked: used. ×: read and not used."),
         ("Down a column", "Each number brings a line with it."),
         ("8 numbers used, 1 line read", "8 numbers used, 8 lines read"),
     )
@@ -196,7 +196,7 @@ def product_in_tiles(turn: int = 3) -> Sheet:
         372,
         f"Turn {turn} of 8: tile {i}, {j} of c adds tile {i}, {k} of a times tile {k}, {j} of b.",
     )
-    s.heading(20, "c = a b, tile by tile", "Lit: the three tiles that are in the cache now.")
+    s.heading(20, "c = a b, tile by tile", "Marked: the three tiles that are in the cache now.")
     for x, name, tile in ((40, "a", (i, k)), (330, "b", (k, j)), (620, "c", (i, j))):
         lit = [(4 * tile[0] + r, 4 * tile[1] + c) for r in range(TILE) for c in range(TILE)]
         role = {"a": "data", "b": "weights", "c": "state"}[name]
@@ -222,7 +222,7 @@ def register_tile(term: int = 1) -> Sheet:
         f"Term {term} of {TERMS}: {ROWS} numbers and {VECTORS} vectors for {ROWS * VECTORS} sums.",
     )
     s.heading(
-        20, "Three rows by two vectors", "Lit: what one term loads. The sums never leave their registers."
+        20, "Three rows by two vectors", "Marked: what one term loads. The sums never leave their registers."
     )
     panel = [(term, column) for column in range(VECTORS * VECTOR)]
     matrix(s, 380, 92, (TERMS, VECTORS * VECTOR), "weights", cell=(52, 32), lit=panel)

@@ -1,6 +1,6 @@
 """Drawings of many ranks: a ring and its steps, messages behind work, a lost rank."""
 
-from rnnlab.drawings.parts import lane, time_axis
+from rnnlab.drawings.parts import diamond, lane, time_axis
 from rnnlab.drawings.pen import Sheet
 from rnnlab.drawings.roles import HIGHLIGHT, QUIET, ROLES
 
@@ -102,7 +102,7 @@ def ring_steps(step: int = 1) -> Sheet:
     s.heading(
         20,
         f"Step {step} of {STEPS}: each rank {verb} one chunk",
-        "Lit: what has just arrived. Numbers: ranks in the sum.",
+        "Marked: what has just arrived. Numbers: ranks in the sum.",
     )
     for rank in range(RANKS):
         x = 130 + 200 * rank
@@ -144,17 +144,16 @@ def messages_behind_work() -> Sheet:
     )
     s.heading(20, "Layer by layer: messages hide behind the work")
     names = ("layer 2", "layer 1", "layer 0")
-    lane(s, 120, 56, "backward", [(150 * n, 150, "gradient", name) for n, name in enumerate(names)])
-    lane(s, 120, 104, "network", [(150 + 150 * n, 120, "data", name) for n, name in enumerate(names)])
+    lane(s, 120, 56, "backward", " | ".join(f"gradient 150 {name}" for name in names))
+    lane(s, 120, 104, "network", "gap 150 | " + " | gap 30 | ".join(f"data 120 {name}" for name in names))
     for n in range(3):
         s.arrow((267 + 150 * n, 90), (272 + 150 * n, 103), role="gradient")
     s.rule((20, 164), (880, 164))
     s.heading(20, "Wavefront: all gradients are complete late", y=200)
     for n, name in enumerate(names):
-        lane(s, 120, 222 + 30 * n, "backward" if n == 1 else "", ((30 * n, 180, "gradient", name),), 26)
-    lane(s, 120, 326, "network", [(180 + 120 * n, 120, "data", name) for n, name in enumerate(names)])
-    for x in (690, 660):
-        y = (96, 318)[x == 660]
+        lane(s, 120, 222 + 30 * n, "backward" if n == 1 else "", f"gap {30 * n} | gradient 180 {name}", 26)
+    lane(s, 120, 326, "network", "gap 180 | " + " | ".join(f"data 120 {name}" for name in names))
+    for x, y in ((690, 96), (660, 318)):
         s.barrier((x, y), (x, y + 48))
         s.note(x + 12, y + 29, "update", bold=True)
     time_axis(s, 120, 382)
@@ -173,27 +172,11 @@ def lost_rank() -> Sheet:
     s.heading(
         20, "Back to the last whole checkpoint", "Diamonds: checkpoints. Hatched: waits for the lost rank."
     )
-    lane(
-        s,
-        110,
-        92,
-        "rank 0",
-        ((0, 120, "work", ""), (120, 120, "work", ""), (240, 60, "work", ""), (300, 110, "waiting", "")),
-        40,
-    )
-    lane(
-        s, 110, 150, "rank 1", ((0, 120, "work", ""), (120, 120, "work", ""), (240, 60, "error", "lost")), 40
-    )
-    lane(
-        s,
-        110,
-        208,
-        "restart",
-        ((430, 60, "weights", "again"), (490, 120, "work", ""), (610, 120, "work", "")),
-        40,
-    )
+    lane(s, 110, 92, "rank 0", "work 120 | work 120 | work 60 | waiting 110", 40)
+    lane(s, 110, 150, "rank 1", "work 120 | work 120 | error 60 lost", 40)
+    lane(s, 110, 208, "restart", "gap 430 | weights 60 again | work 120 | work 120", 40)
     for x in (227, 347):
-        s.element("path", d=f"M{x - 8} 140L{x} 132L{x + 8} 140L{x} 148Z", fill=ROLES["plain"].edge)
+        diamond(s, x, 140)
     s.arrow((347, 192), (347, 228), (538, 228), role="state", corner=6)
     s.barrier((522, 84), (522, 140))
     s.note(536, 117, "ended by the launcher", "error")

@@ -74,7 +74,7 @@ def arrows_back(visit: int = 1) -> Sheet:
     s.heading(
         20,
         "Back through time in one sweep",
-        "Every cell is visited once: T visits, not T(T+1)/2. Lit: one visit.",
+        "Every cell is visited once: T visits, not T(T+1)/2. Marked: one visit.",
     )
     columns = (190, 375, 560, 750)
     s.tile(columns[-1 - visit] - 53, 211, 106, 62, HIGHLIGHT)

@@ -21,7 +21,7 @@ def minibatch_in_memory() -> Sheet:
         400,
     )
     s.heading(
-        20, "x [T,B,I]: a sheet for every step", "A row is a sequence, a column is an input. Lit: step 1."
+        20, "x [T,B,I]: a sheet for every step", "A row is a sequence, a column is an input. Marked: step 1."
     )
     for sequence in range(4):
         s.note(20, 108 + 34 * sequence, f"sequence {sequence}", bold=True)
@@ -47,7 +47,7 @@ def step_by_units(unit: int = 1) -> Sheet:
         340,
         f"Unit {unit} of {UNITS}: row {unit} of both matrices, all of x and h, and one bias.",
     )
-    s.heading(20, "A unit of the next state", "Lit: all that this unit is computed from.")
+    s.heading(20, "A unit of the next state", "Marked: all that this unit is computed from.")
     top, line = 116, [(unit, column) for column in range(UNITS)]
     everything = [(place, 0) for place in range(UNITS)]
     shapes = (
@@ -288,14 +288,8 @@ def checkpoint_file() -> Sheet:
         330,
     )
     s.heading(20, "A crash between two checkpoints", "A new file is written first, then renamed.")
-    lane(
-        s,
-        130,
-        88,
-        "process 1",
-        ((0, 150, "work", "to 50"), (150, 150, "work", "to 100"), (300, 90, "error", "lost")),
-    )
-    lane(s, 130, 138, "process 2", ((440, 150, "work", "to 150"), (590, 150, "work", "to 200")))
+    lane(s, 130, 88, "process 1", "work 150 to 50 | work 150 to 100 | error 90 lost")
+    lane(s, 130, 138, "process 2", "gap 440 | work 150 to 150 | work 150 to 200")
     s.barrier((522, 78), (522, 130))
     s.text(536, 108, "crash at 130", anchor="start", colour=RED)
     s.arrow((570, 234), (570, 172), role="state")

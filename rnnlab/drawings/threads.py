@@ -92,22 +92,15 @@ def two_thread_pools() -> Sheet:
         376,
     )
     s.heading(20, "BLAS with its own threads: four threads on two cores")
-    ours, blas = ("work", "ours 0"), ("error", "BLAS spins")
-    lane(
-        s,
-        100,
-        60,
-        "core 0",
-        ((0, 120, *ours), (120, 150, *blas), (270, 120, *ours), (390, 210, "waiting", "")),
-    )
-    ours = ("work", "ours 1")
-    lane(s, 100, 104, "core 1", ((0, 150, *blas), (150, 120, *ours), (270, 200, *blas), (470, 130, *ours)))
+    lane(s, 100, 60, "core 0", "work 120 ours 0 | error 150 BLAS spins | work 120 ours 0 | waiting 210")
+    spins = "error 150 BLAS spins | work 120 ours 1 | error 200 BLAS spins | work 130 ours 1"
+    lane(s, 100, 104, "core 1", spins)
     s.barrier((704, 52), (704, 144))
     s.note(716, 102, "barrier", bold=True)
     s.rule((20, 178), (880, 178))
     s.heading(20, "BLAS held to one thread: a core for each of ours", y=216)
     for thread in range(2):
-        lane(s, 100, 240 + 44 * thread, f"core {thread}", ((0, 240, "work", f"ours {thread}"),))
+        lane(s, 100, 240 + 44 * thread, f"core {thread}", f"work 240 ours {thread}")
     s.barrier((344, 232), (344, 324))
     s.note(356, 282, "barrier", bold=True)
     time_axis(s, 100, 336)
@@ -127,7 +120,7 @@ def two_dimensional_map() -> Sheet:
     s.heading(
         20,
         "Blocks over a matrix of 6 rows, 10 columns",
-        "Hatched: threads without an element. Lit: one thread.",
+        "Hatched: threads without an element. Marked: one thread.",
     )
     for r in range(8):
         for c in range(12):
@@ -190,25 +183,13 @@ def race() -> Sheet:
         376,
     )
     s.heading(20, "No barrier: the reader may come first")
-    lane(s, 120, 62, "thread 0", ((0, 230, "waiting", ""), (230, 160, "work", "write part[0]")))
-    lane(s, 120, 108, "thread 7", ((0, 160, "work", "write part[7]"), (160, 160, "error", "read part[0]")))
+    lane(s, 120, 62, "thread 0", "waiting 230 | work 160 write part[0]")
+    lane(s, 120, 108, "thread 7", "work 160 write part[7] | error 160 read part[0]")
     s.note(540, 128, "an old number", "error", bold=True)
     s.rule((20, 172), (880, 172))
     s.heading(20, "A barrier: all writes come before all reads", y=208)
-    lane(
-        s,
-        120,
-        236,
-        "thread 0",
-        ((0, 230, "waiting", ""), (230, 160, "work", "write part[0]"), (412, 160, "work", "read part[7]")),
-    )
-    lane(
-        s,
-        120,
-        282,
-        "thread 7",
-        ((0, 160, "work", "write part[7]"), (160, 230, "waiting", ""), (412, 160, "work", "read part[0]")),
-    )
+    lane(s, 120, 236, "thread 0", "waiting 230 | work 160 write part[0] | gap 22 | work 160 read part[7]")
+    lane(s, 120, 282, "thread 7", "work 160 write part[7] | waiting 230 | gap 22 | work 160 read part[0]")
     s.barrier((520, 228), (520, 324))
     s.note(710, 284, "barrier: syncthreads", bold=True)
     time_axis(s, 120, 336)
@@ -229,7 +210,7 @@ def tiled_product(strip: int = 1) -> Sheet:
         456,
         f"Pair {strip} of {STRIPS}: load both tiles, barrier, 4 products for each thread, barrier.",
     )
-    s.heading(20, "c = a b, one block of 4 by 4 threads", "Lit: the pair of tiles in shared memory.")
+    s.heading(20, "c = a b, one block of 4 by 4 threads", "Marked: the pair of tiles in shared memory.")
     matrix(s, 40, 300, (4, 16), cell=(22, 26), lit=lit["a"])
     matrix(s, 440, 84, (16, 4), "weights", cell=(26, 13), lit=lit["b"])
     matrix(s, 440, 300, (4, 4), "state", cell=26, solid=[(r, c) for r in range(4) for c in range(4)])
@@ -268,8 +249,8 @@ def banks_and_padding() -> Sheet:
     )
     panels(
         s,
-        ("Rows of 8 words", "Lit: a column. All of it in bank 0."),
-        ("Rows of 9 words", "Lit: the same column. Hatched: padding."),
+        ("Rows of 8 words", "Marked: a column. All of it in bank 0."),
+        ("Rows of 9 words", "Marked: the same column. Hatched: padding."),
         ("8 lanes, 8 turns", "8 lanes, 1 turn"),
     )
     for left, width in ((80, LANES_DRAWN), (530, LANES_DRAWN + 1)):
@@ -296,7 +277,7 @@ def sum_by_halving(turn: int = 1) -> Sheet:
         430,
         f"Round {turn} of {ROUNDS}: threads that add: {4 >> turn}; distance: {4 >> turn}.",
     )
-    s.heading(20, "8 numbers, 3 rounds", "Lit: the numbers that threads write in this round.")
+    s.heading(20, "8 numbers, 3 rounds", "Marked: the numbers that threads write in this round.")
     sums = [[3, 1, 4, 1, 5, 9, 2, 6]]
     for r in range(ROUNDS):
         half = 4 >> r
