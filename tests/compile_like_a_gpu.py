@@ -28,8 +28,8 @@ from rnnlab.compiling import compilers
 from rnnlab.compiling.machine_code import blind_loops
 from rnnlab.compiling.report import ARCHITECTURES, _read
 from rnnlab.compiling.without_gpu import without_gpu
+from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.tiles import tiles_for
-from rnnlab.ladder import persistent
 from rnnlab.network import Network
 
 assert cuda is numba.cuda
@@ -41,7 +41,7 @@ def rungs():
     for cell, reset in [*((cell, "after") for cell in GATES), ("gru", "before")]:
         network = Network.create(cell, 1, 1, reset=reset)
         flat, ints = float32[::1], int32[::1]
-        both = persistent.kernels_of(network, tiles_for(len(GATES[cell]), 96, 132))
+        both = numba_layer.kernels_of(network, tiles_for(len(GATES[cell]), 96, 132))
         for kernel, arrays in zip(both, (4, 8), strict=True):
             signature = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
             yield f"{kernel.py_func.__name__} {cell} {reset}", (kernel, signature)

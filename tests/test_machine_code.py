@@ -14,9 +14,9 @@ from rnnlab.cells import GATES
 from rnnlab.compiling import compilers, machine_code
 from rnnlab.compiling.device_words import load_acquire
 from rnnlab.compiling.report import compile_report
+from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.shapes import with_includes
 from rnnlab.kernels.persistence.tiles import tiles_for
-from rnnlab.ladder import persistent
 from rnnlab.network import Network
 
 pytestmark = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
@@ -33,7 +33,7 @@ def words(name, code):
 def compiled_python(cell, reset, arch, major):
     """Each of the two kernels, with the code of the function that is the kernel."""
     gates, flat, ints = len(GATES[cell]), float32[::1], int32[::1]
-    both = persistent.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles_for(gates, 256, 132, major))
+    both = numba_layer.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles_for(gates, 256, 132, major))
     for kernel, arrays in zip(both, (4, 8), strict=True):
         types = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
         (report,) = compile_report(kernel, types, arch=arch)

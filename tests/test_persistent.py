@@ -12,7 +12,7 @@ from legs import in_full
 from rnnlab import cuda, devices, reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compiling import compilers
-from rnnlab.kernels.persistence import capacity, kernels
+from rnnlab.kernels.persistence import capacity, kernels, numba_layer
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find, persistent
 from rnnlab.ladder.facts import Counted
@@ -53,7 +53,7 @@ def test_the_kernels_are_right_and_nothing_is_found_wrong_with_them_in_any_order
 @pytest.mark.parametrize("reset", RESETS)
 def test_a_gru_is_right_where_warps_have_several_units_and_blocks_several_warps(reset, monkeypatch):
     """One unit stands alone in the last block; 35 columns are more than the lanes."""
-    monkeypatch.setattr(persistent, "tiles_of", lambda network: Tiles(3, 35, units=2, warps=2))
+    monkeypatch.setattr(numba_layer, "tiles_of", lambda network: Tiles(3, 35, units=2, warps=2))
     assert_the_references_numbers(*problem("gru", reset, 2, 2, 3, 35), seed=1)
 
 
@@ -64,7 +64,7 @@ def test_units_lanes_and_blocks_that_are_not_all_used_change_nothing():
     kernel = kernels.forward_kernel("lstm", tiles, "float64")
     gates = x @ layer.weight_ih.T + layer.bias_ih + layer.bias_hh
     h, c = (np.concatenate([part, np.full((2, 2, 35), np.nan)]) for part in state)
-    persistent._launch(kernel, tiles, (2, 2), (layer.weight_hh, layer.bias_hh[:35]), (gates, h, c))
+    numba_layer.launch(kernel, tiles, (2, 2), (layer.weight_hh, layer.bias_hh[:35]), (gates, h, c))
     np.testing.assert_allclose(h[1:], reference.forward(network, x, state)[0], rtol=1e-12)
 
 
@@ -85,7 +85,7 @@ def test_two_runs_give_the_same_bits(reset):
 def test_weights_are_read_once_however_long_the_sequence(cell, reset):
     network, loads = Network.create(cell, 1, 6, reset=reset, dtype="float64"), []
     G, tiles = network.gates, Tiles(network.gates, 6, units=1, warps=1)
-    kernel, _ = persistent.kernels_of(network, tiles)
+    kernel, _ = numba_layer.kernels_of(network, tiles)
     for T in (1, 4):
         weights, gates, h = np.ones((G * 6, 6)), np.ones(T * G * 6), np.zeros((T + 1) * 6)
         flags, failed = np.zeros(tiles.blocks, "int32"), np.zeros(1, "int32")
@@ -184,7 +184,7 @@ def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, reset
     hidden = min(hidden, 32 * (MOST_WEIGHTS[major] // gates), 2048 if major == 9 else 1056)
     tiles = tiles_for(gates, hidden, 132, major)
     flat, ints = float32[::1], int32[::1]
-    output = persistent.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles)
+    output = numba_layer.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles)
     for kernel, arrays in zip(output, (4, 8), strict=True):
         types = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
         (compiled,) = compile_report(kernel, types, arch=arch)

@@ -4,8 +4,8 @@ import numpy as np
 
 from bench.gpu.events import seconds
 from bench.workload import Problem
+from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.kernels import backward_kernel, forward_kernel
-from rnnlab.ladder import persistent
 
 FORWARD = "weight_hh", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
 
@@ -23,7 +23,7 @@ class PersistentLayers:
 
         self.cupy, self.network = cupy, problem.network
         self.cell, self.T, self.B, _, self.H, self.L = problem.workload
-        self.tiles = persistent.tiles_of(problem.network)
+        self.tiles = numba_layer.tiles_of(problem.network)
         before = cupy.get_default_memory_pool().used_bytes()
         self.x, self.dy = cupy.asarray(problem.x), cupy.asarray(problem.dy)
         self.layers = [self._layer(index) for index in range(self.L)]

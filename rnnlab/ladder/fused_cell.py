@@ -8,7 +8,7 @@ The input product runs in a stream beside the recurrence.
 from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
-from rnnlab.schedule.stages import run, sweep
+from rnnlab.schedule.stages import stage
 
 PASSES = (group_gates, fuse_pointwise, two_streams)
 FACTS = Facts(
@@ -18,13 +18,4 @@ FACTS = Facts(
     passes=PASSES,
     ledger=Ledger("launches", lambda n: 3 * n.T, lambda n: 6 * n.T),
 )
-
-
-def forward(network, x, state=None):
-    """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, PASSES)
-
-
-def backward(network, saved, dy, dstate=None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, PASSES)
+forward, backward = stage(PASSES)

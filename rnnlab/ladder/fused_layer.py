@@ -13,7 +13,7 @@ from rnnlab.schedule.passes import (
     transpose_once,
     weight_gradient_after_loop,
 )
-from rnnlab.schedule.stages import run, sweep
+from rnnlab.schedule.stages import stage
 
 PASSES = (
     group_gates,
@@ -30,13 +30,4 @@ FACTS = Facts(
     passes=PASSES,
     ledger=Ledger("launches", lambda n: 2 * n.T + 3, lambda n: 2 * n.T + 4),
 )
-
-
-def forward(network, x, state=None):
-    """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, PASSES)
-
-
-def backward(network, saved, dy, dstate=None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, PASSES)
+forward, backward = stage(PASSES)

@@ -7,7 +7,7 @@ from rnnlab.kernels.persistence.chooser import replayed_graph
 from rnnlab.ladder import layer_wavefront
 from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.schedule.order import capture
-from rnnlab.schedule.stages import run, sweep
+from rnnlab.schedule.stages import stage
 
 PASSES = (*layer_wavefront.PASSES, capture)
 FACTS = Facts(
@@ -18,13 +18,4 @@ FACTS = Facts(
     ledger=Ledger("launches", lambda n: 5 * n.T // 2 + 2, lambda n: 5 * n.T // 2 + 3),
     step_us=replayed_graph,
 )
-
-
-def forward(network, x, state=None):
-    """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, PASSES)
-
-
-def backward(network, saved, dy, dstate=None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, PASSES)
+forward, backward = stage(PASSES)

@@ -7,7 +7,7 @@ resets after its product 21·T and 31·T, of a tanh RNN 5·T and 7·T.  Every po
 
 from rnnlab.kernels.persistence.chooser import launch_by_launch
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.schedule.stages import run, sweep
+from rnnlab.schedule.stages import stage
 
 PASSES = ()
 FACTS = Facts(
@@ -18,13 +18,4 @@ FACTS = Facts(
     ledger=Ledger("launches", lambda n: 25 * n.T, lambda n: 36 * n.T),
     step_us=launch_by_launch,
 )
-
-
-def forward(network, x, state=None):
-    """y [T,B,H], final state, saved; see rnnlab.ladder."""
-    return run(network, x, state, PASSES)
-
-
-def backward(network, saved, dy, dstate=None):
-    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-    return sweep(network, saved, dy, dstate, PASSES)
+forward, backward = stage(PASSES)

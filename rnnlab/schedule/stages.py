@@ -1,7 +1,7 @@
 """Stages of Appleyard, Kočiský and Blunsom (2016): a network run by a plan and a list of passes over it.
 
-run and sweep are a rung's forward and backward: they build the plan, send it through the passes, and give it
-to an executor: NumPy's, or the GPU's if the machine has one.
+`forward, backward = stage(PASSES)` makes a rung: both build the plan, send it through the passes, and give
+it to an executor: NumPy's, or the GPU's if the machine has one.
 """
 
 from collections.abc import Callable, Sequence
@@ -42,6 +42,20 @@ def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) 
     """The plan of a pass through a network, made once for the same sizes and passes."""
     build = forward_plan if direction == "forward" else backward_plan
     return apply(build(cell, sizes), passes)
+
+
+def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
+    """The forward and backward of a rung that is these passes over the plan; see rnnlab.ladder."""
+
+    def forward(network, x, state=None):
+        """y [T,B,H], final state, saved; see rnnlab.ladder."""
+        return run(network, x, state, passes)
+
+    def backward(network, saved, dy, dstate=None):
+        """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+        return sweep(network, saved, dy, dstate, passes)
+
+    return forward, backward
 
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

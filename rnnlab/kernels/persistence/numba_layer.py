@@ -1,0 +1,123 @@
+"""One layer of the persistent rung, forward and backward: products over all steps, and one kernel between.
+
+A pass copies its arrays to the GPU, launches the kernel of `kernels` or `reset_before` once for the whole
+sequence, and copies the results back. The weights stay in registers, shared out by `tiles_of`.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from rnnlab.cells import STATES, State, resets_before
+from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
+from rnnlab.ladder.layers import history, rows
+from rnnlab.network import Layer, Network, merged_bias, resets_after
+
+Arrays = dict[str, np.ndarray]
+
+
+def tiles_of(network: Network) -> Tiles:
+    """How a layer's weights are shared out on the GPU at hand, or on the one that is simulated."""
+    return tiles_for(network.gates, network.hidden_size, *_chip())
+
+
+def kernels_of(network: Network, tiles: Tiles) -> tuple[Callable, Callable]:
+    """The kernels forward and backward; their arguments are the same for every cell."""
+    from rnnlab.kernels.persistence import kernels, reset_before
+
+    if resets_before(network.cell, network.reset):
+        makers, arguments = reset_before, (tiles, network.dtype)
+    else:
+        makers, arguments = kernels, (network.cell, tiles, network.dtype)
+    return makers.forward_kernel(*arguments), makers.backward_kernel(*arguments)
+
+
+def layer_forward(network: Network, index: int, x: np.ndarray, state: State) -> Arrays:
+    """What a layer saves, from x [T,B,I] and its state [B,H].
+
+    x; gates [T,B,G·H]; h [T+1,B,H]; reserve: an LSTM's c [T+1,B,H], else a GRU's product or r∘h [T,B,H].
+    """
+    layer, (T, B, _), H = network.layer(index), x.shape, network.hidden_size
+    gates = x @ layer.weight_ih.T + merged_bias(network, layer)
+    h, reserve = history(T, state[0]), np.empty((T, B, H), x.dtype)
+    if network.cell == "lstm":
+        reserve = history(T, state[1])
+    tiles = tiles_of(network)
+    kernel, _ = kernels_of(network, tiles)
+    launch(kernel, tiles, (T, B), (layer.weight_hh, layer.bias_hh[-H:]), (gates, h, reserve))
+    return {"x": x, "gates": gates, "h": h, "reserve": reserve}
+
+
+def layer_backward(
+    network: Network, index: int, saved: Arrays, dy: np.ndarray, dstate: State
+) -> tuple[np.ndarray, State, Layer]:
+    """dx [T,B,I], the initial state's gradient [B,H], and gradients, from dy [T,B,H] and dstate [B,H]."""
+    layer, (T, B, _), H = network.layer(index), saved["x"].shape, network.hidden_size
+    dgates = np.empty_like(saved["gates"])
+    dgates_u = np.empty_like(dgates) if resets_after(network) else dgates
+    carry = np.array(dstate[1]) if network.cell == "lstm" else np.zeros((B, H), dy.dtype)
+    tiles = tiles_of(network)
+    _, kernel = kernels_of(network, tiles)
+    read = layer.weight_hh, saved["gates"], saved["h"], saved["reserve"], dy, dstate[0]
+    launch(kernel, tiles, (T, B), read, (carry, dgates, dgates_u))
+    of_h = _rows_of_h(network)
+    dh = dgates_u[0, :, :of_h] @ layer.weight_hh[:of_h] + (carry if network.cell == "gru" else 0)
+    flat, flat_h = rows(dgates), rows(dgates_u)
+    gradients = Layer(
+        flat.T @ rows(saved["x"]), _recurrent_gradient(flat_h, saved, of_h), flat.sum(0), flat_h.sum(0)
+    )
+    return dgates @ layer.weight_ih, (dh, carry)[: len(STATES[network.cell])], gradients
+
+
+def launch(
+    kernel: Callable,
+    tiles: Tiles,
+    sizes: tuple[int, int],
+    read: Sequence[np.ndarray],
+    written: Sequence[np.ndarray],
+) -> None:
+    """Launch on device copies of arrays of any shape, the first of them the weights; `written` come back.
+
+    sizes: T, B. Raises RuntimeError if blocks are missing at a barrier.
+    """
+    from rnnlab import cuda
+
+    copy = lambda array: cuda.to_device(np.ascontiguousarray(array).reshape(-1))
+    flags, failed = copy(np.zeros(tiles.blocks, "int32")), copy(np.zeros(1, "int32"))
+    weights, *rest = read
+    outputs = {id(array): copy(array) for array in written}  # dgates and dgates_u may be one array
+    arguments = [*map(copy, rest), *(outputs[id(array)] for array in written)]
+    weights = cuda.to_device(np.ascontiguousarray(weights))
+    kernel[tiles.blocks, tiles.threads](weights, *arguments, flags, failed, *sizes)
+    if barrier := int(failed.copy_to_host()[0]):
+        raise RuntimeError(
+            f"blocks are missing at barrier {barrier}: more were launched than can run at once"
+        )
+    for array in written:
+        array.reshape(-1)[:] = outputs[id(array)].copy_to_host()
+
+
+def _chip() -> tuple[int, int]:
+    """(multiprocessors, architecture) of the GPU at hand, or of the one that is simulated."""
+    from rnnlab import cuda
+
+    if cuda.is_simulated:
+        from rnnlab.simulator.settings import current
+
+        return current().sheet.multiprocessors, current().sheet.compute_capability[0]
+    device = cuda.get_current_device()
+    return device.MULTIPROCESSOR_COUNT, device.compute_capability[0]
+
+
+def _recurrent_gradient(dgates_u: np.ndarray, saved: Arrays, of_h: int) -> np.ndarray:
+    """dW_hh [G·H,H], against what the weights multiplied: h, and r∘h in the rows from of_h on."""
+    gradient = dgates_u[:, :of_h].T @ rows(saved["h"][:-1])
+    if of_h == dgates_u.shape[1]:
+        return gradient
+    return np.concatenate([gradient, dgates_u[:, of_h:].T @ rows(saved["reserve"])])
+
+
+def _rows_of_h(network: Network) -> int:
+    """How many rows of the recurrent weights multiply h; those after them multiply r∘h."""
+    gates = 2 if resets_before(network.cell, network.reset) else network.gates
+    return gates * network.hidden_size
