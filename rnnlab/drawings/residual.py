@@ -25,9 +25,7 @@ def residual_layers() -> Sheet:
         for step in range(STEPS):
             _cell(s, layer, step)
     s.rule((448, 20), (448, 372))
-    s.heading(
-        470, "Memory during one gradient", "A row for each layer: its input y, its states h."
-    )
+    s.heading(470, "Memory during one gradient", "A row for each layer: its input y, its states h.")
     _memory(s, 490, "save all", lambda layer: True, lambda layer: True)
     third = lambda layer: 2 * LENGTH <= layer < 3 * LENGTH
     saved = lambda layer: layer <= 2 * LENGTH and layer % LENGTH == 0
