@@ -69,7 +69,7 @@ def draw_steps(rng) -> list[tuple]:
     slow = replace(h200, name="A100", clock=float(rng.uniform(2.5, 3)))  # few operations a clock
     drawn = Latencies(2.5, 1.3, *rng.uniform(LEAST, MOST).tolist())
     starved = replace(drawn, l2_bandwidth=200)  # so slow that even one block's reading shows
-    sleepy = replace(h200, clock=0.2)  # so slow that even one warp's reading takes longer than the product
+    sleepy = replace(h200, clock=0.05)  # so slow that even the reads of one warp take longest
     return [
         ("lstm", 512, 16, h200, H200),
         ("rnn_tanh", 256, 1, h200, H200),

@@ -90,6 +90,10 @@ check(steps_floor)
 
 # %% [mistake] adds what runs at the same time
 # - max(pushed, product, read)
+# + (pushed + product + read)
+
+# %% [mistake] lets h arrive before anything else begins
+# - max(pushed, product, read)
 # + pushed + max(product, read)
 
 # %% [mistake] starts clusters without room for all of their blocks

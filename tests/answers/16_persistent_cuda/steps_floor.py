@@ -9,7 +9,7 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     grid = gpu["exchange"] + max(0, reads - gpu["l2"]) + product(B, blocks)
     state = 8 * H * 2
     shared = warps * state / (128 * gpu["clock"] * 1e3)
-    one = gpu["push"] + state / (gpu["push_bandwidth"] * 1e3) + max(product(8, cluster), shared)
+    one = gpu["push"] + max(state / (gpu["push_bandwidth"] * 1e3), product(8, cluster), shared)
     at_once = gpu["multiprocessors"] // cluster
     return grid, one * -(-(B // 8) // at_once)
 
@@ -26,7 +26,7 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
 
     arithmetic = operations / (rate * cluster)
     reading = warps * h_bytes / 128 / gpu["clock"] / 1000
-    step = gpu["push"] + h_bytes / gpu["push_bandwidth"] / 1000 + max(arithmetic, reading)
+    step = gpu["push"] + max(h_bytes / gpu["push_bandwidth"] / 1000, arithmetic, reading)
     together = gpu["multiprocessors"] // cluster
     rounds = (groups + together - 1) // together
     return grid, rounds * step
@@ -45,7 +45,7 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     while left > 0:
         reads = 2.0 * 8 * H * warps / 128 / (gpu["clock"] * 1e3)
         time += (
-            gpu["push"] + 16.0 * H / (1e3 * gpu["push_bandwidth"]) + max(flop(8) / per_sm / cluster, reads)
+            gpu["push"] + max(16.0 * H / (1e3 * gpu["push_bandwidth"]), flop(8) / per_sm / cluster, reads)
         )
         left -= SMs // cluster
     return sum(parts), time
@@ -56,8 +56,9 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * -(-(-(-B // 8)) // (gpu["multiprocessors"] // cluster))
 
 
@@ -78,8 +79,9 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(gpu["l2"], blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3)
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
 
 
@@ -89,8 +91,9 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(0, B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
 
 
@@ -100,8 +103,9 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step
 
 
@@ -111,8 +115,9 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * max(1, B / 8 / (gpu["multiprocessors"] / cluster))
 
 
@@ -122,8 +127,9 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (gpu["tflops"] * 1e6), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (gpu["tflops"] * 1e6), warps * 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
 
 
@@ -133,8 +139,9 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"]
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
 
 
@@ -144,6 +151,7 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
     grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += max(16 * gates * H * H / (rate * cluster), 16 * H / 128 / gpu["clock"] / 1e3)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
