@@ -144,9 +144,11 @@ def test_a_chain_of_one_layer_and_one_step_is_what_the_timeline_takes_but_for_it
 
 def test_less_memory_forces_arithmetic_into_the_bound():
     problem = PROBLEMS[-1]
-    some, none = (bounds(problem._replace(memory=memory))["arithmetic"] for memory in (100, 10_000))
+    with_little, with_much = (
+        bounds(problem._replace(memory=memory))["arithmetic"] for memory in (100, 10_000)
+    )
     # 1500 of 1600 states are computed again: two products each, one in at most 100 first steps
-    assert some / none == pytest.approx(1 + (2 * 1500 - 100) / (3 * (1600 + 1500)))
+    assert with_little / with_much == pytest.approx(1 + (2 * 1500 - 100) / (3 * (1600 + 1500)))
 
 
 BREAKS = {

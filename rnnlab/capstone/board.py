@@ -105,8 +105,10 @@ def read(path: Path) -> list[tuple[str, Entry | Unusable]]:
     return [(f"{path.name} line {number}", _parsed(line)) for number, line in lines if line.strip()]
 
 
-def check(entry: Entry, folder: Path, box: Sandbox) -> None:
+def check(entry: Entry | Unusable, folder: Path, box: Sandbox) -> None:
     """Derive the entry again.  Raises Unusable, naming the first field that differs."""
+    if isinstance(entry, Unusable):
+        raise entry
     if entry.version != VERSION:
         raise Unusable(f"its version is {entry.version}, the rules are at {VERSION}: add the schedule again")
     again = make_entry(entry.name, _program(entry.schedule, folder), box)

@@ -70,20 +70,20 @@ def _show(folder: Path, plain: bool) -> int:
     from rnnlab.grading import sandbox
 
     box, derived, left_out = sandbox.choose(plain), [], []
-    own = folder / board.FILE
-    if not own.exists():
+    paths, own = [board.OWN], folder / board.FILE
+    if own.exists():
+        paths.append(own)
+    else:
         print(
             f"{own} does not exist: these are the course's own lines. --add NOTEBOOK --as NAME begins yours."
         )
-    for path in (board.OWN, *([own] if own.exists() else [])):
-        for where, entry in board.read(path):
-            try:
-                if isinstance(entry, board.Unusable):
-                    raise entry
-                board.check(entry, path.parent, box)
-                derived.append(entry)
-            except board.Unusable as why:
-                left_out.append(f"left out: {where}{_whose(entry)}: {why}.")
+    lines = [(path.parent, *line) for path in paths for line in board.read(path)]
+    for place, where, entry in lines:
+        try:
+            board.check(entry, place, box)
+            derived.append(entry)
+        except board.Unusable as why:
+            left_out.append(f"left out: {where}{_whose(entry)}: {why}.")
     print(_table(derived))
     for line in left_out:
         print(printable(line))

@@ -63,12 +63,12 @@ def coverage(measurements: list[float], low: float, high: float) -> float:
 
 
 def _lines(text: str) -> dict[str, Line]:
-    found = {}
+    lines = {}
     for number, line in enumerate(text.splitlines(), 1):
         match = re.fullmatch(r"\s*(?:[-*]\s*)?(\w+)\s*:\s*(.*?)\s*", line)
         if match:
-            found.setdefault(match[1].lower(), Line(number, match[2]))
-    return found
+            lines.setdefault(match[1].lower(), Line(number, match[2]))
+    return lines
 
 
 def _numbers(text: str) -> list[float] | None:
