@@ -8,7 +8,7 @@ import pytest
 from rnnlab.grading.clock import Overtime
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import KEPT, judge
+from rnnlab.grading.judge import judge
 from rnnlab.grading.judging import Transcript, expect, recording, refuse
 from rnnlab.grading.verdict import Status, Stopped
 
@@ -227,8 +227,9 @@ def test_a_known_mistake_that_was_interrupted_is_tried_anew():
     assert tried == [2.0, 3.0] * 2
 
 
-def test_only_the_latest_known_mistakes_are_kept():
+def test_only_the_latest_known_mistakes_are_kept(monkeypatch):
+    monkeypatch.setattr("rnnlab.grading.judge.KEPT", 3)
     doubled, tried = rehearsed()
-    for seed in (*range(KEPT + 1), KEPT, 0):  # the first one has gone when it comes again
+    for seed in (0, 1, 2, 3, 3, 0):  # the first one has gone when it comes again
         assert judge(doubled, SQUARE, seed).misconception == "squares"
-    assert len(tried) == 3 * (KEPT + 2)
+    assert len(tried) == 3 * 5
