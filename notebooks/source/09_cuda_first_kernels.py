@@ -5,7 +5,7 @@
 #
 # You will write kernels that run on a GPU, run them on whatever machine you have, and count what they move.
 #
-# - **Time:** 80 minutes, exercises included.
+# - **Time:** 95 minutes, exercises included.
 # - **You need:** [02 · Back through time](02_bptt.ipynb) for the arrays; Python functions and NumPy indexing. No GPU.
 # - **Afterwards you can** write a kernel for any number of elements, say how many sectors an access moves before you run it, and find a race from a finding's two lines.
 
@@ -127,14 +127,40 @@ explore_stride()
 # An offset of 8 elements is a whole sector and costs nothing; any other offset makes a row of 32 lanes straddle one sector more. Lanes that read neighbouring elements are called **coalesced**. The rule to keep: *let neighbouring threads touch neighbouring elements.*
 
 # %% [markdown]
+# ### A map over a matrix
+#
+# `cuda.grid(2)` gives a thread two places, the one along x first: let it be the **column**, since neighbouring threads differ in x. The kernel adds a bias to each row of sums, as every step of a network does.
+#
+# **Predict:** a warp of a block of 8 by 4 threads is 8 columns by 4 rows. How many sectors does its read of `sums` move? And what does the read cost if you exchange `column` and `row` in the first line?
+
+# %%
+drawings.show("two_dimensional_map")
+
+# %%
+@cuda.jit
+def add_bias(sums, bias, y):
+    """y [B,H] becomes sums [B,H] plus bias [H], a thread for each element."""
+    column, row = cuda.grid(2)
+    if row < y.shape[0] and column < y.shape[1]:
+        y[row, column] = sums[row, column] + bias[column]
+
+
+sums, bias = np.ones((32, 32), "float32"), np.arange(32, dtype="float32")
+y = np.zeros_like(sums)
+mapped = cuda.observe(add_bias, (4, 8), (8, 4), sums, bias, y)
+print("right:", np.array_equal(y, sums + bias))
+if mapped.counts:
+    print(f"{mapped.counts.global_load_sectors} sectors read in {mapped.counts.global_load_requests} requests")
+
+# %% [markdown]
+# Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows want the same eight numbers. Exchange the two names and run the cell again: the result is right, and a warp is now 8 rows by 4 columns. The cell counts what that costs.
+
+# %% [markdown]
 # ## 3 · The transpose: one side always loses
 #
 # Transposing a matrix computes nothing, so memory is all there is. The naive kernel reads along rows, and therefore writes along columns.
 #
 # **Predict:** a matrix of 64 by 64, blocks of 8 by 8 threads. A warp is then 8 columns by 4 rows. How many sectors does a warp's read move, and how many its write?
-
-# %%
-drawings.show("two_dimensional_map")
 
 # %%
 @cuda.jit
@@ -162,6 +188,46 @@ drawings.show("transpose_sides")
 # Reading, a warp covers 4 rows of exactly one sector. Writing, it covers 8 rows of y, 4 elements of each: 8 sectors, each half used. With 32 columns by 1 row, as blocks of 32 by 8 would have it, writing would move 32.
 #
 # The way out is a detour through **shared memory**, some dozens of kilobytes that the threads of a block have in common and that are not divided into sectors: read a tile along its rows, wait for each other, write along the rows of the result.
+
+# %% [markdown]
+# A small detour first: a filter of three numbers, a **stencil**, reads nearly every element three times. Below, a block of 8 threads loads its 8 elements into shared memory once, and one neighbour at each end, its **halo**. At `cuda.syncthreads()` every thread waits until all threads of its block have arrived; section 4 is about that line.
+#
+# **Predict:** how many loads for 32 elements, directly and with a halo? What changes if blocks have 32 threads?
+
+# %%
+@cuda.jit
+def smooth_directly(x, y):
+    i = cuda.grid(1)
+    if 0 < i < x.size - 1:
+        y[i] = (x[i - 1] + x[i] + x[i + 1]) / np.float32(3)
+
+
+@cuda.jit
+def smooth_with_halo(x, y):
+    part = cuda.shared.array(10, np.float32)  # 8 elements and 2 neighbours
+    i, k = cuda.grid(1), cuda.threadIdx.x
+    part[k + 1] = x[i]
+    if k == 0 and i > 0:
+        part[0] = x[i - 1]
+    if k == 7 and i < x.size - 1:
+        part[9] = x[i + 1]
+    cuda.syncthreads()
+    if 0 < i < x.size - 1:
+        y[i] = (part[k] + part[k + 1] + part[k + 2]) / np.float32(3)
+
+# %%
+x = np.arange(32, dtype="float32") ** 2
+results = []
+for kernel in (smooth_directly, smooth_with_halo):
+    y = np.zeros_like(x)
+    smoothed = cuda.observe(kernel, 4, 8, x, y)
+    results.append(y)
+    loads = f"{smoothed.counts.global_loads} loads" if smoothed.counts else "not counted on a GPU"
+    print(f"{kernel.__name__}: {loads}, {len(smoothed.findings)} findings")
+print("equal:", np.array_equal(*results))
+
+# %% [markdown]
+# 3 · 30 loads become 32 + 6: each block loads its own elements, and the blocks inside load two more. **Break it:** take `cuda.syncthreads()` away and read the finding.
 
 # %% [markdown]
 # ### Exercise: a transpose without losers

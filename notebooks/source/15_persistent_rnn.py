@@ -5,7 +5,7 @@
 #
 # In 2016 a group at Baidu stored the weights in the registers of the chip for a whole sequence. You will find out which layers fit, which thread stores which weight, how blocks synchronise without a new launch, and write the kernel. The recap counts the loads and tests the claim.
 #
-# - **Time:** 120 minutes, exercises included.
+# - **Time:** 130 minutes, exercises included.
 # - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [10 · Shared memory](10_cuda_shared_memory.ipynb). No GPU.
 # - **Afterwards you can** say whether a layer fits on a chip, distribute its weights over threads, write a barrier between blocks and a persistent kernel in Python, and count what it never loads.
 
@@ -253,6 +253,44 @@ for steps in (1, 8):
 
 # %%
 rnnlab.progress("persistent_rnn")
+
+# %% [markdown]
+# Between that kernel and the course's own lies one step: the **lanes of a warp share a row**, and there are several sequences. Below, a warp computes a unit and each of its 32 lanes stores one weight. Every lane multiplies, and the 32 products are added by shuffles (lesson 10). One weight in a register serves all B sequences.
+#
+# **Predict:** with 3 sequences instead of 1, how many times as many loads of weights, and of h?
+
+# %%
+import math
+
+
+@cuda.jit
+def lanes_share_a_row(h, weights, inputs):
+    """h [T+1,B,32] from h[0], weights [32,32], inputs [T,B,32]; a warp for each unit."""
+    lane, unit = cuda.threadIdx.x % 32, cuda.grid(1) // 32
+    weight = weights[unit, lane]
+    for t in range(inputs.shape[0]):
+        for b in range(inputs.shape[1]):
+            part = weight * h[t, b, lane]
+            for step in (16, 8, 4, 2, 1):
+                part += cuda.shfl_down_sync(0xFFFFFFFF, part, step)
+            if lane == 0:
+                h[t + 1, b, unit] = math.tanh(part + inputs[t, b, unit])
+        cuda.cg.this_grid().sync()
+
+# %%
+shared_row = rng.normal(size=(32, 32)).astype("float32") / 6
+for B in (1, 3):
+    a, h = rng.normal(size=(4, B, 32)).astype("float32"), np.zeros((5, B, 32), "float32")
+    launch = cuda.observe(lanes_share_a_row, 4, 256, h, shared_row, a)
+    want = np.zeros_like(h)
+    for t in range(4):
+        want[t + 1] = np.tanh(a[t] + want[t] @ shared_row.T)
+    loads = launch.counts.global_loads if launch.counts else None
+    counted = f"{loads} loads: 1024 of weights, {loads - 1024} of h and inputs" if loads else "not counted on a GPU"
+    print(f"B = {B}: right: {np.allclose(h, want, atol=1e-5)}, findings: {len(launch.findings)}, {counted}")
+
+# %% [markdown]
+# The weights are loaded once for all steps and all sequences; only h and the inputs grow with B. **Change** the kernel for 64 units: two weights a lane, and twice as many warps. For any size and any cell, with the flags in place of `sync()`, that is the course's kernel.
 
 # %% [markdown]
 # The course's own kernels do more: LSTM and GRU, any size that fits, forward and backward, the same bits in every run. They are a rung of the ladder like any other.
