@@ -24,8 +24,8 @@ rnnlab.banner()
 import numpy as np
 
 from rnnlab import drawings
-from rnnlab.graphs.draw import draw, side_by_side
 from rnnlab.graphs.graph import Sketch, run, sigmoid, tanh
+from rnnlab.views.graph_drawing import draw, side_by_side
 
 drawings.show("graph_and_mirror")
 

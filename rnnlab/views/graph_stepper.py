@@ -10,11 +10,11 @@ from functools import lru_cache
 import numpy as np
 
 from rnnlab.graphs.cells import sequence_graph, step_graph
-from rnnlab.graphs.draw import needs, side_by_side
 from rnnlab.graphs.graph import Graph, Node, run
 from rnnlab.graphs.mirror import Mirror, mirror
 from rnnlab.graphs.transform import accumulate, reset_after, stack_gates, stack_time
 from rnnlab.picture import Slider, View, slider_view
+from rnnlab.views.graph_drawing import needs, side_by_side
 
 SIZES = 2, 3, 4  # sequences, inputs, units: small, so that a value can be read
 STEPS = 10  # of the sequence that is counted
