@@ -8,7 +8,7 @@ import csv
 import io
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -79,45 +79,28 @@ def mark_of(paper: Paper, out_of: float | None) -> str:
 
 def marks_table(papers: Iterable[Paper], names: bool) -> Table:
     """One row for each student and lesson."""
-    titles = [
-        "student",
-        *(["name"] if names else []),
-        "lesson",
-        "score",
-        "max_score",
-        "not_judged",
-        "late",
-        "attempt",
-    ]
-    rows = [titles]
+    titles = "score", "max_score", "not_judged", "late", "attempt"
+    rows = []
     for paper in papers:
         faults = sum(verdict.status is Status.grader_error for verdict in paper.verdicts)
-        cells = [paper.student, *([paper.name] if names else []), paper.lesson, paper.score, paper.max_score]
-        rows.append(
-            [plain_cell(cell) for cell in (*cells, faults, "yes" if paper.late else "", paper.attempt or 1)]
-        )
-    return Table(Path(), rows, bom=True)
+        late = "yes" if paper.late else ""
+        rows.append((paper, (paper.score, paper.max_score, faults, late, paper.attempt or 1)))
+    return _table(titles, rows, names)
 
 
 def exercises_table(papers: Iterable[Paper], names: bool) -> Table:
     """One row for each student and exercise."""
-    titles = [
-        "student",
-        *(["name"] if names else []),
-        "lesson",
-        "exercise",
-        "status",
-        "points",
-        "max_points",
-        "misconception",
-    ]
-    rows = [titles]
-    for paper in papers:
-        who = [paper.student, *([paper.name] if names else []), paper.lesson]
-        for v in paper.verdicts:
-            cells = [*who, v.name, v.status, v.points, v.max_points, v.misconception or ""]
-            rows.append([plain_cell(cell) for cell in cells])
-    return Table(Path(), rows, bom=True)
+    titles = "exercise", "status", "points", "max_points", "misconception"
+    cells = lambda v: (v.name, v.status, v.points, v.max_points, v.misconception or "")
+    return _table(titles, [(paper, cells(v)) for paper in papers for v in paper.verdicts], names)
+
+
+def _table(titles: Sequence[str], rows: Iterable[tuple[Paper, tuple]], names: bool) -> Table:
+    """Rows of cells behind those that say whose and of which lesson they are."""
+    named = lambda name: [name] if names else []
+    header = ["student", *named("name"), "lesson", *titles]
+    body = [[paper.student, *named(paper.name), paper.lesson, *cells] for paper, cells in rows]
+    return Table(Path(), [header, *([plain_cell(cell) for cell in row] for row in body)], bom=True)
 
 
 def plain_cell(value: object) -> str:
