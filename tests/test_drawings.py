@@ -1,7 +1,7 @@
 """Every drawing is sound SVG whose words have room, whose colours can be told, and which a lesson shows."""
 
 import re
-from itertools import combinations, pairwise
+from itertools import combinations, groupby, pairwise
 from typing import NamedTuple
 from xml.etree import ElementTree
 
@@ -11,9 +11,10 @@ from PIL import ImageFont
 
 from rnnlab import drawings, picture
 from rnnlab.course import ROOT
-from rnnlab.drawings import schedules
+from rnnlab.drawings import ranks, schedules
 from rnnlab.drawings.pen import WIDTH, Sheet
 from rnnlab.drawings.roles import INK, QUIET, ROLES, SMALL
+from rnnlab.scaling.simulated_transfers import ring
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOST_BYTES, MARGIN, MOST_STEPS = 40_000, 8, 12
@@ -211,6 +212,16 @@ def test_every_turn_of_the_wavefront_lights_the_cells_that_its_sentence_names(tu
     sheet = schedules.wavefront(turn)
     circles = sum(e.tag == f"{SVG}circle" for e in ElementTree.fromstring(sheet.tag()))
     assert circles == sheet.now.count("layer") == min(turn + 1, schedules.LAYERS, schedules.TURNS - turn)
+
+
+def test_the_ring_that_is_drawn_sends_the_chunks_of_the_schedule():
+    sums = [[{rank} for _ in range(ranks.RANKS)] for rank in range(ranks.RANKS)]
+    for step, transfers in groupby(ring(ranks.RANKS).transfers(), key=lambda transfer: transfer[0]):
+        before = [row[:] for row in sums]
+        for _, source, target, chunk in transfers:
+            sums[target][chunk] = before[source][chunk] | before[target][chunk]
+        assert [[len(chunk) for chunk in row] for row in sums] == ranks.counts_after(step)
+    assert step == ranks.STEPS - 1
 
 
 def test_indices_are_lowered_and_the_line_goes_on_where_it_was():

@@ -237,6 +237,7 @@ def goes_wrong(rows, seed):
 
 my_guess = 100
 print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 500 runs; you guessed", my_guess)
+drawings.show("row_overwritten")
 
 # %% [markdown]
 # A block's barrier counts bytes that are pushed **to** it. Its slow warp still has to push bytes to the **other** block, so no warp of its own block waits for it: the fast warp begins the next step and overwrites gradients that the slow warp still reads. In the forward pass each warp pushes to every block, so a waiting warp waits for all warps.

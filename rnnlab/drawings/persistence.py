@@ -231,3 +231,26 @@ def flag_or_value() -> Sheet:
     s.note(446, 294, "next step")
     time_axis(s, 110, 330)
     return s
+
+
+def row_overwritten() -> Sheet:
+    """Lesson 16: a fast warp writes the row that a slow warp of its block still reads."""
+    s = Sheet(
+        "A row that is overwritten",
+        "A block's barrier counts bytes pushed to it, and its own slow warp pushes to another block, so "
+        "the fast warp may begin the next step while the slow one still reads. Above, one row: it is "
+        "overwritten. Below, two rows in turn: the fast warp writes the other one.",
+        380,
+    )
+    s.heading(20, "One row: the fast warp overwrites it")
+    lane(s, 120, 56, "fast warp", "work 150 reads row | state 90 push | waiting 60 | error 180 writes row")
+    lane(s, 120, 106, "slow warp", "waiting 120 | work 330 still reads row | state 90 push")
+    s.note(630, 78, "new numbers in an old step", "error")
+    s.rule((20, 166), (880, 166))
+    s.heading(20, "Two rows in turn: steps 0, 2, … and steps 1, 3, …", y=202)
+    lane(
+        s, 120, 226, "fast warp", "work 150 reads row 0 | state 90 push | waiting 60 | work 180 writes row 1"
+    )
+    lane(s, 120, 276, "slow warp", "waiting 120 | work 330 still reads row 0 | state 90 push")
+    time_axis(s, 120, 332)
+    return s

@@ -31,12 +31,12 @@ def ring_all_reduce() -> Sheet:
         "The number in a chunk: how many ranks' values it is the sum of.",
     )
     pictures = (
-        ("at the start", lambda rank, chunk: 1),
-        (f"after {RANKS - 1} steps that add", contributions),
-        (f"after {RANKS - 1} steps that copy", lambda rank, chunk: RANKS),
+        ("at the start", [[1] * RANKS for _ in range(RANKS)]),
+        (f"after {RANKS - 1} steps that add", counts_after(RANKS - 2)),
+        (f"after {RANKS - 1} steps that copy", counts_after(STEPS - 1)),
     )
-    for left, (name, count) in zip(LEFT, pictures, strict=True):
-        _ranks(s, left, name, count)
+    for left, (name, counts) in zip(LEFT, pictures, strict=True):
+        _ranks(s, left, name, counts)
     for left in LEFT[1:]:
         s.arrow((left - 78, 176), (left - 22, 176), role="plain")
     s.rule((20, 366), (880, 366))
@@ -44,19 +44,12 @@ def ring_all_reduce() -> Sheet:
     return s
 
 
-def contributions(rank: int, chunk: int) -> int:
-    """How many ranks' numbers a chunk holds after the steps that add."""
-    return (rank - chunk) % RANKS + 1
-
-
-def _ranks(s: Sheet, left: float, name: str, count) -> None:
+def _ranks(s: Sheet, left: float, name: str, counts: list[list[int]]) -> None:
     """A column of chunks for each rank, and the ring below them."""
-    for rank in range(RANKS):
-        for chunk in range(RANKS):
-            summed = count(rank, chunk)
-            s.tile(
-                left + rank * COLUMN, 84 + chunk * TILE, TILE - 6, TILE - 6, SHADES[summed - 1], str(summed)
-            )
+    for rank, row in enumerate(counts):
+        for chunk, count in enumerate(row):
+            place = (left + rank * COLUMN, 84 + chunk * TILE, TILE - 6, TILE - 6)
+            s.tile(*place, SHADES[count - 1], str(count))
         name_of_rank = f"rank {rank}" if left == LEFT[0] else str(rank)
         s.text(left + rank * COLUMN + 20, 290, name_of_rank, size=14)
         if rank:
@@ -110,7 +103,7 @@ def ring_steps(step: int = 1) -> Sheet:
         for chunk in range(RANKS):
             y, arrived = 106 + 58 * chunk, chunk == (rank - 1 - step) % RANKS
             fill = HIGHLIGHT if arrived else SHADES[counts[rank][chunk] - 1]
-            s.tile(x, y, 80, 48, fill, str(counts[rank][chunk]))
+            s.tile(x, y, 80, 48, fill, str(counts[rank][chunk]), edge=3 if arrived else 1.2)
             if arrived and rank:
                 s.arrow((x - 118, y + 24), (x - 3, y + 24), role="weights")
             elif arrived:
