@@ -37,7 +37,12 @@ KINDS = [
     ("gru", 2, 2, cross_entropy, SOME_STEPS),
     ("lstm", 3, 3, mse, EVERY_STEP),
 ]
-ENGINES = (MpiSums, partial(MpiSums, background=False), lambda comm: NcclSums(StandIn.install(comm)))
+ENGINES = (
+    MpiSums,
+    partial(MpiSums, background=False),
+    lambda comm: NcclSums(StandIn.install(comm)),
+    lambda comm: NcclSums(StandIn.install(comm), background=False),
+)
 
 
 def problem(cell, layers, loss, dtype, weight):
@@ -110,7 +115,19 @@ def teams(comm):
 
 def compare(comm):
     """Splits and rings, in one start of the ranks."""
-    return compare_splits(comm) | compare_rings(comm)
+    return compare_splits(comm) | compare_rings(comm) | refuse_ranks_without_a_gpu(comm)
+
+
+def refuse_ranks_without_a_gpu(comm):
+    """Whether every rank refuses in the same words that rank 2 has no GPU on a computer with two."""
+    StandIn.install(comm)
+    sys.modules["cupy"].cuda.runtime.getDeviceCount = lambda: 2
+    try:
+        NcclSums(comm)
+    except ValueError as error:
+        words = "on rank 2: its computer has 2 GPUs, and it is rank 2 there, counted from 0"
+        return {"refused": np.array(words in str(error))}
+    return {"refused": np.array(False)}
 
 
 def compare_splits(comm):

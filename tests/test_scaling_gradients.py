@@ -52,6 +52,11 @@ def test_any_split_over_one_to_four_ranks_gives_the_gradients_of_one_process(com
 
 
 @real_ranks
+def test_nccl_refuses_more_ranks_than_gpus_on_every_rank(comparisons):
+    assert all(result["refused"] for result in comparisons)
+
+
+@real_ranks
 def test_the_ring_gives_the_sums_of_mpi_and_sends_less_than_two_arrays(comparisons):
     for result in comparisons:
         assert result["exact"]

@@ -115,4 +115,7 @@ def _usable_cupy(device: int) -> tuple[Any, str | None]:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return None, f"there is no usable GPU ({error})"
-    return cupy, None if device < count else f"there are {count} GPUs for {device + 1} ranks or more"
+    if device < count:
+        return cupy, None
+    plural = "s" * (count != 1)
+    return cupy, f"its computer has {count} GPU{plural}, and it is rank {device} there, counted from 0"
