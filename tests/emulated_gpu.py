@@ -22,9 +22,9 @@ FLAGS = "-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-fno-sanitize=undefined"
 ENTRY = """
 extern "C" int run_{name}(void **a, int first, int second, unsigned blocks, unsigned threads,
                           unsigned cluster, size_t shared, unsigned seed) {{
-  static void **given; static int whole[2];
-  given = a, whole[0] = first, whole[1] = second;
-  return run(blocks, threads, cluster, shared, seed, [] {{ {name}({arguments}); }});
+  static void **arguments; static int whole[2];
+  arguments = a, whole[0] = first, whole[1] = second;
+  return run(blocks, threads, cluster, shared, seed, [] {{ {name}({inputs}); }});
 }}
 """
 
@@ -47,9 +47,9 @@ def library(source, options, folder):
         inputs, numbers = [], 0
         for entry in filter(None, (part.strip() for part in parameters.split(","))):
             kind = re.sub(r"\w+$", "", entry)
-            inputs.append(f"({kind})given[{len(inputs)}]" if "*" in kind else f"whole[{numbers}]")
+            inputs.append(f"({kind})arguments[{len(inputs)}]" if "*" in kind else f"whole[{numbers}]")
             numbers += "*" not in kind
-        text += ENTRY.format(name=name, arguments=", ".join(inputs))
+        text += ENTRY.format(name=name, inputs=", ".join(inputs))
     name = hashlib.sha256((text + " ".join(options)).encode()).hexdigest()[:16]
     path = Path(folder) / f"{name}.cpp"
     path.write_text(text, encoding="utf-8")

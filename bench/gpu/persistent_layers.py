@@ -65,7 +65,7 @@ class PersistentLayers:
             "carry": room(B, H),
             "nothing": room(B, H),
         }
-        layer["sent"] = room(T, B, rows) if self.cell == "gru" else layer["dgates"]
+        layer["dgates_u"] = room(T, B, rows) if self.cell == "gru" else layer["dgates"]
         return layer
 
     def _forward(self) -> None:
@@ -92,11 +92,11 @@ class PersistentLayers:
             layer = self.layers[index]
             layer["carry"].fill(0)
             layer["dy"] = dy
-            names = ("gates", "h", "reserve", "dy", "nothing", "carry", "dgates", "sent")
+            names = ("gates", "h", "reserve", "dy", "nothing", "carry", "dgates", "dgates_u")
             self._launch(kernel, layer, "weight_hh", *names)
             below = self._below(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)
-            dgates, dproduct = flat(layer["dgates"]), flat(layer["sent"])
+            dgates, dproduct = flat(layer["dgates"]), flat(layer["dgates_u"])
             self.cupy.matmul(dgates, layer["weight_ih"], out=flat(layer["dx"]))
             layer["dweight_ih"], layer["dbias_ih"] = dgates.T @ flat(below), dgates.sum(0)
             layer["dweight_hh"], layer["dbias_hh"] = dproduct.T @ flat(layer["h"][:-1]), dproduct.sum(0)

@@ -9,6 +9,7 @@ from ctypes import c_int, c_size_t, c_void_p
 from functools import cache, partial
 from typing import NamedTuple
 
+from rnnlab.gpu.cuda_driver import check_status
 from rnnlab.schedule.plan import Operation
 
 LIBRARIES = ("libcublas.so.13", "libcublas.so.12", "cublas64_13.dll", "cublas64_12.dll")
@@ -65,9 +66,10 @@ class Handle:
     def __init__(self, stream: int, workspace: int):
         """stream and workspace (WORKSPACE bytes) by their addresses."""
         self.pointer = c_void_p()
-        _sound(library().cublasCreate_v2(ctypes.byref(self.pointer)), "cublasCreate")
-        _sound(library().cublasSetStream_v2(self.pointer, stream), "cublasSetStream")
-        _sound(library().cublasSetWorkspace_v2(self.pointer, workspace, WORKSPACE), "cublasSetWorkspace")
+        check_status("cublasCreate", library().cublasCreate_v2(ctypes.byref(self.pointer)))
+        check_status("cublasSetStream", library().cublasSetStream_v2(self.pointer, stream))
+        status = library().cublasSetWorkspace_v2(self.pointer, workspace, WORKSPACE)
+        check_status("cublasSetWorkspace", status)
         self._kept: list = []  # numbers that prepared calls point to
 
     def gemm(
@@ -85,8 +87,3 @@ class Handle:
             first, kind, sizes.first_length, second, kind, sizes.second_length,
             ctypes.addressof(beta), out, kind, sizes.out_length, compute, DEFAULT_ALGORITHM,
         )  # fmt: skip
-
-
-def _sound(status: int, name: str) -> None:
-    if status:
-        raise RuntimeError(f"{name} answers {status}")
