@@ -197,6 +197,7 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
     print(f"Setting up {folder.name} with {', '.join(extras)}: once, a few minutes.", flush=True)
     line = [interpreter(folder), "-m", "pip", "install", "--disable-pip-version-check"]
     line += ["--progress-bar", "off", "--constraint", "constraints.txt", "--only-binary", BUILT]
+    line += ["--no-compile"]  # Python compiles what it imports; all of it would be 160 MB
     line += ["--editable", f".[{','.join(extras)}]", *pip_options]
     with (
         open(folder / LOG, "w", encoding="utf-8") as log,
