@@ -2,9 +2,13 @@
 
 tests/answers/<lesson>/<exercise>.py holds them as cells: `[right]`, and `[wrong] what is wrong`. Where those
 words are a known mistake of the exercise, the check must say so; else it must not name another.
+
+ANSWER_SEEDS=200 python -m pytest tests/test_answers.py -k every_seed tries each answer and each known mistake
+of the exercises without kernels with 200 seeds.
 """
 
 import linecache
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,7 +24,13 @@ from rnnlab.grading.outcomes import CHANGED_INPUT
 from rnnlab.percent import Cell, parse
 
 FOLDER = Path(__file__).parent / "answers"
-SEEDS = (1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (2, 3)))
+SEEDS = int(os.environ.get("ANSWER_SEEDS", "5"))  # of an exercise without kernels, in the slow leg
+COSTLY = (
+    "train_filter",
+    "fast_tanh",
+    "blocked_matmul",
+    "choose_schedule",
+)  # seconds an answer, as kernels take
 KINDS = {  # names that say what kind of thing came back; they fit many mistakes
     CHANGED_INPUT,
     differences.NOT_FINITE,
@@ -30,14 +40,33 @@ KINDS = {  # names that say what kind of thing came back; they fit many mistakes
 }
 
 
-def _cells() -> list:
-    """One test a cell, called by lesson, exercise, kind and title."""
-    parameters = []
-    for path in sorted(FOLDER.glob("*/*.py")):
-        for number, cell in enumerate(parse(path.read_text(encoding="utf-8"), path.name), 1):
-            label = f"{path.stem}-{cell.kind}-{cell.title or number}"
-            parameters.append(pytest.param(path.parent.name[3:], path.stem, cell, id=label))
-    return parameters
+def _cells() -> dict[str, list]:
+    """{exercise: (its lesson, cells)}"""
+    return {
+        path.stem: (path.parent.name[3:], parse(path.read_text(encoding="utf-8"), path.name))
+        for path in sorted(FOLDER.glob("*/*.py"))
+    }
+
+
+CELLS = _cells()
+PLAIN = [
+    name for name, (_, cells) in CELLS.items() if name not in COSTLY and "@cuda.jit" not in cells[0].text
+]
+
+
+def _parameters() -> list:
+    """One test an answer; test_exercises.py tries the costly exercises in the quick leg."""
+    return [
+        pytest.param(
+            lesson,
+            name,
+            cell,
+            id=f"{name}-{cell.kind}-{cell.title or number}",
+            marks=() if name in PLAIN else pytest.mark.slow,
+        )
+        for name, (lesson, cells) in CELLS.items()
+        for number, cell in enumerate(cells, 1)
+    ]
 
 
 def function_in(cell: Cell, name: str, inputs: str) -> Callable:
@@ -50,18 +79,36 @@ def function_in(cell: Cell, name: str, inputs: str) -> Callable:
     return namespace[name]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize(("lesson", "name", "cell"), _cells())
-def test_an_answer_gets_its_verdict_whatever_the_seed(seed, lesson, name, cell):
+def require_verdict(lesson: str, name: str, cell: Cell, seed: int) -> None:
+    """The verdict that the cell's kind and title say."""
     _, exercise = checks.find(name)
     function = function_in(cell, name, answers(lesson)[name].prelude)
     verdict = judge(exercise, InProcess(function, name), seed)
-    assert verdict.passed == (cell.kind == "right"), f"seed {seed}\n{verdict}"
+    assert verdict.passed == (cell.kind == "right"), f"{cell.title}, seed {seed}\n{verdict}"
     known = {mutant.name for mutant in exercise.mutants} - KINDS
     if cell.kind == "wrong" and cell.title in known:
-        assert verdict.misconception == cell.title, f"seed {seed}\n{verdict}"
+        assert verdict.misconception == cell.title, f"{cell.title}, seed {seed}\n{verdict}"
     elif cell.kind == "wrong":
-        assert verdict.misconception not in known, f"seed {seed}\n{verdict}"
+        assert verdict.misconception not in known, f"{cell.title}, seed {seed}\n{verdict}"
+
+
+@pytest.mark.parametrize(("lesson", "name", "cell"), _parameters())
+def test_an_answer_gets_its_verdict(lesson, name, cell):
+    for seed in (1,) if name in PLAIN else (1, 2):
+        require_verdict(lesson, name, cell, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLAIN)
+def test_answers_and_known_mistakes_get_their_verdicts_with_every_seed(name):
+    lesson, cells = CELLS[name]
+    _, exercise = checks.find(name)
+    for seed in range(2, 2 + SEEDS):
+        for cell in cells:
+            require_verdict(lesson, name, cell, seed)
+        for mutant in exercise.mutants:
+            verdict = judge(exercise, InProcess(exercise.mutated(mutant), name), seed)
+            assert verdict.misconception == mutant.name, f"seed {seed}\n{verdict}"
 
 
 def test_what_is_given_to_an_answer_holds_no_statement_for_its_own_variables():
