@@ -237,6 +237,8 @@ def goes_wrong(rows, seed):
 
 my_guess = 100
 print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 500 runs; you guessed", my_guess)
+
+# %%
 drawings.show("row_overwritten")
 
 # %% [markdown]
