@@ -66,7 +66,7 @@ def test_a_packed_matrix_is_its_columns_in_panels_and_zeros(K, N, dtype):
     wide[:, :N] = matrix
     want = wide.reshape(K, P, width).transpose(1, 0, 2)
     copied, transposed = np.full(want.size, np.nan, dtype), np.full(want.size, np.nan, dtype)
-    panels.pack_panels(matrix.ravel(), 0, N, K, N, copied, 0)
+    panels.pack_panels(matrix.ravel(), 0, N, K, N, copied, 0, K)
     panels.pack_transposed(matrix.T.ravel(), 0, K, K, N, transposed, 0)
     np.testing.assert_array_equal(copied.reshape(want.shape), want)
     np.testing.assert_array_equal(transposed.reshape(want.shape), want)
@@ -81,6 +81,19 @@ def operands(M, K, N, dtype):
     a, b, c = (draw.normal(size=shape).astype(dtype) for shape in ((M, K + 3), (K, N + 5), (M, N + 2)))
     exact = a[:, :K].astype("float64") @ b[:, :N].astype("float64")
     return a, b, c, exact
+
+
+def multiply_transposed(M, a, a_row, K, b, b_at, b_row, N, c, c_at, c_row, is_sum, strips, spare):
+    """c [M,N] from a [K,M], as backward.py multiplies: both packed, block after block."""
+    width = VECTORS * VECTOR_BYTES // c.itemsize
+    packed = np.empty(-(-N // width) * K * width, c.dtype)
+    panels.pack_panels(b, b_at, b_row, K, N, packed, 0, K)
+    for k in range(0, max(K, 1), products.K_BLOCK):
+        steps, adds = min(products.K_BLOCK, K - k), is_sum or k > 0
+        panels.pack_strips(a, k * a_row, a_row, steps, M, strips)
+        products.multiply_strips(
+            M, strips, steps, packed, k * width, K * width, N, c, c_at, c_row, adds, spare
+        )
 
 
 @pytest.mark.parametrize("is_sum", [False, True])
@@ -99,7 +112,7 @@ def test_products_of_all_sizes_agree_with_float64_and_touch_nothing_else(M, K, N
         if transposed:
             at = np.concatenate([a[:, :K].T, np.full((K, 4), np.nan, dtype)], axis=1)
             source = np.ascontiguousarray(at).ravel()
-            products.multiply_transposed(M, source, 0, M + 4, *rest, is_sum, strips, block, spare)
+            multiply_transposed(M, source, M + 4, *rest, is_sum, strips, spare)
         else:
             products.multiply_unpacked(M, a.ravel(), 0, K + 3, *rest, is_sum, block, spare)
         assert relative_error(c[:, :N], want) < tolerance
@@ -113,7 +126,7 @@ def test_the_product_that_the_package_shows_is_right(dtype):
     draw = np.random.default_rng(0)
     a, weights = draw.normal(size=(M, K)).astype(dtype), draw.normal(size=(K, N)).astype(dtype)
     packed, c = np.empty(P * K * width, dtype), np.empty((M, P * width), dtype)
-    panels.pack_panels(weights.ravel(), 0, N, K, N, packed, 0)
+    panels.pack_panels(weights.ravel(), 0, N, K, N, packed, 0, K)
     for p in range(P):
         products.multiply_rows(
             M, a.ravel(), 0, K, packed, p * K * width, K, c.ravel(), p * width, P * width, False
@@ -361,7 +374,7 @@ def uncompile(monkeypatch):
     models = {
         "load": load, "store": store, "lanes": width, "multiply_tile": tile,
         "tanh": np.tanh, "sigmoid": lambda v: 1 / (1 + np.exp(-v)), "positive": lambda v: np.maximum(v, 0),
-        "wait": lambda counter, members: None,
+        "wait": lambda counter, members: None, "prefetch": lambda array, at: None,
     }  # fmt: skip
     for module in (panels, products, steps, forward_loop, backward_loop, passes):
         for name, value in list(vars(module).items()):

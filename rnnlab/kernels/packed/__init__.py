@@ -24,7 +24,7 @@ The whole of a product, with arrays that Numba takes (flat, one dtype: float32 o
 
     width, P = panel_width("float32"), panel_count(N, "float32")
     panels = np.empty(P * K * width, "float32")
-    pack_panels(weights.ravel(), 0, N, K, N, panels, 0)                   weights [K,N], rows N apart
+    pack_panels(weights.ravel(), 0, N, K, N, panels, 0, K)                 weights [K,N], rows N apart
     for p in range(P):                                                    c [M,P·width]
         multiply_rows(M, a.ravel(), 0, K, panels, p * K * width, K, c.ravel(), p * width, P * width, False)
 

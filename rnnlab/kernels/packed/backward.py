@@ -11,13 +11,14 @@ from numba import njit
 
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
-from rnnlab.kernels.packed.forward import ROWS_AT_ONCE
+from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, part
 from rnnlab.kernels.packed.host import VECTORS
-from rnnlab.kernels.packed.panels import OPTIONS, pack_panels
-from rnnlab.kernels.packed.products import multiply_rows, multiply_transposed, multiply_unpacked
+from rnnlab.kernels.packed.panels import OPTIONS, pack_panels, pack_strips
+from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK, multiply_rows, multiply_strips, multiply_unpacked
 from rnnlab.kernels.packed.vectors import lanes, load, store
 
 GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
+FEW_PANELS = 4  # of a member: more of them are shared out evenly enough
 
 
 class Gradients(NamedTuple):
@@ -26,8 +27,9 @@ class Gradients(NamedTuple):
     dy: object  # [T,B,H']
     carry: object  # [P,B,width]: dh after the last step comes in, dh before the first goes out
     memory: object  # [P,B,width]: an LSTM's dc; a GRU's part of dh that passes the products by; else no size
-    dg: object  # room for [chunk+1,B,row_of_dg]: D·H' and a gap
+    dg: object  # room for [chunk,B,row_of_dg]: D·H' and a gap
     panels: object  # room for weight_hh as [P,G·H',width]
+    operands: object  # room for a chunk's x and h, packed: [panels of I, then P, chunk·B, width]
     dx: object  # [T,B,dx_row], of which I are inputs
     dx_row: int
     dw_ih: object  # [G·H,I]
@@ -46,38 +48,36 @@ class Room(NamedTuple):
 @njit(**OPTIONS)
 def run_backward(sizes, share, layer, gradients, room, counter):
     """Compute a share of all gradients."""
-    dg_row = row_of_dg(sizes, lanes(layer.h))
     _pack(sizes, share, layer, gradients)
     if not share.waits:
         wait(counter, share.members)
+    rows = share.high - share.low
     last = sizes.T - (sizes.T - 1) % sizes.chunk - 1
     for start in range(last, -1, -sizes.chunk):
         stop = min(sizes.T, start + sizes.chunk)
+        _pack_operands(sizes, share, layer, gradients, start, stop)
         for t in range(stop - 1, start - 1, -1):
-            _step(sizes, share, layer, gradients, t, t - start)
+            _step(sizes, share, layer, gradients, t, start, stop)
             if share.waits:
                 wait(counter, share.members)
+        for p in range(share.first, share.last):
+            _carry(sizes, gradients, 0, p, share.low, rows)
         if not share.waits:
             wait(counter, share.members)
         _weight_gradients(sizes, share, layer, gradients, room, start, stop)
         _input_gradient(sizes, share, layer, gradients, room, start, stop)
-        wait(counter, share.members)  # dg is about to be written again
-        if start > 0:
-            _keep_first_step(sizes, share, gradients, dg_row)
-            wait(counter, share.members)
-    for p in range(share.first, share.last):
-        _carry(sizes, gradients, 0, p, share.low, share.high - share.low)
+        wait(counter, share.members)  # dg and operands are about to be written again
 
 
 @njit(**OPTIONS)
-def _step(sizes, share, layer, gradients, t, slot):
-    """A share of time step t, whose dg goes into a slot of the chunk."""
+def _step(sizes, share, layer, gradients, t, start, stop):
+    """A share of time step t of the chunk start … stop; the chunk after it left carry for its last step."""
     for p in range(share.first, share.last):
         for low in range(share.low, share.high, ROWS_AT_ONCE):
             rows = min(ROWS_AT_ONCE, share.high - low)
-            if t < sizes.T - 1:
-                _carry(sizes, gradients, slot + 1, p, low, rows)
-            _pointwise(sizes, layer, gradients, t, slot, p, low, rows)
+            if t < stop - 1:
+                _carry(sizes, gradients, t + 1 - start, p, low, rows)
+            _pointwise(sizes, layer, gradients, t, t - start, p, low, rows)
 
 
 @njit(**OPTIONS)
@@ -112,12 +112,13 @@ def _pack(sizes, share, layer, gradients):
     """Pack this member's panels of the recurrent weights; rows past the H of a gate are 0."""
     H, P = sizes.H, sizes.P
     width = VECTORS * lanes(layer.h)
-    for p in range(P * share.member // share.members, P * (share.member + 1) // share.members):
+    first, last = part(P, share)
+    for p in range(first, last):
         panel, columns = p * sizes.G * P * width * width, min(width, H - p * width)
         for g in range(sizes.G):
-            first = panel + g * P * width * width
-            pack_panels(layer.weight_hh, g * H * H + p * width, H, H, columns, gradients.panels, first)
-            for place in range(first + H * width, first + P * width * width):
+            begin = panel + g * P * width * width
+            pack_panels(layer.weight_hh, g * H * H + p * width, H, H, columns, gradients.panels, begin, H)
+            for place in range(begin + H * width, begin + P * width * width):
                 gradients.panels[place] = 0
 
 
@@ -162,36 +163,51 @@ def _pointwise(sizes, layer, gradients, t, slot, p, low, rows):
 
 
 @njit(**OPTIONS)
-def _keep_first_step(sizes, share, gradients, dg_row):
-    """Move dg of the chunk's first step to behind the chunk, where the chunk before it will look."""
-    rows = sizes.B * dg_row
-    begin, end = rows * share.member // share.members, rows * (share.member + 1) // share.members
-    for place in range(begin, end):
-        gradients.dg[sizes.chunk * rows + place] = gradients.dg[place]
+def _pack_operands(sizes, share, layer, gradients, start, stop):
+    """Pack this member's rows of what the chunk's dg is multiplied with: x, then h."""
+    K = (stop - start) * sizes.B
+    width = VECTORS * lanes(layer.h)
+    units, of_x = sizes.P * width, (sizes.I + width - 1) // width * width
+    low, high = part(K, share)
+    first, place = start * sizes.B + low, low * width
+    x, h = first * layer.x_row, first * units
+    pack_panels(layer.x, x, layer.x_row, high - low, sizes.I, gradients.operands, place, K)
+    pack_panels(layer.h, h, units, high - low, units, gradients.operands, of_x * K + place, K)
 
 
 @njit(**OPTIONS)
 def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
-    """Add the chunk's part to this member's rows of dw_ih, dw_hh and db."""
-    I, H, B = sizes.I, sizes.H, sizes.B
-    units = sizes.P * VECTORS * lanes(layer.h)
-    dg_row, K, is_sum = row_of_dg(sizes, lanes(layer.h)), (stop - start) * B, stop < sizes.T
-    low, high = H * share.member // share.members, H * (share.member + 1) // share.members
+    """Add the chunk's part to this member's rows of dw_ih, dw_hh and db.
+
+    A block of dg is packed into strips once, for both products.
+    """
+    I, H, is_sum = sizes.I, sizes.H, stop < sizes.T
+    width = VECTORS * lanes(layer.h)
+    units, dg_row = sizes.P * width, row_of_dg(sizes, lanes(layer.h))
+    K = (stop - start) * sizes.B
+    low, high = part(H, share)
+    of_h = (I + width - 1) // width * K * width
+    blocks = (high - low + M_BLOCK - 1) // M_BLOCK
     for d in range(_columns(sizes)):
         _add_columns(K, gradients.dg, d * units + low, dg_row, gradients.db, d * H + low, high - low)
-        if d < sizes.G:
-            g = _gate_of_input(sizes, d)
-            multiply_transposed(
-                high - low, gradients.dg, d * units + low, dg_row, K,
-                layer.x, start * B * layer.x_row, layer.x_row, I,
-                gradients.dw_ih, (g * H + low) * I, I, is_sum, room.strips, room.block, room.spare,
-            )  # fmt: skip
-        g = d - _first_recurrent(sizes)
-        if g >= 0:
-            multiply_transposed(
-                high - low, gradients.dg, d * units + low, dg_row, K, layer.h, start * B * units, units, H,
-                gradients.dw_hh, (g * H + low) * H, H, is_sum, room.strips, room.block, room.spare,
-            )  # fmt: skip
+        of_input, recurrent = _gate_of_input(sizes, d) * H, (d - _first_recurrent(sizes)) * H
+        for m in range(blocks):
+            unit, end = low + (high - low) * m // blocks, low + (high - low) * (m + 1) // blocks
+            for k in range(0, K, K_BLOCK):
+                steps, adds = min(K_BLOCK, K - k), is_sum or k > 0
+                pack_strips(
+                    gradients.dg, k * dg_row + d * units + unit, dg_row, steps, end - unit, room.strips
+                )
+                if d < sizes.G:
+                    multiply_strips(
+                        end - unit, room.strips, steps, gradients.operands, k * width, K * width,
+                        I, gradients.dw_ih, (of_input + unit) * I, I, adds, room.spare,
+                    )  # fmt: skip
+                if recurrent >= 0:
+                    multiply_strips(
+                        end - unit, room.strips, steps, gradients.operands, of_h + k * width, K * width,
+                        H, gradients.dw_hh, (recurrent + unit) * H, H, adds, room.spare,
+                    )  # fmt: skip
 
 
 @njit(**OPTIONS)
@@ -211,15 +227,24 @@ def _add_columns(K, source, at, row, total, total_at, columns):
 
 @njit(**OPTIONS)
 def _input_gradient(sizes, share, layer, gradients, room, start, stop):
-    """This member's rows of the chunk's dx = dg W."""
+    """This member's part of the chunk's dx = dg W: panels of inputs, or rows where inputs are few.
+
+    Whoever computes rows packs all of W, whoever computes panels those alone.
+    """
     I, H = sizes.I, sizes.H
-    units = sizes.P * VECTORS * lanes(layer.h)
-    dg_row, rows = row_of_dg(sizes, lanes(layer.h)), (stop - start) * sizes.B
-    low, high = rows * share.member // share.members, rows * (share.member + 1) // share.members
-    place = (start * sizes.B + low) * gradients.dx_row
+    width = VECTORS * lanes(layer.h)
+    units, dg_row = sizes.P * width, row_of_dg(sizes, lanes(layer.h))
+    panels, rows = (I + width - 1) // width, (stop - start) * sizes.B
+    low, high, first, last = 0, rows, 0, I
+    if panels % share.members == 0 or panels > FEW_PANELS * share.members:
+        first, last = part(panels, share)
+        first, last = first * width, min(I, last * width)
+    else:
+        low, high = part(rows, share)
+    place = (start * sizes.B + low) * gradients.dx_row + first
     for d in range(sizes.G):
-        g = _gate_of_input(sizes, d)
+        weights = _gate_of_input(sizes, d) * H * I + first
         multiply_unpacked(
-            high - low, gradients.dg, low * dg_row + d * units, dg_row, H, layer.weight_ih, g * H * I, I, I,
-            gradients.dx, place, gradients.dx_row, d > 0, room.block, room.spare,
+            high - low, gradients.dg, low * dg_row + d * units, dg_row, H, layer.weight_ih, weights, I,
+            last - first, gradients.dx, place, gradients.dx_row, d > 0, room.block, room.spare,
         )  # fmt: skip

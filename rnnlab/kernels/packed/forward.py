@@ -13,7 +13,7 @@ from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import OPTIONS, pack_transposed
-from rnnlab.kernels.packed.products import multiply_rows
+from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, multiply_block, multiply_rows
 from rnnlab.kernels.packed.vectors import lanes
 
 GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
@@ -61,6 +61,12 @@ class Layer(NamedTuple):
 
 
 @njit(**OPTIONS)
+def part(count, share):
+    """This member's part of a number of things: first, last."""
+    return count * share.member // share.members, count * (share.member + 1) // share.members
+
+
+@njit(**OPTIONS)
 def run_forward(sizes, share, layer, counter):
     """Compute a share of h, gates and extra."""
     _pack(sizes, share, layer)
@@ -90,8 +96,9 @@ def _pack(sizes, share, layer):
     """Pack the weights of this member's panels."""
     I, H, P = sizes.I, sizes.H, sizes.P
     width = VECTORS * lanes(layer.h)
+    first, last = part(P, share)
     for g in range(sizes.G):
-        for p in range(P * share.member // share.members, P * (share.member + 1) // share.members):
+        for p in range(first, last):
             unit, columns = g * H + p * width, min(width, H - p * width)
             panel = (p * sizes.G + g) * width
             pack_transposed(layer.weight_ih, unit * I, I, I, columns, layer.panels_ih, panel * I)
@@ -109,18 +116,24 @@ def _place(sizes, layer, t, p, low, g):
 
 @njit(**OPTIONS)
 def _input_product(sizes, share, layer, start, stop):
-    """The input product of some time steps: panel after panel, each for all of them."""
-    I, B, rows = sizes.I, sizes.B, share.high - share.low
+    """The input product of some time steps, for panels that lie together in the result.
+
+    Their blocks stay in the second cache for all rows of these steps.
+    """
+    I, B, G, rows = sizes.I, sizes.B, sizes.G, share.high - share.low
     width = VECTORS * lanes(layer.h)
-    products = layer.h if sizes.G == 1 else layer.gates
-    row = sizes.P * width if sizes.G == 1 else sizes.G * width
-    for p in range(share.first, share.last):
-        for g in range(sizes.G):
-            panel = (p * sizes.G + g) * I * width
+    products = layer.h if G == 1 else layer.gates
+    row = sizes.P * width if G == 1 else G * width
+    at_once = PANELS_AT_ONCE if G == 1 else 1
+    for p in range(share.first, share.last, at_once):
+        columns = G * min(at_once, share.last - p) * width
+        for k in range(0, I, K_BLOCK):
+            steps, panels = min(K_BLOCK, I - k), (p * G * I + k) * width
             for t in range(start, stop):
-                multiply_rows(
-                    rows, layer.x, (t * B + share.low) * layer.x_row, layer.x_row, layer.panels_ih, panel, I,
-                    products, _place(sizes, layer, t, p, share.low, g), row, False,
+                source = (t * B + share.low) * layer.x_row + k
+                multiply_block(
+                    False, rows, layer.x, source, layer.x_row, layer.panels_ih, panels, I * width, steps,
+                    columns, products, _place(sizes, layer, t, p, share.low, 0), row, k > 0, products,
                 )  # fmt: skip
 
 

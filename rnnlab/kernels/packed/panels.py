@@ -10,10 +10,13 @@ import numpy as np
 from numba import njit
 
 from rnnlab.kernels.packed.host import ROWS, VECTOR_BYTES, VECTORS
-from rnnlab.kernels.packed.vectors import lanes, load, store
+from rnnlab.kernels.packed.vectors import lanes, load, prefetch, store
 
 OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
-STRETCH = 64  # rows of a panel that are copied before the next panel's: 8 KB, within the first cache
+ROWS_AHEAD = 4  # rows of the source that are requested before they are read
+STRETCH = (
+    64  # steps of a strip that are copied before the next strip's: they lie in the same lines of the source
+)
 
 
 def panel_width(dtype: str | np.dtype) -> int:
@@ -27,10 +30,11 @@ def panel_count(columns: int, dtype: str | np.dtype) -> int:
 
 
 @njit(**OPTIONS)
-def pack_panels(source, at, row, K, columns, panels, first):
-    """panels[first:] [⌈columns/width⌉,K,width] = source [K,columns].
+def pack_panels(source, at, row, K, columns, panels, first, steps):
+    """panels[first:] [⌈columns/width⌉,steps,width], K rows of each, = source [K,columns].
 
-    Row after row of the source, so that it is read as one stream too.
+    Row after row of the source, so that it is read as one stream too.  Members that pack a part of the rows
+    each have a `first` of their own.
     """
     vector = lanes(panels)
     width = VECTORS * vector
@@ -38,37 +42,36 @@ def pack_panels(source, at, row, K, columns, panels, first):
     for k in range(K):
         begin = at + k * row
         for j in range(0, whole, width):
-            place = first + j * K + k * width
+            place = first + j * steps + k * width
             for v in range(0, width, vector):
+                prefetch(source, begin + ROWS_AHEAD * row + j + v)
                 store(panels, place + v, load(source, begin + j + v))
         if whole < columns:
-            place = first + whole * K + k * width
+            place = first + whole * steps + k * width
             for j in range(width):
                 panels[place + j] = source[begin + whole + j] if whole + j < columns else 0
 
 
 @njit(**OPTIONS)
 def pack_transposed(source, at, row, K, columns, panels, first):
-    """panels[first:] [⌈columns/width⌉,K,width] = transposed source [columns,K]."""
-    width = VECTORS * lanes(panels)
+    """panels[first:] [⌈columns/width⌉,K,width] = transposed source [columns,K].
+
+    A cache line of each row at a time; the rows' next lines but one are on their way meanwhile.
+    """
+    vector = lanes(panels)
+    width = VECTORS * vector
     for begin in range(0, columns, width):
-        place, used = first + begin * K, min(width, columns - begin)
-        for start in range(0, K, STRETCH):
-            rows = min(STRETCH, K - start)
-            _transpose(
-                source, at + begin * row + start, row, rows, used, panels, place + start * width, width
-            )
-
-
-@njit(**OPTIONS)
-def _transpose(source, at, row, K, columns, panel, first, width):
-    """panel[first:] [K,width] = transposed source [columns,K], with zeros behind."""
-    for j in range(columns):
-        for k in range(K):
-            panel[first + k * width + j] = source[at + j * row + k]
-    for j in range(columns, width):
-        for k in range(K):
-            panel[first + k * width + j] = 0
+        used = min(width, columns - begin)
+        for k in range(0, K, vector):
+            place, steps = first + begin * K + k * width, min(vector, K - k)
+            for j in range(used):
+                line = at + (begin + j) * row + k
+                prefetch(source, line + 2 * vector)
+                for i in range(steps):
+                    panels[place + i * width + j] = source[line + i]
+            for i in range(steps):
+                for j in range(used, width):
+                    panels[place + i * width + j] = 0
 
 
 def strip_room(K: int, rows: int) -> int:

@@ -16,7 +16,7 @@ from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backw
 from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.panels import panel_count, panel_width, strip_room
-from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK
+from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK, PANELS_AT_ONCE
 from rnnlab.kernels.packed.split import split
 from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
 from rnnlab.lab.resources import caches
@@ -90,12 +90,12 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
     return saved
 
 
-def _arrays(network: Network, index: int, saved: Saved, bias, panels_ih, panels_hh) -> Layer:
+def _arrays(network: Network, index: int, saved: Saved, bias, *room: np.ndarray) -> Layer:
     """The flat arrays of a layer's forward pass."""
     parameters = network.layer(index)
     weights = (_flat(_plain(weight)) for weight in (parameters.weight_ih, parameters.weight_hh))
     results = map(_flat, (saved.h, saved.gates, saved.extra))
-    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *results, panels_ih, panels_hh)
+    return Layer(_flat(saved.x), saved.x.shape[2], *weights, bias, *results, *room)
 
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State, members: int):
@@ -121,18 +121,18 @@ def _room_for_gradients(sizes: Sizes, dtype, dy: np.ndarray, carry: np.ndarray, 
     """The flat arrays of a layer's backward pass."""
     T, B, I, H, G, width = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, panel_width(dtype)
     units, columns = sizes.P * width, 4 if sizes.kind == GRU else G
-    dg = (sizes.chunk + 1) * B * row_of_dg(sizes, width // VECTORS)
-    room = (np.empty(size, dtype) for size in (dg, G * units * units, T * B * I))
+    rows, of_x = sizes.chunk * B, panel_count(I, dtype) * width
+    dg, operands = rows * row_of_dg(sizes, width // VECTORS), rows * (of_x + units)
+    room = (np.empty(size, dtype) for size in (dg, G * units * units, operands, T * B * I))
     weights = (np.empty(G * H * size, dtype) for size in (I, H))
     inputs = map(_flat, (_padded(dy, units), carry, memory))
     return Gradients(*inputs, *room, I, *weights, np.zeros(columns * H, dtype))
 
 
 def _room_for_member(sizes: Sizes, dtype) -> Room:
-    """What a member packs into: a block of panels fills at most half of a core's second-level cache."""
+    """What a member packs into."""
     width, steps = panel_width(dtype), min(K_BLOCK, sizes.chunk * sizes.B)
-    most = max(1, _cache_bytes() // 2 // (K_BLOCK * width * dtype.itemsize))  # panels
-    panels = min(most, max(panel_count(sizes.I, dtype), sizes.P))
+    panels = min(PANELS_AT_ONCE, panel_count(sizes.I, dtype))
     room = strip_room(steps, min(M_BLOCK, sizes.H)), K_BLOCK * panels * width, ROWS * width
     return Room(*(np.empty(size, dtype) for size in room))
 

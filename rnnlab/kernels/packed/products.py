@@ -7,11 +7,12 @@ from numba import njit
 
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import multiply_tile
-from rnnlab.kernels.packed.panels import OPTIONS, pack_panels, pack_strips, strip_start
+from rnnlab.kernels.packed.panels import OPTIONS, pack_panels, strip_start
 from rnnlab.kernels.packed.vectors import lanes
 
 K_BLOCK = 256  # steps of a panel that all rows take before the next: 32 KB, which stay in the first cache
-M_BLOCK = 440  # rows of a transposed operand that are packed at once
+M_BLOCK = 440  # columns of a transposed operand that are packed into strips at once: 0.5 MB
+PANELS_AT_ONCE = 8  # whose blocks serve all rows before the next ones: 256 KB, a part of the second cache
 
 
 @njit(**OPTIONS)
@@ -32,14 +33,10 @@ def multiply_rows(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
     """
     width = VECTORS * lanes(c)
     for k in range(0, max(K, 1), K_BLOCK):  # once for K = 0, which clears c
-        tiles, r = (rows + ROWS - 1) // ROWS, 0
-        for left in range(tiles, 0, -1):
-            count = (rows - r + left - 1) // left
-            a_tile, c_tile, steps = a_at + r * a_row + k, c_at + r * c_row, min(K_BLOCK, K - k)
-            _matrix_tile(
-                count, a, a_tile, a_row, b, b_at + k * width, steps, c, c_tile, c_row, is_sum or k > 0
-            )
-            r += count
+        steps, place = min(K_BLOCK, K - k), b_at + k * width
+        multiply_block(
+            False, rows, a, a_at + k, a_row, b, place, 0, steps, width, c, c_at, c_row, is_sum or k > 0, c
+        )
 
 
 @njit(**OPTIONS)
@@ -48,81 +45,55 @@ def multiply_unpacked(rows, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row
 
     block has room for K_BLOCK steps of some panels, which are packed at once; spare for a tile.
     """
-    at_once = block.size // K_BLOCK
-    for n in range(0, N, at_once):
-        columns = min(N - n, at_once)
-        for k in range(0, max(K, 1), K_BLOCK):
-            steps = min(K_BLOCK, K - k)
-            pack_panels(b, b_at + k * b_row + n, b_row, steps, columns, block, 0)
-            _multiply_block(
-                False,
-                rows,
-                a,
-                a_at + k,
-                a_row,
-                block,
-                steps,
-                columns,
-                c,
-                c_at + n,
-                c_row,
-                is_sum or k > 0,
-                spare,
-            )
-
-
-@njit(**OPTIONS)
-def multiply_transposed(
-    M, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row, is_sum, strips, block, spare
-):
-    """c [M,N] = transposed a [K,M] times b [K,N], plus c where `is_sum`: a sum over steps and sequences.
-
-    Both are packed on the way.  strips has room for strip_room(K_BLOCK, M_BLOCK) numbers, block for K_BLOCK
-    steps of some panels, spare for a tile.
-    """
-    at_once = block.size // K_BLOCK
+    at_once, width = block.size // K_BLOCK, VECTORS * lanes(c)
     for k in range(0, max(K, 1), K_BLOCK):
-        steps = min(K_BLOCK, K - k)
+        steps, adds = min(K_BLOCK, K - k), is_sum or k > 0
         for n in range(0, N, at_once):
             columns = min(N - n, at_once)
-            pack_panels(b, b_at + k * b_row + n, b_row, steps, columns, block, 0)
-            for m in range(0, M, M_BLOCK):
-                rows = min(M_BLOCK, M - m)
-                pack_strips(a, a_at + k * a_row + m, a_row, steps, rows, strips)
-                place = c_at + m * c_row + n
-                _multiply_block(
-                    True, rows, strips, 0, 1, block, steps, columns, c, place, c_row, is_sum or k > 0, spare
-                )
+            pack_panels(b, b_at + k * b_row + n, b_row, steps, columns, block, 0, steps)
+            multiply_block(
+                False, rows, a, a_at + k, a_row, block, 0, steps * width, steps, columns,
+                c, c_at + n, c_row, adds, spare,
+            )  # fmt: skip
 
 
 @njit(**OPTIONS)
-def _multiply_block(is_strip, rows, a, a_at, a_row, block, K, columns, c, c_at, c_row, is_sum, spare):
-    """c [rows,columns] from packed panels: tile after tile along the rows of c, which lie together."""
-    count, width = (rows + ROWS - 1) // ROWS, VECTORS * lanes(c)
-    for s in range(count):
-        low, high = rows * s // count, rows * (s + 1) // count
-        source = strip_start(s, K) if is_strip else a_at + low * a_row
+def multiply_strips(rows, strips, K, b, b_at, b_panel, N, c, c_at, c_row, is_sum, spare):
+    """c [rows,N] = the transposed operand in strips, times packed b, plus c where `is_sum`.
+
+    Panels of b are `b_panel` numbers apart, of which the first K steps count; spare has room for a tile.
+    """
+    width = VECTORS * lanes(c)
+    at_once = PANELS_AT_ONCE * width
+    for n in range(0, N, at_once):
+        columns, place = min(N - n, at_once), b_at + n // width * b_panel
+        multiply_block(
+            True, rows, strips, 0, 1, b, place, b_panel, K, columns, c, c_at + n, c_row, is_sum, spare
+        )
+
+
+@njit(**OPTIONS)
+def multiply_block(
+    is_strip, rows, a, a_at, a_row, b, b_at, b_panel, K, columns, c, c_at, c_row, is_sum, spare
+):
+    """c [rows,columns] from packed panels, tile after tile along the rows of c, which lie together.
+
+    A strip, or a tile's rows of a, stay in the first cache; panels pass by from the second.
+    """
+    tiles, width = (rows + ROWS - 1) // ROWS, VECTORS * lanes(c)
+    for s in range(tiles):
+        low, high = rows * s // tiles, rows * (s + 1) // tiles
         for j in range(0, columns, width):
+            place, panel = c_at + low * c_row + j, b_at + j // width * b_panel
             whole = j + width <= columns
-            place = c_at + low * c_row + j
-            c_tile, c_tile_at, c_tile_row = (c, place, c_row) if whole else (spare, 0, width)
+            tile, tile_at, tile_row = (c, place, c_row) if whole else (spare, 0, width)
             if is_strip:
-                _strip_tile(
-                    high - low, a, source, block, j * K, K, c_tile, c_tile_at, c_tile_row, is_sum and whole
-                )
+                first = a_at + strip_start(s, K)
+                _strip_tile(high - low, a, first, b, panel, K, tile, tile_at, tile_row, is_sum and whole)
             else:
+                first = a_at + low * a_row
                 _matrix_tile(
-                    high - low,
-                    a,
-                    source,
-                    a_row,
-                    block,
-                    j * K,
-                    K,
-                    c_tile,
-                    c_tile_at,
-                    c_tile_row,
-                    is_sum and whole,
+                    high - low, a, first, a_row, b, panel, K, tile, tile_at, tile_row, is_sum and whole
                 )
             if not whole:
                 _take_columns(high - low, columns - j, spare, width, c, place, c_row, is_sum)

@@ -8,6 +8,7 @@ which it gives up for more than a few.  A value of this type is a vector from th
     tanh(v), sigmoid(v)          nonlinear.py's formulas; positive(v) is max(v, 0)
     step(v)                      1 where v > 0, else 0
     store(array, at, v)
+    prefetch(array, at)          request the cache line of number `at`, which need not exist
 
 Nothing is checked: a wrong index reads or writes somewhere else.
 """
@@ -79,6 +80,21 @@ def store(context, array, at, vector):
         return context.get_dummy_value()
 
     return types.void(array, at, vector), codegen
+
+
+@intrinsic
+def prefetch(context, array, at):
+    """Request the cache line of number `at` of the array for the first-level cache."""
+
+    def codegen(context, builder, signature, values):
+        pointer = _pointer(context, builder, signature.args, values, Vector(array.dtype))
+        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), I32, I32, I32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        line = builder.bitcast(pointer, ir.IntType(8).as_pointer())
+        builder.call(function, [line, I32(0), I32(3), I32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, at), codegen
 
 
 def _pointer(context, builder, kinds, values, vector):
