@@ -24,6 +24,8 @@ drawings.show("wavefront")
 # Cell (layer, step) reads the result of its own layer one step before, and of the layer below at its own step; nothing else. **Predict:** four layers, ten steps: how many rounds are needed if any number of cells may run at once?
 
 # %%
+from rnnlab.picture import canvas, show, steps_as_cells
+
 my_guess = 40
 layers, steps = 4, 10
 
@@ -33,8 +35,15 @@ for t in range(steps):
         earliest[l, t] = 1 + max(earliest.get((l - 1, t), -1), earliest.get((l, t - 1), -1))
 rounds = 1 + max(earliest.values())
 print(f"{layers * steps} cells in {rounds} rounds; you guessed {my_guess}")
-for l in reversed(range(layers)):
-    print(f"layer {l}:", " ".join(f"{earliest[l, t]:2}" for t in range(steps)))
+figure, axis = canvas(height=2.4)
+table = [[earliest[l, t] for t in range(steps)] for l in range(layers)]
+axis.imshow(table, cmap="Blues", origin="lower", vmax=2 * rounds)
+for (l, t), number in earliest.items():
+    axis.text(t, l, number, ha="center", va="center")
+steps_as_cells(axis)
+axis.set(xlabel="step", ylabel="layer")
+show(figure, f"The first round in which each cell can run: 0 for layer 0 at step 0, and one more for each layer "
+     f"and for each step, up to {rounds - 1}.")
 
 # %% [markdown]
 # The numbers are layer + step: cells with the same number lie on a **diagonal**, and all cells of a diagonal can run at the same time. Running the diagonals one after the other is called a **wavefront**. For many steps, L layers then take hardly longer than one, if the chip has room for L cells at a time.
@@ -210,6 +219,21 @@ for device in ("M40", "H200"):
 
 # %% [markdown]
 # Predicted factors over the naive form, four layers of 512 units, 64 sequences, 20 steps. `graph_replay` need not be the largest: for these long kernels the host is already far ahead, so a graph removes nothing and its nodes cost a little.
+#
+# The article promises its gain "across a range of network sizes". **Predict:** where is it larger, in small networks or in large ones?
+
+# %%
+sizes_tried = [(H, B) for H in (128, 512, 2048) for B in (8, 64)]
+gains = {}
+for H, B in sizes_tried:
+    times = [predict(stages.plan_for("forward", "lstm", Sizes(20, B, H, H, 4), passes), DEVICES["H200"]).makespan
+             for passes in stage_passes().values()]
+    gains[H, B] = times[0] / min(times)
+    print(f"{H:5} units, {B:2} sequences: the best stage is {gains[H, B]:5.1f} times the naive form")
+print("largest gain (units, sequences):", max(gains, key=gains.get), "smallest:", min(gains, key=gains.get))
+
+# %% [markdown]
+# Where the products are small, launches and idle multiprocessors cost most, and the stages remove those; where one product fills the chip, less is left to gain. The cell's last line says whether the model agrees.
 #
 # A second-hand report gives "over 11" for the article's last stage on an M40, forward, 100 steps. The model predicts less, and with 100 steps in place of 20 it comes nearer, but it does not reach 11. (LSTM.cu's 27.8 ms for 100 steps is verified: it stands in the source.) Below is the model beside every published figure that the course has. A figure marked second-hand has no primary source here; neither do those of CuLSTM, which are that project's own report.
 
