@@ -154,15 +154,15 @@ axis.set_xticks(minibatches, minibatches)
 axis.minorticks_off()
 axis.legend(frameon=False)
 best = max(rate, key=rate.get)
-finding = f"The rate is {rate[1]:.0f} GFLOP/s for one sequence"
-show(figure, f"{finding}, and best for {best}: {rate[best]:.0f} GFLOP/s.")
+finding = f"The rate is {rate[1]:.3g} GFLOP/s for one sequence"
+show(figure, f"{finding}, and best for {best}: {rate[best]:.3g} GFLOP/s.")
 
 # %% [markdown]
 # Look at the left end: the next cell says what you measured there. A product with a single row is a product of a matrix and a vector, which reads the weights in the order in which they are stored. With two rows or more, many BLAS libraries first copy the weights into an order that suits their inner loop. For few rows that copy costs more than the product itself, and the rate **falls** from one sequence to two. Other libraries have a special routine for few rows, and then the rate grows from the beginning.
 
 # %%
 change = "falls" if rate[2] < rate[1] else "does not fall"
-print(f"From one sequence to two the rate {change} here: {rate[1]:.0f} to {rate[2]:.0f} GFLOP/s.")
+print(f"From one sequence to two the rate {change} here: {rate[1]:.3g} to {rate[2]:.3g} GFLOP/s.")
 
 # %% [markdown]
 # ## Exercise: measure_gemm
@@ -198,7 +198,7 @@ print(f"balance    {roof.balance:7.1f} FLOP for each byte")
 for B in minibatches:
     intensity = 2 * B * H * H / (4 * (H * H + 2 * B * H))
     most = roof.attainable(intensity)
-    print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {most:4.0f} GFLOP/s; measured {rate[B]:4.0f}")
+    print(f"B = {B:3}: {intensity:5.1f} FLOP/byte, at most {most:4.0f} GFLOP/s; measured {rate[B]:5.3g}")
 
 # %% [markdown]
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?

@@ -288,7 +288,7 @@ rnnlab.progress("parallel_cpu")
 # %% [markdown]
 # ## 6 · The order of work, as data
 #
-# In 2016 two students at Carnegie Mellon wrote an RNN in **Halide**, a language that keeps *what* is computed apart from the **schedule**: the order of the loops, tiles, vectors, threads. They tried eight schedules on 61 cores. In their table the best took 2.9 s an epoch and NumPy 0.95 s; both times are from their progress report.
+# In 2016 two students at Carnegie Mellon wrote an RNN in **Halide**, a language that keeps *what* is computed apart from the **schedule**: the order of the loops, tiles, vectors, threads. They tried eight schedules on 61 cores. In their table the best took 2.9 s an epoch and NumPy 0.95 s; both times are from their progress report. (Their web page sums up otherwise: 366 s for the naive schedule, 8 s for the best one, 5 s for NumPy, with 1 024 units. We did not check those; either way NumPy stays ahead.)
 #
 # **Predict:** what was missing: threads, vectors, tiles, or something else?
 
@@ -322,22 +322,28 @@ tries = {
     "a tile of 4 rows by 2 vectors": {"tile": {"m": 4, "n": 16}, "vectorise": 8},
     "the same, k outside": {"order": "kmn", "tile": {"m": 4, "n": 16}, "vectorise": 8},
 }
+raced = {}
 for name, schedule in tries.items():
     print(name)
     for by in compilers:
-        print("   ", race(schedule, sizes, by=by, rounds=3))
+        raced[by, name] = race(schedule, sizes, by=by, rounds=3)
+        print("   ", raced[by, name])
+for by in compilers:
+    gain = raced[by, "a tile of 4 rows by 2 vectors"].gflops / raced[by, "vectors"].gflops
+    print(f"{by}: the tile reaches {gain:.1f} times the rate of vectors alone")
 
 # %% [markdown]
 # A tile of r rows and v vectors loads r numbers and v vectors for r·v multiply-adds. For 4 rows and 2 vectors that is 6 loads for 8; for one vector alone 2 loads for 1. With k outside, each sum is read and written for every k.
 #
-# Halide keeps the tile in registers. Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the cache and reads it back: the tile helps it too, but less.
+# Halide keeps the tile in registers. Numba cannot know that `out` and `b` are not the same memory, so it writes each sum to the cache and reads it back. The last lines above say what the tile is worth to each; compare their rates, too.
 #
-# **Break it:** make the tile 16 rows by 64 columns. It feeds more multiply-adds with each load. Why is it slow?
+# **Break it:** make the tile 16 rows by 64 columns. It feeds more multiply-adds with each load. Is it faster than the tile of 4 by 2 vectors?
 
 # %%
 big = {"tile": {"m": 16, "n": 64}, "vectorise": 16}
 for by in compilers:
-    print(race(big, (288, 320, 288), by=by, rounds=3))
+    result, small = race(big, (288, 320, 288), by=by, rounds=3), raced[by, "a tile of 4 rows by 2 vectors"]
+    print(f"{result}: {result.gflops / small.gflops:.2f} times the small tile's rate")
 
 # %% [markdown]
 # 64 sums of a vector each do not fit into 16 or 32 registers: whichever compiler it is, they go to memory and back.
@@ -370,7 +376,7 @@ else:
     print("no record is kept; `rnnlab bench cpu --record` makes one")
 
 # %% [markdown]
-# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide, and there PyTorch's libraries beat the OpenBLAS that NumPy brings on this processor. No order of work on top of a BLAS makes its products faster; lesson 08 goes below it. What bounds each size stands in [docs/performance.md](../docs/performance.md).
+# In small steps those are fastest that compile the loop over time, as Numba and JAX do: the others pay for calls between the products. In large steps the faster products decide. No order of work on top of a BLAS makes its products faster; `packed_weights`, which lesson 08 builds, goes below it, and the picture shows how far that comes beside PyTorch's libraries. What bounds each size stands in [docs/performance.md](../docs/performance.md).
 #
 # ## Recap
 

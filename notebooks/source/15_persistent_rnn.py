@@ -336,6 +336,8 @@ for B in (64, 16, 4):
 # %% [markdown]
 # Deeper networks have more weights: the last column counts them. The paper reports twelve times the parameters in the same memory.
 #
+# The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
+#
 # And today? On their GPU, weights came from memory at 336 GB/s. An H200 has 50 MB of second-level cache, which can hold such weights for the whole sequence, and a CUDA graph makes a launch cost little more than a barrier. So a persistent kernel gains less today: it saves launches and reads from the cache, and in a cluster h need not go through the cache at all. How much that is, only a measurement can tell.
 #
 # ## Recap
