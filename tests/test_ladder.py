@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import pytest
+from legs import in_full
 
 from rnnlab import cuda, reference
 from rnnlab.cells import STATES, Saved
@@ -60,9 +61,19 @@ def in_float64(arrays):
     return tuple(array.astype("float64") for array in arrays)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize(("rung", "cell", "reset"), RUNS, ids=lambda value: getattr(value, "name", value))
+LONG_TO_COMPILE = "halide_scheduled", "packed_weights", "persistent"  # each cell in each dtype
+CASES = [
+    in_full(*case) if run[0].name in LONG_TO_COMPILE and dtype == "float64" else case
+    for run in RUNS
+    for shape in SHAPES
+    for dtype in ("float32", "float64")
+    for case in [(*run, shape, dtype)]
+]
+
+
+@pytest.mark.parametrize(
+    ("rung", "cell", "reset", "shape", "dtype"), CASES, ids=lambda value: getattr(value, "name", str(value))
+)
 def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dtype):
     network, x, state, dy, dstate = problem(cell, reset, shape, dtype)
     y, final, saved = rung.module.forward(network, x, state)
@@ -87,14 +98,15 @@ def test_rung_agrees_with_the_reference_in_float64(rung, cell, reset, shape, dty
 @pytest.mark.parametrize("rung", CPU_RUNGS, ids=lambda rung: rung.name)
 def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
     reset = next(reset for run, cell, reset in RUNS if run is rung and cell == "gru")
-    network, x, state, dy, dstate = problem("gru", reset, (6, 4, 3, 5, 2), "float64")
+    network, x, state, dy, dstate = problem("gru", reset, (6, 4, 3, 5, 2), "float32")
+    tolerance = TOLERANCES["float32"]
     scattered = lambda array: np.repeat(array, 2, axis=-1)[..., ::2]
     before = [array.copy() for array in (x, *state, dy, *dstate, *network.parameters.values())]
     y, _, saved = rung.module.forward(network, scattered(x), tuple(map(scattered, state)))
     dx, _, _ = rung.module.backward(network, saved, scattered(dy), tuple(map(scattered, dstate)))
     want_y, _, stored = reference.forward(network, x, state)
-    assert relative_error(y, want_y) < 1e-13
-    assert relative_error(dx, reference.backward(network, stored, dy, dstate)[0]) < 1e-13
+    assert relative_error(y, want_y) <= tolerance.forward(len(x))
+    assert relative_error(dx, reference.backward(network, stored, dy, dstate)[0]) <= tolerance.gradient
     after = (x, *state, dy, *dstate, *network.parameters.values())
     assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
 
@@ -103,11 +115,11 @@ def test_rung_reads_any_memory_layout_and_changes_nothing(rung):
     "module", [reference, *(rung.module for rung in CPU_RUNGS)], ids=lambda m: m.__name__
 )
 def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
-    network, x, state, dy, dstate = problem("lstm", "after", (4, 3, 2, 5, 1), "float64")
+    network, x, state, dy, dstate = problem("lstm", "after", (4, 3, 2, 5, 1), "float32")
     _, _, saved = module.forward(network, x, state)
     for bad_dy, bad_dstate, words in [
         (dy[:, :1], dstate, r"dy has shape \(4, 1, 5\), expected \(4, 3, 5\)"),
-        (dy.astype("float32"), dstate, "dy has dtype float32, the network computes in float64"),
+        (dy.astype("float64"), dstate, "dy has dtype float64, the network computes in float32"),
         (dy, tuple(part[:, :1] for part in dstate), r"dstate h has shape \(1, 1, 5\), expected \(1, 3, 5\)"),
         (dy, dstate[:1], r"the dstate of an LSTM is a tuple \(h, c\), got a tuple of 1"),
     ]:

@@ -162,13 +162,13 @@ def test_a_device_without_clusters_has_no_such_place():
 
 
 TILINGS = [
-    ("rnn_tanh", "after", 2048),
-    ("rnn_relu", "after", 1024),
-    ("gru", "after", 1056),
-    ("gru", "before", 1056),
+    in_full("rnn_tanh", "after", 2048),
+    in_full("rnn_relu", "after", 1024),
+    in_full("gru", "after", 1056),
+    in_full("gru", "before", 1056),
     ("gru", "before", 512),
     ("lstm", "after", 1024),
-    ("lstm", "after", 512),
+    in_full("lstm", "after", 512),
 ]
 
 
