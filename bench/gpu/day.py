@@ -2,9 +2,10 @@
 
 The machine needs Python with NumPy and psutil, a CUDA driver, and what is to be measured: CuPy, PyTorch with
 cuDNN, numba-cuda.  Nothing is installed: `python3 -m rnnlab.cli gpu-day 1` runs in the project's folder.
-Where a package does not work with another there (numba-cuda 0.30.4 does not import beside NumPy 2.5), bring
-wheels for its Python, `pip download --no-deps --only-binary=:all: --python-version 3.12 -d wheels numpy==2.4.6`,
-and say `--wheels wheels` on the day.
+Where a package does not work with another there (numba-cuda 0.30.4 fails beside NumPy 2.5), bring wheels for
+its Python and say `--wheels wheels` on the day; before it
+
+    pip download --no-deps --only-binary=:all: --python-version 3.12 -d wheels numpy==2.4.6
 
     part 1   probes, each kernel once, the tests marked gpu, compute-sanitizer, the suites with --quick
     part 2   the suite persistent
