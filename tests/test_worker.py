@@ -4,10 +4,12 @@ import os
 import select
 import subprocess
 import sys
+import time
+from contextlib import nullcontext
 
 import pytest
 
-from rnnlab.grading import family, sandbox, worker
+from rnnlab.grading import clock, family, sandbox, worker
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import Worker, of_source
 
@@ -45,6 +47,17 @@ def test_time_asleep_is_the_answers(monkeypatch):
         rest(100.0)
 
 
+@pytest.mark.parametrize("waited", [0.0, 60.0])
+def test_the_judges_own_limit_grants_the_time_without_a_core(monkeypatch, waited):
+    counts = iter([0.0])
+    monkeypatch.setattr(clock, "waiting_of", lambda pid: next(counts, waited))
+    ends = pytest.raises(clock.Overtime) if not waited else nullcontext()
+    with ends, clock.limited(0.2):
+        time.sleep(0.4)
+    with pytest.raises(clock.Overtime), clock.limited(0.1):
+        time.sleep(100.0)  # four times its limit at most
+
+
 @pytest.mark.skipif(not os.path.exists("/proc/self/schedstat"), reason="the kernel does not count waiting")
 def test_two_processes_on_one_core_wait_for_each_other():
     core = {min(os.sched_getaffinity(0))}
@@ -53,6 +66,6 @@ def test_two_processes_on_one_core_wait_for_each_other():
     both = [subprocess.Popen([sys.executable, "-c", program], **pipes) for _ in range(2)]
     for process in both:
         process.stdout.readline()
-    assert max(family.waiting_of(process.pid) for process in both) > 0.01
+    assert max(clock.waiting_of(process.pid) for process in both) > 0.01
     for process in both:
         process.communicate()

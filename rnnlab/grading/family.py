@@ -15,6 +15,8 @@ from collections import defaultdict
 
 import psutil
 
+from rnnlab.grading.clock import scheduled, waiting_of
+
 ADOPT_ORPHANS = 36  # prctl's PR_SET_CHILD_SUBREAPER
 MOMENT = 0.002  # seconds between two looks whether what was killed has ended
 PATIENCE = 10.0  # seconds until processes that do not end are left alone
@@ -56,7 +58,7 @@ class Family:
         for member in self.members():
             with contextlib.suppress(psutil.Error):
                 times = member.cpu_times()
-                ran = sum(ran for ran, _ in _scheduled(member.pid))
+                ran = sum(ran for ran, _ in scheduled(member.pid))
                 total += max(ran, times.user + times.system)
                 total += times.children_user + times.children_system
         return total
@@ -107,22 +109,6 @@ def own_seconds() -> float:
     """Seconds of the processor that this process has used itself."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
-
-
-def waiting_of(pid: int) -> float:
-    """Seconds that a process has been ready and had no core; 0 where the kernel does not count them."""
-    return max((waited for _, waited in _scheduled(pid)), default=0.0)
-
-
-def _scheduled(pid: int) -> list[tuple[float, float]]:
-    """Seconds that each living thread has run, and waited for a core; empty where the kernel counts none."""
-    counts = []
-    with contextlib.suppress(OSError):
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/schedstat") as file:
-                ran, waited, _ = file.read().split()
-                counts.append((int(ran) / 1e9, int(waited) / 1e9))
-    return counts
 
 
 def _descendants(host: int) -> list[psutil.Process] | None:

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from rnnlab.grading.clock import PATIENCE
 from rnnlab.grading.progress_file import home
 from rnnlab.printable import printable
 
@@ -43,7 +44,6 @@ MEMORY = 2 << 30  # bytes of address space, and of memory of all processes of an
 SCRATCH = 64 << 20  # bytes of files under bubblewrap, in /tmp and in /dev/shm
 LARGEST_FILE = 16 << 20  # bytes
 OPEN_FILES = 64
-PATIENCE = 3
 TRIAL = 30  # seconds for bubblewrap to show that it works
 PROCESSES = 32
 

@@ -23,8 +23,9 @@ import numpy as np
 import psutil
 
 from rnnlab.grading import memory, sandbox
+from rnnlab.grading.clock import waiting_of
 from rnnlab.grading.conversation import Conversation
-from rnnlab.grading.family import Family, adopt_orphans, own_seconds, waiting_of
+from rnnlab.grading.family import Family, adopt_orphans, own_seconds
 from rnnlab.grading.inside import wire
 from rnnlab.grading.outcomes import TOO_BIG, answer
 from rnnlab.grading.sandbox import Sandbox
@@ -187,7 +188,7 @@ class Worker:
             self._receive(bytearray())  # whatever came unasked; that a process is ready comes so by right
         sending, got = memoryview(frame), bytearray()
         while not _whole(self.name, got):
-            if time.monotonic() - start > left and patience is None:
+            if time.monotonic() - start > left:
                 left += self._grant()
             if time.monotonic() - start > left:
                 self._watch()  # on a busy machine, what has made it slow may not have been seen yet

@@ -21,6 +21,7 @@ from rnnlab.grading import grade, sandbox
 from rnnlab.grading.classroom import results, versions
 from rnnlab.grading.classroom.accounts import Accounts
 from rnnlab.grading.clean_start import clean_start
+from rnnlab.grading.clock import PATIENCE
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import Cell, read
@@ -115,7 +116,7 @@ def _grade_exercise(
 
         exercise, variant = variants.exercise_for(exercise, job["token"])
     accounts.begin()
-    longest = (1 + sandbox.PATIENCE) * exercise.seconds + 2 * (START + grade.OWN_SECONDS)
+    longest = (1 + 2 * PATIENCE) * (exercise.seconds + 2 * (START + grade.OWN_SECONDS))
     limit = TRIES * longest + MARGIN
     tell({"begins": exercise.name, "limit": limit})
     for _ in range(TRIES):
