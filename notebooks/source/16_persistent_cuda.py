@@ -5,7 +5,7 @@
 #
 # The claim rests on published latencies and estimates: these kernels have not run on a GPU yet. You will read them, find what limits their speed, and predict what a GPU will measure.
 #
-# - **Time:** 110 minutes, exercises included.
+# - **Time:** 115 minutes, exercises included.
 # - **You need:** [15 · Weights that stay](15_persistent_rnn.ipynb), [14 · Layers side by side](14_network_schedule.ipynb). No GPU.
 # - **Afterwards you can** say which part of a tensor core's tile a lane holds, how many weights a thread can store, why two alternating rows need no second barrier, and how fast a step can be at best.
 
@@ -101,6 +101,30 @@ print("you guessed lane", my_guess)
 drawings.show("fragment_of_a_lane")
 
 # %% [markdown]
+# Now write a first line of CUDA C++ yourself. Index arithmetic is nearly Python's: `/` between whole numbers drops the fraction, `%` is the remainder. Which row and which sequence of the sums does register `reg` (0 to 3) of lane `lane` (0 to 31) hold? Use the table above; the two zeros are yours to replace.
+#
+# <details><summary>Answer</summary><code>lane / 4 + 8 * (reg / 2)</code> and <code>2 * (lane % 4) + reg % 2</code></details>
+
+# %%
+from rnnlab.compiling import compilers
+from rnnlab.compiling.report import compile_report
+
+my_row, my_sequence = "0", "0"
+source = f"""extern "C" __global__ void place_of_sums(int *place) {{
+    int lane = threadIdx.x;
+    for (int reg = 0; reg < 4; reg++)
+        place[4 * lane + reg] = 8 * ({my_row}) + ({my_sequence});
+}}"""
+if not compilers.missing():
+    print("compiled:", compile_report(source, arch="sm_90")["place_of_sums", "sm_90"].registers, "registers")
+right = 0
+for lane in range(32):
+    for reg in range(4):
+        row, sequence = (eval(line.replace("/", "//"), {"lane": lane, "reg": reg}) for line in (my_row, my_sequence))
+        right += (row, sequence) == (lane // 4 + 8 * (reg // 2), 2 * (lane % 4) + reg % 2)
+print(f"{right} of 128 places are right")
+
+# %% [markdown]
 # The lane that has a unit's sum is not the lane that needs its h in the next step. So h must move between lanes, by shuffles or through memory. Since all blocks need h, it goes through memory.
 #
 # Lane t needs words t and t + 4 of a tile: two reads of 4 bytes, four for two tiles. But a sum may add its terms in any order. The kernels take tiles in **pairs** over 16 words: lane t reads words 4t to 4t + 3 with one instruction, two for each tile. **Predict:** does the product change?
@@ -159,9 +183,6 @@ print(f"beside weights: {min(beside)} to {max(beside)} registers; you guessed {m
 # **Break it:** ask for two blocks on each multiprocessor, so that one can work while the other waits. What will the compiler do with a limit of 65 536 / 512 = 128 registers? (Without the compilers the cell prints how to install them; it then has no result.)
 
 # %%
-from rnnlab.compiling import compilers
-from rnnlab.compiling.report import compile_report
-
 my_guess = {"bytes spilled": 0}
 shape = cluster_shape("lstm", 512, "bfloat16", gpu)
 print(compilers.missing() or f"compiled here, not run: {register_table.compilers()}")
