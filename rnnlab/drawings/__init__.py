@@ -50,7 +50,7 @@ STEPPERS = {  # drawings of something that passes in time, with what their argum
     "arrows_back": Slider("visit", range(len(recurrence.NAMES)), 1),
     "step_by_units": Slider("unit", range(sequences.UNITS), 1),
     "ring_steps": Slider("step", range(ranks.STEPS), 1),
-    "barrier_of_flags": Slider("stage", range(persistence.STAGES), 2),
+    "barrier_of_flags": Slider("stage", range(len(persistence.STAGES)), 2),
     "tiled_product": Slider("strip", range(threads.STRIPS), 1),
     "sum_by_halving": Slider("turn", range(threads.ROUNDS), 1),
     "product_in_tiles": Slider("turn", range(len(products.TURNS)), 3),

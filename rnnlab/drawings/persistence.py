@@ -1,10 +1,16 @@
 """Drawings of persistent kernels: which thread holds which weight, flags, residency, fragments, registers."""
 
-from rnnlab.drawings.parts import element, lane, time_axis
+from rnnlab.drawings.parts import array, element, lane, time_axis
 from rnnlab.drawings.pen import Sheet
 from rnnlab.drawings.roles import PLAIN, QUIET, ROLES
 
-BLOCKS, STAGES = 4, 4  # of the drawn barrier
+BLOCKS = 4  # of the drawn barrier
+STAGES = (
+    "All flags are 5: the blocks compute step 5.",
+    "Three blocks have written h and, after a fence, set their flags to 6.",
+    "Three blocks poll the flags: that of block 2 is still 5.",
+    "All flags are 6: all blocks read h and begin the next step.",
+)
 SLOW = 2  # block that comes last
 LANE = 9  # of 32, lit in the drawing of fragments: 4 g + t with g = 2, t = 1
 REGISTERS = 255  # of a thread, at most
@@ -38,12 +44,8 @@ def weights_of_threads() -> Sheet:
         s.note(84, 162 + 68 * warp, f"unit {2 * warp + 1}")
         if warp:
             s.line((20, 106 + 68 * warp), (842, 106 + 68 * warp), width=3)
-    s.text(
-        450,
-        376,
-        "lane = column mod 8 here, mod 32 on a GPU: neighbouring lanes read neighbours of h",
-        bold=True,
-    )
+    words = "lane = column mod 8 here, mod 32 on a GPU: neighbouring lanes read neighbours of h"
+    s.text(450, 376, words, bold=True)
     return s
 
 
@@ -55,66 +57,31 @@ def barrier_of_flags(stage: int = 2) -> Sheet:
         "blocks. Four blocks above, their flags in memory below. One block is slower; until its flag is "
         "set the others poll, which is drawn as hatching.",
         420,
-        (
-            "Stage 0: the blocks compute step 5; all flags are at 5.",
-            "Stage 1: three blocks have written their part of h and set their flags to 6.",
-            "Stage 2: three blocks read the flags again and again, since block 2 is still at 5.",
-            "Stage 3: all flags are at 6, and all blocks read h and begin the next step.",
-        )[stage],
+        f"Stage {stage}. {STAGES[stage]}",
     )
     s.heading(20, "Every block has a flag", "A flag counts steps. Hatched: a block polls the flags.")
     for block in range(BLOCKS):
         _block_and_flag(s, block, stage)
-    s.note(
-        60,
-        396,
-        (
-            "all flags 5",
-            "flags are set after a fence",
-            "flag 2 is missing: nobody goes on",
-            "all flags 6: the barrier is open",
-        )[stage],
-        bold=True,
-    )
-    s.note(700, 396, f"stage {stage}")
+    s.note(60, 396, STAGES[stage], bold=True)
     return s
 
 
 def _block_and_flag(s: Sheet, block: int, stage: int) -> None:
     """A block above its flag in memory."""
     x, late = 60 + 210 * block, block == SLOW
+    done = stage == 3 or (stage > 0 and not late)
+    words = "next step" if stage == 3 else "writes h" if done else "computes"
     s.box(x, 84, 150, 150, radius=8)
     s.note(x + 12, 108, f"block {block}", bold=True)
-    done = stage == 3 or (stage and not late)
     if stage == 2 and not late:
         s.hatch(x + 12, 122, 126, 44)
     else:
-        s.box(
-            x + 12,
-            122,
-            126,
-            44,
-            "work",
-            "next step" if stage == 3 else "writes h" if done else "computes",
-            solid=True,
-            radius=2,
-        )
-    s.box(
-        x + 12,
-        178,
-        126,
-        40,
-        "state",
-        f"part {block} of h",
-        solid=bool(done),
-        dashed=not done,
-        radius=2,
-        size=14,
-    )
-    element(s, x + 35, 320, 80, 44, "state", f"flag {6 if done else 5}", lit=bool(done))
-    if stage == 1 and not late:
+        s.box(x + 12, 122, 126, 44, "work", words, solid=True, radius=2)
+    array(s, (x + 75, 198), f"part {block} of h", "state", 126, 40, solid=done, dashed=not done)
+    element(s, x + 35, 320, 80, 44, "state", f"flag {5 + done}", lit=done)
+    if stage == 1 and done:
         s.arrow((x + 75, 236), (x + 75, 318), role="state")
-    if stage >= 2 and not (stage == 2 and late):
+    elif done:
         s.arrow((x + 75, 318), (x + 75, 238), role="state" if stage == 3 else "waiting")
 
 

@@ -1,6 +1,6 @@
 """Drawings of products on a CPU: two roofs, pieces, padding, cache lines, tiles in caches and registers."""
 
-from rnnlab.drawings.parts import element, matrix, node, panels, row
+from rnnlab.drawings.parts import array, element, matrix, node, panels, row
 from rnnlab.drawings.pen import Sheet
 from rnnlab.drawings.roles import HIGHLIGHT, PLAIN
 
@@ -273,17 +273,7 @@ def _caches(s: Sheet, left: float, outer: bool) -> None:
             x = left + 177 + 60 * panel + (0 if outer else 16 * (reading - 1))
             s.arrow((x, 262), (x, 196), role="weights")
     for tile in range(3):
-        s.box(
-            left + 20,
-            120 + 22 * tile,
-            110,
-            20,
-            "state",
-            f"rows {tile}",
-            solid=not outer and tile == 0,
-            dashed=outer,
-            size=14,
-            radius=1,
-        )
+        look = {"solid": not outer and tile == 0, "dashed": outer, "height": 20}
+        array(s, (left + 75, 130 + 22 * tile), f"rows {tile}", "state", 110, **look)
     s.box(left + 174, 122, 54, 60, "weights", "0", solid=outer, dashed=not outer, radius=2)
     s.note(left + 250, 156, "stays for all rows" if outer else "passes")

@@ -7,6 +7,12 @@ from rnnlab.drawings.roles import LANES, PLAIN, QUIET, ROLES
 LANES_DRAWN = 8  # lanes of a warp and banks, of 32
 ROUNDS = 3  # halvings of a sum of 8 numbers
 STRIPS = 4  # tiles along the inner size of a tiled product
+PHASES = (
+    "load: a number a thread",
+    "barrier: tiles are full",
+    "4 products a thread",
+    "barrier: tiles are free",
+)
 RED = ROLES["error"].words
 
 
@@ -226,15 +232,8 @@ def tiled_product(strip: int = 1) -> Sheet:
         matrix(s, x, 128, (4, 4), cell=(22, 22), lit=[(r, c) for r in range(4) for c in range(4)])
     s.text(684, 234, "of a")
     s.text(814, 234, "of b")
-    for place, words in enumerate(
-        (
-            "1. load: a number a thread",
-            "2. barrier: tiles are full",
-            "3. 4 products a thread",
-            "4. barrier: tiles are free",
-        )
-    ):
-        s.note(622, 286 + 32 * place, words, bold=place % 2 == 1)
+    for place, words in enumerate(PHASES):
+        s.note(622, 286 + 32 * place, f"{place + 1}. {words}", bold="barrier" in words)
     return s
 
 
