@@ -36,7 +36,8 @@ print("measured on this machine:", H200.measured)
 # None of them was measured by this course. Launch, node, barrier and cache bandwidth are published measurements on an H200, the cache's latency one on an H100. The exchange, twice that latency, and the push are estimates. (The same published source measured CUDA's own cooperative `grid.sync()`, too; it takes a little longer than the flag barrier listed here.)
 #
 # A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. In a cluster the product begins while h arrives; only the rest of it counts. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
-#
+
+# %% [markdown]
 # For the product the course takes 65 % of the data sheet's tensor-core rate: what a warp's own `mma` instructions reached on an H800 (published). Hopper's `wgmma`, an instruction of four warps, reached 95 % there with 64 columns, but only 29 % with 8, and a tile here has 8 sequences; so these kernels do not use it. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
@@ -336,7 +337,8 @@ print(f"{'persistent_grid, at best':32}{least * 1.024:6.2f} ms, {least:5.2f} µs
 # These times were read off a figure. A step with a barrier of the whole chip takes 1.05 µs and its product, so cuDNN is near what flags allow. Polling has a lower floor; only a GPU can tell how near a kernel comes to it, since the floor leaves out what happens inside a block. cuDNN's time also contains the product with the inputs.
 #
 # PyTorch uses cuDNN's persistent kernel (`PERSIST_STATIC`) only for float16, one layer, one direction, no packed sequences, inputs and units in multiples of 128, at most 1 024 units for an LSTM or a plain RNN, and suitable minibatches. There is a **second** persistent kernel, `PERSIST_STATIC_SMALL_H`, for small layers and for every type but double: up to 192 units of an LSTM or GRU and up to 384 of a plain RNN, fewer in the backward pass. For such sizes a cluster has to be compared with that kernel. Both rules stand in PyTorch's source and change with its versions.
-#
+
+# %% [markdown]
 # Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain?
 
 # %%
