@@ -218,6 +218,17 @@ def _run_apart(
         return run_check(exercise, worker, seed)
 
 
+def cells_of(path: Path, lesson: str) -> list[Cell]:
+    """The cells of a notebook that defines exercises of a lesson, whatever its file is called.
+
+    Raises Unusable for any other one.
+    """
+    cells = read(path)
+    with limited(OWN_SECONDS):
+        lesson_of(Path(f"{lesson}.ipynb"), defined(cells))
+    return cells
+
+
 def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
     it."""

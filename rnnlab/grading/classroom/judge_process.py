@@ -24,8 +24,7 @@ from rnnlab.grading.clean_start import clean_start
 from rnnlab.grading.clock import PATIENCE
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.notebook_file import Unusable
-from rnnlab.grading.reading import Cell, read
-from rnnlab.grading.slices import defined
+from rnnlab.grading.reading import Cell
 from rnnlab.grading.verdict import Status
 from rnnlab.grading.worker import START
 
@@ -79,7 +78,7 @@ def grade_submission(job: dict, accounts: Accounts, tell: Callable[[dict], None]
     maximum = sum(checks.catalogue(lesson).values())
     word = {"ends": None, "sandbox": accounts.box.name, "max_score": maximum}
     try:
-        cells = _cells(Path(job["path"]), lesson)
+        cells = grade.cells_of(Path(job["path"]), lesson)
     except Unusable as unusable:
         tell(word | {"ends": str(unusable).replace(job["path"], f"{lesson}.ipynb")})
         return
@@ -97,14 +96,6 @@ def _refusal(job: dict, box: sandbox.Sandbox) -> str | None:
     if box.why and not job["plain"]:
         return f"on {host} answers would run in plain mode, because {box.why}: install bubblewrap there."
     return None
-
-
-def _cells(path: Path, lesson: str) -> list[Cell]:
-    """The cells of a notebook that defines exercises of the lesson. Raises Unusable for any other one."""
-    cells = read(path)
-    with grade.limited(grade.OWN_SECONDS):
-        grade.lesson_of(Path(f"{lesson}.ipynb"), defined(cells))
-    return cells
 
 
 def _grade_exercise(

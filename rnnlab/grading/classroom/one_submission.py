@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rnnlab import checks
 from rnnlab.grading import sandbox
 from rnnlab.grading.clean_start import clean_start
-from rnnlab.grading.grade import grade_one, lesson_of
+from rnnlab.grading.grade import cells_of, grade_one
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined
@@ -57,8 +57,7 @@ def grade_folder(
     try:
         path = notebook_in(folder.absolute(), lesson)
         with clean_start():
-            cells = read(path)
-            lesson_of(Path(f"{lesson}.ipynb"), defined(cells))
+            cells = cells_of(path, lesson)
             chosen = seed(path.read_bytes())
             verdicts = []
             for exercise in checks.exercises(lesson):
