@@ -16,7 +16,7 @@ from typing import NamedTuple
 from rnnlab.capstone.launches import Illegal
 from rnnlab.capstone.score import PROBLEMS, VERSION, Score, score_all
 from rnnlab.files import write_whole
-from rnnlab.grading.sandbox import Sandbox
+from rnnlab.grading.sandbox import Sandbox, choose
 from rnnlab.grading.verdict import Stopped
 from rnnlab.grading.worker import Answer, Worker, of_source
 
@@ -119,18 +119,25 @@ def check(entry: Entry | Unusable, folder: Path, box: Sandbox) -> None:
 
 
 def course_programs() -> dict[str, str]:
-    """{SHA-256: program} of the course's own answers."""
+    """{pseudonym: program} of the course's own answers."""
     from rnnlab.checks.answers import answers
 
     own = answers("capstone")[FUNCTION]
-    programs = (f"{own.prelude}\n{source}" for source in (own.source, *own.right))
-    return {digest(program): program for program in programs}
+    sources = {"rnnlab best": own.right[-1], "rnnlab standard": own.source}
+    return {name: f"{own.prelude}\n{source}" for name, source in sources.items()}
+
+
+def write_own(box: Sandbox) -> None:
+    """Derive the course's own lines, and write them to OWN."""
+    entries = [make_entry(name, program, box) for name, program in course_programs().items()]
+    write_whole(OWN, "".join(f"{entry.line()}\n" for entry in entries).encode())
 
 
 def _program(schedule: str, folder: Path) -> str:
     """The program with that hash, from the board's folder or of the course.  Raises Unusable."""
-    if schedule in (own := course_programs()):
-        return own[schedule]
+    for program in course_programs().values():
+        if digest(program) == schedule:
+            return program
     path = folder / f"{schedule[:DIGITS]}.py"
     if not path.is_file():
         raise Unusable(f"its schedule {path.name} is missing")
@@ -188,3 +195,7 @@ def _agree(stated: object, derived: object) -> bool:
 def _short(value: object) -> str:
     numbers = value if isinstance(value, tuple) else (value,)
     return ", ".join(f"{number:.8g}" for number in numbers)
+
+
+if __name__ == "__main__":
+    write_own(choose())
