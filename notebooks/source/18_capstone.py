@@ -248,7 +248,7 @@ attempt = try_schedule(my_attempt, deep)
 print(f"{attempt}; {attempt.microseconds / naive.microseconds:.2f} of the time before, you guessed {my_guess}")
 
 # %% [markdown]
-# Streams alone help little while a block is the whole sequence: a layer waits until the one below has finished. You know what to do from lesson 14. Then comes the memory: with a seventh of what this schedule saves, nothing fits.
+# Streams alone help little while a block is the whole sequence: a layer waits until the one below has finished. You know what to do from lesson 14. Then comes the memory: with a fifth of the memory that this schedule needs, nothing fits.
 #
 # ### Exercise: my schedule
 #
@@ -258,7 +258,7 @@ print(f"{attempt}; {attempt.microseconds / naive.microseconds:.2f} of the time b
 
 # %%
 tight = Problem(100, 16, 64, 512, 640)
-print("memory for a seventh:", try_schedule(my_attempt, tight))
+print("a fifth of the memory:", try_schedule(my_attempt, tight))
 rnnlab.progress("capstone")
 
 # %% [markdown]
