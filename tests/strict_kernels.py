@@ -166,3 +166,9 @@ def exceptions(x, y):
 @cuda.jit
 def too_many_arguments(x, y):
     y[0] = halved_repaired(x[0], x[1])  # no GPU compiles this
+
+
+@cuda.jit
+def doubled(x):
+    i = cuda.threadIdx.x
+    x[i] = x[i] + x[i]

@@ -62,6 +62,12 @@ def test_it_is_told_its_line_after_compiled_code_has_used_the_same_function():
     assert "numpy.dot" in result.message
 
 
+def test_an_argument_is_not_taken_for_a_variable_of_the_notebook_that_an_attribute_names(monkeypatch):
+    """threadIdx.x is in the code's names, and lessons have an array x of their own."""
+    monkeypatch.setattr(strict_kernels, "x", VECTOR.copy(), raising=False)
+    assert check(strict_kernels.doubled, VECTOR) == ()
+
+
 def test_a_python_float_as_argument_is_named():
     (result,) = check(strict_kernels.scaled, 0.5, VECTOR, VECTOR)
     assert "the argument a is a Python float" in result.message

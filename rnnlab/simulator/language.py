@@ -119,7 +119,8 @@ def _value(node: ast.AST, outside: dict) -> object:
 def _outside(function: FunctionType) -> dict[str, object]:
     """Values of the names that the function does not bind itself."""
     code = function.__code__
-    names = {name: function.__globals__[name] for name in code.co_names if name in function.__globals__}
+    read = set(code.co_names).difference(code.co_varnames, code.co_cellvars)  # co_names has attributes, too
+    names = {name: function.__globals__[name] for name in read if name in function.__globals__}
     for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
         if cell != CellType():
             names[name] = cell.cell_contents
