@@ -4,8 +4,11 @@ The lessons themselves run in such a Python in continuous integration: see tests
 """
 
 import json
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pretended_browser
 import pytest
@@ -38,14 +41,14 @@ def run_in_browser(program, home):
     return json.loads(done.stdout.splitlines()[-1])
 
 
-@pytest.fixture(scope="module")
-def verdicts(tmp_path_factory):
-    """{exercise: [status of the course's answer, of a known mistake]} of lessons 00 to 05."""
-    program = f"""
+PYODIDE = os.environ.get(
+    "RNNLAB_PYODIDE"
+)  # a folder with Pyodide's files, such as make site leaves in build/
+PACKAGES = "numpy", "matplotlib", "scikit-learn", "scipy", "threadpoolctl", "tqdm", "pygments"
+PROGRAM = f"""
 import json
 from rnnlab import checks
 from rnnlab.grading import learner
-import __main__
 answers = {{}}
 for lesson in {LESSONS}:
     for exercise in checks.exercises(lesson):
@@ -53,7 +56,30 @@ for lesson in {LESSONS}:
         answers[exercise.name] = [str(learner.check(answer).status) for answer in (right, wrong)]
 print(json.dumps(answers))
 """
-    return run_in_browser(program, tmp_path_factory.mktemp("home"))
+
+
+def run_in_pyodide(program):
+    """What a program prints last in WebAssembly, as JSON."""
+    line = ["node", ROOT / "tests/run_in_pyodide.mjs", Path(PYODIDE).resolve(), ROOT, *PACKAGES]
+    done = subprocess.run(line, input=program, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+needs_pyodide = pytest.mark.skipif(
+    not (PYODIDE and shutil.which("node")), reason="name a folder with Pyodide in RNNLAB_PYODIDE, beside Node"
+)
+
+
+@pytest.fixture(
+    scope="module",
+    params=["as in a browser", pytest.param("Pyodide", marks=[needs_pyodide, pytest.mark.slow])],
+)
+def verdicts(request, tmp_path_factory):
+    """{exercise: [status of the course's answer, of a known mistake]} of lessons 00 to 05."""
+    if request.param == "Pyodide":
+        return run_in_pyodide(PROGRAM)
+    return run_in_browser(PROGRAM, tmp_path_factory.mktemp("home"))
 
 
 def test_every_exercise_of_lessons_00_to_05_is_checked_in_a_browser(verdicts):
