@@ -35,7 +35,7 @@ def measured(path: Path, record: dict) -> str:
     source = f"- from {link}; `rnnlab record show {path.stem}` prints all of it"
     alt = cpu_picture.finding(record)
     parts = [f"{heading}\n{source}", f"![{alt}]({PICTURE.name})", "### Targets", cpu_targets.table(record)]
-    parts += ["### What they require", cpu_targets.asked(record)]
+    parts += ["### What they require", cpu_targets.required_rates(record)]
     for cell in cpu_report.cells(record):
         parts += [f"### {cell}", cpu_report.markdown(record, cell)]
     parts += ["### Means", "\n".join(f"- {line}" for line in cpu_report.means(record))]
