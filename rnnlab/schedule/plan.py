@@ -153,8 +153,3 @@ class Plan:
         """Buffers that some operation touches or that outlive the pass."""
         touched = {r.buffer for operation in self.operations for r in operation.reads + operation.writes}
         return touched | set(self.outputs)
-
-
-def by_time(region: Region, B: int) -> range:
-    """The steps a region covers, if its buffer has rows for every step."""
-    return range(region.rows[0] // B, -(-region.rows[1] // B))
