@@ -151,12 +151,12 @@ def test_an_engine_that_is_not_there_is_refused(folder, capsys):
 
 
 def test_what_the_grader_could_not_judge_is_tried_again(monkeypatch):
-    exercise, told = checks.exercises(LESSON)[0], []
+    exercise, words = checks.exercises(LESSON)[0], []
     statuses = [Status.grader_error, Status.passed]
     accounts = SimpleNamespace(box=None, begin=list, end=dict)
     verdict = lambda *arguments: Verdict(exercise.name, statuses.pop(0), 1, 1, "")
     monkeypatch.setattr(judge_process.grade, "grade_one", verdict)
     judge_process._grade_exercise(
-        exercise, [], {"token": None, "seed": 1, "grader": ""}, accounts, told.append
+        exercise, [], {"token": None, "seed": 1, "grader": ""}, accounts, words.append
     )
-    assert (told[1]["exercise"]["status"], statuses) == (Status.passed, [])
+    assert (words[1]["exercise"]["status"], statuses) == (Status.passed, [])
