@@ -63,12 +63,12 @@ show(figure, f"With skips the gradient norms of {layers} layers lie within a fac
 # %% [markdown]
 # Without skips, each layer multiplies the gradient by something smaller than 1, and a hundred factors leave nothing that float32 can hold. A skip hands the gradient down **unchanged** and the layer only adds to it. The first weights are small (gain 0.1), because y is a sum of 100 layers.
 #
-# A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which network beats it after 50 updates.
+# A norm is not yet learning. The task is that of lesson 03: predict the next picture of a rotating digit. The answer to beat is that the picture stands still. **Predict** which network beats it after 30 updates.
 
 # %%
 my_guess, losses = "both", {}
 for name, rung in rungs.items():
-    trained, history = fit(models[name], task, Adam(1e-3), 50, batch=B, rung=rung, clip=1.0, progress=False)
+    trained, history = fit(models[name], task, Adam(1e-3), 30, batch=B, rung=rung, clip=1.0, progress=False)
     losses[name] = evaluate(trained, task, rung=rung)
     print(f"{name:10}: loss {history.losses[0]:.3f} at first, {losses[name]:.4f} on held-out pictures; "
           f"standing still {task.baseline.value:.4f}")
