@@ -40,8 +40,7 @@ class Gradients(NamedTuple):
 class Room(NamedTuple):
     """Flat arrays that a member alone writes to."""
 
-    strips: object  # strip_room(K_BLOCK, M_BLOCK)
-    block: object  # K_BLOCK steps of some panels
+    packed: object  # strips of dg, strip_room(K_BLOCK, M_BLOCK), then K_BLOCK steps of some panels of weight_ih
     spare: object  # a tile
 
 
@@ -196,16 +195,16 @@ def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
             for k in range(0, K, K_BLOCK):
                 steps, adds = min(K_BLOCK, K - k), is_sum or k > 0
                 pack_strips(
-                    gradients.dg, k * dg_row + d * units + unit, dg_row, steps, end - unit, room.strips
+                    gradients.dg, k * dg_row + d * units + unit, dg_row, steps, end - unit, room.packed
                 )
                 if d < sizes.G:
                     multiply_strips(
-                        end - unit, room.strips, steps, gradients.operands, k * width, K * width,
+                        end - unit, room.packed, steps, gradients.operands, k * width, K * width,
                         I, gradients.dw_ih, (of_input + unit) * I, I, adds, room.spare,
                     )  # fmt: skip
                 if recurrent >= 0:
                     multiply_strips(
-                        end - unit, room.strips, steps, gradients.operands, of_h + k * width, K * width,
+                        end - unit, room.packed, steps, gradients.operands, of_h + k * width, K * width,
                         H, gradients.dw_hh, (recurrent + unit) * H, H, adds, room.spare,
                     )  # fmt: skip
 
@@ -246,5 +245,5 @@ def _input_gradient(sizes, share, layer, gradients, room, start, stop):
         weights = _gate_of_input(sizes, d) * H * I + first
         multiply_unpacked(
             high - low, gradients.dg, low * dg_row + d * units, dg_row, H, layer.weight_ih, weights, I,
-            last - first, gradients.dx, place, gradients.dx_row, d > 0, room.block, room.spare,
+            last - first, gradients.dx, place, gradients.dx_row, d > 0, room.packed, room.spare,
         )  # fmt: skip

@@ -133,8 +133,8 @@ def _room_for_member(sizes: Sizes, dtype) -> Room:
     """What a member packs into."""
     width, steps = panel_width(dtype), min(K_BLOCK, sizes.chunk * sizes.B)
     panels = min(PANELS_AT_ONCE, panel_count(sizes.I, dtype))
-    room = strip_room(steps, min(M_BLOCK, sizes.H)), K_BLOCK * panels * width, ROWS * width
-    return Room(*(np.empty(size, dtype) for size in room))
+    packed = max(strip_room(steps, min(M_BLOCK, sizes.H)), K_BLOCK * panels * width)
+    return Room(np.empty(packed, dtype), np.empty(ROWS * width, dtype))
 
 
 def _parameters(sizes: Sizes, gradients: Gradients) -> Parameters:

@@ -45,7 +45,8 @@ def multiply_unpacked(rows, a, a_at, a_row, K, b, b_at, b_row, N, c, c_at, c_row
 
     block has room for K_BLOCK steps of some panels, which are packed at once; spare for a tile.
     """
-    at_once, width = block.size // K_BLOCK, VECTORS * lanes(c)
+    width = VECTORS * lanes(c)
+    at_once = block.size // (K_BLOCK * width) * width
     for k in range(0, max(K, 1), K_BLOCK):
         steps, adds = min(K_BLOCK, K - k), is_sum or k > 0
         for n in range(0, N, at_once):
