@@ -24,7 +24,7 @@ from rnnlab.simulator.synchronisation import (
 from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, deadlock, machine
 from rnnlab.simulator.trace import Trace
 
-PATIENCE = 100_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
+PATIENCE = 25_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
 ROUNDS = 20  # but every spinning thread may look this often
 NEVER = object()
 
