@@ -40,7 +40,7 @@ class Gradients(NamedTuple):
 class Room(NamedTuple):
     """Flat arrays that a member alone writes to."""
 
-    packed: object  # strips of dg, strip_room(K_BLOCK, M_BLOCK), then K_BLOCK steps of some panels of weight_ih
+    packed: object  # strip_room(K_BLOCK, M_BLOCK) for dg, then K_BLOCK steps of some panels of weight_ih
     spare: object  # a tile
 
 
