@@ -38,7 +38,9 @@ SOURCES = """return [...document.querySelectorAll(arguments[0])].map(
 
 def copy_of_the_course(folder: Path) -> Path:
     """The course without what a learner made: nothing of theirs may be touched."""
-    skip = shutil.ignore_patterns(".git", ".venv", "work", "__pycache__", ".*_cache", ".hypothesis", "tests")
+    skip = shutil.ignore_patterns(
+        ".git", ".venv*", "build", "work", "__pycache__", ".*_cache", ".hypothesis", "tests"
+    )  # an environment has gigabytes
     return shutil.copytree(ROOT, folder / "course", ignore=skip)
 
 
