@@ -5,7 +5,7 @@
 #
 # You will draw cells, reverse the arrows, count calls, and measure times for the last part of the claim. The recap prints a verdict.
 #
-# - **Time:** 200 minutes, exercises included (the exercises alone are 135). A good place for a break is after section 6.
+# - **Time:** 210 minutes, exercises included (the exercises alone are 135). A good place for a break is after section 6.
 # - **You need:** [02 · back through time](02_bptt.ipynb).
 # - **Afterwards you can** read a gradient off a graph, see what must be saved, transform a cell so that it calls fewer products, and plan its memory under a limit.
 
@@ -86,7 +86,7 @@ print(f"your guess: {my_guess:.0e}; error {error:.0e}")
 #
 # <!-- exercise: graph_rules -->
 #
-# Write them in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb). Your function gets only the values that a rule needs. This is how far you are in this lesson:
+# Write them in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb). Your function gets only the values that a rule needs. Below the check, a loop of eight lines makes a mirror of your rules; two of its lines are yours to mend. This is how far you are in this lesson:
 
 # %%
 rnnlab.progress("differentiable_graphs")
