@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rnnlab.cells import STATES, State
+from rnnlab.cells import State
 from rnnlab.ladder import one_big_gemm
 from rnnlab.network import Layer, Network, check_gradients, check_input
 from rnnlab.training.task import whole
@@ -93,7 +93,7 @@ def saved_bytes(network: Network, T: int, B: int, segment: int | None = None) ->
     For each layer of a segment its input and its states, T·B·H each; for every other segment its input.
     """
     length = segment or network.layers
-    itemsize = np.dtype(network.dtype).itemsize * len(STATES[network.cell])
+    itemsize = np.dtype(network.dtype).itemsize
     segments = -(-network.layers // length)
     return itemsize * T * B * network.hidden_size * (2 * length + segments - 1)
 
