@@ -68,6 +68,12 @@ def waits_for_an_acquire(flags, out):
     out[0] = looks
 
 
+@cuda.jit
+def synchronises_in_a_loop(flags, out):
+    for _ in range(flags[0]):
+        cuda.cg.this_grid().sync()
+
+
 def loops_of(kernel):
     """Innermost loops of a kernel of flags and out."""
     (report,) = compile_report(kernel, (INTEGERS, INTEGERS), "sm_90")
@@ -87,6 +93,15 @@ def test_a_loop_that_waits_for_an_atomic_or_an_acquire_load_looks_again(kernel):
     report, loops = loops_of(kernel)
     assert machine_code.blind_loops(report.cubin) == []
     assert any(loop.loads for loop in loops)
+
+
+def test_a_loop_that_calls_a_function_waits_in_that_function_if_at_all():
+    (report,) = compile_report(synchronises_in_a_loop, (INTEGERS, INTEGERS), "sm_90")
+    codes = machine_code.disassembled(report.cubin)
+    kernel = next(name for name in codes if "synchronises" in name)
+    assert machine_code.innermost_loops(codes[kernel])
+    assert machine_code.waiting_loops(codes[kernel]) == []
+    assert machine_code.blind_loops(report.cubin) == []
 
 
 @pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
@@ -36,6 +36,7 @@ def test_lanes_that_hold_what_the_manual_says_multiply_as_the_matrix_does(precis
     np.testing.assert_array_equal(got, weights @ h)
 
 
+@settings(deadline=None)
 @given(st.sampled_from([1, 3, 4]), st.sampled_from([32, 64, 96]), st.sampled_from([1, 2]))
 def test_every_weight_is_in_one_place_of_every_packing(gates, hidden, blocks):
     weights = np.arange(1, gates * hidden * hidden + 1, dtype="f").reshape(-1, hidden)

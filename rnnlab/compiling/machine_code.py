@@ -19,9 +19,11 @@ LABEL = re.compile(r"\s*(\.L_x_\d+):")
 INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(.*?)\s*;")
 JUMP = re.compile(r"BRA\b.*`\((\.L_x_\d+)\)")
 STRONG = re.compile(r"\b(LDG?|ATOMG?)\.[\w.]*STRONG|\bSYNCS\.")  # SYNCS: the barrier of a cluster
-WORK = re.compile(  # arithmetic on floating-point numbers, stores, exchanges, barriers
-    r"\b([FD](ADD|MUL|FMA)|H(ADD2|MUL2|MMA)|HFMA2(?!\.MMA \w+, -RZ, RZ)|MUFU"
-    r"|ST[GSL]?|STAS|SHFL|BAR|UCGABAR_\w+|UBLK\w+)\b"
+WORK = (
+    re.compile(  # arithmetic on floating-point numbers, stores, exchanges, barriers, calls of other sections
+        r"\b([FD](ADD|MUL|FMA)|H(ADD2|MUL2|MMA)|HFMA2(?!\.MMA \w+, -RZ, RZ)|MUFU"
+        r"|ST[GSL]?|STAS|SHFL|BAR|UCGABAR_\w+|UBLK\w+|CALL\.ABS)\b"
+    )
 )
 
 
