@@ -228,7 +228,7 @@ print(f"input products, all at once: {1e3 * fast:.2f} ms; recurrent, one by one:
 print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed {my_guess:.0%}. {disturbance(parts)}")
 
 # %% [markdown]
-# Both have the same number of operations. There are three ways out, and each has its lessons: a larger minibatch where it may be had, kernels that suit small products (09 to 13), and weights that never leave the chip (14).
+# Both have the same number of operations. There are three ways out, and each has its lessons: a larger minibatch where it may be had, kernels that suit small products (09 to 14), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 

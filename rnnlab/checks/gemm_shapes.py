@@ -21,6 +21,7 @@ def draw_products(rng) -> list[tuple]:
     )
     return [
         (3, 100, 8, 90.0, 21.0),
+        (2, 110, 4, 75.0, 10.0),  # 20.6 sequences: to round is not to round down
         (1, 2, 4, 30.0, 20.0),
         (64, 16, 4, 300.0, 30.0),
         (5, 64, 4, 160.0, 20.0),

@@ -68,8 +68,14 @@ def draw_panels(rng: np.random.Generator) -> list[tuple]:
 
 
 def draw_cores(rng: np.random.Generator) -> list[tuple]:
-    """B, registers, latency, multiplies, loads; each limit of a tile decides in one of them."""
-    drawn = map(int, rng.integers((30, 17, 3, 1, 1), (300, 80, 10, 4, 4)))
+    """B, registers, latency, multiplies, loads; each limit of a tile decides in one of them.
+
+    Rates are powers of 2, and tiles are equal in the first cases only: else rounding would choose one.
+    """
+    drawn = None
+    while drawn is None or _is_tied(*drawn):
+        sizes, rates = rng.integers((30, 17, 3), (300, 80, 10)), 2 ** rng.integers(3, size=2)
+        drawn = (*map(int, sizes), *map(int, rates))
     return [
         (12, 16, 4, 2, 2),
         (64, 32, 4, 2, 2),
@@ -80,7 +86,7 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
         (18, 12, 4, 2, 1),
         (13, 16, 5, 1, 3),
         (7, 20, 5, 1, 1),
-        tuple(drawn),
+        drawn,
     ]
 
 
@@ -100,9 +106,7 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     for_states = ANSWERS["choose_tile"].number("state_registers", 1)
     if (needed := rows * vectors + vectors + for_states) > registers:
         return f"The tile needs {needed} registers; the core has {registers}."
-    room = registers - for_states
-    fitting = ((r, v) for r in range(1, B + 1) for v in range(1, room // (r + 1) + 1))
-    own, best = _cost((rows, vectors), B, *core), min(_cost(tile, B, *core) for tile in fitting)
+    own, best = _cost((rows, vectors), B, *core), min(_costs(B, registers, *core))
     if own[0] > best[0]:
         return f"The rows need {own[0]:.4g} cycles for each term and vector; {best[0]:.4g} are possible."
     if own[1] > best[1]:
@@ -111,6 +115,22 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
             f"{best[1]:.4g} are possible."
         )
     return None
+
+
+def _is_tied(B: int, registers: int, *core: int) -> bool:
+    """Whether two tiles need the fewest cycles."""
+    least, second = sorted(cycles for cycles, _ in _costs(B, registers, *core))[:2]
+    return least == second
+
+
+def _costs(B: int, registers: int, *core: int) -> list[tuple[float, float]]:
+    """(cycles, loads) of each tile that fits into the registers."""
+    room = registers - ANSWERS["choose_tile"].number("state_registers", 1)
+    return [
+        _cost((rows, vectors), B, *core)
+        for rows in range(1, B + 1)
+        for vectors in range(1, room // (rows + 1) + 1)
+    ]
 
 
 def _cost(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: int) -> tuple[float, float]:
