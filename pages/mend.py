@@ -12,7 +12,8 @@ from bs4 import BeautifulSoup, Tag
 from PIL import Image
 
 WIDE_LINE = 30  # letters of printed text that a telephone shows in one line
-WIDE_TABLE = 3  # columns that a telephone shows beside each other
+WIDE_TABLE = 3  # columns that a telephone does not show beside each other
+LONG_WORD = 24  # letters, as in a path: they widen a table
 COLOURS = 256  # of a palette: charts have fewer, photographs keep all of theirs
 
 
@@ -79,7 +80,7 @@ def mend_table(table: Tag, soup: BeautifulSoup) -> None:
             heading.name = "td"
             heading.attrs.pop("scope")
     columns = max((len(row.find_all(["td", "th"])) for row in rows), default=0)
-    if columns >= WIDE_TABLE:
+    if columns >= WIDE_TABLE or any(len(word) > LONG_WORD for word in table.get_text(" ").split()):
         around = {
             "class": "scroll",
             "tabindex": "0",

@@ -97,8 +97,11 @@ def mathml(body: str, display: str) -> str:
         text = convert(body.strip(), display=display)
     except Exception as error:  # the library has no common error of its own
         raise ValueError(f"the formula {body!r} is no mathematics that can be drawn: {error}") from error
-    reach = ' tabindex="0"' if len(body) > LONG_FORMULA else ""  # it may scroll sideways
-    return text.replace("<math ", f'<math data-tex="{html.escape(body.strip())}"{reach} ', 1)
+    text = text.replace("<math ", f'<math data-tex="{html.escape(body.strip())}" ', 1)
+    if len(body) <= LONG_FORMULA:
+        return text
+    reach = 'class="formula" tabindex="0" role="group" aria-label="Formula, scrolls sideways"'
+    return f"<span {reach}>{text}</span>"
 
 
 def coloured(code: str, language: str) -> str:
