@@ -65,7 +65,7 @@ def browser(tmp_path_factory):
 
 
 def broken_links_to_missing_lessons(sentences):
-    """Whether a sentence is about a lesson that this small site leaves out."""
+    """Sentences about lessons that this small site leaves out."""
     return [sentence for sentence in sentences if not WHOLE and "leads nowhere" in sentence]
 
 

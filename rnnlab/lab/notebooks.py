@@ -2,6 +2,9 @@
 
 import hashlib
 import json
+from pathlib import Path
+
+from rnnlab.files import write_whole
 
 
 def written(content: bytes) -> str:
@@ -14,6 +17,17 @@ def written(content: bytes) -> str:
     except (ValueError, KeyError, TypeError):
         return hashlib.sha256(content).hexdigest()
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+
+
+def set_aside(course: Path, name: str) -> str:
+    """Copy a notebook to work/before_update/ of its course, under a free name; the copy's path from there."""
+    number, copy = 1, course / "work/before_update" / name
+    while copy.exists():
+        number += 1
+        copy = copy.with_stem(f"{Path(name).stem}-{number}")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(copy, (course / name).read_bytes())
+    return copy.relative_to(course).as_posix()
 
 
 def _text(source: str | list[str]) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import rnnlab
 from rnnlab.files import ROOT, write_whole
-from rnnlab.lab.notebooks import written
+from rnnlab.lab.notebooks import set_aside, written
 
 FOLDERS = ("notebooks", "exercises")
 NOTE = (
@@ -103,32 +103,25 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
         if target.exists() and files[name] == before.get(name):
             continue  # this version lies there, with what the reader did to it
         if target.exists():
-            sentences += set_aside(folder, name, {before.get(name), files[name]})
+            sentences += keep_written(folder, name, {before.get(name), files[name]})
         known = before.get(name, files[name]) != files[name]
         sentences.append(f"{'changed' if known else 'restored' if name in before else 'new'}: {name}")
         target.parent.mkdir(exist_ok=True)
         write_whole(target, content)
     for name in sorted(before.keys() - notebooks.keys()):
         if (folder / name).exists():
-            sentences += [*set_aside(folder, name, {before[name]}), f"gone: {name}"]
+            sentences += [*keep_written(folder, name, {before[name]}), f"gone: {name}"]
             (folder / name).unlink()
     note = {"version": rnnlab.__version__, "files": files}
     write_whole(folder / NOTE, json.dumps(note, indent=1).encode())
     return sentences
 
 
-def set_aside(folder: Path, name: str, untouched: set[str | None]) -> list[str]:
-    """Copy a notebook to work/before_update/ if its number is none of the untouched ones; say so."""
-    content = (folder / name).read_bytes()
-    if written(content) in untouched:
+def keep_written(folder: Path, name: str, untouched: set[str | None]) -> list[str]:
+    """Set a notebook aside if its number is none of the untouched ones, and say so."""
+    if written((folder / name).read_bytes()) in untouched:
         return []
-    number, copy = 1, folder / "work/before_update" / name
-    while copy.exists():
-        number += 1
-        copy = copy.with_stem(f"{Path(name).stem}-{number}")
-    copy.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(copy, content)
-    return [f"you had written in {name}: yours is now {copy.relative_to(folder).as_posix()}"]
+    return [f"you had written in {name}: yours is now {set_aside(folder, name)}"]
 
 
 def _data_files() -> Iterator[tuple[str, Path]]:

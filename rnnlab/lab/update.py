@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rnnlab.files import ROOT, write_whole
-from rnnlab.lab.notebooks import written
+from rnnlab.files import ROOT
+from rnnlab.lab.notebooks import set_aside, written
 
 READ = ("notebooks", "exercises", "solutions")  # what a reader opens
 
@@ -51,10 +51,7 @@ def restore(root: Path) -> list[str]:
     for path in _changed_notebooks(root):
         saved = root / path
         if saved.exists() and written(saved.read_bytes()) != written(git(root, "show", f"HEAD:{path}")):
-            copy = _free(root / "work/before_update" / path)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(copy, saved.read_bytes())
-            sentences.append(f"You had written in {path}: yours is now {copy.relative_to(root).as_posix()}")
+            sentences.append(f"You had written in {path}: yours is now {set_aside(root, path)}")
         git(root, "checkout", "--quiet", "HEAD", "--", path)
     return sentences
 
@@ -87,15 +84,6 @@ def _changed_notebooks(root: Path) -> list[str]:
     """Paths of tracked notebooks that are not as their commit has them."""
     paths = git(root, "diff", "--name-only", "-z", "--no-renames", "HEAD", "--", *READ).decode().split("\0")
     return [path for path in paths if path.endswith(".ipynb")]
-
-
-def _free(path: Path) -> Path:
-    """The path, or the first numbered one beside it that does not exist."""
-    number, free = 1, path
-    while free.exists():
-        number += 1
-        free = path.with_stem(f"{path.stem}-{number}")
-    return free
 
 
 if __name__ == "__main__":
