@@ -79,7 +79,7 @@ def function_in(cell: Cell, name: str, inputs: str) -> Callable:
     return namespace[name]
 
 
-def require_verdict(lesson: str, name: str, cell: Cell, seed: int) -> None:
+def assert_verdict(lesson: str, name: str, cell: Cell, seed: int) -> None:
     """The verdict that the cell's kind and title say."""
     _, exercise = checks.find(name)
     function = function_in(cell, name, answers(lesson)[name].prelude)
@@ -95,7 +95,7 @@ def require_verdict(lesson: str, name: str, cell: Cell, seed: int) -> None:
 @pytest.mark.parametrize(("lesson", "name", "cell"), _parameters())
 def test_an_answer_gets_its_verdict(lesson, name, cell):
     for seed in (1,) if name in PLAIN else (1, 2):
-        require_verdict(lesson, name, cell, seed)
+        assert_verdict(lesson, name, cell, seed)
 
 
 @pytest.mark.slow
@@ -105,7 +105,7 @@ def test_answers_and_known_mistakes_get_their_verdicts_with_every_seed(name):
     _, exercise = checks.find(name)
     for seed in range(2, 2 + SEEDS):
         for cell in cells:
-            require_verdict(lesson, name, cell, seed)
+            assert_verdict(lesson, name, cell, seed)
         for mutant in exercise.mutants:
             verdict = judge(exercise, InProcess(exercise.mutated(mutant), name), seed)
             assert verdict.misconception == mutant.name, f"seed {seed}\n{verdict}"

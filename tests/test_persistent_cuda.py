@@ -242,7 +242,7 @@ def test_rounding_keeps_what_is_no_number(precision):
 @needs_cpp
 @pytest.mark.slow
 def test_the_tests_for_a_gpu_pass_on_emulated_threads(tmp_path):
-    """Of test_persistent_on_gpu.py, whatever comes before and after the GPU itself."""
+    """Everything in test_persistent_on_gpu.py that comes before and after the GPU itself."""
     from test_persistent_on_gpu import assert_right, cluster_cases, grid_cases
 
     chip_for = lambda precision: EmulatedChip(precision, tmp_path)
