@@ -27,6 +27,10 @@ NAME_SLIDERS = """
     }
   });
   if (!window.rnnlabNamesSliders) {
+    const style = document.createElement("style");  // ipywidgets shows a focused handle by a thin border only
+    style.textContent = ".widget-slider .noUi-handle:focus-visible {"
+      + "outline: 3px solid var(--jp-ui-font-color1, CanvasText) !important; outline-offset: 2px}";
+    document.head.append(style);
     const options = {childList: true, subtree: true, characterData: true};
     window.rnnlabNamesSliders = new MutationObserver(name);
     window.rnnlabNamesSliders.observe(document.body, options);

@@ -43,7 +43,9 @@ def test_lesson_00_runs_answers_and_moves(address, tmp_path):
         assert [handle.get_attribute("aria-label") for handle in handles] == labels
         assert all(handle.get_attribute("aria-valuetext") for handle in handles)
         before = until(lambda: (view(), text()), "the view is there")
-        cell.find_element(By.CSS_SELECTOR, HANDLE).send_keys(Keys.ARROW_RIGHT)
+        handle = cell.find_element(By.CSS_SELECTOR, HANDLE)
+        handle.send_keys(Keys.ARROW_RIGHT)
+        assert handle.value_of_css_property("outline-style") == "solid", "the focus is seen"
         until(lambda: view() != before[0], "the picture has changed")
         until(lambda: text() != before[1], "the line below it has changed")
         if source := axe_source():
