@@ -13,7 +13,7 @@ from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, part
 from rnnlab.kernels.packed.host import VECTORS
-from rnnlab.kernels.packed.panels import OPTIONS, pack_panels, pack_strips
+from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips
 from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK, multiply_rows, multiply_strips, multiply_unpacked
 from rnnlab.kernels.packed.vectors import lanes, load, store
 
@@ -68,7 +68,7 @@ def run_backward(sizes, share, layer, gradients, room, counter):
         wait(counter, share.members)  # dg and operands are about to be written again
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _step(sizes, share, layer, gradients, t, start, stop):
     """A share of time step t of the chunk start … stop; the chunk after it left carry for its last step."""
     for p in range(share.first, share.last):
@@ -79,7 +79,7 @@ def _step(sizes, share, layer, gradients, t, start, stop):
             _pointwise(sizes, layer, gradients, t, t - start, p, low, rows)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _columns(sizes):
     """Columns of dg a unit."""
     return 4 if sizes.kind == GRU else sizes.G
@@ -94,19 +94,19 @@ def row_of_dg(sizes, vector):
     return _columns(sizes) * sizes.P * VECTORS * vector + vector
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _gate_of_input(sizes, d):
     """The gate whose input weights column d of dg belongs to, for d < G."""
     return (d + 2) % 3 if sizes.kind == GRU else d
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _first_recurrent(sizes):
     """The first of the G columns of dg that belong to the recurrent weights, in the order of the gates."""
     return 1 if sizes.kind == GRU else 0
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _pack(sizes, share, layer, gradients):
     """Pack this member's panels of the recurrent weights; rows past the H of a gate are 0."""
     H, P = sizes.H, sizes.P
@@ -121,7 +121,7 @@ def _pack(sizes, share, layer, gradients):
                 gradients.panels[place] = 0
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _carry(sizes, gradients, slot, p, low, rows):
     """What the gates of a step send to the h before it: carry = dg U, one panel."""
     width = VECTORS * lanes(gradients.dg)
@@ -135,7 +135,7 @@ def _carry(sizes, gradients, slot, p, low, rows):
     )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _pointwise(sizes, layer, gradients, t, slot, p, low, rows):
     """dg of a step, one panel."""
     P, B = sizes.P, sizes.B
@@ -161,7 +161,7 @@ def _pointwise(sizes, layer, gradients, t, slot, p, low, rows):
         )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _pack_operands(sizes, share, layer, gradients, start, stop):
     """Pack this member's rows of what the chunk's dg is multiplied with: x, then h."""
     K = (stop - start) * sizes.B
@@ -174,7 +174,7 @@ def _pack_operands(sizes, share, layer, gradients, start, stop):
     pack_panels(layer.h, h, units, high - low, units, gradients.operands, of_x * K + place, K)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
     """Add the chunk's part to this member's rows of dw_ih, dw_hh and db.
 
@@ -209,7 +209,7 @@ def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
                     )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _add_columns(K, source, at, row, total, total_at, columns):
     """total [columns] += the sum of the K rows of source."""
     vector = lanes(source)
@@ -224,7 +224,7 @@ def _add_columns(K, source, at, row, total, total_at, columns):
             total[total_at + j] += source[at + k * row + j]
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _input_gradient(sizes, share, layer, gradients, room, start, stop):
     """This member's part of the chunk's dx = dg W: panels of inputs, or rows where inputs are few.
 

@@ -12,7 +12,7 @@ from numba import njit
 from rnnlab.kernels.packed import steps
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import VECTORS
-from rnnlab.kernels.packed.panels import OPTIONS, pack_transposed
+from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_transposed
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, multiply_block, multiply_rows
 from rnnlab.kernels.packed.vectors import lanes
 
@@ -81,7 +81,7 @@ def run_forward(sizes, share, layer, counter):
                 wait(counter, share.members)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _step(sizes, share, layer, t):
     """A share of time step t: its pointwise work follows the product panel by panel."""
     for p in range(share.first, share.last):
@@ -91,7 +91,7 @@ def _step(sizes, share, layer, t):
             _pointwise(sizes, layer, t, p, low, rows)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _pack(sizes, share, layer):
     """Pack the weights of this member's panels."""
     I, H, P = sizes.I, sizes.H, sizes.P
@@ -105,7 +105,7 @@ def _pack(sizes, share, layer):
             pack_transposed(layer.weight_hh, unit * H, H, H, columns, layer.panels_hh, panel * H)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _place(sizes, layer, t, p, low, g):
     """The array that holds the products, and where gate g of time step t, panel p, sequence low starts."""
     width = VECTORS * lanes(layer.h)
@@ -114,7 +114,7 @@ def _place(sizes, layer, t, p, low, g):
     return (((t * sizes.P + p) * sizes.B + low) * sizes.G + g) * width
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _input_product(sizes, share, layer, start, stop):
     """The input product of some time steps, for panels that lie together in the result.
 
@@ -137,7 +137,7 @@ def _input_product(sizes, share, layer, start, stop):
                 )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _recurrent_product(sizes, layer, t, p, low, rows):
     """Add h U, except to a GRU's candidate, whose part goes into extra."""
     H, P, B, G = sizes.H, sizes.P, sizes.B, sizes.G
@@ -158,7 +158,7 @@ def _recurrent_product(sizes, layer, t, p, low, rows):
             )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _pointwise(sizes, layer, t, p, low, rows):
     """From products to gates and states."""
     P, B = sizes.P, sizes.B

@@ -7,7 +7,7 @@ from numba import njit
 
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import multiply_tile
-from rnnlab.kernels.packed.panels import OPTIONS, pack_panels, strip_start
+from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, strip_start
 from rnnlab.kernels.packed.vectors import lanes
 
 K_BLOCK = 256  # steps of a panel that all rows take before the next: 32 KB, which stay in the first cache
@@ -15,12 +15,12 @@ M_BLOCK = 440  # columns of a transposed operand that are packed into strips at 
 PANELS_AT_ONCE = 8  # whose blocks serve all rows before the next ones: 256 KB, a part of the second cache
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _matrix_tile(rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
     multiply_tile(False, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _strip_tile(rows, a, a_at, b, b_at, K, c, c_at, c_row, is_sum):
     multiply_tile(True, rows, a, a_at, 1, b, b_at, K, c, c_at, c_row, is_sum)
 
@@ -100,7 +100,7 @@ def multiply_block(
                 _take_columns(high - low, columns - j, spare, width, c, place, c_row, is_sum)
 
 
-@njit(**OPTIONS)
+@njit(**INNER)
 def _take_columns(rows, columns, tile, width, c, c_at, c_row, is_sum):
     """c [rows,columns] = the first columns of a tile, plus c where `is_sum`."""
     for r in range(rows):
