@@ -165,21 +165,23 @@ SHAPED = 0.8  # of the public functions that take or return arrays
 def test_public_functions_state_the_shapes_of_their_arrays():
     """In their own docstring, or in that of the module or class that has the contract of several."""
     stated, silent = 0, []
-    for path in PACKAGE:
-        for node in public(path):
-            scope = [tree(path), node] if isinstance(node, ast.ClassDef) else [tree(path)]
-            members = [node] if isinstance(node, ast.FunctionDef) else node.body
-            for f in members:
-                if not isinstance(f, ast.FunctionDef) or f.name[0] == "_" or not takes_arrays(f):
-                    continue
-                texts = [ast.get_docstring(place) or "" for place in [f, *scope]]
-                if any(map(SHAPE.search, texts)):
-                    stated += 1
-                elif not texts[0].startswith(
-                    "See "
-                ):  # a contract that stands elsewhere, and is counted there
-                    silent.append(f"{name(path)}:{f.name}")
+    for site, f, contract in array_functions():
+        own = ast.get_docstring(f) or ""
+        if any(map(SHAPE.search, [own, *contract])):
+            stated += 1
+        elif not own.startswith("See "):  # a contract that stands elsewhere, and is counted there
+            silent.append(site)
     assert stated >= SHAPED * (stated + len(silent)), silent
+
+
+def array_functions():
+    """(site, function, docstrings around it) of each public function whose signature has arrays."""
+    for path, node in ((path, node) for path in PACKAGE for node in public(path)):
+        is_class = isinstance(node, ast.ClassDef)
+        contract = [ast.get_docstring(place) or "" for place in [tree(path), *[node] * is_class]]
+        for f in node.body if is_class else [node]:
+            if isinstance(f, ast.FunctionDef) and f.name[0] != "_" and takes_arrays(f):
+                yield f"{name(path)}:{f.name}", f, contract
 
 
 def takes_arrays(function):
