@@ -176,7 +176,7 @@ def test_public_functions_state_the_shapes_of_their_arrays():
 
 def array_functions():
     """(site, function, docstrings around it) of each public function whose signature has arrays."""
-    for path, node in ((path, node) for path in PACKAGE for node in public(path)):
+    for path, node in [(module, node) for module in PACKAGE for node in public(module)]:
         is_class = isinstance(node, ast.ClassDef)
         contract = [ast.get_docstring(place) or "" for place in [tree(path), *[node] * is_class]]
         for f in node.body if is_class else [node]:
