@@ -233,9 +233,10 @@ def draw_plan(rng: np.random.Generator, wires: int) -> tuple[dict, Code, int]:
 
 
 def fixed_plans() -> Iterator[tuple[dict, Code, int]]:
-    """A limit below every wire; equal FLOPs where more wires take fewer bytes."""
+    """A limit below every wire, one above all; equal FLOPs where more wires take fewer bytes."""
     plan = lambda again: Code(RECOMPUTING.format(again=again), "extra_flops")
     yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, ["w1"], True)}), 32
+    yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, [], True)}), 256
     wires = {"w1": (40, [], False), "w2": (60, [], False), "w3": (0, ["w1", "w2"], True)}
     yield {"w1": 32, "w2": 32, "w3": 96}, plan(wires), 96
 
