@@ -91,9 +91,8 @@ def multiply_transposed(M, a, a_row, K, b, b_at, b_row, N, c, c_at, c_row, is_su
     for k in range(0, max(K, 1), products.K_BLOCK):
         steps, adds = min(products.K_BLOCK, K - k), is_sum or k > 0
         panels.pack_strips(a, k * a_row, a_row, steps, M, strips)
-        products.multiply_strips(
-            M, strips, steps, packed, k * width, K * width, N, c, c_at, c_row, adds, spare
-        )
+        rest = K * width, N, c, c_at, c_row, adds, spare
+        products.multiply_strips(M, strips, steps, packed, k * width, *rest)
 
 
 @pytest.mark.parametrize("is_sum", [False, True])
@@ -353,21 +352,14 @@ def uncompile(monkeypatch):
         array[at : at + vector.size] = vector
 
     def load(array, at):
-        return (
-            np.array(array[at : at + 16])
-            if isinstance(array, Counted)
-            else np.array(array[at : at + width(array)])
-        )
+        return np.array(array[at : at + width(array)])
 
     def tile(is_strip, rows, a, a_at, a_row, b, b_at, K, c, c_at, c_row, is_sum):
         columns = VECTORS * width(c)
         panel = b[b_at : b_at + K * columns].reshape(K, columns)
         for r in range(rows):
-            row = (
-                a[a_at + r : a_at + K * rows : rows]
-                if is_strip
-                else a[a_at + r * a_row : a_at + r * a_row + K]
-            )
+            first, gap = (a_at + r, rows) if is_strip else (a_at + r * a_row, 1)
+            row = a[first : first + K * gap : gap]
             place = slice(c_at + r * c_row, c_at + r * c_row + columns)
             c[place] = row @ panel + c[place] if is_sum else row @ panel
 

@@ -176,37 +176,40 @@ def _pack_operands(sizes, share, layer, gradients, start, stop):
 
 @njit(**INNER)
 def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
-    """Add the chunk's part to this member's rows of dw_ih, dw_hh and db.
-
-    A block of dg is packed into strips once, for both products.
-    """
-    I, H, is_sum = sizes.I, sizes.H, stop < sizes.T
-    width = VECTORS * lanes(layer.h)
-    units, dg_row = sizes.P * width, row_of_dg(sizes, lanes(layer.h))
+    """Add the chunk's part to this member's rows of dw_ih, dw_hh and db."""
+    units, dg_row = sizes.P * VECTORS * lanes(layer.h), row_of_dg(sizes, lanes(layer.h))
     K = (stop - start) * sizes.B
-    low, high = part(H, share)
-    of_h = (I + width - 1) // width * K * width
+    low, high = part(sizes.H, share)
     blocks = (high - low + M_BLOCK - 1) // M_BLOCK
     for d in range(_columns(sizes)):
-        _add_columns(K, gradients.dg, d * units + low, dg_row, gradients.db, d * H + low, high - low)
-        of_input, recurrent = _gate_of_input(sizes, d) * H, (d - _first_recurrent(sizes)) * H
+        first, total = d * units + low, d * sizes.H + low
+        _add_columns(K, gradients.dg, first, dg_row, gradients.db, total, high - low)
         for m in range(blocks):
-            unit, end = low + (high - low) * m // blocks, low + (high - low) * (m + 1) // blocks
+            begin, end = (high - low) * m // blocks, (high - low) * (m + 1) // blocks
             for k in range(0, K, K_BLOCK):
-                steps, adds = min(K_BLOCK, K - k), is_sum or k > 0
-                pack_strips(
-                    gradients.dg, k * dg_row + d * units + unit, dg_row, steps, end - unit, room.packed
-                )
-                if d < sizes.G:
-                    multiply_strips(
-                        end - unit, room.packed, steps, gradients.operands, k * width, K * width,
-                        I, gradients.dw_ih, (of_input + unit) * I, I, adds, room.spare,
-                    )  # fmt: skip
-                if recurrent >= 0:
-                    multiply_strips(
-                        end - unit, room.packed, steps, gradients.operands, of_h + k * width, K * width,
-                        H, gradients.dw_hh, (recurrent + unit) * H, H, adds, room.spare,
-                    )  # fmt: skip
+                _add_block(sizes, gradients, room, d, low + begin, low + end, k, K, stop < sizes.T or k > 0)
+
+
+@njit(**INNER)
+def _add_block(sizes, gradients, room, d, low, high, k, K, is_sum):
+    """Units low … high and K_BLOCK steps of column d of dg, packed once, times x and times h."""
+    I, H, rows = sizes.I, sizes.H, high - low
+    width = VECTORS * lanes(gradients.dg)
+    steps, dg_row = min(K_BLOCK, K - k), row_of_dg(sizes, lanes(gradients.dg))
+    pack_strips(gradients.dg, k * dg_row + d * sizes.P * width + low, dg_row, steps, rows, room.packed)
+    x, h = k * width, (I + width - 1) // width * K * width + k * width
+    if d < sizes.G:
+        place = (_gate_of_input(sizes, d) * H + low) * I
+        multiply_strips(
+            rows, room.packed, steps, gradients.operands, x, K * width,
+            I, gradients.dw_ih, place, I, is_sum, room.spare,
+        )  # fmt: skip
+    gate = d - _first_recurrent(sizes)
+    if gate >= 0:
+        multiply_strips(
+            rows, room.packed, steps, gradients.operands, h, K * width,
+            H, gradients.dw_hh, (gate * H + low) * H, H, is_sum, room.spare,
+        )  # fmt: skip
 
 
 @njit(**INNER)

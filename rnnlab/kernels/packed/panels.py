@@ -69,11 +69,22 @@ def pack_transposed(source, at, row, K, columns, panels, first):
             for j in range(used):
                 line = at + (begin + j) * row + k
                 prefetch(source, line + 2 * vector)
-                for i in range(steps):
-                    panels[place + i * width + j] = source[line + i]
-            for i in range(steps):
-                for j in range(used, width):
-                    panels[place + i * width + j] = 0
+                _spread_line(source, line, steps, panels, place + j, width)
+            for j in range(used, width):
+                _clear_column(steps, panels, place + j, width)
+
+
+@njit(**INNER)
+def _spread_line(source, at, steps, panels, first, width):
+    """Numbers that lie together, into one column of a panel."""
+    for i in range(steps):
+        panels[first + i * width] = source[at + i]
+
+
+@njit(**INNER)
+def _clear_column(steps, panels, first, width):
+    for i in range(steps):
+        panels[first + i * width] = 0
 
 
 def strip_room(K: int, rows: int) -> int:
