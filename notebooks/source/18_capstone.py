@@ -270,7 +270,7 @@ rnnlab.progress("capstone")
 from rnnlab.capstone import board
 
 my_guess = 1.2
-for where, entry in board.read(board.OWN):
+for _, entry in board.read(board.OWN):
     print(f"{entry.name:24} worst {entry.worst:.2f} times the bound (you guessed {my_guess}), "
           f"{entry.saved_bytes / 1e6:.0f} MB at most, {entry.schedule[:8]}…")
     print("  each problem:", ", ".join(f"{ratio:.2f}" for ratio in entry.ratios))

@@ -48,7 +48,7 @@ def my_mirror(wires, d):
     order = nodes  # wrong
     for node, inputs, output in order:
         parts = rules(node, gradients[output], tuple(wires[wire] for wire in inputs), wires[output])
-        for wire, part in zip(inputs, parts):
+        for wire, part in zip(inputs, parts, strict=True):
             gradients[wire] = part  # wrong
     return gradients
 
