@@ -251,3 +251,13 @@ def test_the_page_command_writes_a_template_once_and_checks_a_page(tmp_path, cap
     path.write_bytes(b"\xff\xfe\x00")
     assert cli.main(["page", str(path)]) == 2
     assert "no UTF-8 text" in capsys.readouterr().err
+
+
+def test_a_page_that_cannot_be_read_or_written_is_one_sentence(tmp_path, capsys):
+    assert cli.main(["page", str(tmp_path)]) == 2
+    assert "cannot be read: Is a directory" in capsys.readouterr().err
+    assert cli.main(["page", "--new", str(tmp_path / "new folder" / "page.md")]) == 0
+    assert (tmp_path / "new folder" / "page.md").read_text() == TEMPLATE
+    (tmp_path / "file").write_text("")
+    assert cli.main(["page", "--new", str(tmp_path / "file" / "page.md")]) == 2
+    assert "page.md" in capsys.readouterr().err

@@ -114,10 +114,13 @@ def _page(chosen: argparse.Namespace) -> int:
 
     if chosen.new:
         try:
+            chosen.file.parent.mkdir(parents=True, exist_ok=True)
             with open(chosen.file, "x", encoding="utf-8") as page:
                 page.write(TEMPLATE)
         except FileExistsError:
             return _refuse("page", f"{chosen.file} is there already; it stays as it is")
+        except OSError as error:
+            return _refuse("page", f"{chosen.file} cannot be written: {error.strerror}")
         print(f"{chosen.file} is the template. Fill in the numbers, then: rnnlab page {chosen.file}")
         return ALL_DERIVED
     try:
@@ -128,6 +131,8 @@ def _page(chosen: argparse.Namespace) -> int:
         return _refuse(
             "page", f"there is no {chosen.file}; rnnlab page --new {chosen.file} writes the template"
         )
+    except OSError as error:
+        return _refuse("page", f"{chosen.file} cannot be read: {error.strerror}")
     print("\n".join(map(printable, problems)) or "The numbers of the page agree with its measurements.")
     return LEFT_OUT if problems else ALL_DERIVED
 

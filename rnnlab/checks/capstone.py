@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.capstone.launches import Illegal, Problem
-from rnnlab.capstone.score import FULL_MARKS, score_all, slow_because
+from rnnlab.capstone.score import FULL_MARKS, score, slow_because
 from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import expect, refuse
@@ -93,22 +93,17 @@ def _none_sentence(got: object, want: object, n: int) -> str | None:
 def check_my_schedule(submission, rng, *problem):
     """Legality first, then the time; the check names mistakes itself, from what it finds in the launches."""
     problem = Problem(*problem)
-    answers_by_problem: list[object] = []
-
-    def schedule(*sizes):
-        answers_by_problem.append(submission(*sizes))
-        return answers_by_problem[-1]
-
+    answer = submission(*problem)
     try:
-        (result,) = score_all(schedule, (problem,))
+        result = score(problem, answer)
     except Illegal as error:
-        refuse(Wrong(str(error), error.mistake))
+        refuse(Wrong(f"{error} ({problem})", error.mistake))
         return
     if result.ratio <= FULL_MARKS:
         refuse(None)
         return
     sentence = f"Legal, but slow: {result}. Full marks: {FULL_MARKS:g} times or less."
-    refuse(Wrong(sentence, slow_because(problem, answers_by_problem[0])), f"{problem}")
+    refuse(Wrong(sentence, slow_because(problem, answer)), f"{problem}")
 
 
 def draw_problems(rng) -> list[tuple]:
