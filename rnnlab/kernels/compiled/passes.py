@@ -5,13 +5,13 @@ are threads; so is the minibatch, each share with a loop over time of its own.
 """
 
 from functools import partial
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 
 from rnnlab.cells import State
-from rnnlab.kernels.compiled import recurrence, stepwise
+from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.ladder.layers import backward_through_layers, forward_through_layers, history
 from rnnlab.network import Layer, Network, merged_bias
@@ -141,6 +141,6 @@ def _is_large(B: int, weights: int) -> bool:
     return 2 * B * weights >= LARGE_PRODUCT
 
 
-def _loops(B: int, weights: int, threads: int) -> ModuleType:
+def _loops(B: int, weights: int, threads: int) -> ModuleType | SimpleNamespace:
     """The loops to run: if one thread has the whole minibatch and a large product, BLAS splits it better."""
-    return stepwise if threads == 1 and _is_large(B, weights) else recurrence
+    return recurrence.IN_PYTHON if threads == 1 and _is_large(B, weights) else recurrence

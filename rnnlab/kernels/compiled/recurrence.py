@@ -7,6 +7,9 @@ gradients before the nonlinearities, dgates [T,B,GÂ·H], adds their sum to db [GÂ
 dc [B,H] as the gradients of the initial state.
 """
 
+from collections.abc import Callable
+from types import FunctionType, SimpleNamespace
+
 import numpy as np
 from numba import njit
 
@@ -94,3 +97,15 @@ def gru_backward(weights, gates, h_n, h, dy, dh, dgates, du, db, dub, lo, hi):
         product(du[t, lo:hi], weights, carry)
         carry += past
     dh[lo:hi] = carry
+
+
+LOOPS = (rnn_forward, rnn_backward, lstm_forward, lstm_backward, gru_forward, gru_backward)
+
+
+def _in_python(loop: Callable) -> Callable:
+    """The loop in Python, for products so large that they want NumPy's BLAS and all of its threads."""
+    code = getattr(loop, "py_func", loop).__code__  # under NUMBA_DISABLE_JIT it is Python already
+    return FunctionType(code, globals() | {"product": np.dot})
+
+
+IN_PYTHON = SimpleNamespace(**{loop.__name__: _in_python(loop) for loop in LOOPS})
