@@ -6,10 +6,12 @@ import shutil
 import numpy as np
 import pytest
 
+from bench.cmu import ahead_of_time
+from bench.cmu.halide_contestants import KERNELS
 from rnnlab import reference
 from rnnlab.cells import STATES
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.kernels.halide import compiled, equations, published, registers
+from rnnlab.kernels.halide import equations, published, registers
 from rnnlab.kernels.halide.kernels import Kernels
 from rnnlab.ladder import find, halide_scheduled
 from rnnlab.ladder.facts import Counted
@@ -57,24 +59,28 @@ def test_a_published_schedule_runs_cells_with_gates_too(cell):
 
 
 @halide
-@pytest.mark.skipif(not any(map(shutil.which, compiled.LINKERS)), reason="no linker is installed")
-@pytest.mark.slow
+@pytest.mark.skipif(not any(map(shutil.which, ahead_of_time.LINKERS)), reason="no linker is installed")
 def test_ahead_of_time_gives_the_same_bits_as_just_in_time(tmp_path):
-    task, library = problem("rnn_tanh"), tmp_path / "rnn_tanh.so"
-    ahead = halide_scheduled.Halide("rnn_tanh", library=library)
-    just = everything(halide_scheduled.Halide("rnn_tanh"), *task)
-    assert all(map(np.array_equal, everything(ahead, *task), just))
+    import halide as hl
+
+    pipeline, library = KERNELS["output"](hl, "all"), tmp_path / "output.so"
+    a, b = (np.random.default_rng(0).normal(size=shape).astype("float32") for shape in ((9, 70), (70, 21)))
+    ahead, just = (np.empty((9, 21), "float32") for _ in range(2))
+    run = ahead_of_time.ahead_of_time({"output": pipeline}, library)["output"]
+    run(a, b, ahead)
+    pipeline.func.compile_to_callable(pipeline.arguments, hl.get_host_target())(a, b, just)
+    assert np.array_equal(ahead, just)
     assert [*tmp_path.iterdir()] == [library]
-    run = compiled.load(library, ["plain"])["plain"]
-    with pytest.raises(ValueError, match=r"plain: .*packed"):
-        run(np.zeros((9, 3), "float32"), np.zeros((1, 3, 1, 5), "float32"), np.zeros((9, 5), "float32"))
+    assert relative_error(ahead, np.tanh(a.astype(float) @ b)) < 1e-5
+    with pytest.raises(ValueError, match=r"output: .*a1"):
+        ahead_of_time.load(library, ["output"])["output"](a, b[1:], ahead)
 
 
 @halide
 def test_without_a_linker_ahead_of_time_says_what_is_missing(tmp_path, monkeypatch):
-    monkeypatch.setattr(compiled.shutil, "which", lambda program: None)
+    monkeypatch.setattr(ahead_of_time.shutil, "which", lambda program: None)
     with pytest.raises(OSError, match=r"no linker \(cc, gcc, clang\) is installed.*just in time instead"):
-        halide_scheduled.Halide("rnn_relu", library=tmp_path / "rnn.so")
+        ahead_of_time.ahead_of_time({}, tmp_path / "rnn.so")
 
 
 @halide

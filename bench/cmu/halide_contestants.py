@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bench.cmu.ahead_of_time import Run, ahead_of_time
 from bench.cmu.problem import Answer, Problem, descended, summed_error
-from rnnlab.kernels.halide import compiled, equations, published
-from rnnlab.kernels.halide.compiled import Pipeline, Run
+from rnnlab.kernels.halide import equations, published
 from rnnlab.kernels.halide.equations import Kernel
-from rnnlab.kernels.halide.kernels import OURS, Kernels
+from rnnlab.kernels.halide.kernels import OURS, Kernels, Pipeline
 from rnnlab.kernels.halide.layers import BLOCK
 
 
@@ -49,7 +49,7 @@ def _kernels(schedule: str) -> dict[str, Run]:
 
     pipelines = {name: define(hl, schedule) for name, define in KERNELS.items()}
     with tempfile.TemporaryDirectory() as folder:  # an open library needs its file no more
-        return compiled.ahead_of_time(pipelines, Path(folder) / f"{schedule}.so")
+        return ahead_of_time(pipelines, Path(folder) / f"{schedule}.so")
 
 
 def _scheduled(hl, schedule: str, arrays: list, value: Callable) -> Pipeline:

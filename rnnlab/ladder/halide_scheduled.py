@@ -9,7 +9,6 @@ rung runs our own, kernels/halide/registers.py; the CMU project's eight stand in
 
 import functools
 import math
-from pathlib import Path
 
 import numpy as np
 
@@ -45,14 +44,10 @@ def _ours(cell: str, dtype: str) -> "Halide":
 
 
 class Halide:
-    """Forward and backward pass of a cell under any schedule.
+    """Forward and backward pass of a cell under a schedule of rnnlab.kernels.halide.kernels.SCHEDULES."""
 
-    schedule: one of rnnlab.kernels.halide.kernels.SCHEDULES.  Compiled just in time, or ahead of time into
-    `library` if that is not None.
-    """
-
-    def __init__(self, cell: str, dtype: str = "float32", schedule: str = OURS, library: Path | None = None):
-        self.kernels = Kernels(equations.SHARED | equations.CELLS[cell], schedule, dtype, library)
+    def __init__(self, cell: str, dtype: str = "float32", schedule: str = OURS):
+        self.kernels = Kernels(equations.SHARED | equations.CELLS[cell], schedule, dtype)
         self.cell = cell
 
     def forward(self, network: Network, x: np.ndarray, state: State | None = None):

@@ -1,12 +1,11 @@
-"""Kernels × schedule × compiler: the products of recurrent networks as functions over NumPy arrays."""
+"""Kernels × schedule, compiled just in time: products of recurrent networks as functions of arrays."""
 
 from collections.abc import Mapping
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.kernels.halide import compiled, published, registers
-from rnnlab.kernels.halide.compiled import Pipeline
+from rnnlab.kernels.halide import published, registers
 from rnnlab.kernels.halide.equations import Functions, Kernel
 
 OURS = "ours"
@@ -14,10 +13,17 @@ SCHEDULES = (*published.NAMES, OURS)
 FEW_ROWS = "_few_rows"  # of a kernel's name: with tiles of one row, for less than a whole tile
 
 
-class Kernels:
-    """Some kernels under one schedule, for one dtype; compiled ahead of time where a library is named."""
+class Pipeline(NamedTuple):
+    """A scheduled Func and its ImageParams in the order they are passed."""
 
-    def __init__(self, kernels: Mapping[str, Kernel], schedule: str, dtype: str, library: Path | None = None):
+    func: object
+    arguments: list
+
+
+class Kernels:
+    """Some kernels under one schedule, for one dtype, compiled into this process."""
+
+    def __init__(self, kernels: Mapping[str, Kernel], schedule: str, dtype: str):
         if schedule not in SCHEDULES:
             raise ValueError(f"no schedule is called {schedule!r}; there are {', '.join(SCHEDULES)}")
         import halide as hl
@@ -27,8 +33,8 @@ class Kernels:
         self.gates = {name: kernel.gates for name, kernel in kernels.items()}
         self.tiles = {gates: registers.tile(hl, dtype, gates) for gates in self.gates.values()}
         pipelines = build.all(kernels, self.tiles)
-        jit = library is None
-        self.run = compiled.just_in_time(pipelines) if jit else compiled.ahead_of_time(pipelines, library)
+        target = hl.get_host_target()
+        self.run = {name: p.func.compile_to_callable(p.arguments, target) for name, p in pipelines.items()}
 
     def operand(self, b: np.ndarray, gates: int = 1) -> np.ndarray:
         """b [K,gates·N] as this schedule reads it: [N/width,K,gates,width] or contiguous [K,gates,N]."""

@@ -1,8 +1,7 @@
-"""Machine code from a pipeline, just in time or ahead of time; called with NumPy arrays, outputs last.
+"""Halide pipelines compiled ahead of time into a library, and called with NumPy arrays, outputs last.
 
-Just in time: Halide compiles into this process, every time anew.  Ahead of time: Halide writes object files,
-the machine's linker makes one library of them, and ctypes calls it; `load` opens a library that is there,
-without compiling and without Halide.
+Halide writes object files, the machine's linker makes one library of them, and ctypes calls it; `load` opens
+a library that is there, without compiling and without Halide.
 """
 
 import ctypes
@@ -11,29 +10,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
+
+from rnnlab.kernels.halide.kernels import Pipeline
 
 LINKERS = ("cc", "gcc", "clang")  # asked in this order; any of them finds the system's libraries
 Run = Callable[..., object]
 ERROR_HANDLER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p)
 CODES = {"i": 0, "u": 1, "f": 2}  # of halide_type_t
-
-
-class Pipeline(NamedTuple):
-    """A scheduled Func and its ImageParams in the order they are passed."""
-
-    func: object
-    arguments: list
-
-
-def just_in_time(pipelines: Mapping[str, Pipeline]) -> dict[str, Run]:
-    """Every pipeline as a function."""
-    import halide as hl
-
-    target = hl.get_host_target()
-    return {name: p.func.compile_to_callable(p.arguments, target) for name, p in pipelines.items()}
 
 
 def ahead_of_time(pipelines: Mapping[str, Pipeline], library: Path) -> dict[str, Run]:
