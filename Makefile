@@ -1,7 +1,7 @@
 # Everything here does its own set-up: Python 3.11 to 3.14 is all that must be there. `make` alone says what there is.
 
 .DEFAULT_GOAL := help
-.PHONY: help lab update test test-slow test-cuda test-gpu check course site peers gpu-peers environment test-environment
+.PHONY: help lab lab-first update test test-slow test-cuda test-gpu check course site peers gpu-peers environment test-environment
 
 # packages of another system (ROS, modules of a cluster) would come before the course's
 unexport PYTHONPATH PYTHONHOME
@@ -42,6 +42,11 @@ test-environment:
 	$(SET_UP) .venv 'lab,dev,scale,site$(CUDA_PART)$(CI_PART)'
 
 lab: environment  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-browser --port 8888" for a server)
+	@.venv/bin/python -m rnnlab.cli lab $(OPTIONS)
+
+lab-first:  ## the same with lessons 00 to 05 alone, on half the disk; `make lab` adds the others
+	$(USABLE_PYTHON)
+	$(SET_UP) --else-older .venv first
 	@.venv/bin/python -m rnnlab.cli lab $(OPTIONS)
 
 update:  ## bring the newest lessons; what you wrote in work/ is not touched

@@ -28,8 +28,7 @@ PINNED = Path(__file__).with_name("pyodide.json")
 NEEDED = (
     "numpy",
     "matplotlib",
-    "scikit-learn",
-    "scipy",
+    "pillow",
     "threadpoolctl",
     "tqdm",
     "pygments",
@@ -38,7 +37,7 @@ NEEDED = (
 )
 STAND_INS = {"ipykernel", "widgetsnbextension"}  # JupyterLite's kernel brings its own
 PURE = ("ipython", "ipywidgets", "comm", "jedi")  # wheels that run everywhere, with all that they need
-SIZE_MB = 130  # of lite/: scipy and scikit-learn are a third of it
+SIZE_MB = 90  # of lite/
 SECONDS = 60  # until an address must have answered
 
 

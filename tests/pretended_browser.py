@@ -17,8 +17,8 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-MISSING = {  # not built for WebAssembly, or built for Unix only
-    "psutil", "numba", "llvmlite", "greenlet", "cupy", "torch", "zmq", "mpi4py",
+MISSING = {  # not built for WebAssembly, built for Unix only, or (SciPy) not needed before lesson 06
+    "psutil", "scipy", "sklearn", "numba", "llvmlite", "greenlet", "cupy", "torch", "zmq", "mpi4py",
     "fcntl", "resource", "termios", "grp", "pty", "curses", "syslog",
 }  # fmt: skip
 

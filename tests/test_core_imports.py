@@ -44,7 +44,7 @@ def run_in_browser(program, home):
 PYODIDE = os.environ.get(
     "RNNLAB_PYODIDE"
 )  # a folder with Pyodide's files, such as make site leaves in build/
-PACKAGES = "numpy", "matplotlib", "scikit-learn", "scipy", "threadpoolctl", "tqdm", "pygments"
+PACKAGES = "numpy", "matplotlib", "pillow", "threadpoolctl", "tqdm", "pygments"
 PROGRAM = f"""
 import json
 from rnnlab import checks

@@ -83,7 +83,7 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "grading/self_check.py": {"checks"},
 }
 SLOW = {"cupy", "greenlet", "IPython", "jupyterlab", "matplotlib", "numba", "numpy", "psutil", "scipy"}
-SLOW |= {"sklearn", "tqdm"}
+SLOW |= {"PIL", "tqdm"}
 MODULES = [path for path in sorted(ROOT.glob("rnnlab/**/*.py")) if path != ROOT / "rnnlab/__init__.py"]
 name = lambda path: path.relative_to(ROOT / "rnnlab").as_posix()
 

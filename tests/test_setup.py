@@ -106,6 +106,7 @@ def test_conda_installs_the_course_itself_without_another_copy_of_its_packages()
 
 def test_the_extras_are_the_documented_ones():
     assert {*EXTRAS} == {
+        "first",
         "lab",
         "cuda12",
         "cuda13",
@@ -121,6 +122,13 @@ def test_the_extras_are_the_documented_ones():
         "lite",
         "dev",
     }
+
+
+def test_the_first_lessons_need_no_more_than_the_course_and_no_compiler():
+    assert {*EXTRAS["first"]} < {*EXTRAS["lab"]}
+    names = closure(required("first"))
+    assert "jupyterlab" in names
+    assert not {"numba", "llvmlite", "scipy", "scikit-learn"} & names.keys()
 
 
 def test_the_version_is_stated_once_in_code_and_once_for_the_installer():

@@ -70,6 +70,12 @@ def test_filter_targets_are_scipys_correlation_of_the_photograph(name, rows):
     assert np.allclose(got, want[edge : len(want) - edge, 1:-1], atol=1e-5)
 
 
+@pytest.mark.parametrize("split", photographs.PHOTOGRAPH)
+def test_the_photographs_are_those_of_scikit_learn(split):
+    grey = load_sample_image(photographs.PHOTOGRAPH[split]) @ photographs.LUMA / 255 - 0.5
+    assert np.array_equal(photographs.brightness(split), grey.astype(np.float32))
+
+
 def test_filter_rows_are_pieces_of_the_photograph():
     batch = drawn(image_filters.task(steps=16), B=4)
     photograph = photographs.brightness("train")
@@ -100,10 +106,10 @@ def test_what_changed_is_the_difference_of_two_frames_of_a_moving_camera():
         assert any(moved)
 
 
-def test_digits_are_turned_by_scipy_from_the_original_each_time():
+def test_digits_are_rotated_as_scipy_does_from_the_original_each_time():
     digits = load_digits().images / 16 - 0.5
-    views = rotated_images.rotated(10, 3)
-    for step in (0, 1, 3):
+    views = rotated_images.rotated(10, 18)
+    for step in (0, 1, 3, 9, 14, 18):
         want = ndimage.rotate(digits[7], 10 * step, reshape=False, order=1, cval=-0.5)
         assert np.allclose(views[step, 7].reshape(8, 8), want, atol=1e-6)
     x, target, _ = drawn(rotated_images.task(steps=3))

@@ -356,7 +356,7 @@ print(f"  error {task.baseline.value / error:.0f} times lower than the baseline 
 #
 # - Filters along the rows of a picture as a first task for a recurrent network: B. Han, E. Uboweja, *Parallel Training of Recurrent Neural Networks*, CMU 15-418 project (eknight7/ParallelRNN).
 # - A recurrent network whose state goes from step to step (we believe that its units use the logistic function instead of tanh, but did not check): J. Elman, *Finding Structure in Time*, Cognitive Science 14 (1990).
-# - The photographs come with scikit-learn: china.jpg and flower.jpg.
+# - The photographs: china.jpg by danielbuechele and flower.jpg by vultilion, both CC BY 2.0; scikit-learn brings them along, too.
 #
 # Next: [02 · Back through time](02_bptt.ipynb)
 

@@ -14,7 +14,7 @@ from rnnlab.grading.verdict import Status, Stopped
 
 CHANGED_INPUT = "changes its input"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
-LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "sklearn", "tqdm", "ipywidgets"}
+LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
 TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
 
 

@@ -24,7 +24,7 @@ LISTS = ("pyproject.toml", "constraints.txt")
 NOTE, LOG = "rnnlab.json", "set-up.log"
 LARGE_MB = 8  # a file of this size has a line of its own while one waits
 # their sources need compilers that a learner has not: better one sentence than pages of a failed build
-BUILT = "numpy,scipy,scikit-learn,numba,llvmlite"
+BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
 DOWNLOAD = re.compile(r"Downloading (?:\S*/)?([\w.]+)-\d\S* \(([\d.]+) MB\)")
 CAUSES = (  # what pip printed, and the sentence for it; the first that fits
     (
@@ -40,7 +40,7 @@ CAUSES = (  # what pip printed, and the sentence for it; the first that fits
         "the package index does not answer. See to a network, or name a proxy in HTTPS_PROXY",
     ),
     (
-        r"No matching distribution found for (?:numpy|scipy|scikit-learn|numba|llvmlite)\b",
+        r"No matching distribution found for (?:numpy|pillow|scipy|scikit-learn|numba|llvmlite)\b",
         "a package is not built for this system or this Python. README.md has a row on that",
     ),
 )

@@ -1,7 +1,7 @@
 """Rotated images: the network sees a picture that rotates by 10° a step, and draws the next one.
 
-The final workload of the CMU project (Han and Uboweja, 2016), with the digits that scikit-learn brings
-along in place of CIFAR-10: input t is the picture rotated by 10·t°, the target is the same picture by
+The final workload of the CMU project (Han and Uboweja, 2016), with handwritten digits (data/README.md) in
+place of CIFAR-10: input t is the picture rotated by 10·t°, the target is the same picture by
 10·(t+1)°.
 """
 
@@ -9,6 +9,7 @@ from functools import cache, partial
 
 import numpy as np
 
+from rnnlab.tasks.photographs import DATA
 from rnnlab.training.losses import mse
 from rnnlab.training.task import Batch, Task, whole
 
@@ -47,20 +48,24 @@ def rotated(degrees: int, steps: int) -> np.ndarray:
 
     A view is rotated from the original, not from the view before: blur does not add up.
     """
-    from scipy.ndimage import rotate
-
-    digits = _digits()
-    rotate_all = lambda angle: rotate(digits, angle, axes=(1, 2), reshape=False, order=1, cval=-0.5)
-    views = np.stack([rotate_all(degrees * step) for step in range(steps + 1)])
+    digits = (np.load(DATA / "digits.npz")["images"] / 16 - 0.5).astype(np.float32)  # [1797,8,8]
+    views = np.stack([rotate(digits, degrees * step) for step in range(steps + 1)])
     views = views.reshape(steps + 1, len(digits), SIDE**2)
     views.setflags(write=False)  # one array for all callers: it must not change
     return views
 
 
-def _digits() -> np.ndarray:
-    from sklearn.datasets import load_digits  # half a second, so only when needed
-
-    return (load_digits().images / 16 - 0.5).astype(np.float32)  # [1797,8,8]
+def rotate(pictures: np.ndarray, degrees: float) -> np.ndarray:
+    """Pictures [N,SIDE,SIDE] rotated about their centre: bilinear between pixels, paper beyond the edges."""
+    cos, sin = np.cos(np.deg2rad(degrees)), np.sin(np.deg2rad(degrees))
+    row, column = np.indices((SIDE, SIDE)) - (SIDE - 1) / 2
+    source = np.stack([cos * row + sin * column, cos * column - sin * row]) + (SIDE - 1) / 2  # [2,SIDE,SIDE]
+    inside = (abs(source - (SIDE - 1) / 2) < SIDE / 2 - 0.5 + 1e-9).all(0)  # at 90° an edge lies on an edge
+    corner = source.clip(0, SIDE - 2).astype(int)
+    (below, right), (r, c) = source - corner, corner
+    upper = (1 - right) * pictures[:, r, c] + right * pictures[:, r, c + 1]
+    lower = (1 - right) * pictures[:, r + 1, c] + right * pictures[:, r + 1, c + 1]
+    return np.where(inside, (1 - below) * upper + below * lower, -0.5).astype(pictures.dtype)
 
 
 def _paint(prediction: np.ndarray, batch: Batch):
