@@ -3,6 +3,7 @@
 from dataclasses import replace
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from rnnlab.devices import find
@@ -10,7 +11,7 @@ from rnnlab.ladder import stage_passes
 from rnnlab.scaling import costs, model, model_fit, published
 from rnnlab.scaling.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds
 from rnnlab.scaling.simulated_replay import replay
-from rnnlab.scaling.simulated_transfers import schedule, two_level
+from rnnlab.scaling.simulated_transfers import Schedule, schedule, step_of
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 
@@ -23,6 +24,29 @@ def test_a_formula_gives_the_time_of_its_messages_sent_one_by_one(algorithm, ran
     simulated = replay(schedule(algorithm, ranks), 8e6, LINK)
     assert not simulated.findings
     assert all_reduce_seconds(algorithm, ranks, 8e6, LINK) == pytest.approx(simulated.seconds)
+
+
+def two_level(ranks: int, node: int) -> Schedule:
+    """Ring in each node, then rings of one rank of every node, then the ring in each node again."""
+    nodes = ranks // node
+
+    def steps():
+        rank = np.arange(ranks)
+        place, home = rank % node, rank // node
+        inner = home * node + (place + 1) % node
+        for number in range(node - 1):
+            part = (place - number) % node
+            yield step_of(rank, inner, part * nodes, (part + 1) * nodes, True)
+        part, peer = (place + 1) % node, (rank + node) % ranks
+        for number in range(2 * (nodes - 1)):
+            adds = number < nodes - 1
+            chunk = part * nodes + (home - number + (not adds) * nodes) % nodes
+            yield step_of(rank, peer, chunk, chunk + 1, adds)
+        for number in range(node - 1):
+            part = (place + 1 - number) % node
+            yield step_of(rank, inner, part * nodes, (part + 1) * nodes, False)
+
+    return Schedule("two-level", ranks, ranks, steps)
 
 
 @pytest.mark.parametrize(("ranks", "node"), [(8, 4), (12, 3), (64, 8), (6, 6), (5, 1)])
@@ -44,13 +68,6 @@ def test_short_arrays_want_few_messages_and_long_ones_few_bytes():
     assert costs.fastest(64, 8, LINK) == "recursive doubling"
     assert costs.fastest(64, 1e9, LINK) in ("ring", "Rabenseifner")
     assert costs.fastest(1000, 1e9, LINK) == "ring"
-
-
-def test_the_best_number_of_segments_beats_its_neighbours():
-    for ranks, size in ((8, 1e6), (100, 3e7), (4, 100)):
-        best = costs.best_segments(ranks, size, LINK)
-        time = lambda k, ranks=ranks, size=size: costs.pipelined_tree_seconds(ranks, size, LINK, k)
-        assert time(best) <= min(time(best + 1), time(max(1, best - 1)))
 
 
 @pytest.mark.parametrize(

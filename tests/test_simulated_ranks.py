@@ -83,18 +83,9 @@ def test_a_thousand_ranks_and_more_take_the_time_of_the_formula(algorithm):
     assert many.seconds == pytest.approx(expected)
 
 
-def test_a_rank_that_comes_late_delays_a_ring_by_its_lateness():
-    ready = np.zeros(8)
-    ready[3] = 0.5
-    late, usual = (replay(ring(8), 8e3, LINK, ready=r) for r in (ready, None))
-    assert late.seconds == pytest.approx(usual.seconds + 0.5, rel=1e-3)
-
-
 def test_sizes_of_a_replay_that_do_not_fit_are_named():
     with pytest.raises(ValueError, match="a link between nodes needs the ranks of a node"):
         replay(ring(4), 8, LINK, between=LINK)
-    with pytest.raises(ValueError, match=r"ready has shape \(3,\), expected \(4,\)"):
-        replay(ring(4), 8, LINK, ready=np.zeros(3))
     with pytest.raises(ValueError, match="no schedule is called 'star'"):
         schedule("star", 4)
 

@@ -117,32 +117,6 @@ def two_level_seconds(ranks: int, size: float, node: int, inside: Link, between:
     return parts + all_reduce_seconds("ring", ranks // inner, size / inner, between)
 
 
-def pipelined_tree_seconds(ranks: int, size: float, link: Link, segments: int | None = None) -> float:
-    """Seconds of one way through a binary tree in segments that follow one another; best number if None.
-
-    A level passes on a segment while it receives the next one.  Raises ValueError for fewer than 1 segment.
-    """
-    check_ranks(ranks)
-    check_size(size)
-    if ranks == 1:
-        return 0.0
-    depth = math.ceil(math.log2(ranks))
-    k = best_segments(ranks, size, link) if segments is None else segments
-    if k < 1:
-        raise ValueError(f"segments is {k}; a message has at least 1")
-    return (depth + k - 1) * (link.latency + size / k * link.byte)
-
-
-def best_segments(ranks: int, size: float, link: Link) -> int:
-    """Number of segments for which a pipelined tree takes the shortest time."""
-    depth = math.ceil(math.log2(ranks))
-    if depth < 2 or not link.latency:
-        return 1 if depth < 2 else max(1, int(size))
-    root = math.sqrt((depth - 1) * size * link.byte / link.latency)
-    near = {max(1, math.floor(root)), max(1, math.ceil(root))}
-    return min(sorted(near), key=lambda k: pipelined_tree_seconds(ranks, size, link, k))
-
-
 def check_ranks(ranks: int, name: str = "ranks") -> None:
     """Raises ValueError unless `ranks` is a whole number of at least 1."""
     if not isinstance(ranks, int) or isinstance(ranks, bool) or ranks < 1:

@@ -59,21 +59,20 @@ def replay(
     link: Link,
     between: Link | None = None,
     node: int | None = None,
-    ready: np.ndarray | None = None,
     follow: bool = True,
 ) -> Replay:
     """The schedule's clocks and findings for an array of `size` bytes.
 
-    between: the link of ranks in different nodes of `node` ranks, if not `link` as well.  ready [p]: seconds
-    at which each rank joins, 0 for all if None.  follow=False leaves out findings, for a schedule that says
-    which transfers add.  Raises ValueError for sizes that make no sense.
+    between: the link of ranks in different nodes of `node` ranks, if not `link` as well.  follow=False leaves
+    out findings, for a schedule that says which transfers add.  Raises ValueError for sizes that make no
+    sense.
     """
     check_size(size)
     if (between is None) != (node is None):
         raise ValueError("a link between nodes needs the ranks of a node, and the other way round")
     if node is not None:
         check_ranks(node, "a node's ranks")
-    clocks = _Clocks(schedule, size, (link, between or link, node or schedule.ranks), ready)
+    clocks = _Clocks(schedule, size, (link, between or link, node or schedule.ranks))
     sums = _Contributions(schedule) if follow else None
     for number, step in enumerate(schedule.steps()):
         clocks.advance(number, step, sums.pass_on(number, step) if sums else step.adds)
@@ -89,11 +88,9 @@ def replay(
 class _Clocks:
     """Clock of every rank, and the transfers that moved it."""
 
-    def __init__(self, schedule: Schedule, size: float, links: tuple, ready: np.ndarray | None):
+    def __init__(self, schedule: Schedule, size: float, links: tuple):
         self.piece, self.links = size / schedule.chunks, links
-        self.now = np.zeros(schedule.ranks) if ready is None else np.array(ready, float)
-        if self.now.shape != (schedule.ranks,):
-            raise ValueError(f"ready has shape {self.now.shape}, expected ({schedule.ranks},)")
+        self.now = np.zeros(schedule.ranks)
         self.traffic = np.zeros(schedule.ranks)
         self.steps = self.transfers = 0
         self.events: list[Event] = []

@@ -14,9 +14,7 @@ from rnnlab.scaling.costs import Link
 from rnnlab.scaling.exposure import Interval
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.simulated_ranks import LINK, Communicator, RankError, run
-from rnnlab.scaling.team import Team
-from rnnlab.scaling.train import Run, begin
-from rnnlab.training import evaluate
+from rnnlab.scaling.train import train
 
 OF_THE_USER = ValueError, OSError, FloatingPointError  # errors that keep their type, as on real ranks
 
@@ -64,21 +62,10 @@ class SimulatedSums:
         self.pending = []
         return intervals
 
+    def stop(self) -> None:
+        """Nothing is left running."""
+
 
 def _train(comm: Communicator, settings: Settings, note: Callable[[str], None]) -> dict[str, Any]:
     """One rank's part."""
-    recipe = settings.recipe()
-    start = recipe.start(settings.model())
-    team = Team(comm, SimulatedSums(comm), settings.shares, Pen(None, comm.rank))
-    state = Run(settings, recipe, team, note, team.on_rank_0(lambda: begin(settings, start, recipe, note)))
-    while state.must_save or state.point.step < settings.steps:
-        state.advance()
-    history, task = state.point.history, recipe.task
-    return {
-        "ranks": settings.ranks,
-        "steps": state.point.step,
-        "losses": history.losses,
-        "held_out": evaluate(state.point.model, task, recipe.rung) if comm.rank == 0 else None,
-        "baseline": task.baseline.value,
-        "baseline_is": task.baseline.what,
-    }
+    return train(comm, settings, Pen(None, comm.rank), note, SimulatedSums(comm))

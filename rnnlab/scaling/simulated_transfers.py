@@ -53,7 +53,7 @@ def ring(ranks: int) -> Schedule:
         for number in range(2 * (ranks - 1)):
             adds = number < ranks - 1
             chunk = (rank - number + (not adds) * ranks) % ranks
-            yield _step(rank, (rank + 1) % ranks, chunk, chunk + 1, adds)
+            yield step_of(rank, (rank + 1) % ranks, chunk, chunk + 1, adds)
 
     return Schedule("ring", ranks, ranks, steps)
 
@@ -65,7 +65,7 @@ def recursive_doubling(ranks: int) -> Schedule:
         power, rank = _core(ranks)
         yield from _fold(ranks)
         for distance in _doublings(power):
-            yield _step(rank, rank ^ distance, 0, 1, True)
+            yield step_of(rank, rank ^ distance, 0, 1, True)
         yield from _unfold(ranks)
 
     return Schedule("recursive doubling", ranks, 1, steps)
@@ -81,13 +81,13 @@ def rabenseifner(ranks: int) -> Schedule:
         yield from _fold(ranks, power)
         for distance in reversed(_doublings(power)):
             middle, upper = (first + last) // 2, (rank & distance) > 0
-            yield _step(
+            yield step_of(
                 rank, rank ^ distance, np.where(upper, first, middle), np.where(upper, middle, last), True
             )
             first, last = np.where(upper, middle, first), np.where(upper, last, middle)
         for distance in _doublings(power):
             partner = rank ^ distance
-            yield _step(rank, partner, first, last, False)
+            yield step_of(rank, partner, first, last, False)
             first, last = np.minimum(first, first[partner]), np.maximum(last, last[partner])
         yield from _unfold(ranks, power)
 
@@ -100,10 +100,10 @@ def tree(ranks: int) -> Schedule:
     def steps() -> Iterator[Step]:
         for distance in _doublings(ranks):
             child = np.arange(distance, ranks, 2 * distance)
-            yield _step(child, child - distance, 0, 1, True)
+            yield step_of(child, child - distance, 0, 1, True)
         for distance in reversed(_doublings(ranks)):
             child = np.arange(distance, ranks, 2 * distance)
-            yield _step(child - distance, child, 0, 1, False)
+            yield step_of(child - distance, child, 0, 1, False)
 
     return Schedule("tree", ranks, 1, steps)
 
@@ -113,40 +113,11 @@ def one_reducer(ranks: int) -> Schedule:
 
     def steps() -> Iterator[Step]:
         for other in range(1, ranks):
-            yield _step([other], [0], 0, 1, True)
+            yield step_of([other], [0], 0, 1, True)
         for other in range(1, ranks):
-            yield _step([0], [other], 0, 1, False)
+            yield step_of([0], [other], 0, 1, False)
 
     return Schedule("one reducer", ranks, 1, steps)
-
-
-def two_level(ranks: int, node: int) -> Schedule:
-    """Ring in each node, then rings of one rank of every node, then the ring in each node again.
-
-    Raises ValueError unless the ranks fill whole nodes.
-    """
-    check_ranks(node, "a node's ranks")
-    if ranks % node:
-        raise ValueError(f"{ranks} ranks do not fill nodes of {node}; use a multiple of {node}")
-    nodes = ranks // node
-
-    def steps() -> Iterator[Step]:
-        rank = np.arange(ranks)
-        place, home = rank % node, rank // node
-        inner = home * node + (place + 1) % node
-        for number in range(node - 1):
-            part = (place - number) % node
-            yield _step(rank, inner, part * nodes, (part + 1) * nodes, True)
-        part, peer = (place + 1) % node, (rank + node) % ranks
-        for number in range(2 * (nodes - 1)):
-            adds = number < nodes - 1
-            chunk = part * nodes + (home - number + (not adds) * nodes) % nodes
-            yield _step(rank, peer, chunk, chunk + 1, adds)
-        for number in range(node - 1):
-            part = (place + 1 - number) % node
-            yield _step(rank, inner, part * nodes, (part + 1) * nodes, False)
-
-    return Schedule("two-level", ranks, ranks, steps)
 
 
 SCHEDULES: dict[str, Callable[[int], Schedule]] = {
@@ -189,7 +160,7 @@ def from_transfers(ranks: int, chunks: int, transfers: Iterable[tuple[int, int, 
     return Schedule("transfers", ranks, chunks, steps)
 
 
-def _step(source, target, first, last, adds: bool) -> Step:
+def step_of(source, target, first, last, adds: bool) -> Step:
     """Transfers with numbers widened to arrays."""
     source, target = np.asarray(source), np.asarray(target)
     widened = (np.broadcast_to(np.asarray(value), source.shape) for value in (first, last))
@@ -211,11 +182,11 @@ def _fold(ranks: int, chunks: int = 1) -> Iterator[Step]:
     """Ranks beyond a power of two hand their arrays to ranks within it."""
     power, _ = _core(ranks)
     if extra := ranks - power:
-        yield _step(np.arange(power, ranks), np.arange(extra), 0, chunks, True)
+        yield step_of(np.arange(power, ranks), np.arange(extra), 0, chunks, True)
 
 
 def _unfold(ranks: int, chunks: int = 1) -> Iterator[Step]:
     """Ranks beyond a power of two receive the sums."""
     power, _ = _core(ranks)
     if extra := ranks - power:
-        yield _step(np.arange(extra), np.arange(power, ranks), 0, chunks, False)
+        yield step_of(np.arange(extra), np.arange(power, ranks), 0, chunks, False)

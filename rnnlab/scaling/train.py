@@ -59,14 +59,15 @@ class Run:
         self.must_save = False
 
 
-def train(comm: Any, settings: Settings, pen: Pen, note: Note = print) -> dict[str, Any]:
-    """Train on the ranks of an MPI communicator; what came out, the same on every rank but for the times.
+def train(comm: Any, settings: Settings, pen: Pen, note: Note = print, sums: Any = None) -> dict[str, Any]:
+    """Train on the ranks of a communicator; what came out, the same on every rank but for the times.
 
-    Raises ValueError for settings that do not fit, the same on every rank; OSError where rank 0 cannot write
-    its checkpoint; FloatingPointError, naming the rank, where something is not finite.
+    sums: the background sums, those of the settings' engine over MPI if None.  Raises ValueError for settings
+    that do not fit, the same on every rank; OSError where rank 0 cannot write its checkpoint;
+    FloatingPointError, naming the rank, where something is not finite.
     """
     recipe, start = settings.recipe(), settings.recipe().start(settings.model())
-    team = Team(comm, make_sums(comm, settings), shares_for(settings, comm.Get_size()), pen)
+    team = Team(comm, sums or make_sums(comm, settings), shares_for(settings, comm.Get_size()), pen)
     team.check_agreement(facts(settings, start, recipe))
     point = team.on_rank_0(lambda: begin(settings, start, recipe, note))
     run = Run(settings, recipe, team, note, point)
