@@ -20,12 +20,12 @@ import numba.cuda
 numba.cuda.is_available = lambda: True
 
 from course_kernels import LESSONS, SOLUTIONS, kernels
+from machine_code import blind_loops
 from numba import float32, int32
 
 from rnnlab import cuda
 from rnnlab.cells import GATES
 from rnnlab.compiling import compilers
-from rnnlab.compiling.machine_code import blind_loops
 from rnnlab.compiling.report import ARCHITECTURES, _read
 from rnnlab.compiling.without_gpu import without_gpu
 from rnnlab.kernels.persistence import numba_layer

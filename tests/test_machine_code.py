@@ -2,6 +2,7 @@
 
 import re
 
+import machine_code
 import numpy as np
 import pytest
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
@@ -11,7 +12,7 @@ from test_compiling import CONSTANTS
 
 from rnnlab import cuda
 from rnnlab.cells import GATES
-from rnnlab.compiling import compilers, machine_code
+from rnnlab.compiling import compilers
 from rnnlab.compiling.device_words import load_acquire
 from rnnlab.compiling.report import compile_report
 from rnnlab.kernels.persistence import numba_layer
