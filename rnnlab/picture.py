@@ -102,6 +102,23 @@ class Picture:
         return {"text/html": self.tag() + self.numbers, "text/plain": self.alt}
 
 
+@dataclass(frozen=True)
+class Page:
+    """A picture in HTML, such as a drawing, and the sentence that says what it shows."""
+
+    html: str
+    alt: str
+
+    def __repr__(self) -> str:
+        return self.alt
+
+    def tag(self) -> str:
+        return self.html
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
+        return {"text/html": self.html, "text/plain": self.alt}
+
+
 class Slider(NamedTuple):
     """One thing a reader may move: its label, the values it steps through, the index it starts at."""
 

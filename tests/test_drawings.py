@@ -12,8 +12,7 @@ from PIL import ImageFont
 from rnnlab import drawings, picture
 from rnnlab.course import ROOT
 from rnnlab.drawings import ranks, schedules
-from rnnlab.drawings.pen import WIDTH, Sheet
-from rnnlab.drawings.roles import INK, QUIET, ROLES, SMALL
+from rnnlab.drawings.pen import INK, QUIET, ROLES, SMALL, WIDTH, Sheet
 from rnnlab.scaling.simulated_transfers import ring
 
 SVG = "{http://www.w3.org/2000/svg}"

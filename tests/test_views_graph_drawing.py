@@ -35,7 +35,7 @@ def test_wires_run_from_left_to_right(cell):
 
 def test_dashed_wires_are_those_the_mirror_reads():
     graph = step_graph("gru_after", *SIZES)
-    page = ElementTree.fromstring(draw(graph).svg)
+    page = ElementTree.fromstring(draw(graph).html)
     dashed = sum("stroke-dasharray" in path.attrib for path in page.iter(f"{SVG}path"))
     red = mirror(graph).needed(graph)
     pieces = sum(wire in red for node in graph.nodes for wire in node.inputs) + sum(
@@ -50,7 +50,7 @@ def test_a_node_of_the_mirror_is_tagged_with_the_values_its_rule_reads():
     times = next(node for node in graph.nodes if node.op == "times" and "f" in node.inputs)
     bias = next(node for node in graph.nodes if node.op == "bias")
     assert (needs(graph, tanh), needs(graph, times), needs(graph, bias)) == (("g",), ("f", "c"), ())
-    assert "f, c" in draw_mirror(graph).svg
+    assert "f, c" in draw_mirror(graph).html
 
 
 def test_the_text_alternative_tells_counts_and_what_must_be_saved():
@@ -59,7 +59,7 @@ def test_the_text_alternative_tells_counts_and_what_must_be_saved():
     assert "21 nodes, 6 of them matrix products" in picture.alt
     assert re.search(r"the reverse pass needs .*\br, z, 1-z, n\b", picture.alt)
     assert str(picture) == picture.alt
-    for svg in (draw(graph).svg, draw_mirror(graph).svg):
+    for svg in (draw(graph).html, draw_mirror(graph).html):
         page = ElementTree.fromstring(svg)
         assert page.attrib["role"] == "img"
         assert len(page.attrib["aria-label"]) > 40
@@ -68,6 +68,6 @@ def test_the_text_alternative_tells_counts_and_what_must_be_saved():
 def test_one_node_can_be_lit():
     graph = step_graph("rnn_tanh", *SIZES)
     fills = lambda svg: [circle.attrib["fill"] for circle in ElementTree.fromstring(svg).iter(f"{SVG}circle")]
-    assert len(set(fills(draw(graph).svg))) == 1
-    lit = fills(draw(graph, lit="h_next").svg)
+    assert len(set(fills(draw(graph).html))) == 1
+    lit = fills(draw(graph, mark="h_next").html)
     assert sorted(map(lit.count, set(lit))) == [1, len(graph.nodes) - 1]

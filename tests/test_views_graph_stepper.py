@@ -30,7 +30,7 @@ LIT = f'fill="{PALETTE["yellow"]}"'
 def test_every_node_is_lit_once_forward_and_once_in_reverse_and_then_none(cell, switches):
     nodes = stepped(cell, *switches).graph.count()
     lit = [
-        re.search(r"Lit: .*?\.(?= )", figure_graph(cell, move, **switches).alt) for move in range(LONGEST + 1)
+        re.search(r"Highlighted: .*?\.(?= )", figure_graph(cell, move, **switches).alt) for move in range(LONGEST + 1)
     ]
     turns = [result[0] for result in lit if result]
     assert len(turns) == len(set(turns)) == 2 * nodes <= LONGEST
@@ -71,7 +71,7 @@ def test_the_line_says_what_a_node_needs_and_that_a_sum_needs_nothing():
     lines = {node.op: finding("rnn_tanh", 2 * graph.count() - k) for k, node in enumerate(graph.nodes)}
     assert "needs h_next" in lines["tanh"]
     assert "needs nothing saved" in lines["sum"]
-    assert "Nothing is lit" in finding("rnn_tanh", 0)
+    assert "Nothing is highlighted" in finding("rnn_tanh", 0)
 
 
 def test_without_a_kernel_the_stepper_stands_still_and_says_what_it_shows():
@@ -92,4 +92,4 @@ def test_switches_and_sliders_change_the_picture_and_the_line(monkeypatch):
     assert page.value != before
     cell.value = "lstm"
     move.children[0].value = 0
-    assert "Nothing is lit" in line.value
+    assert "Nothing is highlighted" in line.value

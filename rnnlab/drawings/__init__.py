@@ -1,7 +1,7 @@
 """Drawings of the lessons: how a thing is, before any prose; numbers that were measured are charts.
 
 `show("unrolled_network")` displays one.  Each drawing is a function that returns a Sheet of SVG; the language
-they share (roles, arrows, sizes) stands in roles.py, the shapes in pen.py and parts.py.
+they share (roles, arrows, sizes) and the shapes stand in pen.py and parts.py.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ STEPPERS = {  # drawings of something that passes in time, with what their argum
     "sum_by_halving": Slider("turn", range(threads.ROUNDS), 1),
     "product_in_tiles": Slider("turn", range(len(products.TURNS)), 3),
     "register_tile": Slider("term", range(products.TERMS), 1),
-    "wavefront": Slider("turn", range(schedules.TURNS), schedules.LIT),
+    "wavefront": Slider("turn", range(schedules.TURNS), schedules.MARK),
 }
 
 

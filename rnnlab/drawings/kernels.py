@@ -1,7 +1,6 @@
 """Drawings of what a GPU does: threads in boxes, a tile in shared memory, launches in time, kernels fused."""
 
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, PLAIN, QUIET, ROLES
+from rnnlab.drawings.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
 
 OCHRE = ROLES["weights"].words
 LANES_DRAWN = 8  # of the 32 lanes of a warp
@@ -13,7 +12,7 @@ def grid_block_warp() -> Sheet:
         "Grid, block, warp, thread",
         "A kernel runs once for every thread, and each thread takes one element of the array. The grid is "
         "all blocks; a block holds warps; a warp is 32 threads that run each instruction together, 8 of them "
-        "drawn. One block, one warp and one thread are lit, and so is the element that this thread takes.",
+        "drawn. One block, one warp and one thread are marked, and so is the element that this thread takes.",
         440,
     )
     s.heading(

@@ -1,8 +1,7 @@
 """Drawings of kernels and their order: an empty chip, fused kernels, streams, events, graphs."""
 
 from rnnlab.drawings.parts import array, diamond, element, lane, matrix, node, panels, row, time_axis
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import PLAIN, QUIET, ROLES
+from rnnlab.drawings.pen import PLAIN, QUIET, ROLES, Sheet
 
 RED, PURPLE, BLUE = (ROLES[role].words for role in ("error", "gradient", "state"))
 MULTIPROCESSORS, ACROSS = 132, 22  # of an H200; in a row of the drawing
@@ -169,8 +168,8 @@ def transposed_once() -> Sheet:
         390,
     )
     s.heading(20, "Transposed once, read T times", "Marked: the weights of one unit.")
-    matrix(s, 60, 104, (5, 5), "weights", cell=36, lit=[(1, c) for c in range(5)])
-    matrix(s, 400, 104, (5, 5), "weights", cell=36, lit=[(r, 1) for r in range(5)])
+    matrix(s, 60, 104, (5, 5), "weights", cell=36, mark=[(1, c) for c in range(5)])
+    matrix(s, 400, 104, (5, 5), "weights", cell=36, mark=[(r, 1) for r in range(5)])
     s.text(150, 92, "U as it is stored", bold=True)
     s.text(490, 92, "copy: U transposed", bold=True)
     s.arrow((246, 194), (392, 194), role="weights")

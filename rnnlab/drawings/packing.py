@@ -1,10 +1,9 @@
 """Drawing of weights as they are stored, and packed into panels in the order in which a tile reads them."""
 
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import PLAIN, QUIET
+from rnnlab.drawings.pen import PLAIN, QUIET, Sheet
 
 TERMS, PANELS = 5, 3  # rows of weights; pieces of a row
-LIT = 1  # panel that a tile reads
+MARK = 1  # panel that a tile reads
 PIECE, HEIGHT = 112, 30  # pixels of a piece of a row
 CELL = 27.3  # pixels of a piece in memory
 
@@ -23,7 +22,7 @@ def packed_panels() -> Sheet:
     s.heading(470, "Packed once, before the loop", "The same pieces, panel by panel.")
     for panel in range(PANELS):
         for term in range(TERMS):
-            solid, y = panel == LIT, 92 + term * HEIGHT
+            solid, y = panel == MARK, 92 + term * HEIGHT
             left = 20 + panel * PIECE
             s.box(left, y, PIECE, HEIGHT, "weights", str(term), solid=solid, size=14, radius=1)
             left = 470 + panel * (PIECE + 20)
@@ -43,4 +42,4 @@ def _memory(s: Sheet, left: float, pieces: list[tuple[int, int]]) -> None:
     s.note(left, 314, "in memory", bold=True)
     for place, (term, panel) in enumerate(pieces):
         x = left + place * CELL
-        s.box(x, 324, CELL, 44, "weights", str(term), solid=panel == LIT, size=14, radius=1)
+        s.box(x, 324, CELL, 44, "weights", str(term), solid=panel == MARK, size=14, radius=1)

@@ -2,8 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from rnnlab.drawings.pen import Point, Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, INK, PLAIN, QUIET, SMALL
+from rnnlab.drawings.pen import HIGHLIGHT, INK, PLAIN, QUIET, SMALL, Point, Sheet
 
 LEFT, RIGHT, MIDDLES = 20, 470, (225, 675)  # edges and middles of two panels
 
@@ -26,12 +25,12 @@ def row(
     *,
     width: float = 36,
     height: float = 32,
-    lit: Collection[int] = (),
+    mark: Collection[int] = (),
     solid: bool = False,
 ) -> None:
-    """Elements of a vector next to each other, or threads of a warp; those in `lit` stand out."""
+    """Elements of a vector next to each other, or threads of a warp; those in `mark` stand out."""
     for place, word in enumerate(words):
-        element(s, x + place * width, y, width, height, role, word, lit=place in lit, solid=solid)
+        element(s, x + place * width, y, width, height, role, word, mark=place in mark, solid=solid)
 
 
 def matrix(
@@ -42,14 +41,14 @@ def matrix(
     role: str = "data",
     *,
     cell: float | tuple[float, float] = 20,
-    lit: Collection[tuple[int, int]] = (),
+    mark: Collection[tuple[int, int]] = (),
     solid: Collection[tuple[int, int]] = (),
 ) -> None:
     """Elements (row, column) of a matrix; `cell` is a side, or width and height."""
     width, height = cell if isinstance(cell, tuple) else (cell, cell)
     for r in range(shape[0]):
         for c in range(shape[1]):
-            place, look = (x + c * width, y + r * height), {"lit": (r, c) in lit, "solid": (r, c) in solid}
+            place, look = (x + c * width, y + r * height), {"mark": (r, c) in mark, "solid": (r, c) in solid}
             element(s, *place, width, height, role, **look)
 
 
@@ -62,11 +61,11 @@ def element(
     role: str,
     words: str = "",
     *,
-    lit: bool = False,
+    mark: bool = False,
     solid: bool = False,
 ) -> None:
-    """Element of an array with room around it; lit ones have a thick edge of ink, for print in grey."""
-    if lit:
+    """Element of an array with room around it; marked ones have a thick edge of ink, for print in grey."""
+    if mark:
         s.tile(x + 2, y + 2, width - 4, height - 4, HIGHLIGHT, words, edge=3)
     else:
         s.box(x + 1, y + 1, width - 2, height - 2, role, words, solid=solid, size=SMALL, radius=1)

@@ -1,8 +1,7 @@
 """Drawings of persistent kernels: which thread holds which weight, flags, residency, fragments, registers."""
 
 from rnnlab.drawings.parts import array, element, lane, time_axis
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import PLAIN, QUIET, ROLES
+from rnnlab.drawings.pen import PLAIN, QUIET, ROLES, Sheet
 
 BLOCKS = 4  # of the drawn barrier
 STAGES = (
@@ -12,7 +11,7 @@ STAGES = (
     "All flags are 6: all blocks read h and begin the next step.",
 )
 SLOW = 2  # block that comes last
-LANE = 9  # of 32, lit in the drawing of fragments: 4 g + t with g = 2, t = 1
+LANE = 9  # of 32, marked in the drawing of fragments: 4 g + t with g = 2, t = 1
 REGISTERS = 255  # of a thread, at most
 RED = ROLES["error"].words
 
@@ -35,7 +34,7 @@ def weights_of_threads() -> Sheet:
         s.text(177 + 38 * c, 98, str(c), colour=QUIET)
         s.text(177 + 38 * c, 338, str(c % 8), bold=c % 8 == 3)
         for r in range(6):
-            element(s, 158 + 38 * c, 106 + 34 * r, 38, 34, "weights", lit=c % 8 == 3 and r // 2 == 1)
+            element(s, 158 + 38 * c, 106 + 34 * r, 38, 34, "weights", mark=c % 8 == 3 and r // 2 == 1)
     s.note(20, 98, "column of h", bold=True)
     s.note(20, 338, "lane", bold=True)
     for warp in range(3):
@@ -78,7 +77,7 @@ def _block_and_flag(s: Sheet, block: int, stage: int) -> None:
     else:
         s.box(x + 12, 122, 126, 44, "work", words, solid=True, radius=2)
     array(s, (x + 75, 198), f"part {block} of h", "state", 126, 40, solid=done, dashed=not done)
-    element(s, x + 35, 320, 80, 44, "state", f"flag {5 + done}", lit=done)
+    element(s, x + 35, 320, 80, 44, "state", f"flag {5 + done}", mark=done)
     if stage == 1 and done:
         s.arrow((x + 75, 236), (x + 75, 318), role="state")
     elif done:
@@ -132,10 +131,10 @@ def fragment_of_a_lane() -> Sheet:
         s.text(554 + 40 * sequence, 98, str(sequence), colour=QUIET)
         for word in range(8):
             lane, place = 4 * sequence + word % 4, (90 + 40 * sequence, 106 + 40 * word, 40, 40)
-            element(s, *place, "state", str(lane) if sequence == group else "", lit=lane == LANE)
+            element(s, *place, "state", str(lane) if sequence == group else "", mark=lane == LANE)
         for r in range(16):
             lane, place = 4 * (r % 8) + sequence // 2, (534 + 40 * sequence, 106 + 21 * r, 40, 21)
-            element(s, *place, "work", str(lane) if r % 8 == group else "", lit=lane == LANE)
+            element(s, *place, "work", str(lane) if r % 8 == group else "", mark=lane == LANE)
     for word in range(8):
         s.note(24, 131 + 40 * word, f"word {word}")
     for r in (0, group, 8, 8 + group, 15):

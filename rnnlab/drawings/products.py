@@ -1,8 +1,7 @@
 """Drawings of products on a CPU: two roofs, pieces, padding, cache lines, tiles in caches and registers."""
 
 from rnnlab.drawings.parts import array, element, matrix, node, panels, row
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, PLAIN
+from rnnlab.drawings.pen import HIGHLIGHT, PLAIN, Sheet
 
 PIECE = 64  # sequences in one piece of a product, as cuBLAS cut it in 2015
 SIDE, TILE = 8, 4  # elements along a matrix that is cut into tiles, and along a tile
@@ -148,12 +147,12 @@ def cache_lines() -> Sheet:
         ("8 numbers used, 1 line read", "8 numbers used, 8 lines read"),
     )
     across, down = {(3, c) for c in range(8)}, {(r, 2) for r in range(8)}
-    for left, lit, lines in ((60, across, (3,)), (510, down, range(8))):
+    for left, mark, lines in ((60, across, (3,)), (510, down, range(8))):
         for r in range(8):
             for c in range(8):
-                used, read = (r, c) in lit, r in lines
+                used, read = (r, c) in mark, r in lines
                 place = (left + 40 * c, 86 + 28 * r, 40, 28, "data" if read else "plain")
-                element(s, *place, "×" if read and not used else "", lit=used)
+                element(s, *place, "×" if read and not used else "", mark=used)
     return s
 
 
@@ -173,7 +172,7 @@ def vector_lanes() -> Sheet:
         ("8 calls for 8 numbers", "1 instruction for 8 numbers"),
     )
     for left, role in ((50, "waiting"), (500, "work")):
-        row(s, left, 92, [f"a_{{{n}}}" for n in range(8)], width=44, lit=(2,) if left == 50 else range(8))
+        row(s, left, 92, [f"a_{{{n}}}" for n in range(8)], width=44, mark=(2,) if left == 50 else range(8))
         row(s, left, 228, ["tanh"] * 3 + [""] * 5 if left == 50 else ["tanh"] * 8, role, width=44)
     s.arrow((160, 126), (160, 154))
     node(s, (160, 172), "tanh", width=80)
@@ -199,9 +198,9 @@ def product_in_tiles(turn: int = 3) -> Sheet:
     )
     s.heading(20, "c = a b, tile by tile", "Marked: the three tiles that are in the cache now.")
     for x, name, tile in ((40, "a", (i, k)), (330, "b", (k, j)), (620, "c", (i, j))):
-        lit = [(4 * tile[0] + r, 4 * tile[1] + c) for r in range(TILE) for c in range(TILE)]
+        mark = [(4 * tile[0] + r, 4 * tile[1] + c) for r in range(TILE) for c in range(TILE)]
         role = {"a": "data", "b": "weights", "c": "state"}[name]
-        matrix(s, x, 96, (SIDE, SIDE), role, cell=(28, 26), lit=lit)
+        matrix(s, x, 96, (SIDE, SIDE), role, cell=(28, 26), mark=mark)
         s.text(x + 112, 86, name, size=PLAIN, bold=True)
         for place in range(3):
             s.line((x, 96 + 104 * place), (x + 224, 96 + 104 * place), width=3)
@@ -226,9 +225,9 @@ def register_tile(term: int = 1) -> Sheet:
         20, "Three rows by two vectors", "Marked: what one term loads. The sums never leave their registers."
     )
     panel = [(term, column) for column in range(VECTORS * VECTOR)]
-    matrix(s, 380, 92, (TERMS, VECTORS * VECTOR), "weights", cell=(52, 32), lit=panel)
+    matrix(s, 380, 92, (TERMS, VECTORS * VECTOR), "weights", cell=(52, 32), mark=panel)
     s.note(240, 160, "panel of weights", "weights", bold=True)
-    matrix(s, 60, 274, (ROWS, TERMS), cell=(52, 40), lit=[(r, term) for r in range(ROWS)])
+    matrix(s, 60, 274, (ROWS, TERMS), cell=(52, 40), mark=[(r, term) for r in range(ROWS)])
     s.text(164, 262, "rows of states", bold=True)
     for r in range(ROWS):
         for v in range(VECTORS):

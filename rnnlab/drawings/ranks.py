@@ -1,8 +1,7 @@
 """Drawings of many ranks: a ring and its steps, messages behind work, a lost rank."""
 
 from rnnlab.drawings.parts import diamond, lane, time_axis
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, QUIET, ROLES
+from rnnlab.drawings.pen import HIGHLIGHT, QUIET, ROLES, Sheet
 
 RANKS = 4
 STEPS = 2 * (RANKS - 1)  # of the ring

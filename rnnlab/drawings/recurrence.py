@@ -2,8 +2,7 @@
 
 from itertools import pairwise
 
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, PLAIN, QUIET, ROLES
+from rnnlab.drawings.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
 
 NAMES = ("0", "1", "2", "T−1")  # three steps and the last one
 COLUMNS = (460, 570, 680, 820)  # their middles

@@ -1,11 +1,10 @@
 """Drawings of order and place: what leaves the loop, diagonals, weights that stay, exchange of h."""
 
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, INK, LANES, PLAIN, QUIET, ROLES
+from rnnlab.drawings.pen import HIGHLIGHT, INK, LANES, PLAIN, QUIET, ROLES, Sheet
 
 LAYERS, STEPS = 3, 6
 TURNS = LAYERS + STEPS - 1
-LIT = 3  # a turn in which all layers work
+MARK = 3  # a turn in which all layers work
 PARTS = "abcd"  # multiprocessors, and the rows of weights that each of them holds
 BLUE, OCHRE = ROLES["state"].words, ROLES["weights"].words
 
@@ -52,13 +51,13 @@ def _pair(s: Sheet, x: float, first: tuple[str, str], second: tuple[str, str], n
     s.text(x + 59, 138, name, colour=QUIET)
 
 
-def wavefront(turn: int = LIT) -> Sheet:
-    """Lesson 14: a diagonal of layers and steps runs at once; the cells of `turn` are lit."""
+def wavefront(turn: int = MARK) -> Sheet:
+    """Lesson 14: a diagonal of layers and steps runs at once; the cells of `turn` are marked."""
     s = Sheet(
         "The wavefront",
         f"Along diagonals, {LAYERS} layers of {STEPS} steps take {TURNS} turns in place of "
         f"{LAYERS * STEPS}. A cell waits only for the one at its left and the one below, so all cells of a "
-        "diagonal run at once. Each cell bears the number of its turn; one diagonal is lit. "
+        "diagonal run at once. Each cell bears the number of its turn; one diagonal is marked. "
         "Below, both orders as bars of time.",
         470,
         _cells_of_turn(turn),
@@ -85,7 +84,7 @@ def _cells_of_turn(turn: int) -> str:
 
 
 def _cell(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> None:
-    """A cell with the number of its turn, in a lit circle if that turn is now."""
+    """A cell with the number of its turn, in a marked circle if that turn is now."""
     if sum(cell) == turn:
         s.element("circle", cx=x, cy=y, r=29, fill=HIGHLIGHT, stroke=INK, stroke_width=1.5)
     s.tile(x - 20, y - 18, 40, 36, LANES[cell[0]])
@@ -93,7 +92,7 @@ def _cell(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> Non
 
 
 def _waits(s: Sheet, x: float, y: float, cell: tuple[int, int], turn: int) -> None:
-    """Arrows to the two cells that wait for this one; they end at the circles of lit cells."""
+    """Arrows to the two cells that wait for this one; they end at the circles of marked cells."""
     (layer, step), now = cell, sum(cell) == turn
     after = sum(cell) + 1 == turn
     if step + 1 < STEPS:

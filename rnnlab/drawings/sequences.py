@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 from rnnlab.drawings.parts import array, lane, matrix, node, panels, row, time_axis
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import HIGHLIGHT, INK, PLAIN, QUIET, ROLES
+from rnnlab.drawings.pen import HIGHLIGHT, INK, PLAIN, QUIET, ROLES, Sheet
 
 BLUE, PURPLE, RED = (ROLES[role].words for role in ("state", "gradient", "error"))
 UNITS, INPUTS = 4, 2  # of the step that is drawn row by row
@@ -26,11 +25,11 @@ def minibatch_in_memory() -> Sheet:
     for sequence in range(4):
         s.note(20, 108 + 34 * sequence, f"sequence {sequence}", bold=True)
     for step in range(3):
-        x, lit = 150 + 250 * step, [(b, i) for b in range(4) for i in range(3) if step == 1]
-        matrix(s, x, 86, (4, 3), cell=(46, 34), lit=lit)
+        x, mark = 150 + 250 * step, [(b, i) for b in range(4) for i in range(3) if step == 1]
+        matrix(s, x, 86, (4, 3), cell=(46, 34), mark=mark)
         s.text(x + 69, 246, f"step {step}: [B,I]", colour=QUIET)
         s.line((x + 69, 254), (x + 69, 276), (151 + 252 * step, 276), (151 + 252 * step, 296), width=1.5)
-        row(s, 150 + 246 * step, 298, [""] * 12, width=20.5, height=40, lit=range(12) if step == 1 else ())
+        row(s, 150 + 246 * step, 298, [""] * 12, width=20.5, height=40, mark=range(12) if step == 1 else ())
     s.note(20, 323, "in memory", bold=True)
     s.text(519, 366, "one step: B × I numbers, next to each other")
     s.text(519, 386, "one sequence: I numbers in every step", colour=QUIET)
@@ -58,8 +57,8 @@ def step_by_units(unit: int = 1) -> Sheet:
         (514, "b", "[H]", 1, UNITS, "weights", [(unit, 0)], ""),
         (750, "h′", "[H]", 1, UNITS, "state", [(unit, 0)], ""),
     )
-    for x, name, shape, columns, rows, role, lit, sign in shapes:
-        matrix(s, x, top, (rows, columns), role, cell=38, lit=lit)
+    for x, name, shape, columns, rows, role, mark, sign in shapes:
+        matrix(s, x, top, (rows, columns), role, cell=38, mark=mark)
         s.text(x + 19 * columns, top - 12, name, size=PLAIN, bold=True)
         s.text(x + 19 * columns, top + 38 * UNITS + 24, shape, colour=QUIET)
         if sign:

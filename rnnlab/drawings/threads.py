@@ -1,8 +1,7 @@
 """Drawings of threads: shares and sums on a CPU; maps, races, banks, sums and shuffles on a GPU."""
 
 from rnnlab.drawings.parts import array, element, lane, matrix, node, panels, row, time_axis
-from rnnlab.drawings.pen import Sheet
-from rnnlab.drawings.roles import LANES, PLAIN, QUIET, ROLES
+from rnnlab.drawings.pen import LANES, PLAIN, QUIET, ROLES, Sheet
 
 LANES_DRAWN = 8  # lanes of a warp and banks, of 32
 ROUNDS = 3  # halvings of a sum of 8 numbers
@@ -131,7 +130,7 @@ def two_dimensional_map() -> Sheet:
     for r in range(8):
         for c in range(12):
             if r < 6 and c < 10:
-                element(s, 40 + 34 * c, 86 + 32 * r, 34, 32, "work", lit=(r, c) == (5, 6))
+                element(s, 40 + 34 * c, 86 + 32 * r, 34, 32, "work", mark=(r, c) == (5, 6))
     s.hatch(382, 88, 64, 252)
     s.hatch(42, 280, 336, 60)
     for c in range(4):
@@ -167,9 +166,9 @@ def transpose_sides() -> Sheet:
         ("1 sector for 8 lanes", "8 sectors for 8 lanes"),
     )
     for left, down in ((60, False), (510, True)):
-        lit = [(n, 2) if down else (2, n) for n in range(8)]
-        matrix(s, left, 90, (8, 8), cell=(40, 29), lit=lit)
-        for n, (r, c) in enumerate(lit):
+        mark = [(n, 2) if down else (2, n) for n in range(8)]
+        matrix(s, left, 90, (8, 8), cell=(40, 29), mark=mark)
+        for n, (r, c) in enumerate(mark):
             s.text(left + 20 + 40 * c, 110 + 29 * r, str(n))
         for r in range(8) if down else (2,):
             top, right, bottom = 90 + 29 * r, left + 321, 119 + 29 * r
@@ -204,7 +203,7 @@ def race() -> Sheet:
 
 def tiled_product(strip: int = 1) -> Sheet:
     """Lesson 10: a block takes a tile of a and one of b into shared memory, strip by strip."""
-    lit = {
+    mark = {
         "a": [(r, 4 * strip + c) for r in range(4) for c in range(4)],
         "b": [(4 * strip + r, c) for r in range(4) for c in range(4)],
     }
@@ -217,8 +216,8 @@ def tiled_product(strip: int = 1) -> Sheet:
         f"Pair {strip} of {STRIPS}: load both tiles, barrier, 4 products for each thread, barrier.",
     )
     s.heading(20, "c = a b, one block of 4 by 4 threads", "Marked: the pair of tiles in shared memory.")
-    matrix(s, 40, 300, (4, 16), cell=(22, 26), lit=lit["a"])
-    matrix(s, 440, 84, (16, 4), "weights", cell=(26, 13), lit=lit["b"])
+    matrix(s, 40, 300, (4, 16), cell=(22, 26), mark=mark["a"])
+    matrix(s, 440, 84, (16, 4), "weights", cell=(26, 13), mark=mark["b"])
     matrix(s, 440, 300, (4, 4), "state", cell=26, solid=[(r, c) for r in range(4) for c in range(4)])
     for place in range(5):
         s.line((40 + 88 * place, 296), (40 + 88 * place, 408), width=3)
@@ -229,7 +228,7 @@ def tiled_product(strip: int = 1) -> Sheet:
     s.box(610, 92, 270, 148, "state", radius=4)
     s.note(624, 116, "shared memory", "state", bold=True)
     for x in (640, 770):
-        matrix(s, x, 128, (4, 4), cell=(22, 22), lit=[(r, c) for r in range(4) for c in range(4)])
+        matrix(s, x, 128, (4, 4), cell=(22, 22), mark=[(r, c) for r in range(4) for c in range(4)])
     s.text(684, 234, "of a")
     s.text(814, 234, "of b")
     for place, words in enumerate(PHASES):
@@ -262,7 +261,7 @@ def banks_and_padding() -> Sheet:
             if c == LANES_DRAWN:
                 s.hatch(x + 1, y + 1, 38, 28, 10)
             else:
-                element(s, x, y, 40, 30, "data", str(r) if c == 0 else "", lit=c == 0)
+                element(s, x, y, 40, 30, "data", str(r) if c == 0 else "", mark=c == 0)
     return s
 
 
@@ -290,7 +289,7 @@ def sum_by_halving(turn: int = 1) -> Sheet:
             [str(n) for n in numbers],
             "state",
             width=70,
-            lit=range(len(numbers)) if r == turn + 1 else (),
+            mark=range(len(numbers)) if r == turn + 1 else (),
         )
         s.note(20, y + 22, f"after round {r - 1}" if r else "at the start", bold=True)
         for thread in range(4 >> r if r < ROUNDS else 0):
@@ -325,7 +324,7 @@ def shuffle_down() -> Sheet:
             "state",
             width=76,
             height=36,
-            lit=(6, 7) if y > 92 else (),
+            mark=(6, 7) if y > 92 else (),
         )
     for n in range(6):
         s.arrow((218 + 76 * (n + 2), 130), (218 + 76 * n, 211), role="state")

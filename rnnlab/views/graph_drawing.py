@@ -6,14 +6,13 @@ green, solid wires need nothing.  igraph's Sugiyama layout places the nodes in l
 """
 
 import re
-from dataclasses import dataclass
 from html import escape
 
 import igraph
 
 from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import mirror
-from rnnlab.picture import PALETTE
+from rnnlab.picture import PALETTE, Page
 
 LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX = 76, 52, 15, 46
 INK, PAPER = "#222222", "#FFFFFF"
@@ -28,22 +27,8 @@ REVERSED = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """An SVG picture and the sentence that says what it shows; displays itself in a notebook."""
-
-    svg: str
-    alt: str
-
-    def _repr_html_(self) -> str:
-        return self.svg
-
-    def __repr__(self) -> str:
-        return self.alt
-
-
-def draw(graph: Graph, lit: str | None = None) -> Drawing:
-    """The forward graph; wires its mirror needs are marked, the node that makes wire `lit` is filled."""
+def draw(graph: Graph, mark: str | None = None) -> Page:
+    """The forward graph; wires its mirror needs are marked, the node that makes wire `mark` is filled."""
     red, places = mirror(graph).needed(graph), layout(graph)
     inner = [wire for wire in red if wire not in graph.inputs]
     alt = (
@@ -52,12 +37,12 @@ def draw(graph: Graph, lit: str | None = None) -> Drawing:
     )
     parts = [_wire(places, _source(graph, wire), key, wire in red) for wire, key in _edges(graph)]
     for node in graph.nodes:
-        parts.append(_circle(*places[_key(node)], SYMBOLS[node.op], _key(node), _key(node) == lit))
+        parts.append(_circle(*places[_key(node)], SYMBOLS[node.op], _key(node), _key(node) == mark))
     parts += [_box(*places[key], wire, wire in red) for wire, key in _ends(graph)]
-    return Drawing(_svg(places, alt, parts), alt)
+    return Page(_svg(places, alt, parts), alt)
 
 
-def draw_mirror(graph: Graph, lit: str | None = None) -> Drawing:
+def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
     """The same picture read backwards: gradients flow from the outputs, tags say what a node needs."""
     places, reverse = layout(graph), mirror(graph)
     alt = (
@@ -66,10 +51,10 @@ def draw_mirror(graph: Graph, lit: str | None = None) -> Drawing:
     )
     parts = [_wire(places, key, _source(graph, wire), False) for wire, key in _edges(graph)]
     for node in graph.nodes:
-        parts.append(_circle(*places[_key(node)], REVERSED[node.op], f"d{_key(node)}", _key(node) == lit))
+        parts.append(_circle(*places[_key(node)], REVERSED[node.op], f"d{_key(node)}", _key(node) == mark))
         parts.append(_tag(*places[_key(node)], needs(graph, node)))
     parts += [_box(*places[key], f"d{wire}", False) for wire, key in _ends(graph)]
-    return Drawing(_svg(places, alt, parts), alt)
+    return Page(_svg(places, alt, parts), alt)
 
 
 def needs(graph: Graph, node: Node) -> tuple[str, ...]:
@@ -93,17 +78,17 @@ def layout(graph: Graph) -> dict:
     }
 
 
-def side_by_side(graph: Graph, lit: str | None = None) -> Drawing:
+def side_by_side(graph: Graph, mark: str | None = None) -> Page:
     """Forward and reverse graph, each under its title, with the legend."""
-    forward, backward = draw(graph, lit), draw_mirror(graph, lit)
+    forward, backward = draw(graph, mark), draw_mirror(graph, mark)
     title = lambda text: f'<div style="font-weight:bold;margin:4px">{text}</div>'
     legend = (
         f'<div style="margin:4px"><span style="color:{PALETTE["green"]}">━━━</span> nothing to save &nbsp; '
         f'<span style="color:{PALETTE["red"]}">╍╍╍</span> the reverse pass needs this value</div>'
     )
-    page = title("Forward →") + forward.svg + title("← Reverse") + backward.svg + legend
+    page = title("Forward →") + forward.html + title("← Reverse") + backward.html + legend
     style = f"background:{PAPER};color:{INK};padding:6px;border-radius:4px"
-    return Drawing(f'<div style="{style}">{page}</div>', f"{forward.alt} {backward.alt}")
+    return Page(f'<div style="{style}">{page}</div>', f"{forward.alt} {backward.alt}")
 
 
 def _key(node: Node) -> str:
@@ -137,8 +122,8 @@ def _wire(places: dict, start, end, needed: bool) -> str:
     return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>'
 
 
-def _circle(x: float, y: float, symbol: str, wire: str, lit: bool) -> str:
-    fill = PALETTE["yellow"] if lit else PAPER
+def _circle(x: float, y: float, symbol: str, wire: str, mark: bool) -> str:
+    fill = PALETTE["yellow"] if mark else PAPER
     circle = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS_PX}" fill="{fill}" stroke="{INK}"/>'
     name = _text(x, y - RADIUS_PX - 4, wire, 12, bold=True, on_wires=True) if NAMED.fullmatch(wire) else ""
     size = 17 if len(symbol) == 1 else 11

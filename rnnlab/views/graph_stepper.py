@@ -13,7 +13,7 @@ from rnnlab.graphs.cells import sequence_graph, step_graph
 from rnnlab.graphs.graph import Graph, Node, run
 from rnnlab.graphs.mirror import Mirror, mirror
 from rnnlab.graphs.transform import accumulate, reset_after, stack_gates, stack_time
-from rnnlab.picture import Slider, View, slider_view
+from rnnlab.picture import Page, Slider, View, slider_view
 from rnnlab.views.graph_drawing import needs, side_by_side
 
 SIZES = 2, 3, 4  # sequences, inputs, units: small, so that a value can be read
@@ -27,23 +27,6 @@ CHANGES = {  # in the order in which they are made; names as the switches have t
 }
 LONGEST = 50  # moves: the largest of these graphs has 25 nodes, each visited forward and in reverse
 OFF_ON = False, True
-
-
-@dataclass(frozen=True)
-class Page:
-    """A picture in HTML and the sentence that says what it shows."""
-
-    html: str
-    alt: str
-
-    def __repr__(self) -> str:
-        return self.alt
-
-    def tag(self) -> str:
-        return self.html
-
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict:
-        return {"text/html": self.html, "text/plain": self.alt}
 
 
 @dataclass(frozen=True)
@@ -81,11 +64,11 @@ def counts(cell: str, *changes: str, T: int = STEPS) -> tuple[int, int]:
 
 
 def figure_graph(cell: str, move: int = 0, **switches: bool) -> Page:
-    """Forward graph and mirror, with the node lit that has its turn; switches are named as in CHANGES."""
+    """Forward graph and mirror; the node that has its turn is highlighted.  switches: named as in CHANGES."""
     changes = _on(switches)
     node, is_forward = _turn(stepped(cell, *changes).graph, move)
     drawn = side_by_side(stepped(cell, *changes).graph, node and node.outputs[0])
-    return Page(drawn.svg, f"{_title(node, is_forward)} {drawn.alt}")
+    return Page(drawn.html, f"{_title(node, is_forward)} {drawn.alt}")
 
 
 def finding(cell: str, move: int = 0, **switches: bool) -> str:
@@ -94,7 +77,7 @@ def finding(cell: str, move: int = 0, **switches: bool) -> str:
     step, (gemms, nodes) = stepped(cell, *changes), counts(cell, *changes)
     node, is_forward = _turn(step.graph, move)
     describe = _forward if is_forward else _backward
-    words = describe(step, node) if node else "Nothing is lit yet, or every node has had its turn."
+    words = describe(step, node) if node else "Nothing is highlighted yet, or every node has had its turn."
     return f"{words} {STEPS} steps forward: {gemms} GEMM calls, {nodes} nodes."
 
 
@@ -125,7 +108,7 @@ def _turn(graph: Graph, move: int) -> tuple[Node | None, bool]:
 
 def _title(node: Node | None, is_forward: bool) -> str:
     return (
-        f"Lit: the node that makes {node.outputs[0]}, {'forward' if is_forward else 'in reverse'}."
+        f"Highlighted: the node that makes {node.outputs[0]}, {'forward' if is_forward else 'in reverse'}."
         if node
         else ""
     )
@@ -133,19 +116,19 @@ def _title(node: Node | None, is_forward: bool) -> str:
 
 def _forward(step: Stepped, node: Node) -> str:
     read = " and ".join(f"{wire} {_shape(step.values[wire])}" for wire in node.inputs)
-    results = " and ".join(_told(wire, step.values[wire]) for wire in node.outputs)
+    results = " and ".join(_with_value(wire, step.values[wire]) for wire in node.outputs)
     return f"Forward, {node.op}: reads {read}; makes {results}."
 
 
 def _backward(step: Stepped, node: Node) -> str:
     d = lambda wire: step.values.get(step.reverse.gradient[wire])
     arrives = " and ".join(f"d({wire}) {_shape(step.values[wire])}" for wire in node.outputs)
-    gradients = " and ".join(_told(f"d({wire})", d(wire)) for wire in dict.fromkeys(node.inputs))
+    gradients = " and ".join(_with_value(f"d({wire})", d(wire)) for wire in dict.fromkeys(node.inputs))
     saved = ", ".join(needs(step.graph, node)) or "nothing saved"
     return f"Reverse, {node.op}: {arrives} arrives; needs {saved}; adds to {gradients}."
 
 
-def _told(wire: str, value: np.ndarray) -> str:
+def _with_value(wire: str, value: np.ndarray) -> str:
     """A wire with its shape and first number, say z [2,4] = 0.31 …"""
     return f"{wire} {_shape(value)} = {value.flat[0]:.2f} …"
 

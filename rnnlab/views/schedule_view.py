@@ -11,8 +11,7 @@ from functools import partial
 from typing import Any
 
 from rnnlab.devices import DEVICES, find
-from rnnlab.picture import Slider, View, slider_view
-from rnnlab.views.graph_stepper import Page
+from rnnlab.picture import Page, Slider, View, slider_view
 from rnnlab.views.schedule_drawing import draw, scaled
 from rnnlab.views.schedule_numbers import SWITCHES as PASSES
 from rnnlab.views.schedule_numbers import (
