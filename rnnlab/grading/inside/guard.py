@@ -4,6 +4,7 @@ ctypes for instance; what holds then is the sandbox around the process.
 """
 
 import sys
+from functools import partial
 from types import ModuleType
 
 from .calls import Forbidden
@@ -25,10 +26,10 @@ REFUSED = {
 OFFERED = ("check", "hint", "progress", "banner", "show_source")
 
 
-def install(hidden: list[str], cuda: ModuleType | None = None) -> None:
+def install(hidden: list[str], cuda: ModuleType | None = None, missing: str | None = None) -> None:
     """From here on this process refuses what an answer may not do; `hidden` are folders it may not look
-    into, `cuda` the simulator where the answer is a kernel."""
-    sys.modules["rnnlab"] = _inert_course()
+    into, `cuda` the simulator where the answer is a kernel, `missing` the package that it lacks here."""
+    sys.modules["rnnlab"] = _inert_course(missing)
     if cuda is not None:
         sys.modules["rnnlab"].cuda = cuda
     sys.meta_path.insert(0, _Refusal())
@@ -44,20 +45,22 @@ def install(hidden: list[str], cuda: ModuleType | None = None) -> None:
     sys.addaudithook(refuse)
 
 
-def _inert_course() -> ModuleType:
+def _inert_course(missing: str | None = None) -> ModuleType:
     """`rnnlab` as an answer sees it: check and hint do nothing, use gives back what it gets."""
     course = ModuleType("rnnlab")
     for name in OFFERED:
         setattr(course, name, lambda *arguments, **keywords: None)
     course.use = lambda function: function
     course.__path__ = []
-    course.__getattr__ = _refused_attribute
+    course.__getattr__ = partial(_refused_attribute, missing)
     return course
 
 
-def _refused_attribute(name: str) -> None:
+def _refused_attribute(missing: str | None, name: str) -> None:
     if name.startswith("__"):
         raise AttributeError(name)
+    if name == "cuda" and missing:  # the installation's fault, and no attempt at anything
+        raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
     raise Forbidden(f"An answer may not use rnnlab.{name}: write it with NumPy.")
 
 

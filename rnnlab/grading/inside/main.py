@@ -31,8 +31,8 @@ def main(settings: str) -> None:
     packed, _ = wire.unpack(wire.read(ask))
     name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
     silence()
-    words = _simulator(chosen["course"]) if _mentions_cuda(cells) else None
-    guard.install(chosen["hidden"], words)
+    words, missing = _simulator(chosen["course"]) if _mentions_cuda(cells) else (None, None)
+    guard.install(chosen["hidden"], words, missing)
     sys.modules["__main__"] = ModuleType("__main__")
     notebook.install(sys.modules["__main__"].__dict__)
     namespace, failures = load(cells, names)
@@ -61,12 +61,12 @@ def _mentions_cuda(cells: list) -> bool:
     return any("cuda" in source for _, source, _ in cells)
 
 
-def _simulator(course: str) -> ModuleType | None:
-    """rnnlab.cuda; None where the packages that it needs are not installed."""
+def _simulator(course: str) -> tuple[ModuleType | None, str | None]:
+    """(rnnlab.cuda, None), or (None, a package that it needs) where that is not installed."""
     try:
-        return kernels.prepare(course)
-    except ImportError:
-        return None
+        return kernels.prepare(course), None
+    except ImportError as error:
+        return None, getattr(error.__cause__ or error, "name", None) or "numba"
 
 
 def limit(limits: dict[str, int]) -> None:
