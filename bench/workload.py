@@ -13,7 +13,7 @@ import numpy as np
 
 from rnnlab import reference
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.kernels.persistence.numbers import loaded, stored
+from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.network import Network
 from rnnlab.records.workload import Workload
 

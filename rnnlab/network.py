@@ -157,6 +157,13 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
     return bias
 
 
+def layer_network(network: Network, index: int) -> Network:
+    """The network of one layer alone, which shares the arrays of the whole."""
+    layer = network.layer(index)
+    parameters = {f"{name}_l0": array for name, array in layer._asdict().items()}
+    return replace(network, input_size=layer.weight_ih.shape[1], layers=1, parameters=parameters)
+
+
 def parameter_count(network: Network) -> int:
     """Number of parameters."""
     return sum(p.size for p in network.parameters.values())

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnlab.kernels.persistence.numbers import loaded, stored
+from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.kernels.persistence.shapes import HEADERS
 
 HEADER = Path(__file__).with_name("emulated_gpu.h")

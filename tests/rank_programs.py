@@ -20,7 +20,7 @@ from rnnlab import reference
 from rnnlab.compare import relative_error
 from rnnlab.ladder import one_big_gemm
 from rnnlab.scaling.all_reduce import average_gradients, ring_all_reduce
-from rnnlab.scaling.board import Pen
+from rnnlab.scaling.faults import Pen
 from rnnlab.scaling.nccl import NcclSums
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.sums import MpiSums

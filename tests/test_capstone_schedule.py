@@ -6,10 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnlab.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Illegal, Problem, read_schedule
-from rnnlab.capstone.memory import place_arrays
 from rnnlab.capstone.residual import Residual
 from rnnlab.capstone.run import arrays_of, problem_of, results, run_plan
-from rnnlab.capstone.score import PROBLEMS, bounds, planned, score, score_all, try_schedule
+from rnnlab.capstone.score import PROBLEMS, bounds, place_arrays, planned, score, score_all, try_schedule
 from rnnlab.devices import find
 from rnnlab.network import Network
 from rnnlab.schedule.hazards import unordered

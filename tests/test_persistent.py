@@ -12,7 +12,7 @@ from legs import in_full
 from rnnlab import cuda, devices, reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compiling import compilers
-from rnnlab.kernels.persistence import capacity, kernels, numba_layer
+from rnnlab.kernels.persistence import kernels, numba_layer, tiles
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find, persistent
 from rnnlab.ladder.facts import Counted
@@ -137,10 +137,10 @@ def test_every_weight_has_one_owner_and_every_owner_its_place(gates, hidden, uni
 
 
 def test_the_published_tilings_share_out_evenly():
-    assert capacity.weights_of_thread(1152, 1152, 24, 256) == 216  # TitanX, Diamos et al. 2016
-    assert capacity.weights_of_thread(1792, 1792, 56, 256) == 224  # P100
+    assert tiles.weights_of_thread(1152, 1152, 24, 256) == 216  # TitanX, Diamos et al. 2016
+    assert tiles.weights_of_thread(1792, 1792, 56, 256) == 224  # P100
     with pytest.raises(ValueError, match="1000 × 1000 weights do not share out evenly"):
-        capacity.weights_of_thread(1000, 1000, 24, 256)
+        tiles.weights_of_thread(1000, 1000, 24, 256)
 
 
 @pytest.mark.parametrize(
@@ -152,14 +152,14 @@ def test_the_published_tilings_share_out_evenly():
     ],
 )
 def test_the_largest_layers_on_an_h200_are_the_roots_of_what_there_is(cell, itemsize, most):
-    result = capacity.fits(cell, 512, itemsize, H200)
+    result = tiles.fits(cell, 512, itemsize, H200)
     assert [entry.place.name.split()[0] for entry in result] == ["one", "a", "all", "all"]
     assert tuple(entry.most_hidden for entry in result) == most
     assert [entry.fits for entry in result] == [512 <= entry for entry in most]
 
 
 def test_a_device_without_clusters_has_no_such_place():
-    assert len(capacity.places(devices.find("A100"))) == 3
+    assert len(tiles.places(devices.find("A100"))) == 3
 
 
 TILINGS = [

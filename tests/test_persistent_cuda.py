@@ -11,8 +11,8 @@ from rnnlab import reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.devices import find
+from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.kernels.persistence.layers import TensorLayers
-from rnnlab.kernels.persistence.numbers import loaded, stored
 from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape
 from rnnlab.network import Network
 

@@ -6,7 +6,7 @@ import pytest
 
 from rnnlab.cells import GATES as CELLS
 from rnnlab.devices import DEVICES, find
-from rnnlab.kernels.persistence import on_gpu
+from rnnlab.kernels.persistence import cuda_chip
 from rnnlab.kernels.persistence.chooser import Abilities, choose
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor, latencies_of
@@ -120,11 +120,11 @@ def test_the_chooser_names_what_a_gpu_lacks():
 
 
 def test_a_rung_says_why_it_does_not_run():
-    task = lambda network, gpu: on_gpu.why_not(shape_for, network, 5, 8, gpu)
+    task = lambda network, gpu: cuda_chip.why_not(shape_for, network, 5, 8, gpu)
     assert task(Network.create("lstm", 4, 1024), Abilities(H200)) is None
     assert "not in float64" in task(Network.create("lstm", 4, 64, dtype="float64"), Abilities(H200))
     assert "resets after" in task(Network.create("gru", 4, 64, reset="before"), Abilities(H200))
     assert "does not promise" in task(Network.create("lstm", 4, 64), Abilities(H200, cooperative=False))
     alone = Abilities(H200, cooperative=False)  # a cluster starts whole or not at all, and needs no promise
-    assert on_gpu.why_not(cluster_for, Network.create("lstm", 4, 64), 5, 8, alone) is None
+    assert cuda_chip.why_not(cluster_for, Network.create("lstm", 4, 64), 5, 8, alone) is None
     assert "4096 units" in task(Network.create("lstm", 4, 4096), Abilities(H200))

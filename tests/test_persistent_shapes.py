@@ -13,7 +13,7 @@ from rnnlab.compiling import compilers
 from rnnlab.devices import find
 from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import fragments, register_table
-from rnnlab.kernels.persistence.numbers import STORED, factors, loaded
+from rnnlab.kernels.persistence.fragments import STORED, factors, loaded
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
 
 H200, A100 = find("H200"), find("A100")

@@ -8,9 +8,8 @@ from rnnlab.course import ROOT
 from rnnlab.scaling import launch
 from rnnlab.scaling.all_reduce import chunk_slices, pack, unpack
 from rnnlab.scaling.call import call_on_ranks
-from rnnlab.scaling.exposure import Interval, Step, rows, table
 from rnnlab.scaling.faults import RankFailure
-from rnnlab.scaling.overlap import Result
+from rnnlab.scaling.overlap import Interval, Result, Step, rows, table
 
 REASON = launch.why_not()
 real_ranks = pytest.mark.skipif(REASON is not None, reason=str(REASON))

@@ -10,8 +10,7 @@ from rnnlab.devices import find
 from rnnlab.ladder import stage_passes
 from rnnlab.scaling import costs, model, model_fit, published
 from rnnlab.scaling.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds
-from rnnlab.scaling.simulated_replay import replay
-from rnnlab.scaling.simulated_transfers import Schedule, schedule, step_of
+from rnnlab.scaling.simulated_transfers import Schedule, replay, schedule, step_of
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 

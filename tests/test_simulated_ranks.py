@@ -6,8 +6,7 @@ import pytest
 from rnnlab.scaling.all_reduce import ring_all_reduce
 from rnnlab.scaling.costs import Link, all_reduce_seconds
 from rnnlab.scaling.simulated_ranks import Deadlock, RankError, RankLost, call, run
-from rnnlab.scaling.simulated_replay import replay
-from rnnlab.scaling.simulated_transfers import SCHEDULES, from_transfers, ring, schedule
+from rnnlab.scaling.simulated_transfers import SCHEDULES, from_transfers, replay, ring, schedule
 
 LINK = Link(1e-5, 1e-9)
 

@@ -16,7 +16,7 @@ import numpy as np
 from bench.gpu.events import seconds
 from bench.workload import Problem
 from rnnlab.cells import GATES
-from rnnlab.kernels.persistence.numbers import STORED, loaded, stored
+from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 
 LIBRARIES = ("libcudnn.so.9", "libcudnn.so.8", "cudnn64_9.dll", "cudnn64_8.dll")
 ALGORITHMS = {"standard": 0, "persist_static": 1, "persist_dynamic": 2, "persist_static_small_h": 3}

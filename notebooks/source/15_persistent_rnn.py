@@ -96,7 +96,7 @@ rnnlab.progress("persistent_rnn")
 # In a Numba kernel, `cuda.local.array(n, np.float32)` declares an array that each thread has for itself. If n is a constant and the compiler can unroll the loops over it, the array lives in registers; else it lives in *local memory*, which is as slow as global memory. The size must be a constant, as for a shared array.
 
 # %%
-from rnnlab.kernels.persistence.capacity import weights_of_thread
+from rnnlab.kernels.persistence.tiles import weights_of_thread
 from rnnlab.kernels.persistence.tiles import Tiles
 
 print("published tilings:", weights_of_thread(1152, 1152, 24, 256), weights_of_thread(1792, 1792, 56, 256))

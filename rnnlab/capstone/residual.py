@@ -15,7 +15,7 @@ import numpy as np
 
 from rnnlab.cells import State
 from rnnlab.ladder import one_big_gemm
-from rnnlab.network import Layer, Network, check_gradients, check_input
+from rnnlab.network import Network, check_gradients, check_input, layer_network
 from rnnlab.training.task import whole
 
 
@@ -59,7 +59,7 @@ class Residual:
             if l not in layers:
                 layers = self._recompute(network, saved, l)
             own = tuple(part[l : l + 1] for part in dstate)
-            dx, first[l], of_layer = one_big_gemm.backward(_alone(network, l), layers.pop(l), dy, own)
+            dx, first[l], of_layer = one_big_gemm.backward(layer_network(network, l), layers.pop(l), dy, own)
             dy = dx + dy if self._has_skip(network, l) else dx
             gradients |= {f"{name[:-1]}{l}": gradient for name, gradient in of_layer.items()}
         ordered = {name: gradients[name] for name in network.parameters}
@@ -75,7 +75,7 @@ class Residual:
 
     def _layer_forward(self, network: Network, l: int, x: np.ndarray, state: State):
         own = tuple(part[l : l + 1] for part in state)
-        h, last, saved = one_big_gemm.forward(_alone(network, l), x, own)
+        h, last, saved = one_big_gemm.forward(layer_network(network, l), x, own)
         return (x + h if self._has_skip(network, l) else h), last, saved
 
     def _has_skip(self, network: Network, l: int) -> bool:
@@ -96,10 +96,3 @@ def saved_bytes(network: Network, T: int, B: int, segment: int | None = None) ->
     itemsize = np.dtype(network.dtype).itemsize
     segments = -(-network.layers // length)
     return itemsize * T * B * network.hidden_size * (2 * length + segments - 1)
-
-
-def _alone(network: Network, l: int) -> Network:
-    """Layer l as a network of one layer."""
-    parameters = {f"{name}_l0": network.parameters[f"{name}_l{l}"] for name in Layer._fields}
-    width = network.input_size if l == 0 else network.hidden_size
-    return Network(network.cell, width, network.hidden_size, parameters, 1, network.reset, network.dtype)

@@ -7,8 +7,7 @@ from rnnlab.grading.exercise import Code, Shell, Wrong
 from rnnlab.grading.judging import expect, refuse
 from rnnlab.scaling import published
 from rnnlab.scaling.costs import Link
-from rnnlab.scaling.simulated_replay import replay
-from rnnlab.scaling.simulated_transfers import Schedule, from_transfers
+from rnnlab.scaling.simulated_transfers import Schedule, from_transfers, replay
 
 ANSWERS = answers("scaling_out")
 LINK = Link(1.0, 1.0)

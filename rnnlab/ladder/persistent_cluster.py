@@ -7,7 +7,7 @@ at most 15 others, counted where they arrive.  The minibatch: 8 sequences a clus
 from functools import partial
 
 from rnnlab.devices import Device
-from rnnlab.kernels.persistence import on_gpu
+from rnnlab.kernels.persistence import cuda_chip
 from rnnlab.kernels.persistence.chooser import persistent_in_clusters
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape
 from rnnlab.ladder.facts import Facts
@@ -24,5 +24,5 @@ def shape_for(cell: str, hidden: int, B: int, device: Device) -> ClusterShape:
     return cluster_shape(cell, hidden, "bfloat16", device)
 
 
-forward, why_not = partial(on_gpu.forward, shape_for), partial(on_gpu.why_not, shape_for)
-backward = on_gpu.backward
+forward, why_not = partial(cuda_chip.forward, shape_for), partial(cuda_chip.why_not, shape_for)
+backward = cuda_chip.backward

@@ -8,7 +8,7 @@ L2, straight into the registers that the product wants it in.
 from functools import partial
 
 from rnnlab.devices import Device
-from rnnlab.kernels.persistence import on_gpu
+from rnnlab.kernels.persistence import cuda_chip
 from rnnlab.kernels.persistence.chooser import persistent_over_the_grid
 from rnnlab.kernels.persistence.shapes import GridShape, grid_shape
 from rnnlab.ladder.facts import Facts
@@ -25,5 +25,5 @@ def shape_for(cell: str, hidden: int, B: int, device: Device) -> GridShape:
     return grid_shape(cell, hidden, "tf32", B, device)
 
 
-forward, why_not = partial(on_gpu.forward, shape_for), partial(on_gpu.why_not, shape_for)
-backward = on_gpu.backward
+forward, why_not = partial(cuda_chip.forward, shape_for), partial(cuda_chip.why_not, shape_for)
+backward = cuda_chip.backward

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rnnlab.scaling.board import COMPUTING, Pen
+from rnnlab.scaling.faults import COMPUTING, Pen
 from rnnlab.scaling.launch import SECONDS, Launch, folder_for
 
 Arrays = Mapping[str, np.ndarray]

@@ -21,8 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from rnnlab.lab.resources import usable_cores
-from rnnlab.scaling.board import FINISHED, Board
-from rnnlab.scaling.faults import failure
+from rnnlab.scaling.faults import FINISHED, Board, failure
 from rnnlab.scaling.rank import SHARED_MEMORY
 
 if sys.platform != "emscripten":

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from rnnlab.scaling.exposure import Interval
+from rnnlab.scaling.overlap import Interval
 
 MILLISECONDS = 1e3
 

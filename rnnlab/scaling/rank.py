@@ -64,7 +64,7 @@ def write_error(folder: Path, rank: int, error: BaseException) -> None:
 
 def run(folder: Path, comm: Any) -> None:
     """Train, or call the function, that the folder describes."""
-    from rnnlab.scaling.board import FINISHED, Board, Pen
+    from rnnlab.scaling.faults import FINISHED, Board, Pen
 
     rank = comm.Get_rank()
     pen = Pen(Board(folder / BOARD, comm.Get_size()), rank)

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rnnlab.scaling.board import Pen
 from rnnlab.scaling.costs import Link
-from rnnlab.scaling.exposure import Interval
+from rnnlab.scaling.faults import Pen
+from rnnlab.scaling.overlap import Interval
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.simulated_ranks import LINK, Communicator, RankError, run
 from rnnlab.scaling.train import train

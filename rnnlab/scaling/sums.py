@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from rnnlab.scaling.exposure import Interval
+from rnnlab.scaling.overlap import Interval
 
 LOOK_IN = 1e-3  # seconds between two looks at the pending sums
 SPIN, NAP = 1e-3, 5e-5  # seconds of waiting without a break, then between two looks

@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from rnnlab.scaling.all_reduce import pack, unpack
-from rnnlab.scaling.board import SUMMING, Pen
-from rnnlab.scaling.exposure import Step
-from rnnlab.scaling.overlap import Result, buckets, loss_and_send
+from rnnlab.scaling.faults import SUMMING, Pen
+from rnnlab.scaling.overlap import Result, Step, buckets, loss_and_send
 from rnnlab.training.model import Model
 from rnnlab.training.optimisers import Arrays
 from rnnlab.training.task import Batch

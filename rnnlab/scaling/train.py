@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import rnnlab
-from rnnlab.scaling import exposure
-from rnnlab.scaling.board import COMPUTING, SAVING, Pen
+from rnnlab.scaling import overlap
+from rnnlab.scaling.faults import COMPUTING, SAVING, Pen
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.team import Team
 from rnnlab.training import checkpoint, evaluate, resume
@@ -175,5 +175,5 @@ def _outcome(run: Run) -> dict[str, Any]:
         "held_out": evaluate(run.point.model, task, run.recipe.rung) if run.team.rank == 0 else None,
         "baseline": task.baseline.value,
         "baseline_is": task.baseline.what,
-        "overlap": exposure.table(run.team.timed_steps) if run.team.timed_steps else "",
+        "overlap": overlap.table(run.team.timed_steps) if run.team.timed_steps else "",
     }

@@ -8,9 +8,8 @@ from matplotlib.figure import Figure
 
 from rnnlab.cells import GATES
 from rnnlab.devices import DEVICES, find
-from rnnlab.kernels.persistence.capacity import fits
 from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape
-from rnnlab.kernels.persistence.tiles import tiles_for
+from rnnlab.kernels.persistence.tiles import fits, tiles_for
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 CELLS = tuple(GATES)

@@ -14,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from rnnlab.cells import GATES
-from rnnlab.kernels.persistence.numbers import PRECISIONS
+from rnnlab.kernels.persistence.fragments import PRECISIONS
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 from rnnlab.scaling.published import RATES, UNITS
 from rnnlab.views.step_view import CELLS, CLUSTER, DEVICES, GRAPH, GRID, HIDDEN, KNOWN, recorded, rows

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from rnnlab.cells import GATES
 from rnnlab.devices import DEVICES, Device
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
-from rnnlab.kernels.persistence.numbers import ITEMSIZE
+from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung

@@ -1,16 +1,23 @@
-"""The chip behind TensorLayers where there is a GPU: CuPy's memory and compiler, cuBLAS, the CUDA driver."""
+"""A network by the CUDA C++ kernels on the GPU at hand, as a rung runs it: from host to host.
+
+CudaChip is the chip behind TensorLayers: CuPy's memory and compiler, cuBLAS, the CUDA driver.
+"""
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from ctypes import c_int, c_void_p
 from functools import partial
 
 import numpy as np
 
+from rnnlab.devices import Device
+from rnnlab.gpu import card
 from rnnlab.gpu.cublas import WORKSPACE, Gemm, Handle
 from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cluster_launch, library
-from rnnlab.kernels.persistence.layers import Array
+from rnnlab.kernels.persistence.chooser import Abilities, abilities
+from rnnlab.kernels.persistence.layers import Array, TensorLayers
 from rnnlab.kernels.persistence.shapes import PORTABLE, Launch, Shape
+from rnnlab.network import Network, check_gradients, check_input
 
 
 class CudaChip:
@@ -87,3 +94,46 @@ class CudaChip:
             self.allow(kernel.ptr, launch.shared, launch.cluster)
             self._ready[shape, direction] = module, kernel
         return self._ready[shape, direction][1].ptr, launch
+
+
+ShapeFor = Callable[[str, int, int, Device], Shape]  # cell, hidden size, sequences, device
+
+
+def forward(shape_for: ShapeFor, network: Network, x: np.ndarray, state: tuple | None = None):
+    """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    state = check_input(network, x, state)
+    shape = shape_for(network.cell, network.hidden_size, x.shape[1], abilities().sheet)
+    layers = TensorLayers(network, shape, x.shape[:2], CudaChip(shape.precision))
+    layers.load(x, state)
+    layers.forward()
+    layers.check()
+    return *layers.outputs(), layers
+
+
+def backward(network: Network, layers: TensorLayers, dy: np.ndarray, dstate: tuple | None = None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+    dstate = check_gradients(network, layers.T, layers.B, dy, dstate)
+    layers.load_gradients(dy, dstate)
+    layers.backward()
+    layers.check()
+    return layers.gradients()
+
+
+def why_not(
+    shape_for: ShapeFor, network: Network, T: int, B: int, gpu: Abilities | None = None
+) -> str | None:
+    """Why that network does not run by these kernels on the GPU at hand (or on `gpu`); None if it does."""
+    if network.dtype != "float32":
+        return f"it takes networks in float32 and rounds them, not in {network.dtype}"
+    if network.cell == "gru" and network.reset != "after":
+        return "it resets after the product: Network(reset='after')"
+    if gpu is None and (why := card.why_not()):
+        return why
+    gpu = gpu or abilities()
+    try:
+        shape = shape_for(network.cell, network.hidden_size, B, gpu.sheet)
+    except ValueError as error:
+        return str(error)
+    if shape.cooperative and not gpu.cooperative:
+        return f"{gpu.sheet.name} does not promise here that all blocks run at once"
+    return None

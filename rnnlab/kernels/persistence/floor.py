@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from rnnlab.devices import Device
-from rnnlab.kernels.persistence.numbers import ITEMSIZE
+from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.shapes import PORTABLE, SEQUENCES, ClusterShape, GridShape, Shape
 
 TENSOR_PEAK = {"A100": 312, "H100": 989, "H200": 989}  # dense TFLOP/s of 16 bits, NVIDIA's data sheets

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from rnnlab.cells import STATES
-from rnnlab.kernels.persistence.numbers import STORED, loaded, stored
+from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
 from rnnlab.network import Network
 

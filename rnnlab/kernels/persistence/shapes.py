@@ -16,7 +16,7 @@ import numpy as np
 from rnnlab.cells import GATES
 from rnnlab.devices import Device
 from rnnlab.kernels.persistence import fragments
-from rnnlab.kernels.persistence.numbers import ITEMSIZE, PRECISIONS
+from rnnlab.kernels.persistence.fragments import ITEMSIZE, PRECISIONS
 
 HEADERS, RUNGS = Path(__file__).parent, Path(__file__).parents[2] / "ladder"
 CELLS = {"rnn_tanh": 0, "rnn_relu": 1, "lstm": 2, "gru": 3}  # as the kernels' CELL
