@@ -3,12 +3,19 @@
 import faulty_kernels
 import numpy as np
 import pytest
+import right_kernels_of_learners
 import sound_kernels
 import strict_kernels
+import wrong_kernels_of_learners
 from simulated_kernels import CORRECT
 from wrong_kernels import WRONG
 
 from rnnlab import cuda
+from rnnlab.simulator import strict
+
+ORDERS = pytest.mark.parametrize(
+    "shuffle", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["in order", "shuffled"]
+)
 
 
 @pytest.mark.parametrize("name", faulty_kernels.CASES)
@@ -22,7 +29,7 @@ def test_a_faulty_kernel_has_its_finding_with_a_line_and_a_remedy(name):
     assert len(first.message) > 40
 
 
-@pytest.mark.parametrize("shuffle", [False, True], ids=["in order", "shuffled"])
+@ORDERS
 @pytest.mark.parametrize("name", sound_kernels.CASES)
 def test_a_sound_kernel_has_no_finding_and_the_result_of_numpy(name, shuffle):
     case = sound_kernels.CASES[name]
@@ -32,6 +39,40 @@ def test_a_sound_kernel_has_no_finding_and_the_result_of_numpy(name, shuffle):
         report = cuda.observe(case.kernel, case.grid, case.block, *arguments, shared=case.shared)
     assert report.findings == ()
     np.testing.assert_allclose(arguments[-1], expected, rtol=1e-5)
+
+
+def _findings(case, arguments):
+    """(kind, message) of what the compiler refuses, and of what the launch does wrong."""
+    launch = case.kernel, case.grid, case.block, *arguments
+    try:
+        refused = case.kind in ("does_not_compile", "float64") and strict.check(case.kernel, *arguments)
+        findings = refused or cuda.observe(*launch, shared=case.shared).findings
+    except (ValueError, TypeError) as refusal:
+        return [("refused", str(refusal))]
+    return [(finding.kind, finding.message) for finding in findings]
+
+
+@pytest.mark.parametrize("kind", sorted({case.kind for case in wrong_kernels_of_learners.CASES.values()}))
+def test_wrong_kernels_of_learners_have_their_finding_and_a_remedy_that_fits(kind):
+    cases = {name: case for name, case in wrong_kernels_of_learners.CASES.items() if case.kind == kind}
+    missed = {}
+    for name, case in cases.items():
+        findings = _findings(case, case.arguments())
+        if not any(kind == one and case.words in message for one, message in findings):
+            missed[name] = findings
+    assert missed == {}
+
+
+@ORDERS
+def test_right_kernels_of_learners_have_no_finding_and_the_result_of_numpy(shuffle):
+    for name, case in right_kernels_of_learners.CASES.items():
+        arguments, (place, expected) = case.arguments(), case.expected
+        assert strict.check(case.kernel, *arguments) == (), name
+        with cuda.settings(shuffle=shuffle):
+            report = cuda.observe(case.kernel, case.grid, case.block, *arguments, shared=case.shared)
+        assert report.findings == (), name
+        result = np.asarray(getattr(arguments[place], "_ary", arguments[place]))
+        np.testing.assert_allclose(result, expected(*case.arguments()), rtol=1e-4, atol=1e-5, err_msg=name)
 
 
 def test_there_are_as_many_kernels_of_both_kinds_as_the_simulator_is_held_against():

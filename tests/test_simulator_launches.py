@@ -75,9 +75,20 @@ def two_streams():
     return cuda.stream(), cuda.stream(), *(cuda.to_device(np.ones(4)) for _ in range(3))
 
 
-def test_two_streams_that_touch_the_same_array_need_an_event():
+@pytest.mark.parametrize("how", ["no event", "event too early", "event of the reader", "waits too late"])
+def test_two_streams_that_touch_the_same_array_need_an_event_between(how):
     first, second, x, y, z = two_streams()
+    moment = cuda.event()
+    if how == "event too early":
+        moment.record(first)
     copies[1, 4, first](x, y)
+    if how == "event of the reader":
+        moment.record(second)
+    if how in ("event too early", "event of the reader"):
+        moment.wait(second)
+    elif how == "waits too late":
+        moment.record(first)
+        second.synchronize()
     with pytest.raises(cuda.Findings, match=r"both touch x.*record an event"):
         copies[1, 4, second](y, z)
 

@@ -27,7 +27,10 @@ PROGRAMS = [*ROOT.glob("bench/**/*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob
 PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *PROGRAMS])
 ANSWERS = sorted(ROOT.glob("tests/answers/*/*.py"))  # cells of programs as learners write them
 TESTS = sorted({*ROOT.glob("tests/**/*.py")} - {*ANSWERS})
-COLLECTIONS = {"faulty_kernels.py", "sound_kernels.py"}  # one kernel after another, in the styles of others
+COLLECTIONS = {  # one kernel after another, in the styles of others
+    *("faulty_kernels.py", "sound_kernels.py"),
+    *("right_kernels_of_learners.py", "wrong_kernels_of_learners.py"),
+}
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
 WORKER = ROOT / "rnnlab/grading/inside"  # also runs where there is no package rnnlab

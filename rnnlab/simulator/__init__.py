@@ -6,6 +6,7 @@ is written down), and what follows from it: counts, races, diagnosis, report.
 """
 
 import sys
+from difflib import get_close_matches
 
 from numba import cuda as numba_cuda
 from numba import types
@@ -77,7 +78,9 @@ arithmetic.IN_THEIR_PLACE.update(_numbas_words())
 def __getattr__(name: str):
     if name == "laneid":
         return machine.now.lane
-    raise AttributeError(f"the simulator has no cuda.{name}")
+    near = get_close_matches(name, globals(), 1)
+    hint = f": is cuda.{near[0]} meant?" if near else ""
+    raise AttributeError(f"the simulator has no cuda.{name}{hint}")
 
 
 def is_available() -> bool:

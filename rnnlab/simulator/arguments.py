@@ -53,7 +53,7 @@ class Arguments:
         if isinstance(argument, np.ndarray) and argument.ndim:
             sentry_contiguous(argument)
             return self._array(argument, name, owner=_aligned(argument))
-        return as_register(argument)
+        return as_register(taken(argument))
 
     def _hinted(self, hint: In | Out | InOut, name: str) -> object:
         """In is not copied back, Out is not copied to the device."""
@@ -72,6 +72,13 @@ class Arguments:
         if self.trace is None:
             return as_kernel_sees(data)
         return watched(data, GLOBAL, self.trace, written, name, owner)
+
+
+def taken(argument: object) -> object:
+    """The argument.  Raises TypeError for one that no kernel takes."""
+    if isinstance(argument, list | dict | set | str):
+        raise TypeError(f"a {type(argument).__name__} as argument; pass an array")
+    return argument
 
 
 def _allocation(array: np.ndarray) -> int:

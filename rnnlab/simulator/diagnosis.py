@@ -5,8 +5,6 @@ Faults that end a launch are described where they happen (threads.py); these are
 
 import ast
 import inspect
-import linecache
-import re
 import textwrap
 from collections.abc import Iterator
 from types import CodeType
@@ -15,7 +13,7 @@ import numpy as np
 
 from rnnlab.simulator.findings import Finding
 from rnnlab.simulator.memory import whole_array
-from rnnlab.simulator.races import Race, races
+from rnnlab.simulator.races import READING, Race, races
 from rnnlab.simulator.threads import thread_name
 from rnnlab.simulator.trace import (
     ATOMIC,
@@ -27,10 +25,18 @@ from rnnlab.simulator.trace import (
     Columns,
     Watch,
     cells,
+    label_of,
     line_of,
 )
 
 Index = tuple[int, int, int]
+FENCES = {  # what is missing, by whose fence it is
+    "writer": "a flag announces the first to the second, but without a cuda.threadfence() between the write "
+    "and the flag (by the writer, or after a barrier by the thread that sets the flag) the flag may arrive "
+    "first",
+    "reader": "the second has waited for the flag, but without a cuda.threadfence() between the wait and the "
+    "read it may get an old value from its cache",
+}
 _loops: dict[int, tuple[CodeType, set[int], set[int]]] = {}  # by id: code, lines of conditions, of loops
 
 
@@ -39,6 +45,7 @@ class Diagnosis:
 
     def __init__(self, columns: Columns, log: Accesses, lines: np.ndarray, watch: Watch):
         self.columns, self.log, self.lines, self.watch = columns, log, lines, watch
+        self.waits, self.polls = waiting_sites(columns.sites)
 
     def findings(self) -> tuple[Finding, ...]:
         """Races, reads of what nobody has written, misaligned accesses, and work on whole arrays."""
@@ -50,9 +57,8 @@ class Diagnosis:
         return racing + unwritten + self._misaligned() + self._whole()
 
     def _races(self) -> tuple[Finding, ...]:
-        waits, polls = waiting_sites(self.columns.sites)
         by_lines = {}
-        for race in races(self.columns, self.log, waits, polls):
+        for race in races(self.columns, self.log, self.waits, self.polls):
             finding = self._race(race)
             by_lines.setdefault((finding.kind, *sorted((finding.line, finding.other_line))), finding)
         return tuple(by_lines.values())
@@ -63,48 +69,67 @@ class Diagnosis:
         lines = [self._line(place) for place in pair]
         verbs = [_verb(int(self.log.kind[place])) for place in pair]
         names = [self._name(*where) for where in places]
+        first, second = (self._element(place) for place in pair)
         kind, remedy = self._remedy(race, places, lines)
+        if kind == "race" and first != second and self._array(race.first) is not self._array(race.second):
+            remedy = "the two arrays share memory: let them not overlap"
+        else:
+            second = "it"
         message = (
-            f"{names[0]} {verbs[0]} {self._element(race.first)} on line {lines[0]} and {names[1]} "
-            f"{verbs[1]} it on "
+            f"{names[0]} {verbs[0]} {first} on line {lines[0]} and {names[1]} {verbs[1]} {second} on "
             f"line {lines[1]}; {remedy}"
         )
         return Finding(kind, message, lines[0], *places[0], lines[1], *places[1])
 
     def _remedy(self, race: Race, places: list, lines: list[int]) -> tuple[str, str]:
         """The kind of finding, and what to do."""
-        if race.fence == "writer":
-            return "missing_fence", (
-                "a flag announces the first to the second, but without a cuda.threadfence() between the "
-                "write and "
-                "the flag (by the writer, or after a barrier by the thread that sets the flag) the flag may "
-                "arrive first"
-            )
-        if race.fence == "reader":
-            return "missing_fence", (
-                "the second has waited for the flag, but without a cuda.threadfence() between the wait "
-                "and the "
-                "read it may get an old value from its cache"
-            )
+        if race.fence:
+            return "missing_fence", FENCES[race.fence]
         same_block = places[0][0] == places[1][0]
-        kinds = {int(self.log.kind[place]) for place in (race.first, race.second)}
+        barrier = "a cuda.syncthreads()" if same_block else "a grid barrier"
+        pair = race.first, race.second
+        kinds = {int(self.log.kind[place]) for place in pair}
+        both_change = all(self._changes(place, race.first) for place in pair)
         if ATOMIC in kinds and kinds & {LOAD, STORE}:
-            barrier = "a cuda.syncthreads()" if same_block else "a grid barrier"
-            return (
-                "race",
-                f"an atomic and a plain access are not ordered: {barrier} between, or an atomic for both",
+            remedy = f"an atomic and a plain access are not ordered: {barrier} between, or an atomic for both"
+        elif lines[0] == lines[1] and both_change:
+            remedy = (
+                "two threads run this line for the same element: one of them should, or use an atomic"
+                + self._between_rounds(race, same_block)
             )
-        if lines[0] == lines[1]:
-            return (
-                "race",
-                "two threads run this line for the same element: one of them should, or use an atomic",
+        elif lines[0] == lines[1]:
+            remedy = (
+                "one thread reads here what another writes here: let the results go into another array, or "
+                f"{barrier} between reading and writing"
             )
-        if same_block:
-            return "race", "nothing orders the two: a cuda.syncthreads() belongs between"
-        return "race", (
-            "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "
-            "grid barrier"
-        )
+        elif same_block:
+            atomic = ", or an atomic if both change it" if both_change else ""
+            remedy = f"nothing orders the two: a cuda.syncthreads() belongs between{atomic}"
+        else:
+            waits = any(self.polls[self.log.site[place]] for place in pair)
+            remedy = (
+                "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "
+                f"grid barrier{'; a loop that waits reads with an atomic or cuda.ldcv' if waits else ''}"
+            )
+        return "race", remedy
+
+    def _between_rounds(self, race: Race, same_block: bool) -> str:
+        """Another remedy, where the line stands in a loop whose rounds may read what others wrote."""
+        log, first = self.log, race.first
+        rounds = ((log.thread == log.thread[first]) & (log.site == log.site[first])).sum()
+        if rounds < 2 or not same_block or not {LOAD} & {int(log.kind[first]), int(log.kind[race.second])}:
+            return ""
+        return "; if a round of the loop needs what the round before wrote, a cuda.syncthreads() between them"
+
+    def _changes(self, place: int, of: int) -> bool:
+        """Does the thread of that access write the element that the other one accesses?"""
+        log = self.log
+        same = (log.thread == log.thread[place]) & (log.address == log.address[of])
+        return bool((same & ~np.isin(log.kind, READING)).any())
+
+    def _array(self, place: int) -> object:
+        """The array of the kernel to which the element belongs."""
+        return self.log.arrays[self.log.array[place]].root
 
     def _unwritten(self) -> Iterator[Finding]:
         by_line = {}
@@ -162,7 +187,7 @@ class Diagnosis:
         index = np.unravel_index(
             max(0, offset // root.data.itemsize) % max(1, root.data.size), root.data.shape
         )
-        name, space = _label(root.label), "" if root.space == "global" else f" ({root.space})"
+        name, space = label_of(root.label), "" if root.space == "global" else f" ({root.space})"
         return f"{name or root.space}[{', '.join(map(str, index))}]{space if name else ''}"
 
 
@@ -226,15 +251,6 @@ def _while_lines(code: CodeType) -> tuple[set[int], set[int]]:
                 loops |= {*range(node.lineno, node.end_lineno + 1)}
     shift = max(first, 1) - 1
     return {line + shift for line in conditions}, {line + shift for line in loops}
-
-
-def _label(label: object) -> str:
-    """A parameter's name, or the name to which the place (code, instruction) assigns."""
-    if not isinstance(label, tuple):
-        return label
-    text = linecache.getline(label[0].co_filename, line_of(*label))
-    assigned = re.match(r"\s*(\w+)\s*=[^=]", text)
-    return assigned[1] if assigned else ""
 
 
 def _verb(kind: int) -> str:

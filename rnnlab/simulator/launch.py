@@ -28,6 +28,7 @@ from numba.cuda.errors import normalize_kernel_dimensions
 
 from rnnlab.simulator.arguments import Arguments
 from rnnlab.simulator.arithmetic import math_of_gpu
+from rnnlab.simulator.diagnosis import waiting_sites
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.report import report
 from rnnlab.simulator.scheduler import Launch
@@ -240,7 +241,8 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
                 launch.run()
     except Spinning:
         *_, instruction, code = launch.trace.events
-        return (spinning(launch.fault, line_of(code, instruction)),)
+        line = line_of(code, instruction)
+        return (spinning(launch.fault, line, bool(waiting_sites([(code, instruction)])[1][0])),)
     except Endless as error:
         return (_endless(error, launch, now),)
     except Stopped as stop:

@@ -17,7 +17,16 @@ from numba.np import numpy_support
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from rnnlab.simulator.arithmetic import Narrow, as_kernel_sees, wrapped
-from rnnlab.simulator.threads import Block, machine, out_of_bounds, remark, too_much_shared
+from rnnlab.simulator.settings import current
+from rnnlab.simulator.threads import (
+    Block,
+    global_index,
+    machine,
+    out_of_bounds,
+    remark,
+    row_for_element,
+    too_much_shared,
+)
 from rnnlab.simulator.trace import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace, start_of
 
 
@@ -66,6 +75,10 @@ class Watched(NDArrayOperatorsMixin):
             raise beyond(self, index, _getframe(1), "writes") from None
         except OverflowError:
             self.data[index] = wrapped(value, self.data.dtype)
+        except ValueError:
+            if isinstance(value, Watched | ndarray):
+                raise row_for_element(machine.now, _getframe(1), value.shape) from None
+            raise
         frame, events = _getframe(1), self.events
         events += self.store, index, frame.f_lasti, frame.f_code
 
@@ -166,6 +179,9 @@ def beyond(array: Watched, index: object, frame: FrameType, verb: str) -> Except
     return out_of_bounds(machine.now, frame, access, _remedy(array, index))
 
 
+UNSIGNED_WRAPS = 2**31  # an index above this is no element's
+
+
 def _remedy(array: Watched, index: object) -> str:
     """What to do about an index that an array does not have."""
     indices, shape = index if type(index) is tuple else (index,), array.data.shape
@@ -180,7 +196,13 @@ def _remedy(array: Watched, index: object) -> str:
     if array.space in (SHARED, LOCAL):
         size = " × ".join(map(str, shape))
         return f"the {array.space} array has {size} elements; make it larger or its index smaller"
-    return "a thread beyond the end must do nothing"
+    beyond = [pair for pair in zip(indices, shape, strict=False) if pair[0] >= pair[1]]
+    if any(axis > UNSIGNED_WRAPS for axis, _ in beyond):
+        return "an unsigned number below 0 becomes a very large one; compute indices with signed numbers"
+    if any(axis in global_index(machine.now) for axis, _ in beyond):
+        return "a thread beyond the end must do nothing"
+    last = ", ".join(str(size - 1) for _, size in beyond)
+    return f"the last index there is {last}; compare before the access, or end the loop earlier"
 
 
 def works_on_whole_arrays(name: str) -> None:
@@ -332,6 +354,8 @@ def _shared_array(block: Block, shape: int | tuple[int, ...], dtype: np.dtype, f
         raise too_much_shared(machine.now, frame, block.shared_bytes, most)
     if size > limits.shared:
         raise too_much_shared(machine.now, frame, size, f"{limits.shared} on this device")
+    resident = current().sheet.resident_blocks(block.threads, size)
+    machine.launch.limits = limits._replace(resident=min(limits.resident, resident))
     return _new(array, SHARED, frame)
 
 

@@ -73,8 +73,10 @@ def _flags(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray
 
 
 def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
-    """The first unordered pair of each two program places."""
+    """The first unordered pair of each two program places, of two blocks where there is one."""
     site = lambda pair: (int(log.site[pair[0]]), int(log.site[pair[1]]))
+    block = log.block
+    crosses = lambda pair: block[pair[0]] != block[pair[1]]
     racing: dict[tuple[int, int], Pair] = {}
     todo = candidates
     while todo:
@@ -88,8 +90,9 @@ def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair
                 rest.append(pair)
         ordered = ordered_pairs(columns, log, flags, batch, WRITER_AND_READER)
         for pair in batch:
-            if pair not in ordered:
-                racing.setdefault(site(pair), pair)
+            known = racing.get(site(pair))
+            if pair not in ordered and (known is None or (crosses(pair) and not crosses(known))):
+                racing[site(pair)] = pair
         todo = [pair for pair in rest if site(pair) not in racing]
     return sorted(racing.values())
 

@@ -80,7 +80,8 @@ def limits(device: Device, threads: int, dynamic_shared: int) -> Limits:
         raise ValueError(f"a block of {threads} threads: a block has at most {device.threads_per_block}")
     if dynamic_shared > device.shared_per_block:
         raise ValueError(
-            f"{dynamic_shared} bytes of shared memory a block: {device.name} has {device.shared_per_block}"
+            f"{dynamic_shared} bytes of shared memory a block: a launch on {device.name} gets at most "
+            f"{device.shared_per_block}; use a smaller tile"
         )
     resident = device.resident_blocks(threads, dynamic_shared)
     return Limits(resident, device.shared_per_block, dynamic_shared)

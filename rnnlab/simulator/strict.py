@@ -21,6 +21,7 @@ from numba.core.errors import NumbaError
 
 from rnnlab.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
 from rnnlab.compiling.typing import Typed, type_of, typed
+from rnnlab.simulator.arguments import taken
 from rnnlab.simulator.findings import Finding, Findings
 from rnnlab.simulator.implicit_float64 import ImplicitFloat64
 from rnnlab.simulator.language import refused
@@ -32,8 +33,12 @@ REMEDIES = {  # what Numba's message contains -> what to do
     "Untyped global name": "from outside come numbers, tuples, dtypes and device functions; pass the rest",
     "Cannot unify": "a name keeps one type: give the second value a name of its own",
     "unify": "a name keeps one type: give the second value a name of its own",
+    "intrinsic syncthreads_": "its argument is an integer: 1 if the condition holds else 0",
+    "stubs.atomic": "atomics take int32, uint32, int64, uint64, float32 and float64",
+    "Invalid use of": "use indices, arithmetic, math.… and cuda.… on single elements",
     "No implementation of function": "use indices, arithmetic, math.… and cuda.… on single elements",
     "Unknown attribute": "this word does not exist on a GPU: use math.… or cuda.… instead",
+    "has no attribute": "this word does not exist: look at its spelling",
     "Use of unsupported NumPy function": "NumPy works on whole arrays, a thread on elements: write a loop",
     "is not defined": "define it above the kernel, or pass it",
     "missing a required argument": "count the arguments of the call",
@@ -44,7 +49,7 @@ REMEDIES = {  # what Numba's message contains -> what to do
     "not supported": "say it with plain assignments, if, while and for",
 }
 # the last is how Numba says that a call has too many arguments or a cache hint cannot be had
-REFUSALS = (NumbaError, UnsupportedBytecodeError, UnsupportedError, TypeError)
+REFUSALS = (NumbaError, UnsupportedBytecodeError, UnsupportedError, TypeError, AttributeError)
 _known: dict = {}  # findings of a kernel for its argument types: typing takes some 20 ms
 
 
@@ -52,8 +57,8 @@ def check(kernel: Callable, *arguments: object) -> tuple[Finding, ...]:
     """Findings for a kernel with these arguments, or numba types in their place; empty where all is well."""
     function = getattr(kernel, "py_func", kernel)
     try:
-        kinds = tuple(map(type_of, arguments))
-    except (ValueError, NumbaError) as error:
+        kinds = tuple(map(type_of, map(taken, arguments)))
+    except (ValueError, TypeError, NumbaError) as error:
         return (Finding("does_not_compile", f"{error}: a GPU takes arrays, numbers and tuples of them"),)
     if (function, kinds) not in _known:
         _known[function, kinds] = refused(function) or tuple(_check(function, kinds, is_kernel=True))

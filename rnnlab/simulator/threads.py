@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from rnnlab.simulator.findings import Finding
-from rnnlab.simulator.trace import WARP, Trace, line_of, start_of
+from rnnlab.simulator.trace import WARP, Trace, label_of, line_of, start_of
 
 
 class Dim3:
@@ -136,7 +136,7 @@ def grid(dimensions: int) -> int | tuple[int, ...]:
     thread = machine.now
     if dimensions == 1:
         return thread.x
-    return _first(dimensions, "grid", _global(thread.block.index, machine.launch.blockDim, thread.index))
+    return _first(dimensions, "grid", global_index(thread))
 
 
 def gridsize(dimensions: int) -> int | tuple[int, ...]:
@@ -146,8 +146,10 @@ def gridsize(dimensions: int) -> int | tuple[int, ...]:
     return sizes[0] if dimensions == 1 else _first(dimensions, "gridsize", sizes)
 
 
-def _global(block: Dim3, size: Dim3, thread: Dim3) -> tuple[int, int, int]:
-    return block.x * size.x + thread.x, block.y * size.y + thread.y, block.z * size.z + thread.z
+def global_index(thread: Thread) -> tuple[int, int, int]:
+    """The thread's index in the whole grid."""
+    block, size, index = thread.block.index, thread.block.size, thread.index
+    return block.x * size.x + index.x, block.y * size.y + index.y, block.z * size.z + index.z
 
 
 def _first(dimensions: int, name: str, values: tuple[int, int, int]) -> tuple[int, ...]:
@@ -185,6 +187,16 @@ def out_of_bounds(thread: Thread, frame: FrameType, access: str, remedy: str) ->
     line = frame.f_lineno
     message = f"{name_of(thread)} {access} on line {line}: {remedy}"
     return Stopped(Finding("out_of_bounds", message, line, tuple(thread.block.index), tuple(thread.index)))
+
+
+def row_for_element(thread: Thread, frame: FrameType, shape: tuple[int, ...]) -> Stopped:
+    """A thread stores an array of that shape where one element stands."""
+    line = frame.f_lineno
+    message = (
+        f"{name_of(thread)} stores an array of shape {shape} into one element on line {line}: a row has no "
+        "single value; give the array that is read an index for every dimension"
+    )
+    return Stopped(Finding("whole_array", message, line, tuple(thread.block.index), tuple(thread.index)))
 
 
 def too_much_shared(thread: Thread, frame: FrameType, size: int, limit: str) -> Stopped:
@@ -236,26 +248,52 @@ def different_barriers(first: Thread, other: Thread) -> Stopped:
 
 
 def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
-    """Deadlock: the first thread at each line, and how many wait with it."""
+    """Deadlock: the first thread at each line, how many wait with it, what they look at, and the remedy."""
     places = {}
     for thread in waiting:
         places.setdefault((_line(thread), thread.what), []).append(thread)
+    looks = {key: _looked_at(threads[0]) for key, threads in places.items()}
     places_waiting = [
-        f"{name_of(threads[0])}{_and_more(threads)} at {what} on line {line}"
+        f"{name_of(threads[0])}{_and_more(threads)} at {what} on line {line}{looks[line, what]}"
         for (line, what), threads in places.items()
     ]
-    return Stopped(
-        _finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{not_started}", waiting[0])
-    )
+    remedy = not_started
+    if not remedy and any(looks.values()):
+        remedy = (
+            "; a loop may wait only for what a thread that does not wait itself will write, and for a value "
+            "that stays until all have seen it"
+        )
+    elif not remedy:
+        remedy = "; all threads of a block, and all lanes of a mask, must come to the same call"
+    return Stopped(_finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{remedy}", waiting[0]))
 
 
-def spinning(thread: Thread, line: int) -> Finding:
-    """A thread waits in a loop that reads memory and never gives way."""
+def _looked_at(thread: Thread) -> str:
+    """The element that a spinning thread looks at, and its value."""
+    for (instruction, where), value in reversed(thread.seen.items()):
+        if instruction == thread.frame.f_lasti and where is not None and machine.trace is not None:
+            number, index = where
+            shells = (shell for shell in machine.trace.arrays[1:] if id(shell) == number)
+            name = next((label_of(shell.root.label) or shell.space for shell in shells), "the element")
+            index = ", ".join(map(str, index)) if isinstance(index, tuple) else index
+            return f", where {name}[{index}] stays {value}"
+    return ""
+
+
+def spinning(thread: Thread, line: int, waits: bool) -> Finding:
+    """A thread reads memory in a loop and never gives way; waits: for another thread, as its code says."""
+    where = tuple(thread.block.index), tuple(thread.index)
+    if not waits:
+        message = (
+            f"{name_of(thread)} reads the same memory again and again on line {line}: the loop never stops; "
+            "let its body change what its condition tests"
+        )
+        return Finding("endless", message, line, *where)
     message = (
         f"{name_of(thread)} reads the same memory again and again on line {line}, and nobody else can run: a "
         "GPU may even read it only once; wait with cuda.ldcv, an atomic or a fence in the loop"
     )
-    return Finding("deadlock", message, line, tuple(thread.block.index), tuple(thread.index))
+    return Finding("deadlock", message, line, *where)
 
 
 def _line(thread: Thread) -> int:

@@ -18,6 +18,8 @@ it has called several times.  Places are compared by start_of.
 """
 
 import dis
+import linecache
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import chain, compress
@@ -42,6 +44,15 @@ def line_of(code: CodeType, position: int) -> int:
         if start <= position < end and line is not None:
             return line
     return code.co_firstlineno
+
+
+def label_of(label: object) -> str:
+    """A parameter's name, or the name to which the place (code, instruction) assigns."""
+    if not isinstance(label, tuple):
+        return label
+    text = linecache.getline(label[0].co_filename, line_of(*label))
+    assigned = re.match(r"\s*(\w+)\s*=[^=]", text)
+    return assigned[1] if assigned else ""
 
 
 LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
