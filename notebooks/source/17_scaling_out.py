@@ -42,8 +42,7 @@ drawings.show("ring_all_reduce")
 import numpy as np
 
 from rnnlab.scaling.costs import Link
-from rnnlab.scaling.simulated_transfers import replay
-from rnnlab.scaling.simulated_transfers import schedule
+from rnnlab.scaling.simulated_transfers import replay, schedule
 
 drawings.show("ring_steps")
 

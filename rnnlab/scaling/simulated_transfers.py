@@ -166,8 +166,8 @@ def from_transfers(ranks: int, chunks: int, transfers: Iterable[tuple[int, int, 
     return Schedule("transfers", ranks, chunks, steps)
 
 
-def step_of(source, target, first, last, adds: bool) -> Step:
-    """Transfers with numbers widened to arrays."""
+def step_of(source: object, target: object, first: object, last: object, adds: bool) -> Step:
+    """Transfers whose source, target, first and last are whole numbers or arrays [K] of them."""
     source, target = np.asarray(source), np.asarray(target)
     widened = (np.broadcast_to(np.asarray(value), source.shape) for value in (first, last))
     return Step(source, target, *widened, np.full(source.shape, adds))
