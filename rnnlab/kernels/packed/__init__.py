@@ -17,6 +17,7 @@ Read in this order:
   forward    run_forward: a member's share of a layer, from packing to the last step
   backward   run_backward: the same for all gradients
   team       one thread a core: run(task, members)
+  memory     freed memory stays with the process, up to a limit
   split      a layer's work split by sequences or by units, as a model expects to be faster
   passes     a network, layer by layer
 

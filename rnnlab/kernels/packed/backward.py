@@ -1,8 +1,12 @@
 """The backward pass of one layer, as one member of a team computes it.
 
 Time steps run in chunks, last first.  In a chunk the recurrence leaves the gradients before the
-nonlinearities, dg; then each member adds the chunk's part to its rows of the weight gradients, and computes
-its rows of dx.  So dg has room for one chunk, not for all time steps, and is in the cache when it is used.
+nonlinearities, dg; then weight gradients and dx follow from the chunk's dg, which is in the cache.
+
+A member with sequences of its own sums its own weight gradients and waits for nobody until the end, when all
+add theirs up.  Members that share sequences (`waits`) have one dg: each computes its rows of the weight
+gradients, and its part of dx.  A plain RNN's dg of all steps then is one chunk, in the place of dx: dx
+replaces it block by block, and the packed weights lie where weight gradients are going to be.
 """
 
 from typing import NamedTuple
@@ -14,7 +18,17 @@ from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.forward import ROWS_AT_ONCE, part
 from rnnlab.kernels.packed.host import VECTORS
 from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, pack_strips
-from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK, multiply_rows, multiply_strips, multiply_unpacked
+from rnnlab.kernels.packed.products import (
+    K_BLOCK,
+    PANELS_AT_ONCE,
+    STRIP_COLUMNS,
+    STRIP_NUMBERS,
+    STRIP_STEPS,
+    multiply_block,
+    multiply_rows,
+    multiply_strips,
+    multiply_unpacked,
+)
 from rnnlab.kernels.packed.vectors import lanes, load, store
 
 GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
@@ -27,20 +41,21 @@ class Gradients(NamedTuple):
     dy: object  # [T,B,H']
     carry: object  # [P,B,width]: dh after the last step comes in, dh before the first goes out
     memory: object  # [P,B,width]: an LSTM's dc; a GRU's part of dh that passes the products by; else no size
-    dg: object  # room for [chunk,B,row_of_dg]: D·H' and a gap
-    panels: object  # room for weight_hh as [P,G·H',width]
-    operands: object  # room for a chunk's x and h, packed: [panels of I, then P, chunk·B, width]
-    dx: object  # [T,B,dx_row], of which I are inputs
-    dx_row: int
-    dw_ih: object  # [G·H,I]
-    dw_hh: object  # [G·H,H]
-    db: object  # [D,H], zeros come in
+    dg: object  # room for a chunk: [B,row_of_dg] of each step, by member
+    panels_hh: object  # room for weight_hh as [P,G·H',width]
+    panels_ih: object  # room for weight_ih as [panels of I,G·H',width]; of no size where members wait
+    in_place: bool  # dg and dx start at the same number
+    block: int  # time steps whose weight gradients are added at once; the chunk, unless in_place
+    dx: object  # [T,B,I]
+    dw: object  # weight gradients [G·H,I], then [G·H,H], then those of the biases [D,H]
+    others: object  # room for dw of each member but the first; of no size where members wait
 
 
 class Room(NamedTuple):
-    """Flat arrays that a member alone writes to."""
+    """Flat arrays that a member packs into; those who wait for each other have the same operands."""
 
-    packed: object  # strip_room(K_BLOCK, M_BLOCK) for dg, then K_BLOCK steps of some panels of weight_ih
+    operands: object  # x or h of a block [panels,rows of the block,width]; in_place also a block of dg
+    packed: object  # strips of dg, then K_BLOCK steps of some panels of weight_ih
     spare: object  # a tile
 
 
@@ -50,22 +65,37 @@ def run_backward(sizes, share, layer, gradients, room, counter):
     _pack(sizes, share, layer, gradients)
     if not share.waits:
         wait(counter, share.members)
-    rows = share.high - share.low
     last = sizes.T - (sizes.T - 1) % sizes.chunk - 1
     for start in range(last, -1, -sizes.chunk):
         stop = min(sizes.T, start + sizes.chunk)
-        _pack_operands(sizes, share, layer, gradients, start, stop)
         for t in range(stop - 1, start - 1, -1):
             _step(sizes, share, layer, gradients, t, start, stop)
-            if share.waits:
-                wait(counter, share.members)
+            _meet(share, counter)
         for p in range(share.first, share.last):
-            _carry(sizes, gradients, 0, p, share.low, rows)
-        if not share.waits:
-            wait(counter, share.members)
-        _weight_gradients(sizes, share, layer, gradients, room, start, stop)
-        _input_gradient(sizes, share, layer, gradients, room, start, stop)
-        wait(counter, share.members)  # dg and operands are about to be written again
+            _carry(sizes, share, gradients, 0, p, share.low, share.high - share.low)
+        for begin in range(start, stop, gradients.block):
+            end, is_first = min(stop, begin + gradients.block), stop == sizes.T and begin == start
+            _weight_gradients(sizes, share, layer, gradients, room, counter, start, begin, end, is_first)
+        for begin in range(start, stop, gradients.block):
+            end = min(stop, begin + gradients.block)
+            _input_gradient(sizes, share, layer, gradients, room, counter, begin, end)
+            _meet(share, counter)  # what was read is about to be written
+    if not share.waits:
+        wait(counter, share.members)
+        _add_others(sizes, share, gradients)
+
+
+@njit(**INNER)
+def _meet(share, counter):
+    """Wait for members that share sequences with this one."""
+    if share.waits:
+        wait(counter, share.members)
+
+
+@njit(**INNER)
+def _own(count, share):
+    """What this member computes of a number of things, for its sequences: first, last."""
+    return part(count, share) if share.waits else (0, count)
 
 
 @njit(**INNER)
@@ -75,8 +105,8 @@ def _step(sizes, share, layer, gradients, t, start, stop):
         for low in range(share.low, share.high, ROWS_AT_ONCE):
             rows = min(ROWS_AT_ONCE, share.high - low)
             if t < stop - 1:
-                _carry(sizes, gradients, t + 1 - start, p, low, rows)
-            _pointwise(sizes, layer, gradients, t, t - start, p, low, rows)
+                _carry(sizes, share, gradients, t + 1 - start, p, low, rows)
+            _pointwise(sizes, share, layer, gradients, t, t - start, p, low, rows)
 
 
 @njit(**INNER)
@@ -87,11 +117,18 @@ def _columns(sizes):
 
 @njit(**OPTIONS)
 def row_of_dg(sizes, vector):
-    """Distance of two rows of dg.
+    """Distance of two rows of dg, in numbers, for vectors of so many.
 
     One vector more than is needed: rows a multiple of 4 KB apart would share few places of the first cache.
     """
     return _columns(sizes) * sizes.P * VECTORS * vector + vector
+
+
+@njit(**INNER)
+def _place(sizes, share, gradients, slot, low):
+    """Where the row of sequence `low` in step `slot` of the chunk starts in dg."""
+    row = sizes.chunk * share.low + slot * (share.high - share.low) + low - share.low
+    return row * row_of_dg(sizes, lanes(gradients.dg))
 
 
 @njit(**INNER)
@@ -108,41 +145,51 @@ def _first_recurrent(sizes):
 
 @njit(**INNER)
 def _pack(sizes, share, layer, gradients):
-    """Pack this member's panels of the recurrent weights; rows past the H of a gate are 0."""
-    H, P = sizes.H, sizes.P
+    """Pack this member's panels of the weights."""
     width = VECTORS * lanes(layer.h)
-    first, last = part(P, share)
-    for p in range(first, last):
-        panel, columns = p * sizes.G * P * width * width, min(width, H - p * width)
-        for g in range(sizes.G):
-            begin = panel + g * P * width * width
-            pack_panels(layer.weight_hh, g * H * H + p * width, H, H, columns, gradients.panels, begin, H)
-            for place in range(begin + H * width, begin + P * width * width):
-                gradients.panels[place] = 0
+    for g in range(sizes.G):
+        first, last = part(sizes.P, share)
+        _pack_gate(sizes, layer.weight_hh, g, sizes.H, gradients.panels_hh, g, first, last)
+        if not share.waits:
+            first, last = part((sizes.I + width - 1) // width, share)
+            gate = _gate_of_input(sizes, g)
+            _pack_gate(sizes, layer.weight_ih, gate, sizes.I, gradients.panels_ih, g, first, last)
 
 
 @njit(**INNER)
-def _carry(sizes, gradients, slot, p, low, rows):
+def _pack_gate(sizes, weights, gate, columns, panels, g, first, last):
+    """The gate's rows of weights [G·H,columns] as the g-th of G in some panels; rows past H are 0."""
+    H, width = sizes.H, VECTORS * lanes(panels)
+    units = sizes.P * width
+    for p in range(first, last):
+        begin = (p * sizes.G + g) * units * width
+        used = min(width, columns - p * width)
+        pack_panels(weights, gate * H * columns + p * width, columns, H, used, panels, begin, H)
+        for place in range(begin + H * width, begin + units * width):
+            panels[place] = 0
+
+
+@njit(**INNER)
+def _carry(sizes, share, gradients, slot, p, low, rows):
     """What the gates of a step send to the h before it: carry = dg U, one panel."""
     width = VECTORS * lanes(gradients.dg)
     units = sizes.P * width
-    dg_row = row_of_dg(sizes, lanes(gradients.dg))
-    at = (slot * sizes.B + low) * dg_row + _first_recurrent(sizes) * units
+    at = _place(sizes, share, gradients, slot, low) + _first_recurrent(sizes) * units
     K = sizes.G * units
     multiply_rows(
-        rows, gradients.dg, at, dg_row, gradients.panels, p * K * width, K,
+        rows, gradients.dg, at, row_of_dg(sizes, lanes(gradients.dg)), gradients.panels_hh, p * K * width, K,
         gradients.carry, (p * sizes.B + low) * width, width, False,
     )  # fmt: skip
 
 
 @njit(**INNER)
-def _pointwise(sizes, layer, gradients, t, slot, p, low, rows):
+def _pointwise(sizes, share, layer, gradients, t, slot, p, low, rows):
     """dg of a step, one panel."""
     P, B = sizes.P, sizes.B
     width = VECTORS * lanes(layer.h)
     units, at = P * width, (p * B + low) * width
     dg_row = row_of_dg(sizes, lanes(layer.h))
-    dg, dy = (slot * B + low) * dg_row + p * width, (t * B + low) * units + p * width
+    dg, dy = _place(sizes, share, gradients, slot, low) + p * width, (t * B + low) * units + p * width
     now = ((t * P + p) * B + low) * width
     if sizes.kind == LSTM:
         steps.lstm_backward(
@@ -162,91 +209,160 @@ def _pointwise(sizes, layer, gradients, t, slot, p, low, rows):
 
 
 @njit(**INNER)
-def _pack_operands(sizes, share, layer, gradients, start, stop):
-    """Pack this member's rows of what the chunk's dg is multiplied with: x, then h."""
-    K = (stop - start) * sizes.B
-    width = VECTORS * lanes(layer.h)
-    units, of_x = sizes.P * width, (sizes.I + width - 1) // width * width
-    low, high = part(K, share)
-    first, place = start * sizes.B + low, low * width
-    x, h = first * layer.x_row, first * units
-    pack_panels(layer.x, x, layer.x_row, high - low, sizes.I, gradients.operands, place, K)
-    pack_panels(layer.h, h, units, high - low, units, gradients.operands, of_x * K + place, K)
-
-
-@njit(**INNER)
-def _weight_gradients(sizes, share, layer, gradients, room, start, stop):
-    """Add the chunk's part to this member's rows of dw_ih, dw_hh and db."""
+def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begin, end, is_first):
+    """Add the part of time steps begin … end of the chunk from start to dw_ih, then dw_hh, and to db."""
+    I, H, G = sizes.I, sizes.H, sizes.G
+    K = (end - begin) * (share.high - share.low)
     units, dg_row = sizes.P * VECTORS * lanes(layer.h), row_of_dg(sizes, lanes(layer.h))
-    K = (stop - start) * sizes.B
-    low, high = part(sizes.H, share)
-    blocks = (high - low + M_BLOCK - 1) // M_BLOCK
+    dg = _place(sizes, share, gradients, begin - start, share.low)
+    dw, place = gradients.dw, 0
+    if share.member > 0 and not share.waits:
+        dw, place = gradients.others, (share.member - 1) * _numbers(sizes)
+    low, high = _own(H, share)
+    _pack_operands(sizes, share, layer.x, layer.x_row, I, room, begin, end)
+    _meet(share, counter)
+    for d in range(G):
+        at = place + (_gate_of_input(sizes, d) * H + low) * I
+        _add_products(
+            high - low, gradients.dg, dg + d * units + low, dg_row, K, room, I, dw, at, not is_first
+        )
+    _meet(share, counter)
+    _pack_operands(sizes, share, layer.h, units, H, room, begin, end)
+    _meet(share, counter)
+    for g in range(G):
+        column, at = (g + _first_recurrent(sizes)) * units + low, place + G * H * I + (g * H + low) * H
+        _add_products(high - low, gradients.dg, dg + column, dg_row, K, room, H, dw, at, not is_first)
     for d in range(_columns(sizes)):
-        first, total = d * units + low, d * sizes.H + low
-        _add_columns(K, gradients.dg, first, dg_row, gradients.db, total, high - low)
+        at = place + G * H * (I + H) + d * H + low
+        _add_columns(K, gradients.dg, dg + d * units + low, dg_row, dw, at, high - low, not is_first)
+    _meet(share, counter)
+
+
+@njit(**INNER)
+def _numbers(sizes):
+    """Numbers of all gradients of a layer's parameters."""
+    return sizes.G * sizes.H * (sizes.I + sizes.H) + _columns(sizes) * sizes.H
+
+
+@njit(**INNER)
+def _pack_operands(sizes, share, source, row, columns, room, begin, end):
+    """Pack this member's panels of x or h [T,B,row] at time steps begin … end, of `columns` columns."""
+    rows, width = share.high - share.low, VECTORS * lanes(source)
+    K = (end - begin) * rows
+    first, last = _own((columns + width - 1) // width, share)
+    if first == last:
+        return
+    used = min(columns, last * width) - first * width
+    for t in range(begin, end):
+        at = (t * sizes.B + share.low) * row + first * width
+        place = (first * K + (t - begin) * rows) * width
+        pack_panels(source, at, row, rows, used, room.operands, place, K)
+
+
+@njit(**INNER)
+def _add_products(rows, dg, dg_at, dg_row, K, room, columns, dw, at, is_sum):
+    """dw [rows,columns] = dg [K,rows] transposed times the packed operand [K,columns], plus dw where is_sum.
+
+    STRIP_STEPS of some columns of dg at a time, packed as strips.
+    """
+    width = VECTORS * lanes(dw)
+    for k in range(0, K, STRIP_STEPS):
+        steps = min(STRIP_STEPS, K - k)
+        at_once = min(STRIP_COLUMNS, STRIP_NUMBERS // steps)
+        blocks = (rows + at_once - 1) // at_once
         for m in range(blocks):
-            begin, end = (high - low) * m // blocks, (high - low) * (m + 1) // blocks
-            for k in range(0, K, K_BLOCK):
-                _add_block(sizes, gradients, room, d, low + begin, low + end, k, K, stop < sizes.T or k > 0)
+            low, high = rows * m // blocks, rows * (m + 1) // blocks
+            pack_strips(dg, dg_at + k * dg_row + low, dg_row, steps, high - low, room.packed)
+            multiply_strips(
+                high - low, room.packed, steps, room.operands, k * width, K * width,
+                columns, dw, at + low * columns, columns, is_sum or k > 0, room.spare,
+            )  # fmt: skip
 
 
 @njit(**INNER)
-def _add_block(sizes, gradients, room, d, low, high, k, K, is_sum):
-    """Units low … high and K_BLOCK steps of column d of dg, packed once, times x and times h."""
-    I, H, rows = sizes.I, sizes.H, high - low
-    width = VECTORS * lanes(gradients.dg)
-    steps, dg_row = min(K_BLOCK, K - k), row_of_dg(sizes, lanes(gradients.dg))
-    pack_strips(gradients.dg, k * dg_row + d * sizes.P * width + low, dg_row, steps, rows, room.packed)
-    x, h = k * width, (I + width - 1) // width * K * width + k * width
-    if d < sizes.G:
-        place = (_gate_of_input(sizes, d) * H + low) * I
-        multiply_strips(
-            rows, room.packed, steps, gradients.operands, x, K * width,
-            I, gradients.dw_ih, place, I, is_sum, room.spare,
-        )  # fmt: skip
-    gate = d - _first_recurrent(sizes)
-    if gate >= 0:
-        multiply_strips(
-            rows, room.packed, steps, gradients.operands, h, K * width,
-            H, gradients.dw_hh, (gate * H + low) * H, H, is_sum, room.spare,
-        )  # fmt: skip
-
-
-@njit(**INNER)
-def _add_columns(K, source, at, row, total, total_at, columns):
-    """total [columns] += the sum of the K rows of source."""
+def _add_columns(K, source, at, row, total, total_at, columns, is_sum):
+    """total [columns] = the sum of the K rows of source, plus total where is_sum."""
     vector = lanes(source)
     whole = columns - columns % vector
     for j in range(0, whole, vector):
-        result = load(total, total_at + j)
-        for k in range(K):
+        result = load(source, at + j)
+        for k in range(1, K):
             result = result + load(source, at + k * row + j)
-        store(total, total_at + j, result)
-    for k in range(K):
-        for j in range(whole, columns):
-            total[total_at + j] += source[at + k * row + j]
+        store(total, total_at + j, result + load(total, total_at + j) if is_sum else result)
+    for j in range(whole, columns):
+        number = total[total_at + j] if is_sum else 0 * source[at]
+        for k in range(K):
+            number += source[at + k * row + j]
+        total[total_at + j] = number
 
 
 @njit(**INNER)
-def _input_gradient(sizes, share, layer, gradients, room, start, stop):
-    """This member's part of the chunk's dx = dg W: panels of inputs, or rows where inputs are few.
+def _add_others(sizes, share, gradients):
+    """Add the other members' gradients of parameters to the first one's, a part of the numbers."""
+    numbers, vector = _numbers(sizes), lanes(gradients.dw)
+    first, last = part(numbers, share)
+    for member in range(share.members - 1):
+        at = member * numbers
+        for j in range(first, last - vector + 1, vector):
+            store(gradients.dw, j, load(gradients.dw, j) + load(gradients.others, at + j))
+        for j in range(last - (last - first) % vector, last):
+            gradients.dw[j] += gradients.others[at + j]
+
+
+@njit(**INNER)
+def _input_gradient(sizes, share, layer, gradients, room, counter, begin, end):
+    """This member's part of dx = dg W at time steps begin … end."""
+    if not share.waits:
+        _input_gradient_of_sequences(sizes, share, gradients, room, begin, end)
+    elif gradients.in_place:
+        row, K = row_of_dg(sizes, lanes(gradients.dg)), (end - begin) * sizes.B
+        first, last = part(K, share)
+        for j in range(first * row, last * row, lanes(gradients.dg)):
+            store(room.operands, j, load(gradients.dg, begin * sizes.B * row + j))
+        wait(counter, share.members)
+        _input_gradient_in_parts(sizes, share, layer, gradients, room, room.operands, begin, end)
+    else:
+        _input_gradient_in_parts(sizes, share, layer, gradients, room, gradients.dg, begin, end)
+
+
+@njit(**INNER)
+def _input_gradient_of_sequences(sizes, share, gradients, room, begin, end):
+    """dx of this member's sequences, from weights that are packed."""
+    I, rows, width = sizes.I, share.high - share.low, VECTORS * lanes(gradients.dg)
+    K, dg_row = sizes.G * sizes.P * width, row_of_dg(sizes, lanes(gradients.dg))
+    for n in range(0, I, PANELS_AT_ONCE * width):
+        columns = min(PANELS_AT_ONCE * width, I - n)
+        for k in range(0, K, K_BLOCK):
+            steps, panels = min(K_BLOCK, K - k), n * K + k * width
+            for t in range(begin, end):
+                at = _place(sizes, share, gradients, t - begin, share.low) + k
+                place = (t * sizes.B + share.low) * I + n
+                multiply_block(
+                    False, rows, gradients.dg, at, dg_row, gradients.panels_ih, panels, K * width, steps,
+                    columns, gradients.dx, place, I, k > 0, room.spare,
+                )  # fmt: skip
+
+
+@njit(**INNER)
+def _input_gradient_in_parts(sizes, share, layer, gradients, room, dg, begin, end):
+    """Panels of inputs, or rows where inputs are few, from the first rows of dg.
 
     Whoever computes rows packs all of W, whoever computes panels those alone.
     """
     I, H = sizes.I, sizes.H
     width = VECTORS * lanes(layer.h)
     units, dg_row = sizes.P * width, row_of_dg(sizes, lanes(layer.h))
-    panels, rows = (I + width - 1) // width, (stop - start) * sizes.B
+    panels, rows = (I + width - 1) // width, (end - begin) * sizes.B
     low, high, first, last = 0, rows, 0, I
     if panels % share.members == 0 or panels > FEW_PANELS * share.members:
         first, last = part(panels, share)
         first, last = first * width, min(I, last * width)
     else:
         low, high = part(rows, share)
-    place = (start * sizes.B + low) * gradients.dx_row + first
+    place = (begin * sizes.B + low) * I + first
     for d in range(sizes.G):
         weights = _gate_of_input(sizes, d) * H * I + first
         multiply_unpacked(
-            high - low, gradients.dg, low * dg_row + d * units, dg_row, H, layer.weight_ih, weights, I,
-            last - first, gradients.dx, place, gradients.dx_row, d > 0, room.packed, room.spare,
+            high - low, dg, low * dg_row + d * units, dg_row, H, layer.weight_ih, weights, I,
+            last - first, gradients.dx, place, I, d > 0, room.packed, room.spare,
         )  # fmt: skip

@@ -15,8 +15,9 @@ from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
 from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
 from rnnlab.kernels.packed.host import ROWS, VECTORS
-from rnnlab.kernels.packed.panels import panel_count, panel_width, strip_room
-from rnnlab.kernels.packed.products import K_BLOCK, M_BLOCK, PANELS_AT_ONCE
+from rnnlab.kernels.packed.memory import keep_freed
+from rnnlab.kernels.packed.panels import panel_count, panel_width
+from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, STRIP_STEPS
 from rnnlab.kernels.packed.split import split
 from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
 from rnnlab.lab.resources import caches
@@ -39,6 +40,7 @@ class Saved(NamedTuple):
 
 def forward(network: Network, x: np.ndarray, state: State | None, members: int):
     """y [T,B,H] (read-only), the final state, and what each layer saved, by a team of so many."""
+    keep_freed()
     H = network.hidden_size
 
     def run(index, x, state):
@@ -73,8 +75,8 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
 def _layer_forward(network: Network, index: int, x, state: State, members: int) -> Saved:
     inputs = network.input_size if index == 0 else network.hidden_size
     x = x.h[1:] if isinstance(x, _Hidden) else _plain(x)
-    sizes, dtype = _sizes(network, x, inputs), x.dtype
-    width = panel_width(dtype)
+    sizes, shares = _plan(network, x, inputs, members)
+    dtype, width = x.dtype, panel_width(x.dtype)
     T, B, H, G, P = sizes.T, sizes.B, sizes.H, sizes.G, sizes.P
     h = np.empty((T + 1, B, P * width), dtype)
     h[0, :, :H], h[0, :, H:] = state[0], 0
@@ -85,8 +87,7 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
     saved = Saved(x, inputs, h, gates, extra)
     room = (np.empty(G * P * columns * width, dtype) for columns in (inputs, H))
     layer = _arrays(network, index, saved, _bias(network, index, P * width), *room)
-    work = lambda share, counter: run_forward(sizes, share, layer, counter)
-    _together(sizes, members, dtype.itemsize, work)
+    _together(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
     return saved
 
 
@@ -100,64 +101,91 @@ def _arrays(network: Network, index: int, saved: Saved, bias, *room: np.ndarray)
 
 def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, dstate: State, members: int):
     """dx, the initial state's gradient and the layer's gradients."""
-    sizes, dtype = _sizes(network, saved.x, saved.inputs), saved.x.dtype
-    width, H = panel_width(dtype), sizes.H
+    sizes, shares = _plan(network, saved.x, saved.inputs, members)
+    dtype, width, H = saved.x.dtype, panel_width(saved.x.dtype), sizes.H
+    units = sizes.P * width
+    in_place = sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
+    block = min(sizes.T, max(1, STRIP_STEPS // sizes.B)) if in_place else sizes.chunk
+    sizes = sizes._replace(chunk=sizes.T) if in_place else sizes
     layer = _arrays(network, index, saved, *[np.empty(0, dtype)] * 3)
     carry = _panels(dstate[0], sizes.P, width)
-    memory = _panels(dstate[1], sizes.P, width) if sizes.kind == LSTM else np.zeros_like(carry)
-    gradients = _room_for_gradients(sizes, dtype, dy, carry, memory)
-    rooms = [_room_for_member(sizes, dtype) for _ in range(members)]
-    work = lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter)
-    _together(sizes, members, dtype.itemsize, work)
+    memory = np.empty(0, dtype)
+    if sizes.kind == LSTM:
+        memory = _panels(dstate[1], sizes.P, width)
+    elif sizes.kind == GRU:
+        memory = np.zeros_like(carry)
+    inputs = _padded(dy, units), carry, memory
+    gradients = _room_for_gradients(sizes, shares, dtype, inputs, block, in_place)
+    rooms = _rooms(sizes, shares, dtype, block, in_place)
+    _together(
+        shares,
+        lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter),
+    )
     first = (_rows(carry, H),)
     if sizes.kind == LSTM:
         first += (_rows(memory, H),)
     elif sizes.kind == GRU:
         first = (first[0] + _rows(memory, H),)
-    return gradients.dx.reshape(sizes.T, sizes.B, sizes.I), first, _parameters(sizes, gradients)
+    dx = gradients.dx[: sizes.T * sizes.B * sizes.I]
+    return dx.reshape(sizes.T, sizes.B, sizes.I), first, _parameters(sizes, gradients.dw)
 
 
-def _room_for_gradients(sizes: Sizes, dtype, dy: np.ndarray, carry: np.ndarray, memory: np.ndarray):
-    """The flat arrays of a layer's backward pass."""
+def _room_for_gradients(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_place: bool) -> Gradients:
+    """The flat arrays of a layer's backward pass, from dy, carry and memory."""
     T, B, I, H, G, width = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, panel_width(dtype)
+    room = lambda size: np.empty(size, dtype)
     units, columns = sizes.P * width, 4 if sizes.kind == GRU else G
-    rows, of_x = sizes.chunk * B, panel_count(I, dtype) * width
-    dg, operands = rows * row_of_dg(sizes, width // VECTORS), rows * (of_x + units)
-    room = (np.empty(size, dtype) for size in (dg, G * units * units, operands, T * B * I))
-    weights = (np.empty(G * H * size, dtype) for size in (I, H))
-    inputs = map(_flat, (_padded(dy, units), carry, memory))
-    return Gradients(*inputs, *room, I, *weights, np.zeros(columns * H, dtype))
+    rows_of_dg, packed = sizes.chunk * B * row_of_dg(sizes, width // VECTORS), G * units * units
+    numbers = G * H * (I + H) + columns * H
+    if in_place:
+        dx, dw = room(rows_of_dg), room(max(numbers, packed))
+        dg, panels = dx, dw
+    else:
+        dx, dw, dg, panels = map(room, (T * B * I, numbers, rows_of_dg, packed))
+    alone = not shares[0].waits
+    panels_ih = room(alone * panel_count(I, dtype) * width * G * units)
+    others = room(alone * (len(shares) - 1) * numbers)
+    flat = map(_flat, inputs)
+    return Gradients(*flat, dg, panels, panels_ih, in_place, block, dx, dw, others)
 
 
-def _room_for_member(sizes: Sizes, dtype) -> Room:
-    """What a member packs into."""
-    width, steps = panel_width(dtype), min(K_BLOCK, sizes.chunk * sizes.B)
-    panels = min(PANELS_AT_ONCE, panel_count(sizes.I, dtype))
-    packed = max(strip_room(steps, min(M_BLOCK, sizes.H)), K_BLOCK * panels * width)
-    return Room(np.empty(packed, dtype), np.empty(ROWS * width, dtype))
+def _rooms(sizes: Sizes, shares: list[Share], dtype, block: int, in_place: bool) -> list[Room]:
+    """What members pack into: operands of their own, unless they wait for each other."""
+    width = panel_width(dtype)
+    row = max(panel_count(sizes.I, dtype), sizes.P) * width
+    if in_place:
+        row = max(row, row_of_dg(sizes, width // VECTORS))
+    packed = max(STRIP_ROOM, K_BLOCK * PANELS_AT_ONCE * width)
+    operands = [np.empty(block * (share.high - share.low) * row, dtype) for share in shares]
+    if shares[0].waits:
+        operands = [operands[0]] * len(shares)
+    return [Room(own, np.empty(packed, dtype), np.empty(ROWS * width, dtype)) for own in operands]
 
 
-def _parameters(sizes: Sizes, gradients: Gradients) -> Parameters:
+def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
     """The layer's gradients in the shapes and the order of its parameters."""
     I, H, rows = sizes.I, sizes.H, sizes.G * sizes.H
-    db = gradients.db.reshape(-1, H)
+    dw_ih, dw_hh, db = np.split(dw, (rows * I, rows * (I + H)))
+    db = db[: (4 if sizes.kind == GRU else sizes.G) * H].reshape(-1, H)
     db_ih, db_hh = (db[[1, 2, 0]], db[1:]) if sizes.kind == GRU else (db, db.copy())
-    weights = gradients.dw_ih.reshape(rows, I), gradients.dw_hh.reshape(rows, H)
-    return Parameters(*weights, db_ih.reshape(rows), db_hh.reshape(rows))
+    return Parameters(
+        dw_ih.reshape(rows, I), dw_hh.reshape(rows, H), db_ih.reshape(rows), db_hh.reshape(rows)
+    )
 
 
-def _sizes(network: Network, x: np.ndarray, inputs: int) -> Sizes:
+def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[Sizes, list[Share]]:
+    """Sizes of a layer, and the shares of a team of at most so many."""
     T, B, _ = x.shape
     H, P = network.hidden_size, panel_count(network.hidden_size, x.dtype)
-    chunk = min(T, max(1, CHUNK_ROWS // B))
-    return Sizes(KINDS[network.cell], T, B, inputs, H, network.gates, P, chunk)
+    sizes = Sizes(KINDS[network.cell], T, B, inputs, H, network.gates, P, T)
+    shares = split(sizes, members, x.itemsize, _cache_bytes())
+    rows = max(share.high - share.low for share in shares)
+    return sizes._replace(chunk=min(T, max(1, CHUNK_ROWS // rows))), shares
 
 
-def _together(
-    sizes: Sizes, members: int, number_bytes: int, work: Callable[[Share, np.ndarray], None]
-) -> None:
-    """work(share, counter) by each member of a team of at most so many."""
-    shares, counter = split(sizes, members, number_bytes, _cache_bytes()), np.zeros(1, "int64")
+def _together(shares: list[Share], work: Callable[[Share, np.ndarray], None]) -> None:
+    """work(share, counter) by each member of a team."""
+    counter = np.zeros(1, "int64")
     team.run(lambda member: work(shares[member], counter), len(shares))
 
 

@@ -7,12 +7,18 @@ from numba import njit
 
 from rnnlab.kernels.packed.host import ROWS, VECTORS
 from rnnlab.kernels.packed.kernel import multiply_tile
-from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, strip_start
+from rnnlab.kernels.packed.panels import INNER, OPTIONS, pack_panels, strip_room, strip_start
 from rnnlab.kernels.packed.vectors import lanes
 
 K_BLOCK = 256  # steps of a panel that all rows take before the next: 32 KB, which stay in the first cache
-M_BLOCK = 440  # columns of a transposed operand that are packed into strips at once: 0.5 MB
+STRIP_STEPS = 512  # steps of strips: a strip's 22 KB stay in the first cache while panels pass by
+STRIP_NUMBERS = 112_640  # in strips at once, 0.45 MB: a part of the second cache
+STRIP_COLUMNS = 440  # of a transposed operand that are packed into strips at once, at most
 PANELS_AT_ONCE = 8  # whose blocks serve all rows before the next ones: 256 KB, a part of the second cache
+
+STRIP_ROOM = max(
+    strip_room(steps, min(STRIP_COLUMNS, STRIP_NUMBERS // steps)) for steps in range(1, STRIP_STEPS + 1)
+)
 
 
 @njit(**INNER)

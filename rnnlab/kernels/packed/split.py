@@ -21,12 +21,20 @@ CACHE_PART = 0.75  # of the second-level cache that weights may fill: states and
 
 
 def split(sizes: Sizes, members: int, number_bytes: int, cache_bytes: int) -> list[Share]:
-    """A share for each member, by sequences or by units; fewer members where there is less to share."""
+    """A share for each member, by sequences or by units; fewer members where there is less to share.
+
+    One member alone has the same time either way; it goes by units, which need less memory, where the weights
+    are larger than the cache.
+    """
     by_sequences, by_units = min(members, sizes.B), min(members, sizes.P)
     times = [
         _step(sizes, number_bytes, cache_bytes, *choice) for choice in ((by_sequences, 1), (1, by_units))
     ]
-    return _by_units(sizes, by_units) if times[1] < times[0] else _by_sequences(sizes, by_sequences)
+    weights = sizes.G * sizes.H**2 * number_bytes
+    is_large = weights > CACHE_PART * cache_bytes
+    if times[1] < times[0] or (members == 1 and is_large):
+        return _by_units(sizes, by_units)
+    return _by_sequences(sizes, by_sequences)
 
 
 def _step(sizes: Sizes, number_bytes: int, cache_bytes: int, row_parts: int, unit_parts: int) -> float:

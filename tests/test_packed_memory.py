@@ -1,0 +1,73 @@
+"""Memory of packed products: what a step allocates, and pages that the process has already."""
+
+import ctypes
+import platform
+import resource
+import tracemalloc
+
+import numpy as np
+import pytest
+
+pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
+
+from bench import performance_page
+from rnnlab.kernels.packed import memory, passes
+from rnnlab.ladder import find
+from rnnlab.network import Network
+from rnnlab.records.workload import Workload
+
+_, RECORD = performance_page.latest()
+FEWEST = find("packed_weights").module.FEWEST
+CASES = {
+    str(workload): (workload, case["memory"]["pytorch"])
+    for case in RECORD["cases"]
+    if (workload := Workload(**case["workload"])).B >= FEWEST
+}
+
+
+def most_bytes(workload, threads, monkeypatch):
+    """Bytes of the arrays that exist at once in a training step; nothing is computed."""
+    cell, T, B, I, H, L = workload
+    network = Network.create(cell, I, H, L)
+    x, dy = np.zeros((T, B, I), "float32"), np.zeros((T, B, H), "float32")
+    monkeypatch.setattr(passes.team, "run", lambda task, members: None)
+    tracemalloc.start()
+    with np.errstate(all="ignore"):
+        y, _, saved = passes.forward(network, x, None, threads)
+        results = passes.backward(network, saved, dy, None, threads)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert y.shape == dy.shape
+    assert results[0].shape == x.shape
+    return most
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_step_allocates_no_more_than_pytorch_needed_in_the_record(name, monkeypatch):
+    workload, allowed = CASES[name]
+    assert most_bytes(workload, RECORD["settings"]["threads"], monkeypatch) <= allowed
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if CASES[name][0].H == 1024])
+def test_one_thread_allocates_no_more_than_two(name, monkeypatch):
+    assert most_bytes(CASES[name][0], 1, monkeypatch) <= most_bytes(CASES[name][0], 2, monkeypatch)
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="mallopt is of GNU's C library")
+def test_memory_that_was_freed_is_there_again_without_a_page_from_the_system():
+    def pages():
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        arrays = [np.ones(size, "uint8") for size in (30 * 2**20, 20 * 2**20)]
+        del arrays
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    assert memory.keep_freed()
+    pages()  # the heap grows once
+    assert pages() < 10
+    ctypes.CDLL(None).malloc_trim(0)
+    assert pages() >= 10
+
+
+def test_whoever_set_the_library_s_variables_has_decided(monkeypatch):
+    monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
+    assert not memory.keep_freed.__wrapped__()
