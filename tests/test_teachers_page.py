@@ -1,5 +1,6 @@
 """The page for teachers: its tables say what the lessons and exercises say, its commands exist."""
 
+import json
 import re
 import shlex
 
@@ -13,12 +14,23 @@ from rnnlab.course import ROOT
 PAGE = (ROOT / "docs/teachers.md").read_text(encoding="utf-8")
 SYLLABI = ("4 weeks", "8 weeks: where", "8 weeks: kernels", "14 weeks")
 LONGEST_EXAM = 25  # minutes of an exercise
+WORDS_A_MINUTE, QUARTER_MORE = 130, 1.25  # a code cell takes a minute, too: predict, run, read
 
 
 def stated_minutes(lesson):
     """What the lesson's notebook says that it takes."""
     text = (ROOT / f"notebooks/source/{checks.LESSONS[lesson]}.py").read_text(encoding="utf-8")
     return int(re.search(r"\*\*Time:\*\* (\d+) minutes", text)[1])
+
+
+@pytest.mark.parametrize("lesson", checks.LESSONS)
+def test_a_lesson_states_the_minutes_that_its_work_takes(lesson):
+    path = ROOT / f"notebooks/{checks.LESSONS[lesson]}.ipynb"
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    words = sum(len("".join(c["source"]).split()) for c in cells if c["cell_type"] == "markdown")
+    reading = sum(c["cell_type"] == "code" for c in cells) + words / WORDS_A_MINUTE
+    work = reading + sum(answer.minutes for answer in answers(lesson).values())
+    assert work - 5 < stated_minutes(lesson) < QUARTER_MORE * work, f"{work:.0f} minutes of work"
 
 
 def needed_lessons(stem):

@@ -5,7 +5,7 @@
 #
 # You will measure whether both halves hold on your machine; the recap prints a verdict for each. You will also learn how the checks of this course work.
 #
-# - **Time:** 40 minutes, exercises included.
+# - **Time:** 65 minutes, exercises included.
 # - **You need:** Python, and NumPy as far as `a @ b` and `a.shape`.
 # - **Afterwards you can** read a check's verdict, count the FLOP of a network, measure a rate, and say whether arithmetic or memory holds a product back.
 

@@ -3,7 +3,7 @@
 #
 # **Claim to test: a recurrent network that is trained on rows of one photograph, with the right answers, learns Sobel's filter (1, 0, −1) from these examples alone, and then draws the edges of a photograph that it has never seen.** The recap prints a verdict.
 #
-# - **Time:** 75 minutes, exercises included.
+# - **Time:** 85 minutes, exercises included.
 # - **You need:** [00 · Start here](00_start_here.ipynb), and what a matrix times a vector is.
 # - **Afterwards you can** write a recurrent network's step, run it over a sequence and over a minibatch, set its weights by hand, read from a trained network which filter it has learned, and say what a minibatch saves.
 

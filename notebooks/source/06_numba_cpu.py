@@ -5,7 +5,7 @@
 #
 # You will count the passes, time a loop that makes only one, and find out what else decides. The recap prints the verdict for your machine.
 #
-# - **Time:** 110 minutes, exercises included.
+# - **Time:** 115 minutes, exercises included.
 # - **You need:** [01 · RNN forward](01_rnn_forward.ipynb), what an LSTM computes, and Numba, which `make lab` installs. No GPU.
 # - **Afterwards you can** fuse loops, write a tanh that becomes vector instructions and say how far it is off, tell which order of loops misses the cache, and say when compiling pays.
 

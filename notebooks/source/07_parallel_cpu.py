@@ -5,7 +5,7 @@
 #
 # You will share it in three places, measure what each is worth on your machine (the recap prints the verdict), and see why a project that wrote eight schedules for an RNN stayed slower than NumPy.
 #
-# - **Time:** 100 minutes, exercises included.
+# - **Time:** 105 minutes, exercises included.
 # - **You need:** [06 · One pass over memory](06_numba_cpu.ipynb).
 # - **Afterwards you can** split a minibatch between threads, say how often they may synchronise, find the best number of threads from three measured times, and write an order of work as data.
 

@@ -5,7 +5,7 @@
 #
 # You will find out what that library does for a large product, which part of it is wasted on the product of one step, and how to leave that part out. The recap prints the verdict for your machine.
 #
-# - **Time:** 110 minutes, exercises included.
+# - **Time:** 135 minutes, exercises included.
 # - **You need:** [07 · Threads](07_parallel_cpu.ipynb), and Numba, which `make lab` installs. No GPU.
 # - **Afterwards you can** pack weights into panels, compute the best tile for a number of registers, count what each cache loads for an order of calls, and decide how two cores share a step.
 

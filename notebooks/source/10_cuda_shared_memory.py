@@ -5,7 +5,7 @@
 #
 # You will count the loads of both, walk into bank conflicts and out again, and add up numbers without touching memory at all.
 #
-# - **Time:** 100 minutes, exercises included.
+# - **Time:** 120 minutes, exercises included.
 # - **You need:** [09 · First kernels](09_cuda_first_kernels.ipynb): grids, sectors, barriers. No GPU.
 # - **Afterwards you can** write a tiled product, a sum by halving and by shuffles, tell a bank conflict from a table of addresses, and say what a barrier costs.
 
@@ -150,9 +150,9 @@ if cuda.is_simulated:
 # %% [markdown]
 # ## 3 · Adding up together
 #
-# 32 numbers need 31 additions however you turn it. One thread takes 31 steps; 16 threads that add a pair each, then 8, then 4, take 5 steps. After each barrier half as many threads have something to do.
+# 32 numbers need 31 additions in any order. One thread takes 31 steps; 16 threads that add a pair each, then 8, then 4, take 5 steps. After each barrier half as many threads have something to do.
 #
-# **Predict:** what happens if the barrier stands inside the `if`, where only the threads with something to add come by?
+# **Predict:** what happens if the barrier stands inside the `if`, which only the threads with something to add reach?
 
 # %%
 drawings.show("sum_by_halving")

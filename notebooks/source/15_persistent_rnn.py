@@ -5,7 +5,7 @@
 #
 # In 2016 a group at Baidu stored the weights in the registers of the chip for a whole sequence. You will find out which layers fit, which thread stores which weight, how blocks synchronise without a new launch, and write the kernel. The recap counts the loads and tests the claim.
 #
-# - **Time:** 130 minutes, exercises included.
+# - **Time:** 145 minutes, exercises included.
 # - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [10 · Shared memory](10_cuda_shared_memory.ipynb). No GPU.
 # - **Afterwards you can** say whether a layer fits on a chip, distribute its weights over threads, write a barrier between blocks and a persistent kernel in Python, and count what it never loads.
 

@@ -5,7 +5,7 @@
 #
 # The sequences of a minibatch do not depend on each other, so many GPUs can share them; only the gradients must be added up. You will write that sum, find out when a gradient may be sent, hold a model against runs on up to 1,024 GPUs, and lose a rank on purpose. The recap tests the claim.
 #
-# - **Time:** 120 minutes, exercises included.
+# - **Time:** 160 minutes, exercises included.
 # - **You need:** [14 · Layers side by side](14_network_schedule.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU; Open MPI makes some cells live.
 # - **Afterwards you can** write and cost an all-reduce, average gradients of unequal shares, predict how far a network scales, and go on after a rank is lost.
 
@@ -120,7 +120,7 @@ late = run(2, change_too_late)
 print("3.", late.findings[0], "The sum is", late.results[0])
 
 # %% [markdown]
-# The second and the third run to their end and give plausible numbers. That is why MPI forbids to touch an array before `wait`, and why a schedule is worth checking before it runs.
+# The second and the third run to their end and give plausible numbers. That is why MPI forbids any change to the array before `wait`, and why a schedule is worth checking before it runs.
 #
 # ## 3 · Whose mean is it?
 #
@@ -390,7 +390,7 @@ for name, series_of_losses in losses.items():
     print(f"{name:26} last loss {series_of_losses[-1]:.6f}")
 
 # %% [markdown]
-# The sequences of each update are the same for any number of ranks, so the losses should agree but for the last digits; with the same number of ranks the engine's tests require equal bits.
+# The sequences of each update are the same for any number of ranks, so the losses should agree except for the last digits; with the same number of ranks the engine's tests require equal bits.
 #
 # **Break it:** the next cell gives the persistent network of section 6 the network of section 5, with its milliseconds a message. Change `algorithm` to `"tree"` or `"Rabenseifner"`, and find the count of GPUs from which each one loses.
 
