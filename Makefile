@@ -5,6 +5,8 @@
 
 # packages of another system (ROS, modules of a cluster) would come before the course's
 unexport PYTHONPATH PYTHONHOME
+# the tests start Python hundreds of times: without stored bytecode, every start compiles all that it imports
+unexport PYTHONDONTWRITEBYTECODE
 
 SUPPORTED := import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))
 PYTHON_CHOSEN := $(if $(filter undefined,$(origin PYTHON)),,--python-chosen)

@@ -17,6 +17,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # two test processes of two BLAS threads each get in each other's way: a lesson took 3 times as long
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
+# jsonschema, which nbformat imports, would build parsers of addresses: a second of every process, for nothing
+sys.modules.setdefault("rfc3987_syntax", None)
+
 SLOWEST = (
     "test_browser",
     "test_notebooks",

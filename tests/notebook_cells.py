@@ -15,8 +15,11 @@ import pytest
 LOADED = ["IPython.core.interactiveshell", "matplotlib.pyplot", "rnnlab.cuda", "rnnlab.checks"]
 
 
-def run_cells(path: Path, folder: Path, seconds: float) -> list[str]:
-    """What the cells of a notebook show as text, run in `folder`; one that fails is the test's failure."""
+def run_cells(path: Path, folder: Path, seconds: float) -> list[dict[str, str]]:
+    """All outputs that the cells of a notebook show, as {media type: data}, run in `folder`.
+
+    A cell that fails, and a notebook that does not end in time, is the test's failure.
+    """
     forks = multiprocessing.get_context("forkserver")
     forks.set_forkserver_preload(LOADED)
     book = json.loads(path.read_text(encoding="utf-8"))
@@ -28,7 +31,7 @@ def run_cells(path: Path, folder: Path, seconds: float) -> list[str]:
     try:
         if not receiver.poll(seconds):
             pytest.fail(f"{path.name} did not come to an end in {seconds:g} s")
-        texts, failure = receiver.recv()
+        outputs, failure = receiver.recv()
     except EOFError:
         pytest.fail(f"{path.name} ended its process")
     finally:
@@ -36,11 +39,11 @@ def run_cells(path: Path, folder: Path, seconds: float) -> list[str]:
         process.join()
     if failure:
         pytest.fail(f"{path.name}: {failure}")
-    return texts
+    return outputs
 
 
 def _run(cells: list[str], folder: str, environment: dict[str, str], sender: Connection) -> None:
-    """Send (what the cells show, the first failure or None)."""
+    """Send (all outputs, the first failure or None)."""
     from IPython.core.interactiveshell import InteractiveShell
     from IPython.utils.capture import capture_output
     from traitlets.config import Config
@@ -49,14 +52,14 @@ def _run(cells: list[str], folder: str, environment: dict[str, str], sender: Con
     os.environ.update(environment)
     os.chdir(folder)
     shell = InteractiveShell.instance(config=Config(HistoryManager={"enabled": False}))
-    texts = []
+    outputs = []
     for cell in cells:
         with capture_output() as shown:
             result = shell.run_cell(cell, store_history=True)
         if not result.success:
-            sender.send((texts, repr(result.error_before_exec or result.error_in_exec)))
+            sender.send((outputs, repr(result.error_before_exec or result.error_in_exec)))
             return
-        texts += [output.data.get("text/plain", "") for output in shown.outputs]
+        outputs += [output.data for output in shown.outputs]
         if result.result is not None:
-            texts.append(shell.display_formatter.format(result.result)[0].get("text/plain", ""))
-    sender.send((texts, None))
+            outputs.append(shell.display_formatter.format(result.result)[0])
+    sender.send((outputs, None))

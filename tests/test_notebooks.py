@@ -57,8 +57,8 @@ def nobodys_home(tmp_path, monkeypatch):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
 
 
-def run(path, folder):
-    """The notebook after all its cells have run in `folder`; a cell that fails is the test's failure."""
+def by_kernel(path, folder):
+    """All outputs of a notebook, as {media type: data}, run by a Jupyter kernel as a learner's are."""
     book = nbformat.read(path, as_version=4)
     start = time.perf_counter()
     NotebookClient(
@@ -66,31 +66,34 @@ def run(path, folder):
     ).execute()
     seconds = time.perf_counter() - start
     assert seconds < SECONDS, f"{path.name} ran for {seconds:.0f} s"
-    return book
-
-
-def shown(book):
-    """Data of every output, one dict a thing shown."""
-    for cell in book.cells:
-        yield from (output.data for output in cell.get("outputs", []) if "data" in output)
-
-
-def by_kernel(path, folder):
-    """What the cells of a notebook show as text, run by a Jupyter kernel as a learner's are."""
-    return [data.get("text/plain", "") for data in shown(run(path, folder))]
+    return [output.data for cell in book.cells for output in cell.get("outputs", []) if "data" in output]
 
 
 def by_fork(path, folder):
-    """What they show where they run in a process that is forked, without a kernel."""
+    """All outputs, run by a process that is forked, without a kernel."""
     return run_cells(path, folder, SECONDS)
 
 
 RUNNERS = [by_fork, in_full(by_kernel)]
+IN_A_KERNEL = (
+    "13_fused_layer"  # the lesson that a Jupyter kernel runs in the quick leg, too: the shortest one
+)
+LESSON_RUNS = [
+    pytest.param(
+        path,
+        run,
+        id=f"{path.stem}-{run.__name__}",
+        marks=() if (run is by_kernel) == (path.stem == IN_A_KERNEL) else pytest.mark.slow,
+    )
+    for path in LESSONS
+    for run in (by_fork, by_kernel)
+]
 
 
-def verdicts(texts):
+def verdicts(outputs):
     """{exercise: (status, points)} of the verdicts that a notebook shows."""
-    return {name: (status, int(points)) for status, name, points, _ in VERDICT.findall("\n".join(texts))}
+    texts = "\n".join(data.get("text/plain", "") for data in outputs)
+    return {name: (status, int(points)) for status, name, points, _ in VERDICT.findall(texts)}
 
 
 def cells(path, kind):
@@ -98,9 +101,9 @@ def cells(path, kind):
     return ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == kind]
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=stem)
-def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, tmp_path):
-    for data in shown(run(path, tmp_path)):
+@pytest.mark.parametrize(("path", "run"), LESSON_RUNS)
+def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, run, tmp_path):
+    for data in run(path, tmp_path):
         assert "image/png" not in data, "show a picture through rnnlab.picture"
         for image in IMAGE.findall(data.get("text/html", "")):
             assert len(re.search(r'alt="([^"]*)"', image)[1]) >= ALT_LETTERS
