@@ -80,8 +80,10 @@ def _block_and_flag(s: Sheet, block: int, stage: int) -> None:
     element(s, x + 35, 320, 80, 44, "state", f"flag {5 + done}", mark=done)
     if stage == 1 and done:
         s.arrow((x + 75, 236), (x + 75, 318), role="state")
+    elif stage == 2 and done:  # what it waits for
+        s.arrow((135 + 210 * SLOW, 318), (x + 75, 238), role="waiting")
     elif done:
-        s.arrow((x + 75, 318), (x + 75, 238), role="state" if stage == 3 else "waiting")
+        s.arrow((x + 75, 318), (x + 75, 238), role="state")
 
 
 def not_resident() -> Sheet:

@@ -25,7 +25,9 @@ def residual_layers() -> Sheet:
         for step in range(STEPS):
             _cell(s, layer, step)
     s.rule((448, 20), (448, 372))
-    s.heading(470, "Memory during one gradient", "A row for each layer: its input y, its states h.")
+    s.heading(
+        470, "Memory during one gradient", "A row a layer: its input y, its states h. Hatched: not there."
+    )
     _memory(s, 490, "save all", lambda layer: True, lambda layer: True)
     third = lambda layer: 2 * LENGTH <= layer < 3 * LENGTH
     saved = lambda layer: layer <= 2 * LENGTH and layer % LENGTH == 0
@@ -57,7 +59,7 @@ def _memory(s: Sheet, left: float, name: str, has_y, has_h) -> None:
             else:
                 s.hatch(left + 34 * column, y - 18, TILE + 5, 18)
     s.text(left + 33, 362, name, bold=True)
-    s.note(left + 80, 346, "layer 1", "waiting")
+    s.note(left + 80, 346, "layer 0", "waiting")
     if name == "recompute":
         s.note(left + 80, 190, "this segment", "plain", bold=True)
         s.note(left + 80, 96, "its gradient", "waiting")
