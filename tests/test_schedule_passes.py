@@ -3,13 +3,14 @@
 import pytest
 
 from rnnlab.schedule.build import backward_plan, forward_plan
-from rnnlab.schedule.fusion import adjacent, join
 from rnnlab.schedule.hazards import check_order, hazards
 from rnnlab.schedule.order import assign_streams, reorder, wavefront
 from rnnlab.schedule.passes import (
+    adjacent,
     batch_inputs,
     fuse_pointwise,
     group_gates,
+    join,
     regroup,
     transpose_once,
     weight_gradient_after_loop,

@@ -16,9 +16,9 @@ from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import predict
 from rnnlab.views import schedule_drawing, schedule_numbers
+from rnnlab.views.published_timelines import FIGURES, published
 from rnnlab.views.schedule_drawing import Bars, mixed, scaled
 from rnnlab.views.schedule_numbers import LAUNCHES, shown_part
-from rnnlab.views.schedule_published import FIGURES, published
 from rnnlab.views.schedule_view import (
     SWITCHES,
     Settings,

@@ -311,7 +311,7 @@ print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 # **Guess** which of the lines is worth most.
 
 # %%
-from rnnlab.views.schedule_published import FIGURES
+from rnnlab.views.published_timelines import FIGURES
 
 ladder = [(where | switches, figure) for where, switches, figure in FIGURES if figure.times_naive]
 naive = prediction(Settings(**{key: ladder[0][0][key] for key in ("device", "layers")}))

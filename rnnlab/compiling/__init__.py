@@ -1,10 +1,9 @@
 """Kernels compiled where there is no GPU: what types they compute with, what registers they need.
 
-words        a kernel in numba.cuda's own words, whichever `cuda` it was written with
 cache_hints  those words that Numba's own CUDA target lacks
 device_words words that every CUDA target lacks: loads for waiting loops, and a clock
 target       the parts of Numba, or of numba-cuda where that is installed, that the rest is built on
 without_gpu  what Numba asks a driver for, answered without one
-typing       a kernel's lines and the types Numba gives them
+typing       a kernel in numba.cuda's own words; its lines and the types Numba gives them
 report       PTX and machine code by way of NVIDIA's compilers, and what they say of it
 """

@@ -31,7 +31,7 @@ def _globaltimer(typing_context):
 
 
 def _word(on_gpu: Callable, make_simulated: Callable[[], Callable]) -> Callable:
-    """The word on a GPU, or its stand-in, which rnnlab.compiling.words exchanges for the word."""
+    """The word on a GPU, or its stand-in, which rnnlab.compiling.typing exchanges for the word."""
     if not cuda.is_simulated:
         return on_gpu
     simulated = make_simulated()

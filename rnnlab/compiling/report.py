@@ -117,9 +117,8 @@ def _text_and_name(source: str | Path) -> tuple[str, str]:
 def _ptx_of_kernel(kernel: Callable, signature: Sequence | None, arch: str, fastmath: bool) -> str:
     from numba import cuda as numba_cuda
 
-    from rnnlab.compiling.typing import type_of
+    from rnnlab.compiling.typing import for_gpu, type_of
     from rnnlab.compiling.without_gpu import without_gpu
-    from rnnlab.compiling.words import for_gpu
 
     if signature is None:
         raise ValueError(f"{kernel.__name__} needs a signature: numba types, or arguments as for a launch")

@@ -2,11 +2,16 @@
 
 One set of constants for all devices (schedule/timeline.py).  A figure is a time, a factor over the naive
 network, or a rate of the products; some are second-hand, and say so.  What is off by more than a quarter are
-two steps of CuLSTM's way back, where the model makes naive products with the weights' gradients too slow;
-that project does not say what exactly it batched.
+two steps of CuLSTM's backward pass, where the model makes naive products with the weights' gradients too
+slow; that project does not say what exactly it batched.
+
+FIGURES are published times of the very networks that the schedule view can show.  Appleyard, Kočiský and
+Blunsom (2016): the ladder's factors are second-hand, from a student's report on their paper (Shubodh,
+Optimizing-LSTMs-on-GPU); the last time is the one that NVIDIA's LSTM.cu states.  CuLSTM (CMU 15-418, 2017)
+timed the backward pass of an LSTM with peepholes, whose pointwise work was always fused.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from rnnlab.devices import find
 from rnnlab.ladder import layer_wavefront
@@ -15,7 +20,51 @@ from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict
 from rnnlab.views.schedule_numbers import Settings, prediction
-from rnnlab.views.schedule_published import FIGURES, Published
+
+
+class Published(NamedTuple):
+    """A figure for one position of the switches: a time, or how many times faster than naive."""
+
+    milliseconds: float | None
+    times_naive: float | None
+    source: str
+
+
+LADDER = "Appleyard et al. 2016, second-hand"
+LSTM_CU = "LSTM.cu, measured on an M40"
+CULSTM = "CuLSTM, with peepholes"
+ONE_LAYER = {"direction": "forward", "cell": "lstm", "device": "M40", "layers": 1, "steps": 100}
+FOUR_LAYERS = ONE_LAYER | {"layers": 4}
+BACKWARD = FOUR_LAYERS | {"direction": "backward", "device": "GTX1080"}
+STREAMED = {"group_gates": True, "streams": 2}
+LAST = {**STREAMED, "fuse_pointwise": True, "transpose_once": True, "batch_inputs": 2, "wavefront": True}
+FUSED = {"fuse_pointwise": True}
+LAYERS = {"streams": 1, "wavefront": True}
+ONCE = {"weight_gradient_after_loop": True}
+
+FIGURES = (  # where, switches that are not in their first position, the figure
+    (ONE_LAYER, {"group_gates": True}, Published(None, 1.9, LADDER)),
+    (ONE_LAYER, STREAMED, Published(None, 2.8, LADDER)),
+    (ONE_LAYER, {**STREAMED, **FUSED}, Published(None, 5.3, LADDER)),
+    (ONE_LAYER, {**STREAMED, **FUSED, "transpose_once": True}, Published(None, 6.2, LADDER)),
+    (FOUR_LAYERS, LAST, Published(27.8, None, LSTM_CU)),
+    (BACKWARD, FUSED, Published(159.0, None, CULSTM)),
+    (BACKWARD, {**FUSED, "group_gates": True}, Published(108.4, None, CULSTM)),
+    (BACKWARD, {**FUSED, **LAYERS}, Published(76.7, None, CULSTM)),
+    (BACKWARD, {**FUSED, **ONCE}, Published(107.8, None, CULSTM)),
+    (BACKWARD, {**FUSED, "group_gates": True, **LAYERS, **ONCE}, Published(47.7, None, CULSTM)),
+)
+
+
+def published(settings: Any) -> Published | None:
+    """The figure for these settings (schedule_numbers.Settings), None if there is none."""
+    if (settings.hidden_size, settings.minibatch) != (512, 64):
+        return None
+    for where, switches, figure in FIGURES:
+        if settings == type(settings)(**where, **switches):
+            return figure
+    return None
+
 
 CLOSE = 0.25  # what the model aims for
 SAMPLE = {  # NVIDIA's RNN sample for cuDNN, M40, T=20, 2 layers, H=512, B=64: GFLOP/s

@@ -12,6 +12,7 @@ from typing import Any
 
 from rnnlab.devices import DEVICES, find
 from rnnlab.picture import Page, Slider, View, slider_view
+from rnnlab.views.published_timelines import published
 from rnnlab.views.schedule_drawing import draw, scaled
 from rnnlab.views.schedule_numbers import SWITCHES as PASSES
 from rnnlab.views.schedule_numbers import (
@@ -22,7 +23,6 @@ from rnnlab.views.schedule_numbers import (
     shown_part,
     stage_numbers,
 )
-from rnnlab.views.schedule_published import published
 
 __all__ = [
     "Prediction",
