@@ -183,19 +183,6 @@ def training_flops(network: Network, T: int, B: int) -> int:
     return 3 * forward_flops(network, T, B)
 
 
-def activation_bytes(network: Network, T: int, B: int) -> int:
-    """Bytes that `reference.forward` saves for its backward pass, arrays that share memory counted once.
-
-    Per layer and step: the input, the states before the step, the gates, and one array [B,H] more.  The gate
-    of a plain RNN is its next state, so beside its input it saves T+1 states and no more.
-    """
-    plain = network.gates == 1
-    per_step = 1 if plain else len(STATES[network.cell]) + network.gates + 1  # arrays [B,H]
-    numbers = T * B * (network.input_size + (network.layers - 1) * network.hidden_size)
-    numbers += network.layers * (T * per_step + plain) * B * network.hidden_size
-    return numbers * np.dtype(network.dtype).itemsize
-
-
 def _checked_state(what: str, network: Network, B: int, state: State) -> list[tuple[str, np.ndarray]]:
     """The parts of a state, or of its gradient, by name."""
     names, shape = STATES[network.cell], (network.layers, B, network.hidden_size)

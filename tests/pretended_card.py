@@ -1,13 +1,32 @@
 """A card without a GPU: streams are queues, served in any order that events allow; kernels are simulated."""
 
+import math
 import random
+from functools import cache
 
 import numpy as np
 
 from rnnlab import cuda
 from rnnlab.gpu.cublas import sizes_of
-from rnnlab.gpu.pointwise import launch_of, python_kernel, row_length
+from rnnlab.gpu.pointwise import launch_of, registers, row_length
 from rnnlab.schedule.run_numpy import RUN
+
+
+@cache
+def python_kernel(work):
+    """The kernel in Python: arguments count, columns, then a flat array and a row length for each region."""
+    parameters = "".join(f", p{k}, s{k}" for k in range(work.loads + len(work.stores)))
+    lines = [f"{name} = {line}" for name, line in registers(work)]
+    lines += [f"p{k}[row * s{k} + column] = r{r}" for k, r in enumerate(work.stores, work.loads)]
+    body = "\n".join(f"        {line}" for line in lines)
+    source = f"""def {work.name}(count, columns{parameters}):
+    for i in range(cuda.grid(1), count, cuda.gridsize(1)):
+        row, column = i // columns, i % columns
+{body}
+"""
+    words = {"cuda": cuda, "tanh": math.tanh, "one": 1, "half": 0.5, "zero": 0}
+    exec(source, words)
+    return cuda.jit(words[work.name])
 
 
 class HostBuffer:

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.network import (
     Network,
-    activation_bytes,
     forward_flops,
     parameter_count,
     parameter_shapes,
@@ -56,31 +54,6 @@ def test_counts_agree_with_a_count_by_hand(cell):
     assert parameter_count(network) == G * H * (I + H + 2) + G * H * (H + H + 2)
     assert forward_flops(network, T, B) == 2 * T * B * G * H * (I + H + H + H)
     assert training_flops(network, T, B) == 3 * forward_flops(network, T, B)
-
-
-@pytest.mark.parametrize("cell", list(GATES))
-@pytest.mark.parametrize("reset", ["after", "before"])
-def test_activation_bytes_are_the_bytes_that_reference_really_keeps_in_memory(cell, reset):
-    T, B = 6, 3
-    network = Network.create(cell, 5, 4, 2, reset=reset)
-    _, _, saved = reference.forward(network, np.ones((T, B, 5), "float32"))
-    arrays = [*saved.inputs]
-    for layer in saved.steps:
-        for step in layer:
-            arrays += [*step.state, step.gates, *([] if step.auxiliary is None else [step.auxiliary])]
-    in_memory = {id(owner(array)): owner(array).nbytes for array in arrays}  # a view keeps the whole alive
-    assert activation_bytes(network, T, B) == sum(in_memory.values())
-
-
-def owner(array):
-    return array if array.base is None else owner(array.base)
-
-
-def test_activation_bytes_agree_with_a_count_by_hand():
-    T, B, I, H = 6, 3, 5, 4
-    x, one = T * B * I, B * H
-    for cell, stored in [("rnn_tanh", T + 1), ("gru", T * (1 + 3 + 1)), ("lstm", T * (2 + 4 + 1))]:
-        assert activation_bytes(Network.create(cell, I, H), T, B) == 4 * (x + stored * one)
 
 
 def test_a_state_of_zeros_has_one_array_for_each_state_of_the_cell():

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from legs import in_full
-from pretended_card import PretendedCard
+from pretended_card import PretendedCard, python_kernel
 
 from rnnlab import cuda, reference
 from rnnlab.cells import STATES
 from rnnlab.compiling import compilers
 from rnnlab.gpu.card import transpose_source
-from rnnlab.gpu.pointwise import NUMBERS, cuda_source, launch_of, python_kernel, row_length
+from rnnlab.gpu.pointwise import NUMBERS, cuda_source, launch_of, row_length
 from rnnlab.gpu.run_cuda import Prepared
 from rnnlab.graphs.cells import CELLS, cell_name
 from rnnlab.ladder import stage_passes

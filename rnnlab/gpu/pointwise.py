@@ -1,19 +1,17 @@
-"""Pointwise operations as kernels: an expression a rule, in CUDA C++ for a GPU and in Python to simulate.
+"""Pointwise operations as kernels in CUDA C++: an expression a rule, which Python could evaluate as well.
 
 A kernel walks over the elements of [rows, columns] regions that lie in larger matrices: it gets each region's
 first element and the length of its buffer's rows.  It loads what the operation reads, works through the body
 in registers, and stores what it writes.  A bias has rows of length 0: every row is the first.
 """
 
-import math
-from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 from zlib import crc32
 
 from rnnlab.schedule.plan import Operation, Region
 
-EXPRESSIONS = {  # rule of graphs/rules.py -> its value, in words that C++ and Python share
+EXPRESSIONS = {  # rule of graphs/rules.py -> its value, in words that C++ and Python share: tests simulate it
     "sum": lambda *terms: " + ".join(terms),
     "times": lambda a, b: f"{a} * {b}",
     "bias": lambda a, b: f"{a} + {b}",
@@ -75,7 +73,7 @@ def cuda_source(work: Work, dtype: str) -> str:
     """The kernel in CUDA C++; arithmetic of float16 is float's."""
     memory, register = NUMBERS[dtype], NUMBERS["float32" if dtype == HALF else dtype]
     parameters = "".join(f", {memory} *p{k}, int s{k}" for k in range(work.loads + len(work.stores)))
-    lines = [f"const {register} {name} = {line};" for name, line in _registers(work)]
+    lines = [f"const {register} {name} = {line};" for name, line in registers(work)]
     lines += [f"p{k}[row * s{k} + column] = ({memory})r{r};" for k, r in enumerate(work.stores, work.loads)]
     body = "\n".join(f"    {line}" for line in lines)
     return f"""{"#include <cuda_fp16.h>" if dtype == HALF else ""}
@@ -89,27 +87,8 @@ extern "C" __global__ void {work.name}(int count, int columns{parameters}) {{
 """
 
 
-@cache
-def python_kernel(work: Work) -> Callable:
-    """The same in Python: arguments count, columns, then a flat array and a row length for each region."""
-    from rnnlab import cuda  # the simulator, or a GPU's compiler: neither is needed to write C++
-
-    parameters = "".join(f", p{k}, s{k}" for k in range(work.loads + len(work.stores)))
-    lines = [f"{name} = {line}" for name, line in _registers(work)]
-    lines += [f"p{k}[row * s{k} + column] = r{r}" for k, r in enumerate(work.stores, work.loads)]
-    body = "\n".join(f"        {line}" for line in lines)
-    source = f"""def {work.name}(count, columns{parameters}):
-    for i in range(cuda.grid(1), count, cuda.gridsize(1)):
-        row, column = i // columns, i % columns
-{body}
-"""
-    words = {"cuda": cuda, "tanh": math.tanh, "one": 1, "half": 0.5, "zero": 0}
-    exec(source, words)
-    return cuda.jit(words[work.name])
-
-
-def _registers(work: Work) -> list[tuple[str, str]]:
-    """(register, expression) in order."""
+def registers(work: Work) -> list[tuple[str, str]]:
+    """(register, expression) of each load and each rule, in order."""
     loads = [(f"r{k}", f"p{k}[row * s{k} + column]") for k in range(work.loads)]
     results = [
         (f"r{k}", EXPRESSIONS[rule](*(f"r{operand}" for operand in read)))

@@ -25,25 +25,22 @@ class Mirror:
         return tuple(wire for wire in forward.shapes if wire in self.graph.inputs)
 
 
-def mirror(graph: Graph, wanted: tuple[str, ...] | None = None) -> Mirror:
-    """The reverse graph of the wanted inputs' gradients (default: of all), from d<output> and the red wires.
+def mirror(graph: Graph) -> Mirror:
+    """The reverse graph of all inputs' gradients, from d<output> and the red wires.
 
-    Raises ValueError if no output depends on a wanted input: its gradient is zero and has no wire.
+    Raises ValueError if no output depends on an input: its gradient is zero and has no wire.
     """
-    wanted = tuple(graph.inputs) if wanted is None else wanted
-    useful = _depends_on(wanted, graph)
     sketch = Sketch(**{_gradient_of(wire): graph.shapes[wire] for wire in graph.outputs})
     sketch.shapes.update(graph.shapes)  # any forward wire may be read; those that are become inputs below
     arrived = {wire: [sketch[_gradient_of(wire)]] for wire in graph.outputs}
     for node in reversed(graph.nodes):
-        if not useful.isdisjoint(node.outputs):
-            _send_back(sketch, node, arrived, useful)
-    for wire in wanted:
+        _send_back(sketch, node, arrived)
+    for wire in graph.inputs:
         if wire not in arrived:
             raise ValueError(f"no output depends on {wire!r}: its gradient is zero and has no wire")
         _meet(sketch, wire, arrived)
     gradient = {wire: parts[0].name for wire, parts in arrived.items()}
-    leaving = tuple(dict.fromkeys(gradient[wire] for wire in wanted))
+    leaving = tuple(dict.fromkeys(gradient[wire] for wire in graph.inputs))
     return Mirror(_finish(sketch, graph, leaving), gradient)
 
 
@@ -64,23 +61,14 @@ def _gradient_of(wire: str) -> str:
     return f"d{wire}" if wire.isidentifier() else f"d({wire})"
 
 
-def _depends_on(inputs: tuple[str, ...], graph: Graph) -> set[str]:
-    reached = set(inputs)
-    for node in graph.nodes:
-        if not reached.isdisjoint(node.inputs):
-            reached |= set(node.outputs)
-    return reached
-
-
-def _send_back(sketch: Sketch, node, arrived: dict[str, list[Wire]], useful: set[str]) -> None:
+def _send_back(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
     d = tuple(_meet(sketch, wire, arrived) for wire in node.outputs)
     inputs, outputs = ([Wire(sketch, wire) for wire in wires] for wires in (node.inputs, node.outputs))
     if len(outputs) == 1:
         d, outputs = d[0], outputs[0]
     contributions = RULES[node.op].reverse(d, inputs, outputs, node.flags)
     for wire, contribution in zip(node.inputs, contributions, strict=True):
-        if wire in useful:
-            arrived.setdefault(wire, []).append(contribution)
+        arrived.setdefault(wire, []).append(contribution)
 
 
 def _meet(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]) -> Wire:
