@@ -121,7 +121,7 @@ CELLS = {
 
 def draw_cells(rng) -> list[tuple]:
     """Known cells, and one in mixed order, of factors that no table of known cells holds."""
-    factors = {"x": 2, "h": 3, "r∘h": 2, "c": 4, "s∘c": 2}
+    factors = {"x": 2, "h": 3, "r∘h": 2, "c": 4, "x∘c": 2}
     step = [(f, f"A_{f}{k}") for f, most in factors.items() for k in range(int(rng.integers(1, most + 1)))]
     invented = tuple(step[k] for k in rng.permutation(len(step)))
     return list((CELLS | {"a cell nobody has built yet": invented}).items())

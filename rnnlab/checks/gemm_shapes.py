@@ -26,20 +26,21 @@ def draw_products(rng) -> list[tuple]:
         (64, 16, 4, 300.0, 30.0),
         (5, 64, 4, 160.0, 20.0),
         (5, 32, 4, 160.0, 20.0),
+        (7, 4096, 2, 90_000.0, 45.0),  # 85 334 sequences: not among the first thousand
         drawn,
         large,
     ]
 
 
-def check_pad_dimension(submission, rng, T, B, I, M, multiple):
-    x = rng.normal(size=(T, B, I)).astype("float32")
-    weight = rng.normal(size=(M, I)).astype("float32")
+def check_pad_dimension(submission, rng, T, B, I, M, multiple, dtype):
+    x = rng.normal(size=(T, B, I)).astype(dtype)
+    weight = rng.normal(size=(M, I)).astype(dtype)
     expect(
         submission(x, weight, multiple),
         ANSWERS["pad_dimension"].call(x, weight, multiple),
         axes={"x": ("step", "sequence", "input"), "the weights": ("unit", "input")},
         what=("x", "the weights"),
-        case=f"T={T}, B={B}, I={I}, M={M}, multiple={multiple}",
+        case=f"T={T}, B={B}, I={I}, M={M}, multiple={multiple}, {dtype}",
     )
 
 
@@ -60,6 +61,8 @@ def multiply(rows):
         raise Wrong(f"A call has {{len(rows)}} rows; {steps} steps of {B} sequences are {most_rows}.")
     if calls > {most_calls}:
         raise Wrong(f"multiply is called more than {most_calls} times for {T} steps, {steps} at a time.")
+    if len(rows) < {most_rows} and rows_left > 0:
+        raise Wrong(f"Call {{calls}} of several has {{len(rows)}} rows; {steps} steps are {most_rows}.")
     if rows_left < 0:
         raise Wrong(f"All calls together have more than {rows} rows; {T} steps of {B} sequences are {rows}.")
     return rows @ weights.T
@@ -90,10 +93,16 @@ EXERCISES = (
         draw_products,
     ),
     ANSWERS["pad_dimension"].exercise(
-        check_pad_dimension, ((3, 2, 5, 9, 4), (2, 3, 4, 8, 4), (1, 1, 1, 1, 2), (2, 5, 13, 6, 8))
+        check_pad_dimension,
+        (
+            (3, 2, 5, 9, 4, "float32"),
+            (2, 3, 4, 8, 4, "float32"),
+            (1, 1, 1, 1, 2, "float32"),
+            (2, 5, 13, 6, 8, "float64"),
+        ),
     ),
     ANSWERS["batch_input_gemm"].exercise(
         check_batch_input_gemm,
-        ((5, 3, 2, 4, 2), (1, 1, 2, 1, 1), (4, 1, 3, 2, 2), (8, 2, 3, 5, 3), (6, 4, 2, 3, 6)),
+        ((5, 3, 2, 4, 2), (1, 1, 2, 1, 1), (4, 1, 3, 2, 2), (8, 2, 3, 5, 5), (6, 4, 2, 3, 6)),
     ),
 )

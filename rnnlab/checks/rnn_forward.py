@@ -25,11 +25,14 @@ def exact(name: str, *arguments) -> np.ndarray:
     return ANSWERS[name].call(*wide).astype(arguments[-1].dtype)
 
 
-def check_rnn_step(submission, rng, I, H, dtype):
-    x, h = (rng.standard_normal(size).astype(dtype) for size in (I, H))
+def check_rnn_step(submission, rng, I, H, dtype, spread):
+    """`spread`: size of the inputs; tanh of some hundred is 1, and exp of it no float32."""
+    x, h = (factor * rng.standard_normal(size) for factor, size in ((spread, I), (1, H)))
+    x, h = x.astype(dtype), h.astype(dtype)
     arguments = x, h, *parameters(rng, I, H, dtype)
     want = exact("rnn_step", *arguments)
-    expect(submission(*arguments), want, axes=("unit",), what="h'", case=f"I={I}, H={H}, {dtype}")
+    case = f"I={I}, H={H}, {dtype}" + (f", inputs of about {spread}" if spread > 1 else "")
+    expect(submission(*arguments), want, axes=("unit",), what="h'", case=case)
 
 
 def check_rnn_forward(submission, rng, T, I, H, dtype):
@@ -41,10 +44,10 @@ def check_rnn_forward(submission, rng, T, I, H, dtype):
 
 
 COUNTED_PRODUCT = """
-calls = 0
+calls = multiplications = 0
 
 def multiply(a, b):
-    global calls
+    global calls, multiplications
     calls += 1
     trace.append((a, b))
     shapes = f"{{np.shape(a)}} and {{np.shape(b)}}"
@@ -67,6 +70,14 @@ def multiply(a, b):
             None,
             "With one sequence a row the weights stand on the right: x[t] [B,I] times weight_ih.T [I,H].",
         )
+    multiplications += np.size(a) * np.shape(b)[1]
+    if multiplications > {most}:
+        raise Wrong(
+            f"All calls of multiply together need more than {most} multiplications, for T={T} steps of B={B} "
+            f"sequences; in the last call its factors have the shapes {{shapes}}.",
+            None,
+            "Repeated rows and blocks of zeros are multiplied, too: x[t] is [B,I] and needs none.",
+        )
     return a @ b * {scale}
 """
 
@@ -75,7 +86,8 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
     """A multiply that halves every product shows whether each product goes through it."""
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
-    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, T=T, B=B, scale=scale), "multiply", [])
+    most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
+    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, most=most, T=T, B=B, scale=scale), "multiply", [])
     product = lambda a, b: a @ b * scale
     want = exact("rnn_forward_batched", product, x, h0, *weights)
     case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
@@ -145,7 +157,14 @@ def _as_weights(result, K: int, units: int) -> list:
             "returns the wrong type",
             "End with `return weight_ih, weight_hh, weight_out`.",
         )
-    shapes = [np.shape(array) for array in result]
+    kinds = [type(array).__name__ for array in result if not isinstance(array, np.ndarray)]
+    if kinds:
+        raise Wrong(
+            f"The result holds a {kinds[0]}; expected are three arrays.",
+            "returns the wrong type",
+            "np.array(...) makes an array of a list.",
+        )
+    shapes = [array.shape for array in result]
     H = shapes[1][0] if shapes[1] else 0
     if not H or shapes != [(H, 1), (H, H), (1, H)]:
         raise Wrong(
@@ -153,12 +172,19 @@ def _as_weights(result, K: int, units: int) -> list:
             "returns the wrong shape",
             f"With H units: weight_ih (H, 1), weight_hh (H, H), weight_out (1, H); H = {units} is enough.",
         )
-    return [np.asarray(array) for array in result]
+    return list(result)
 
 
 EXERCISES = (
     ANSWERS["rnn_step"].exercise(
-        check_rnn_step, ((3, 2, "float64"), (2, 2, "float64"), (1, 1, "float64"), (4, 6, "float32"))
+        check_rnn_step,
+        (
+            (3, 2, "float64", 1),
+            (2, 2, "float64", 1),
+            (1, 1, "float64", 1),
+            (4, 6, "float32", 1),
+            (3, 4, "float32", 1000),
+        ),
     ),
     ANSWERS["rnn_forward"].exercise(
         check_rnn_forward,

@@ -18,7 +18,8 @@ def check_last_step(submission, rng, T, B, H):
 def draw_networks(rng) -> list[tuple]:
     """T, B, I, H, L: each size alone, all sizes different, and one too large to list."""
     drawn = int(rng.choice((5, 7))), 3, int(rng.choice((11, 13))), int(rng.choice((17, 19))), 4
-    large = tuple(map(int, rng.integers(1_000, 10_000, 5)))
+    few = int(rng.integers(100, 300))  # layers: a recursion over them ends
+    large = *map(int, rng.integers(1_000, 10_000, 4)), few
     return [(5, 3, 2, 7, 1), (1, 1, 2, 3, 1), (1, 1, 2, 3, 2), drawn, large]
 
 

@@ -17,12 +17,12 @@ h = Vector("h", {units}, read, write, make)
 
 
 def draw_cases(rng) -> tuple:
-    """H: numbers of units."""
-    return (2,), (1,), (5,), (int(rng.integers(6, 12)),)
+    """H, and the size of the gates' parts."""
+    return (4, 1), (1, 1), (5, 1), (int(rng.integers(6, 12)), 100)
 
 
-def check(submission, rng, H):
-    g, u = rng.normal(size=(2, 3 * H))
+def check(submission, rng, H, spread):
+    g, u = spread * rng.normal(size=(2, 3 * H))
     h = rng.uniform(-0.9, 0.9, H)
     walk = Walk(H, {"g": g, "u": u, "h": h})
     vectors = shells((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), walk.services)

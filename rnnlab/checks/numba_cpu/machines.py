@@ -59,9 +59,10 @@ class Walk:
             raise Wrong(f"It uses {name}[{index}]; {name} has shape {vector.shape}.", OUTSIDE)
         unit = index % self.units
         if unit != self.now and unit in self.left:
+            walked = len(self.left) == self.units  # None is among them: before the first unit
             raise Wrong(
-                f"Unit {unit} is visited again after unit {self.now}.",
-                AGAIN,
+                f"{name}[{index}] belongs to unit {unit}, which was left: unit {self.now} came after it.",
+                AGAIN if walked else None,
                 "Everything that unit j needs is read, computed and written before unit j + 1.",
             )
         if unit != self.now:

@@ -97,6 +97,7 @@ EXERCISES = (
             (1, 1),
             (2, 4),
             (11, 4),
+            (10, 4),  # 2.5 sequences a thread: rounded, they leave 4 to the last
             (int(rng.integers(20, 60)), int(rng.integers(3, 9))),
             (int(rng.integers(1_000, 9_000)), int(rng.integers(9, 99))),
         ),

@@ -47,11 +47,11 @@ SHAPES = {
 SMALL = {"weight_hh_l0": (2, 2), "bias_hh_l0": (2,)}
 
 
-def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype):
-    """`ratio`: the global norm in units of the limit; above it, below it, at it, exactly 0."""
+def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
+    """`ratio`: the global norm in units of the limit, which is at least `least`; above it, below it, 0."""
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
     norm = np.sqrt(sum((gradient**2).sum() for gradient in drawn.values()))
-    limit = round(rng.uniform(0.6, 1.6), 2)
+    limit = round(rng.uniform(least, least + 1), 2)
     gradients = {name: (ratio * limit / norm * part).astype(dtype) for name, part in drawn.items()}
     want = ANSWERS["clip_by_global_norm"].call(gradients, limit)
     axes = {name: ("row", "column") if part.ndim == 2 else ("entry",) for name, part in want.items()}
@@ -104,7 +104,8 @@ EXERCISES = (
             (SMALL, 0.4, "float64"),
             (SMALL, 0.0, "float64"),
             (SHAPES, 50.0, "float32"),
-            (SHAPES, 0.99, "float32"),
+            (SHAPES, 0.99, "float32", 2.0),  # above 1 a square is larger than its root
+            (SHAPES, 1.5, "float64"),  # and no number by itself is above the limit
         ),
     ),
     ANSWERS["adam_update"].exercise(

@@ -83,8 +83,9 @@ check(bptt_linear)
 # + (dy[t] if t + 1 == len(x) else dh)
 
 # %% [mistake] adds dy[t] after the step instead of before it
-# - dy[t] + dh
-# + dh + (dy[t + 1] if t + 1 < len(x) else 0)
+# - dh, *step = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# + dh, *step = cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+# +         dh = dh + dy[t]
 
 # %% [mistake] uses h[t+1] instead of h[t] in the weight gradient
 # - h[t], h[t + 1]

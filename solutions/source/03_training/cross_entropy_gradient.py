@@ -73,8 +73,10 @@ check(cross_entropy_gradient)
 # +     one_hot[:, :, target] = 1
 
 # %% [mistake] takes softmax over the sequences
-# - exponentials.sum(axis=-1,
-# + exponentials.sum(axis=1,
+# - logits.max(axis=-1, keepdims=True))
+# -     probabilities = exponentials / exponentials.sum(axis=-1,
+# + logits.max(axis=1, keepdims=True))
+# +     probabilities = exponentials / exponentials.sum(axis=1,
 
 # %% [mistake] takes softmax over everything
 # - exponentials.sum(axis=-1,

@@ -62,8 +62,11 @@ check(gru_reset_after)
 # + n = np.tanh(x_n + product(r * h, weight_hh[2 * H :]) + bias_hh[2 * H :])
 
 # %% [mistake] makes a product of x at every step
-# - (product(x.reshape(T * B, I), weight_ih) + bias_ih).reshape(T, B, 3 * H)
-# + [product(x_t, weight_ih) + bias_ih for x_t in x]
+# -     gates_x = (product(x.reshape(T * B, I), weight_ih) + bias_ih).reshape(T, B, 3 * H)
+# -     h, states, products = h0, [], []
+# -     for x_r, x_z, x_n in (np.split(gates, 3, axis=1) for gates in gates_x):
+# +     h, states, products = h0, [], []
+# +     for x_r, x_z, x_n in (np.split(product(x_t, weight_ih) + bias_ih, 3, axis=1) for x_t in x):
 
 # %% [mistake] makes a product for every gate
 # - np.split(product(h, weight_hh) + bias_hh, 3, axis=1)

@@ -54,8 +54,10 @@ check(pad_dimension)
 # + np.ones((T, B, up(I)), x.dtype)
 
 # %% [mistake] puts the padding in front
-# - wide[:T, :B, :I] = x
-# + wide[:, :, up(I) - I :] = x
+# -     wide[:T, :B, :I] = x
+# -     tall[:M, :I] = weight
+# +     wide[:, :, up(I) - I :] = x
+# +     tall[up(M) - M :, up(I) - I :] = weight
 
 # %% [mistake] leaves the rows of the weights as they are
 # - np.zeros((up(M), up(I))

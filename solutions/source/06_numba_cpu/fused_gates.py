@@ -76,7 +76,7 @@ check(fused_gates)
 # - n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
 # -         h_next[j] = (1 - z) * n + z * h[j]
 # + n = np.tanh(g[2 * H + j] + z * u[2 * H + j])
-# +         h_next[j] = (1 - r) * n + z * h[j]
+# +         h_next[j] = (1 - r) * n + r * h[j]
 
 # %% [mistake] resets the input's part too
 # - g[2 * H + j] + r * u[2 * H + j]

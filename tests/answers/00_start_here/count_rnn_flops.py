@@ -103,3 +103,17 @@ def count_rnn_flops(T, B, I, H, L):
 def count_rnn_flops(T, B, I, H, L):
     below = [I, *[H] * (L - 1)]
     return sum(2 * T * B * H * (width + H + 1) for width in below)
+
+
+# %% [right]
+def count_rnn_flops(T, B, I, H, L):
+    if L == 0:
+        return 0
+    return 2 * T * B * H * (I + H) + count_rnn_flops(T, B, H, H, L - 1)
+
+
+# %% [wrong] adds are one fewer than multiplications
+def count_rnn_flops(T, B, I, H, L):
+    first = H * (2 * I - 1) + H * (2 * H - 1)
+    other = 2 * H * (2 * H - 1)
+    return T * B * (first + (L - 1) * other)

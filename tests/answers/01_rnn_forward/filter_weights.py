@@ -138,3 +138,9 @@ def filter_weights(kernel):
     first = np.zeros((K, 1))
     first[min(1, K - 1)] = 1
     return first, np.eye(K, k=-1), kernel.reshape(1, K)
+
+
+# %% [wrong] returns lists of lists
+def filter_weights(kernel):
+    K = len(kernel)
+    return [[1]] + [[0]] * (K - 1), np.eye(K, k=-1).tolist(), [list(kernel)]

@@ -69,3 +69,28 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
         a = multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T)
         states.append(np.tanh(a) + bias_ih + bias_hh)
     return np.stack(states)
+
+
+# %% [right]
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    B = h0.shape[0]
+    ones = np.ones((B, 1), h0.dtype)
+    W = np.vstack([weight_ih.T, bias_ih])
+    U = np.vstack([weight_hh.T, bias_hh])
+    states = [h0]
+    for x_t in x:
+        a = multiply(np.hstack([x_t, ones]), W) + multiply(np.hstack([states[-1], ones]), U)
+        states.append(np.tanh(a))
+    return np.stack(states, axis=0)
+
+
+# %% [wrong] multiplies a block diagonal of copies
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    h = np.zeros((T + 1, *h0.shape), h0.dtype)
+    h[0] = h0
+    W, U = np.kron(np.eye(B), weight_ih), np.kron(np.eye(B), weight_hh)
+    for t in range(T):
+        a = multiply(W, x[t].reshape(-1, 1)) + multiply(U, h[t].reshape(-1, 1))
+        h[t + 1] = np.tanh(a.reshape(B, -1) + bias_ih + bias_hh)
+    return h

@@ -74,3 +74,30 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
         dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
         sums = [a + b / len(x) for a, b in zip(sums, rest)]
     return dx, dh, *sums
+
+
+# %% [right]
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    def back(t):
+        if t == len(x):
+            return np.zeros_like(h[0]), [], 0, 0, 0
+        dh, dxs, a, b, c = back(t + 1)
+        dx_t, dh, da, db, dc = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        return dh, [dx_t, *dxs], a + da, b + db, c + dc
+
+    dh, dxs, a, b, c = back(0)
+    return np.array(dxs), dh, a, b, c
+
+
+# %% [wrong] adds dy[t] after the step instead of before it
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx = np.zeros_like(x)
+    dW, dU, db = np.zeros_like(weight_ih), np.zeros_like(weight_hh), np.zeros(len(weight_hh))
+    dh = np.zeros_like(h[0])
+    for t in reversed(range(len(x))):
+        dx[t], dh, a, b, c = cell_backward(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        dh = dh + dy[t]
+        dW += a
+        dU += b
+        db += c
+    return dx, dh, dW, dU, db

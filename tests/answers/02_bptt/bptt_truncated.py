@@ -80,3 +80,41 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
         dx[t], dh, *rest = cell_backward(dy[t] + carried, x[t], h[t], h[t + 1], weight_ih, weight_hh)
         sums = [a + b for a, b in zip(sums, rest)]
     return dx, dh, *sums
+
+
+# %% [right]
+def sweep(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dh, dxs, sums = np.zeros_like(h[0]), [], [0, 0, 0]
+    for t in range(len(x) - 1, -1, -1):
+        d, dh, *w = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        dxs.insert(0, d)
+        sums = [s + g for s, g in zip(sums, w)]
+    return dxs, dh, sums
+
+
+def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
+    dx, total, dh0 = [], [0, 0, 0], None
+    for start in range(0, len(x), chunk):
+        part = slice(start, start + chunk)
+        dxs, dh, sums = sweep(cell_backward, x[part], h[start : start + chunk + 1], dy[part], weight_ih, weight_hh)
+        dx += dxs
+        total = [s + g for s, g in zip(total, sums)]
+        if dh0 is None:
+            dh0 = dh
+    return (np.stack(dx), dh0, *total)
+
+
+# %% [wrong] crashes where a chunk is longer than the sequence
+def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
+    dx = np.zeros_like(x)
+    dW, dU, db = np.zeros_like(weight_ih), np.zeros_like(weight_hh), np.zeros(len(weight_hh))
+    for start in range(0, len(x), chunk):
+        dh = np.zeros_like(h[0])
+        for t in range(start + chunk - 1, start - 1, -1):
+            dx[t], dh, a, b, c = cell_backward(dh + dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+            dW += a
+            dU += b
+            db += c
+        if start == 0:
+            dh0 = dh
+    return dx, dh0, dW, dU, db

@@ -66,3 +66,32 @@ def gradient_check(loss, array, gradient, eps):
     numeric = np.reshape([loss(array + eps * e) - loss(array - eps * e) for e in identity], array.shape)
     numeric = numeric / (2 * eps)
     return numeric, float(((gradient - numeric) ** 2).sum() / (numeric**2).sum())
+
+
+# %% [right]
+def gradient_check(loss, array, gradient, eps):
+    flat = array.ravel()
+    steps = eps * np.eye(flat.size)
+    slopes = [(loss((flat + e).reshape(array.shape)) - loss((flat - e).reshape(array.shape))) / (2 * eps) for e in steps]
+    numeric = np.array(slopes).reshape(array.shape)
+    norm = lambda a: float(np.sqrt(np.vdot(a, a)))
+    return numeric, norm(gradient - numeric) / norm(numeric)
+
+
+# %% [right]
+def gradient_check(loss, array, gradient, eps):
+    numeric = np.empty(array.shape)
+    it = np.nditer(array, flags=["multi_index"])
+    for _ in it:
+        p = it.multi_index
+        old = array[p]
+        try:
+            array[p] = old + eps
+            above = loss(array)
+            array[p] = old - eps
+            below = loss(array)
+        finally:
+            array[p] = old
+        numeric[p] = (above - below) / (2 * eps)
+    error = np.sqrt(((gradient - numeric) ** 2).sum()) / np.sqrt((numeric**2).sum())
+    return numeric, float(error)

@@ -55,3 +55,15 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
 def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     da = dh * np.where(h_after > 0, 1, 0.01)
     return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
+
+
+# %% [right]
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    da = dh.copy()
+    da[h_after == 0] = 0
+    dW, dU, db = np.zeros_like(weight_ih), np.zeros_like(weight_hh), np.zeros_like(weight_hh[0])
+    for b in range(len(da)):
+        dW += np.outer(da[b], x[b])
+        dU += np.outer(da[b], h_before[b])
+        db += da[b]
+    return [np.dot(da, weight_ih), np.dot(da, weight_hh), dW, dU, db]

@@ -151,3 +151,13 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     v = v * beta2 + gradient * gradient * (1 - beta2)
     move = (m_old / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
     return weight - learning_rate * move, m, v, s
+
+
+# %% [right]
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    new_m = m + (1 - beta1) * (gradient - m)
+    new_v = v + (1 - beta2) * (gradient * gradient - v)
+    corrected = (new_m / (1 - pow(beta1, s)), new_v / (1 - pow(beta2, s)))
+    delta = learning_rate * corrected[0] / (corrected[1] ** 0.5 + epsilon)
+    return [weight - delta, new_m, new_v, s]

@@ -51,3 +51,32 @@ def clip_by_global_norm(gradients, limit):
     while norm * factor > limit:
         factor /= 2
     return {k: g * factor for k, g in gradients.items()}
+
+
+# %% [right]
+from functools import reduce
+
+
+def clip_by_global_norm(gradients, limit):
+    length = reduce(np.hypot, (np.linalg.norm(g.ravel()) for g in gradients.values()), 0.0)
+    factor = min(1.0, limit / max(length, 1e-300))
+    out = {}
+    for name in gradients:
+        out[name] = np.multiply(gradients[name], factor, dtype=gradients[name].dtype)
+    return out
+
+
+# %% [wrong] only arrays above the limit are scaled
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
+    if norm <= limit:
+        return dict(gradients)
+    return {n: (g * (limit / norm)).astype(g.dtype) if np.abs(g).max() > limit else g for n, g in gradients.items()}
+
+
+# %% [wrong] squared norm compared
+def clip_by_global_norm(gradients, limit):
+    square = sum((g**2).sum() for g in gradients.values())
+    if square <= limit:
+        return dict(gradients)
+    return {n: (g * (limit / square**0.5)).astype(g.dtype) for n, g in gradients.items()}

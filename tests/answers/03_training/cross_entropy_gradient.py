@@ -162,3 +162,20 @@ def cross_entropy_gradient(logits, target):
     p /= p.sum(axis=1, keepdims=True)
     p[np.arange(T * B), target.T.reshape(-1)] -= 1
     return (p / (T * B)).reshape(T, B, O)
+
+
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    lse = np.logaddexp.reduce(logits, axis=2, keepdims=True)
+    d = np.exp(logits - lse)
+    t, b = np.ogrid[: logits.shape[0], : logits.shape[1]]
+    d[t, b, target] -= 1
+    d *= logits.dtype.type(1 / target.size)
+    return d
+
+
+# %% [wrong] takes softmax over the sequences
+def cross_entropy_gradient(logits, target):
+    e = np.exp(logits - logits.max(axis=1, keepdims=True))
+    p = e / e.sum(axis=1, keepdims=True)
+    return ((p - np.eye(logits.shape[-1])[target]) / target.size).astype(logits.dtype)

@@ -125,3 +125,20 @@ def count_gemms(step, T, stack_gates, stack_time):
     calls = {left for left, _ in step} if stack_gates else list(step)
     lefts = calls if stack_gates else [left for left, _ in calls]
     return sum(0 if left == "x" and stack_time else T for left in lefts)
+
+
+# %% [right]
+from collections import Counter
+
+
+def count_gemms(step, T, stack_gates, stack_time):
+    groups = Counter(left for left, _ in step)
+    return sum((1 if stack_gates else n) * (1 if stack_time and left == "x" else T) for left, n in groups.items())
+
+
+# %% [wrong] takes every factor with an x for the input
+def count_gemms(step, T, stack_gates, stack_time):
+    left = [f for f, _ in step]
+    if stack_gates:
+        left = list(set(left))
+    return sum(1 if stack_time and "x" in f else T for f in left)

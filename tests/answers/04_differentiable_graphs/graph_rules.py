@@ -118,3 +118,23 @@ def graph_rules(node, d, inputs, output):
     if node == "bias":
         return d, np.mean(d, axis=0)
     return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+
+
+# %% [right]
+def graph_rules(node, d, inputs, output):
+    match node:
+        case "sum":
+            return d.copy(), d.copy()
+        case "copy":
+            left, right = d
+            return (np.add(left, right),)
+        case "times":
+            return tuple(d * other for other in reversed(inputs))
+        case "product":
+            return np.matmul(d, np.transpose(inputs[1])), np.matmul(np.transpose(inputs[0]), d)
+        case "bias":
+            return d, np.add.reduce(d)
+        case "tanh":
+            return ((1 + output) * (1 - output) * d,)
+        case "sigmoid":
+            return (output * (1 - output) * d,)

@@ -120,3 +120,15 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     dr = dn * product * r * (1 - r)
     a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+
+
+# %% [right]
+def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
+    B, H = h.shape
+    gates = np.empty((B, 3 * H), h.dtype)
+    gates[:, 2 * H :] = dh_next * (1 - z) * (1 - n * n)
+    gates[:, H : 2 * H] = dh_next * (h - n) * (z - z * z)
+    gates[:, :H] = gates[:, 2 * H :] * product * (r - r * r)
+    dx, dW, db = gates @ weight_ih, gates.T @ x, gates.sum(axis=0)
+    gates[:, 2 * H :] *= r
+    return dx, gates @ weight_hh + z * dh_next, dW, gates.T @ h, db, gates.sum(axis=0)

@@ -99,7 +99,7 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     return np.array(states), np.array(kept)
 
 
-# %% [wrong] calls the input product at every step
+# %% [wrong] makes a product of x at every step
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     H = h0.shape[1]
     states, kept, h = [], [], h0
@@ -176,3 +176,18 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         h = (1 - z) * n + z * h
         states.append(h)
     return np.array(states), np.array(kept)
+
+
+# %% [right]
+def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    a = product(x.reshape(-1, I), weight_ih).reshape(T, B, 3, -1) + bias_ih.reshape(3, -1)
+    h, hs, ps = h0.copy(), [], []
+    for g in a:
+        u = product(h, weight_hh).reshape(B, 3, -1) + bias_hh.reshape(3, -1)
+        r, z = (1 / (1 + np.exp(-g[:, k] - u[:, k])) for k in (0, 1))
+        n = np.tanh(g[:, 2] + r * u[:, 2])
+        h = n + z * (h - n)
+        hs.append(h)
+        ps.append(u[:, 2].copy())
+    return np.array(hs), np.array(ps)

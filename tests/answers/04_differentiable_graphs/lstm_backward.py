@@ -140,3 +140,19 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
     )
     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ h, da.T @ x, da.sum(0)
+
+
+# %% [right]
+def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
+    H = h.shape[1]
+    t = np.tanh(c_next)
+    dcell = dc_next + dh_next * o * (1 - t * t)
+    pre = {0: dcell * g * i * (1 - i), 1: dcell * c * f * (1 - f), 2: dcell * i * (1 - g * g), 3: dh_next * t * o * (1 - o)}
+    dx, dh = np.zeros_like(x), np.zeros_like(h)
+    dW, dU, db = np.zeros_like(weight_ih), np.zeros_like(weight_hh), np.zeros(4 * H, h.dtype)
+    for k, a in pre.items():
+        rows = slice(k * H, k * H + H)
+        dx += a @ weight_ih[rows]
+        dh += a @ weight_hh[rows]
+        dW[rows], dU[rows], db[rows] = a.T @ x, a.T @ h, a.sum(0)
+    return dx, dh, dcell * f, dW, dU, db

@@ -163,3 +163,20 @@ def plan_memory(sizes, extra_flops, limit):
                 if best is None or key < best[0]:
                     best = key, saved
     return best[1]
+
+
+# %% [right]
+def subsets(names):
+    if not names:
+        yield ()
+        return
+    head, *rest = names
+    for part in subsets(rest):
+        yield part
+        yield (head, *part)
+
+
+def plan_memory(sizes, extra_flops, limit):
+    size = lambda p: sum(sizes[w] for w in p)
+    ranked = sorted((extra_flops(p), size(p), p) for p in subsets(list(sizes)) if size(p) <= limit)
+    return ranked[0][2]

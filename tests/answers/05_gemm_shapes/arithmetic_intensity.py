@@ -95,3 +95,32 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
         return intensity, 0
     smallest = int(np.ceil(needed * H / (2 * (H - needed))))
     return intensity, max(B, smallest)
+
+
+# %% [right]
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    def value(b):
+        return 2 * b * H**2 / ((2 * b * H + H**2) * itemsize)
+
+    need = peak / bandwidth
+    if H / itemsize <= need:
+        return value(B), 0
+    hi = 1
+    while value(hi) < need:
+        hi *= 2
+        if hi > 2**60:
+            return value(B), 0
+    lo = hi // 2
+    while hi - lo > 1:
+        mid = (lo + hi) // 2
+        lo, hi = (lo, mid) if value(mid) >= need else (mid, hi)
+    return value(B), hi
+
+
+# %% [wrong] searches to 1000 only
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    f = lambda b: 2 * b * H * H / (itemsize * (2 * b * H + H * H))
+    for b in range(1, 1001):
+        if f(b) >= peak / bandwidth:
+            return f(B), b
+    return f(B), 0

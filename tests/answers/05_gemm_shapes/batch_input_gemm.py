@@ -94,3 +94,29 @@ def batch_input_gemm(x, multiply, steps):
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
     return np.concatenate([multiply(x[t : t + steps].reshape(-1, I)) for t in range(0, T, steps)])
+
+
+# %% [right]
+def batch_input_gemm(x, multiply, steps):
+    head, rest = x[:steps], x[steps:]
+    here = multiply(head.reshape(-1, x.shape[-1])).reshape(*head.shape[:-1], multiply.outputs)
+    return np.concatenate([here, batch_input_gemm(rest, multiply, steps)]) if len(rest) else here
+
+
+# %% [wrong] even pieces by array_split
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    pieces = np.array_split(x, -(-T // steps))
+    return np.concatenate([multiply(p.reshape(-1, I)).reshape(len(p), B, -1) for p in pieces])
+
+
+# %% [wrong] the rest step by step
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    out = np.zeros((T, B, multiply.outputs), x.dtype)
+    full = T // steps * steps
+    for t in range(0, full, steps):
+        out[t : t + steps] = multiply(x[t : t + steps].reshape(-1, I)).reshape(-1, B, multiply.outputs)
+    for t in range(full, T):
+        out[t] = multiply(x[t])
+    return out

@@ -80,3 +80,34 @@ def pad_dimension(x, weight, multiple):
     tall = np.zeros((len(weight) + -len(weight) % multiple, wide.shape[2]))
     wide[..., : x.shape[2]], tall[: len(weight), : x.shape[2]] = x, weight
     return wide, tall
+
+
+# %% [right]
+import math
+
+
+def grow(a, axis, multiple):
+    size = multiple * math.ceil(a.shape[axis] / multiple)
+    shape = list(a.shape)
+    shape[axis] = size - a.shape[axis]
+    return np.concatenate([a, np.zeros(shape, a.dtype)], axis=axis)
+
+
+def pad_dimension(x, weight, multiple):
+    return [grow(x, 2, multiple), grow(grow(weight, 0, multiple), 1, multiple)]
+
+
+# %% [wrong] float32 always
+def pad_dimension(x, weight, multiple):
+    T, B, I = x.shape
+    M = len(weight)
+    P, Q = -(-I // multiple) * multiple, -(-M // multiple) * multiple
+    wide, tall = np.zeros((T, B, P), np.float32), np.zeros((Q, P), np.float32)
+    wide[:, :, :I], tall[:M, :I] = x, weight
+    return wide, tall
+
+
+# %% [wrong] puts the padding in front
+def pad_dimension(x, weight, multiple):
+    i, m = -x.shape[-1] % multiple, -weight.shape[0] % multiple
+    return np.pad(x, ((0, 0), (0, 0), (i, 0))), np.pad(weight, ((m, 0), (i, 0)))

@@ -70,7 +70,7 @@ def fused_gates(g, u, h):
     return out
 
 
-# %% [wrong] takes the order z, r, n
+# %% [wrong] takes the gates in the order z, r, n
 def fused_gates(g, u, h):
     H, out = len(h), np.empty_like(h)
     for j in range(H):
@@ -119,4 +119,45 @@ def fused_gates(g, u, h):
         z = 1 / (1 + np.exp(g[H + j] + u[H + j]))
         n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
         out[j] = (1 - z) * n + z * h[j]
+    return out
+
+
+# %% [right]
+def sigma(a):
+    return 1.0 / (1.0 + np.exp(-a))
+
+
+def fused_gates(g, u, h):
+    h_next = np.empty_like(h)
+    units = h.shape[0]
+    for j, (jz, jn) in enumerate(zip(range(units, 2 * units), range(2 * units, 3 * units))):
+        n = np.tanh(g[jn] + sigma(g[j] + u[j]) * u[jn])
+        h_next[j] = n + sigma(g[jz] + u[jz]) * (h[j] - n)
+    return h_next
+
+
+# %% [wrong] takes the gates of a unit for neighbours
+def fused_gates(g, u, h):
+    out = np.empty_like(h)
+    for j in range(len(h)):
+        r = 1 / (1 + np.exp(-(g[3 * j] + u[3 * j])))
+        z = 1 / (1 + np.exp(-(g[3 * j + 1] + u[3 * j + 1])))
+        n = np.tanh(g[3 * j + 2] + r * u[3 * j + 2])
+        out[j] = (1 - z) * n + z * h[j]
+    return out
+
+
+# %% [wrong] writes a unit after it has read the next
+def fused_gates(g, u, h):
+    H = len(h)
+    out = np.empty_like(h)
+    before = None
+    for j in range(H):
+        r = 1 / (1 + np.exp(-(g[j] + u[j])))
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        n = np.tanh(g[2 * H + j] + r * u[2 * H + j])
+        if before is not None:
+            out[j - 1] = before
+        before = (1 - z) * n + z * h[j]
+    out[H - 1] = before
     return out

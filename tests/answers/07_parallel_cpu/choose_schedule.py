@@ -133,3 +133,15 @@ def choose_schedule(M, N, K, vector, registers, threads):
         "vectorise": vector,
         "parallel": threads > 1,
     }
+
+
+# %% [wrong] a tile that divides the matrix only
+def choose_schedule(M, N, K, vector, registers, threads):
+    fits = [
+        (r, v)
+        for v in range(1, N // vector + 1)
+        for r in range(1, M + 1)
+        if r * v + v + 1 <= registers and M % r == 0 and N % (v * vector) == 0
+    ] or [(1, 1)]
+    r, v = min(fits, key=lambda t: 1 / t[0] + 1 / t[1])
+    return {"order": "mnk", "tile": {"m": r, "n": v * vector, "k": 1}, "vectorise": vector, "parallel": threads > 1}

@@ -67,3 +67,20 @@ def split_minibatch(B, threads):
 def split_minibatch(B, threads):
     n = min(B, threads)
     return [tuple(range(k, B, n)) for k in range(n)]
+
+
+# %% [right]
+def split_minibatch(B, threads, start=0):
+    if B == 0:
+        return []
+    n = min(B, threads)
+    own = B // n
+    return [(start, start + own)] + split_minibatch(B - own, n - 1, start + own) if n > 1 else [(start, start + B)]
+
+
+# %% [wrong] rounded borders
+def split_minibatch(B, threads):
+    n = min(B, threads)
+    size = round(B / n)
+    cuts = [min(B, k * size) for k in range(n)] + [B]
+    return list(zip(cuts, cuts[1:]))

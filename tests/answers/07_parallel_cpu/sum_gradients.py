@@ -66,3 +66,11 @@ def sum_gradients(threads, gradients):
 # %% [wrong] sums over units instead of threads
 def sum_gradients(threads, gradients):
     return gradients[np.argsort(threads)].sum(axis=1)
+
+
+# %% [right]
+def sum_gradients(threads, gradients):
+    parts = [gradients[int(np.where(threads == t)[0][0])] for t in range(len(threads))]
+    while len(parts) > 1:
+        parts = [sum(parts[i : i + 2][1:], parts[i]) for i in range(0, len(parts), 2)]
+    return parts[0].copy()

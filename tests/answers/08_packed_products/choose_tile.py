@@ -242,3 +242,21 @@ def choose_tile(B, registers, latency, multiplies, loads):
             if best is None or (cycles, moved) < best[0]:
                 best = (cycles, moved), (v, r)
     return best[1]
+
+
+# %% [right]
+def choose_tile(B, registers, latency, multiplies, loads):
+    rows = []
+    for v in range(registers, 0, -1):
+        for r in range(min(B, registers), 0, -1):
+            if v * (r + 1) + 1 > registers:
+                continue
+            n, left = B // r, B % r
+            c = n * max(r * v / multiplies, (r + v) / loads, latency)
+            m = n * (r + v)
+            if left > 0:
+                c += max(left * v / multiplies, (left + v) / loads, latency)
+                m += left + v
+            rows.append((round(c / v, 9), round(m / v, 9), r, v))
+    rows.sort()
+    return rows[0][2:]

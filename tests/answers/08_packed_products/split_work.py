@@ -202,3 +202,18 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     minibatch = time(-(-B // cores), -(-H // cores))
     shared = time(B, -(-H // cores)) + barrier
     return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+
+
+# %% [right]
+import math
+
+
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    shares = {"minibatch": (math.ceil(B / cores), H, 0), "units": (B, math.ceil(H / cores), barrier)}
+    times = {}
+    for way, (b, h, wait) in shares.items():
+        weights = 4 * h * gates * H
+        read = 0 if weights <= cache else weights / bandwidth
+        times[way] = max(b * h * gates * H / rate, read) + wait
+    way = min(times, key=times.get)
+    return way, times[way]

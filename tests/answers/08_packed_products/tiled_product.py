@@ -87,3 +87,28 @@ def tiled_product(multiply, B, K, panels, near):
     for panel in range(panels):
         for row in range(0, B, multiply.rows):
             multiply(row, min(multiply.rows, B - row), panel, 0, K / 1)
+
+
+# %% [right]
+def tiled_product(multiply, B, K, panels, near):
+    limit = max(1, near // 2 // multiply.columns)
+    count = -(-K // limit)
+    borders = [K * n // count for n in range(count + 1)]
+    panel = 0
+    while panel < panels:
+        for first, last in zip(borders, borders[1:]):
+            row = 0
+            while row < B:
+                height = min(multiply.rows, B - row)
+                multiply(row, height, panel, first, last - first)
+                row += height
+        panel += 1
+
+
+# %% [wrong] remainders forgotten
+def tiled_product(multiply, B, K, panels, near):
+    piece = max(1, near // 2 // multiply.columns)
+    for panel in range(panels):
+        for term in range(0, K // piece * piece, piece):
+            for row in range(0, B // multiply.rows * multiply.rows, multiply.rows):
+                multiply(row, multiply.rows, panel, term, piece)
