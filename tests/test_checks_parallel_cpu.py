@@ -46,6 +46,7 @@ def test_what_is_no_schedule_is_wrong_in_words(odd):
 
 def _raced(monkeypatch, ratios):
     remaining = iter(ratios)
+    monkeypatch.setattr(schedules, "_fast", set())
     outcome = lambda ratio: racing.Race("numba", ratio, 1.0, 0.0, 1)
     monkeypatch.setattr(racing, "race", lambda *_, **__: outcome(next(remaining)))
     return remaining

@@ -16,6 +16,8 @@ ENOUGH = 1.25  # times the fewest loads there can be
 RACES = 3  # another program may have the cores for a moment: one race won is enough
 RACED = (576, 576, 576, 8, 16, 2)  # vectors of 8 numbers and 16 registers: what every 64-bit PC has
 
+_fast: set[str] = set()  # schedules that won a race here: few are legal with so few loads
+
 
 def draw_cases(rng) -> list[tuple]:
     """M, N, K, vector, registers, threads; the last is the one that races."""
@@ -23,7 +25,7 @@ def draw_cases(rng) -> list[tuple]:
     rest = int(rng.integers(5, 30)), wide * int(rng.integers(3, 20)), int(rng.integers(5, 90)), wide
     return [
         (64, 96, 32, 8, 16, int(rng.integers(2, 9))),
-        (48, 128, 64, 16, 32, 1),
+        (47, 208, 64, 16, 32, 1),  # no tile but one row, one vector or all divides these
         (2, 32, 16, 8, 32, 4),
         (*rest, int(rng.integers(7, 40)), int(rng.integers(1, 70))),
         RACED,
@@ -37,7 +39,7 @@ def check(submission, rng, *case):
         problem = _waste(read(got, case[:3]), *case)
     except ValueError as impossible:
         problem = f"Such a schedule cannot be: {impossible}"
-    if refuse(problem, says, result=got) and case == RACED:
+    if refuse(problem, says, detail=got) and case == RACED:
         refuse(_slow(got), says)
 
 
@@ -81,9 +83,12 @@ def _slow(schedule: dict) -> Wrong | None:
     """What the clock says of a schedule whose counts are right; None if it is fast enough."""
     from rnnlab.kernels.loop_nests.race import race
 
+    if repr(schedule) in _fast:
+        return None
     for _ in range(RACES):
         result = race(schedule, by="numba")
         if result.ratio >= LEAST:
+            _fast.add(repr(schedule))
             return None
     return Wrong(
         f"By the clock it is {result}; {LEAST} times are required.",
