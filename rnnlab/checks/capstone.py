@@ -69,8 +69,8 @@ def draw_segments(rng) -> list[tuple]:
     ]
 
 
-def check_median_interval(submission, rng, n, confidence):
-    times = rng.lognormal(0.0, 0.5, n).round(6).tolist()
+def check_median_interval(submission, rng, n, confidence, digits):
+    times = rng.lognormal(0.0, 0.5, n).round(digits).tolist()
     want = ANSWERS["median_interval"].call(times, confidence)
     got = submission(times, confidence)
     case = f"{n} measurements, confidence={confidence}"
@@ -117,7 +117,7 @@ def draw_problems(rng) -> list[tuple]:
         roomy(1, 1),
         tight(7, 1),
         roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
-        tight(int(rng.choice([31, 37])), int(rng.choice([11, 13]))),
+        tight(int(rng.choice([37, 41])), int(rng.choice([11, 13]))),  # more layers than streams
     ]
 
 
@@ -127,11 +127,13 @@ EXERCISES = (
     ANSWERS["median_interval"].exercise(
         check_median_interval,
         lambda rng: (
-            (7, 0.9),
-            (4, 0.9),
-            (1, 0.6),
-            (int(rng.integers(44, 60)), 0.95),
-            (int(rng.integers(60, 90)), 0.9),
+            (7, 0.9, 6),
+            (4, 0.9, 6),
+            (1, 0.6, 6),
+            (5, 0.9375, 6),  # exactly what the smallest and the largest of 5 reach
+            (int(rng.integers(44, 60)), 0.95, 6),
+            (int(rng.integers(60, 90)), 0.9, 6),
+            (int(rng.integers(20, 30)), 0.9, 1),  # equal measurements
         ),
     ),
     ANSWERS["my_schedule"].exercise(check_my_schedule, draw_problems, seconds=60.0, diagnoses=True),

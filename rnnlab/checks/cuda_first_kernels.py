@@ -87,11 +87,14 @@ def check_fix_the_race(submission, rng, blocks, threads, steps):
 
 
 def limit_race(counts, case):
-    """Two barriers a step are enough, and one more for the start or the end."""
+    """Two barriers a step are enough, and one more for the start or the end; threads work side by side."""
     blocks, steps = case.grid[0], case.arguments[1]
     most = blocks * (2 * steps + 1)
     if counts["barriers"] > most:
         return f"{counts['barriers']} barriers where {most} are enough: two a step and block, and one more"
+    needed = blocks * (4 * steps + 2)  # three loads and a store a step, a store before and a load after
+    if (requests := counts["shared_requests"]) > 2 * needed:
+        return f"{requests} requests to shared memory where {needed} do: each thread computes its own number"
     return None
 
 

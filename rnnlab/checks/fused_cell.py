@@ -60,7 +60,7 @@ def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
         sums[rng.permutation(B)[:2], gate * H + rng.integers(H)] = -largest, largest
     unset = [np.full(shape, np.nan, "float32") for shape in ((B, 4 * H), (B, H), (B, H))]
     case = Case(_grid(B, H, block), block, (sums, draw(B, H), *unset), f"B={B}, H={H}, blocks of {block}")
-    names, axes = ("sums", "c", "the gates", "the new c", "the new h"), (WIDE, UNITS, WIDE, UNITS, UNITS)
+    names, axes = ("sums", "c", "gates", "c_next", "h_next"), (WIDE, UNITS, WIDE, UNITS, UNITS)
     compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, limit_forward)
 
 
@@ -72,7 +72,7 @@ def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
         states[1].flat[rng.permutation(B * H)[:2]] = -largest, largest
     unset = [np.full(shape, np.nan, "float32") for shape in ((B, 4 * H), (B, H))]
     case = Case(_grid(B, H, block), block, (gates, *states, *unset), f"B={B}, H={H}, blocks of {block}")
-    names = ("the gates", "c", "the new c", "dh", "dc of the new c", "dsums", "dc")
+    names = ("gates", "c", "c_next", "dh", "dc_next", "dsums", "dc")
     axes = (WIDE, *[UNITS] * 4, WIDE, UNITS)
     answer = ANSWERS["lstm_pointwise_backward_kernel"]
     compare_launches(submission, answer, case, names, axes, limit_backward)

@@ -24,6 +24,8 @@ def turn(name):
 
 def multiply(rows, name):
     trace.append(("multiply", rows))
+    if len(trace) > {steps}:
+        raise Wrong("multiply is called more than {steps} times for {steps} steps.")
     if name not in weights:
         raise Wrong(f"multiply has no weights {{name!r}}; there are {{', '.join(weights)}}.")
     if turns > 1 and name == "Uᵀ":
@@ -35,7 +37,7 @@ def multiply(rows, name):
 def check_transpose_once(submission, rng, T, B, H):
     inputs, h = rng.normal(size=(T, B, H)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
     U = rng.normal(size=(H, H)).astype("float32")
-    source = TRANSPOSING.format(U=U.tolist())
+    source = TRANSPOSING.format(U=U.tolist(), steps=T)
     want = [h]
     for a in inputs:
         want.append(np.tanh(a + want[-1] @ U.T))
@@ -70,6 +72,8 @@ def step(a, h):
     global steps
     trace.append(("step", a, h))
     steps += 1
+    if steps > {T}:
+        raise Wrong("step is called more than {T} times for {T} steps.")
     return np.tanh(a + h @ U.T)
 """
 
@@ -93,6 +97,8 @@ U, x, h, calls = np.array({U!r}, "float32"), np.array({x!r}, "float32"), np.arra
 
 def back(d):
     trace.append(("back", d))
+    if len(trace) > {steps} + calls:
+        raise Wrong("back is called more than {steps} times for {steps} steps.")
     return d @ U
 
 def gradient(d):
@@ -111,7 +117,7 @@ def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
     draw = lambda *shape: rng.uniform(-0.9, 0.9, shape).astype("float32")
     x, h, dy, U = draw(T * B, I), draw(T + 1, B, H), draw(T, B, H), draw(H, H)
     before = h[:-1].reshape(T * B, H)
-    source = GRADIENTS.format(U=U.tolist(), x=x.tolist(), h=before.tolist(), rows=T * B)
+    source = GRADIENTS.format(U=U.tolist(), x=x.tolist(), h=before.tolist(), rows=T * B, steps=T)
     d, dh = np.zeros_like(dy), np.zeros_like(dy[0])
     for t in reversed(range(T)):
         d[t] = (dy[t] + dh) * (1 - h[t + 1] ** 2)
@@ -120,7 +126,7 @@ def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
     want = np.concatenate([flat.T @ x, flat.T @ before, flat.sum(0)[:, None]], axis=1)
     trace: list = []
     arguments = h, dy, Code(source, "back", trace), Code(source, "gradient", trace)
-    what, case = ("the gradients", "dh of the first state"), f"T={T}, B={B}, I={I}, H={H}"
+    what, case = ("the gradient of the weights", "dh of the first state"), f"T={T}, B={B}, I={I}, H={H}"
     axes = dict(zip(what, (("unit", "weight"), ("sequence", "unit")), strict=True))
     if expect(submission(*arguments), (want, dh), axes=axes, what=what, case=case):
         require_calls(ANSWERS["weight_gradient_after_loop"], trace, arguments, case)

@@ -30,6 +30,8 @@ def draw_chips(rng) -> list[tuple]:
         (1, 10, 4, 100, 250, 2),
         (1, 10, 4, 100, 100, 2),
         (3, 10, 2, 64, 64, 2),
+        (1, 3, 4, 18, 7, 2),  # a weight is split between two multiprocessors
+        (1, 4, 4, 10, 6, 4),  # and between registers and shared memory
         (1, 1152, 4, 216 * 256 * 4, 0, 24),
         drawn,
         large,
@@ -37,7 +39,7 @@ def draw_chips(rng) -> list[tuple]:
 
 
 def draw_threads(rng) -> list[tuple]:
-    """block, thread, H, gates, units, warps; with lanes and warps that are not full."""
+    """block, thread, H, gates, units, warps; lanes and warps that are not full, before and behind them."""
     drawn = int(rng.integers(0, 3)), int(rng.integers(33, 64)), 70, 4, 3, 2
     large = int(rng.integers(3, 20)), int(rng.integers(0, 128)), int(rng.integers(300, 700)), 4, 5, 4
     return [
@@ -47,6 +49,8 @@ def draw_threads(rng) -> list[tuple]:
         (2, 3, 35, 3, 4, 2),
         (0, 70, 48, 2, 5, 4),
         (4, 5, 35, 3, 4, 2),
+        (3, 40, 35, 3, 4, 2),
+        (4, 40, 35, 3, 4, 2),
         drawn,
         large,
     ]
@@ -55,7 +59,9 @@ def draw_threads(rng) -> list[tuple]:
 def check_tile_for_thread(submission, rng, *case):
     want, got = ANSWERS["tile_for_thread"].call(*case), submission(*case)
     says = "block={}, thread={}, H={}, gates={}, units={}, warps={}".format(*case)
-    expect(_sorted(got), _sorted(want), axes=("weight", "row or column"), what="the weights", case=says)
+    expect(
+        _sorted(got), _sorted(want), axes=("weight", "row or column"), what="the list of weights", case=says
+    )
 
 
 def _sorted(pairs: object) -> object:
@@ -100,7 +106,7 @@ def limit_loads(counts, case):
 
 
 def draw_memories(rng) -> list[tuple]:
-    """T, B, H, itemsize, memory; the second is full to the byte."""
+    """T, B, H, itemsize, memory; the second is full to the byte, the last is too small for a layer."""
     drawn = int(rng.integers(50, 90)), int(rng.integers(5, 9)), 33, 4, 5_000_000
     large = tuple(map(int, rng.integers((300, 30, 900), (900, 90, 2000))))
     return [
@@ -110,6 +116,7 @@ def draw_memories(rng) -> list[tuple]:
         drawn,
         (700, 64, 1152, 4, 6 * 10**9),
         (*large, 2, 80 * 10**9),
+        (10, 2, 4, 2, 511),
     ]
 
 
@@ -134,7 +141,7 @@ EXERCISES = (
     ANSWERS["activation_memory"].exercise(
         compare_numbers(
             ANSWERS["activation_memory"],
-            ("bytes kept", "layers"),
+            ("number of bytes", "number of layers"),
             "T={}, B={}, H={}, itemsize={}, memory={}",
         ),
         draw_memories,

@@ -135,7 +135,7 @@ def _of_the_judge(
 
 
 def _bytes(arguments: tuple, keywords: dict) -> list[bytes]:
-    """What stands in the arrays of each argument."""
+    """What stands in the arrays and lists of each argument."""
     return [b"".join(_arrays(part)) for part in (*arguments, *keywords.values())]
 
 
@@ -146,6 +146,8 @@ def _arrays(part: object) -> Iterator[bytes]:
         yield str(len(part)).encode()
         for element in part.values() if isinstance(part, dict) else part:
             yield from _arrays(element)
+    elif isinstance(part, int | float | str):  # a list of numbers can be sorted in place
+        yield repr(part).encode()
 
 
 def _parameter(function: Callable, n: int, positional: int, keywords: dict) -> str:

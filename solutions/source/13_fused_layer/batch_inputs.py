@@ -3,7 +3,7 @@
 #
 # <!-- exercise: batch_inputs -->
 #
-# The same forward pass, from `x` [T,B,I]. `inputs(rows)` multiplies rows [n,I] by the input weights and returns [n,H]; `step(a, h)` computes the next state [B,H] from a step's input product [B,H] and the state [B,H]. Call `inputs` for `k` steps at a time. If T is no multiple of k, the last call gets the rest, without padding. Do not call `inputs` for a chunk before all steps of the previous chunk have run: products that wait take memory.
+# The same forward pass, from `x` [T,B,I]. `inputs(rows)` multiplies rows [n,I] by the input weights and returns [n,H]; `step(a, h)` computes the next state [B,H] from a step's input product [B,H] and the state [B,H]. Call `step` once for each step, and `inputs` for `k` steps at a time. If T is no multiple of k, the last call gets the rest, without padding. Do not call `inputs` for a chunk before all steps of the previous chunk have run: products that wait take memory.
 
 
 # %%

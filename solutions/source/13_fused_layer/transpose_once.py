@@ -5,7 +5,7 @@
 #
 # `multiply(rows, name)` returns rows times the weights as they are stored. `turn(name)` stores the transposed weights under a new name and returns that name; it costs a pass over all of them. The recurrent weights are called `"U"` [H,H] and have a row for each unit, so a step needs h·Uᵀ.
 #
-# `inputs` [T,B,H] are the input products with biases, `h` [B,H] is the initial state. Return all states [T+1,B,H] of a tanh network, beginning with the initial one, and call `turn` once.
+# `inputs` [T,B,H] are the input products with biases, `h` [B,H] is the initial state. Return all states [T+1,B,H] of a tanh network, beginning with the initial one, and call `turn` once, `multiply` once for each step.
 
 
 # %%

@@ -5,7 +5,7 @@
 #
 # The backward pass of a tanh network. `h` [T+1,B,H] are its states, `dy` [T,B,H] the gradients of its outputs h[1] to h[T]. `back(d)` multiplies the gradient of a step's sum [B,H] by U and returns the gradient [B,H] that this step sends to the state before it. `gradient(d)` takes the gradients of the sums of **all** steps as rows [T·B,H], step after step from the first, and returns those of W, U and b side by side.
 #
-# Call `gradient` once. Return its result and the gradient of the initial state h[0].
+# Call `back` once for each step, and `gradient` once. Return its result and the gradient of the initial state h[0].
 
 
 # %%
