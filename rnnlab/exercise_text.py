@@ -91,9 +91,9 @@ def varied(exercise: ExerciseText, variant: Variant) -> ExerciseText:
     edited = lambda text: olds.sub(lambda match: new[match[0]], text)
     _check_variant(exercise, variant)
     words = ", ".join(f"{name}={value!r}" for name, value in variant.numbers.items())
-    asks, asks_with_numbers = f"check({exercise.name})", f"check({exercise.name}, {words})"
+    call, call_with_numbers = f"check({exercise.name})", f"check({exercise.name}, {words})"
     shown = [
-        replace(cell, text=edited(cell.text).replace(asks, asks_with_numbers)) for cell in exercise.cells
+        replace(cell, text=edited(cell.text).replace(call, call_with_numbers)) for cell in exercise.cells
     ]
     return exercise._replace(
         cells=shown,

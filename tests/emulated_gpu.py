@@ -71,10 +71,10 @@ class EmulatedChip:
     def get(self, array):
         return array.copy()
 
-    def product(self, a, b, out, turned, adds):
+    def product(self, a, b, out, transposed, adds):
         a, b = (
             loaded(entry, self.precision).T if t else loaded(entry, self.precision)
-            for entry, t in zip((a, b), turned, strict=True)
+            for entry, t in zip((a, b), transposed, strict=True)
         )
         result = a.astype("float64") @ b + (loaded(out, self.precision) if adds else 0)
         out[:] = stored(result, self.precision)

@@ -116,12 +116,14 @@ class PretendedCard:
     def gemm(operation, buffers):
         sizes = sizes_of(operation, {name: item.array.shape[1] for name, item in buffers.items()})
         a, b, out = (buffers[r.buffer].flat(r) for r in operation.reads + operation.writes)
-        first = (sizes.k, sizes.m) if sizes.first_turned else (sizes.m, sizes.k)
-        second = (sizes.n, sizes.k) if sizes.second_turned else (sizes.k, sizes.n)
+        first = (sizes.k, sizes.m) if sizes.first_transposed else (sizes.m, sizes.k)
+        second = (sizes.n, sizes.k) if sizes.second_transposed else (sizes.k, sizes.n)
         first = in_columns(b, *first, sizes.first_length)
         second = in_columns(a, *second, sizes.second_length)
         target = in_columns(out, sizes.m, sizes.n, sizes.out_length)
-        product = (first.T if sizes.first_turned else first) @ (second.T if sizes.second_turned else second)
+        product = (first.T if sizes.first_transposed else first) @ (
+            second.T if sizes.second_transposed else second
+        )
         target[...] = product + target if operation.accumulates else product
 
     @staticmethod

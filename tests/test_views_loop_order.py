@@ -11,11 +11,11 @@ from rnnlab.views.loop_order import (
     ORDERS,
     SIZE,
     TILES,
+    access_order,
     explore_loop_order,
     figure_loop_order,
     finding,
     states,
-    walk,
 )
 
 
@@ -30,9 +30,9 @@ def test_three_numbers_are_in_use_and_no_more_lines_are_held_than_fit(order, til
 
 def test_misses_along_rows_and_down_columns_are_those_counted_by_hand():
     # ikj: b's 64 lines do not fit and are fetched for each of 16 rows; a's and c's 64 are fetched once
-    assert walk("ikj", SIZE)[1][-1] == 16 * 64 + 64 + 64
+    assert access_order("ikj", SIZE)[1][-1] == 16 * 64 + 64 + 64
     # jki: columns of a and c are 32 lines, more than 24: each product misses both, b's line serves 16
-    assert walk("jki", SIZE)[1][-1] == 2 * 16**3 + 16 * 16
+    assert access_order("jki", SIZE)[1][-1] == 2 * 16**3 + 16 * 16
 
 
 def test_finding_tells_what_is_done_and_what_cannot_be_avoided():
@@ -51,4 +51,4 @@ def test_view_outside_a_kernel_is_a_still_picture():
     view = explore_loop_order()
     assert view.box is None
     assert "Loops ijk, no tiles" in view.still.alt
-    assert np.isfinite(walk("ijk", SIZE)[0]).all()
+    assert np.isfinite(access_order("ijk", SIZE)[0]).all()

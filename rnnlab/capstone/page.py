@@ -1,7 +1,7 @@
 """Page: a learner's report of one prediction, its measurements and their interval; its numbers are checked.
 
 The template has one line `name: value` for each number.  The check derives median, coverage and verdict again
-from the measurements; prose below the numbers is nobody's business but the reader's.
+from the measurements; prose below the numbers is not read.
 """
 
 import math

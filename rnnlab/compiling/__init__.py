@@ -3,7 +3,7 @@
 cache_hints  those words that Numba's own CUDA target lacks
 device_words words that every CUDA target lacks: loads for waiting loops, and a clock
 target       the parts of Numba, or of numba-cuda where that is installed, that the rest is built on
-without_gpu  what Numba asks a driver for, answered without one
+without_gpu  stand-ins for the driver and for NVVM, where there is no GPU
 typing       a kernel in numba.cuda's own words; its lines and the types Numba gives them
 report       PTX and machine code by way of NVIDIA's compilers, and what they say of it
 """

@@ -31,7 +31,7 @@ def missing() -> str:
     return f"compile_report needs {', '.join(packages)}, not installed here: {REMEDY}" if packages else ""
 
 
-def insist() -> None:
+def require_compilers() -> None:
     """Raise CompilerMissing where something is missing."""
     if problem := missing():
         raise CompilerMissing(problem)
@@ -58,7 +58,7 @@ def ptx_of_cpp(source: str, name: str, arch: str, options: Sequence[str] = ()) -
     from cuda.bindings import nvrtc
 
     flags = [f"-arch={arch}", STANDARD, *(f"-I{folder}" for folder in _headers()), *options]
-    program = _sound(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, None, None))
+    program = _checked(nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, None, None))
     try:
         (failed,) = nvrtc.nvrtcCompileProgram(program, len(flags), [flag.encode() for flag in flags])
         if failed:
@@ -70,7 +70,7 @@ def ptx_of_cpp(source: str, name: str, arch: str, options: Sequence[str] = ()) -
         nvrtc.nvrtcDestroyProgram(program)
 
 
-def _sound(answer: tuple) -> object:
+def _checked(answer: tuple) -> object:
     failed, value = answer
     if failed:
         raise RuntimeError(f"NVRTC answers {failed!r}")
@@ -78,7 +78,7 @@ def _sound(answer: tuple) -> object:
 
 
 def _text(program: object, size: object, read: object) -> str:
-    buffer = b" " * _sound(size(program))
+    buffer = b" " * _checked(size(program))
     read(program, buffer)
     return buffer.rstrip(b"\0").decode()
 

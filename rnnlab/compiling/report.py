@@ -1,4 +1,4 @@
-"""What NVIDIA's compilers make of a kernel, asked without a GPU: PTX, machine code, registers, spills, stack.
+"""Result of NVIDIA's compilers for a kernel: PTX, machine code, registers, spills, stack; no GPU is needed.
 
     print(compile_report(kernel, (float32[::1], float32[::1])))
     print(compile_report("ladder/persistent_cluster.cu", arch="sm_90"))
@@ -95,7 +95,7 @@ def compile_report(
     A kernel in Python needs its signature: numba types or example arguments.  `options` go to NVRTC, such as
     "-DH_=512"; `registers` is the most a thread may have.  Raises CompilerMissing, which names the remedy.
     """
-    compilers.insist()
+    compilers.require_compilers()
     kernels = []
     for architecture in (arch,) if isinstance(arch, str) else arch:
         if callable(kernel):

@@ -1,4 +1,4 @@
-"""Numba's CUDA compiler asks a driver for the device and NVVM for a memory layout: here both are answered.
+"""Stand-ins for the driver and for NVVM, with which Numba's CUDA compiler runs where there is no GPU.
 
 NVVM itself, which turns Numba's output into PTX, is taken from NVIDIA's wheels where they are installed.
 """

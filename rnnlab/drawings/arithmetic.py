@@ -11,10 +11,10 @@ PRODUCTS = (  # rows, inner size and columns of three products of 512 multiply-a
 
 
 def graph_and_mirror() -> Sheet:
-    """Lesson 04: the graph of a cell and its mirror, with every arrow turned."""
+    """Lesson 04: the graph of a cell and its mirror, with every arrow reversed."""
     s = Sheet(
         "A graph and its mirror",
-        "The gradient of a cell is its graph with every arrow turned: the same nodes in the same places. "
+        "The gradient of a cell is its graph with every arrow reversed: the same nodes in the same places. "
         "Left, from x and h through two products, a sum and tanh to the next state. Right, from the gradient "
         "of that state back to the gradients of x, h and the weights W and U.",
         370,
@@ -22,7 +22,7 @@ def graph_and_mirror() -> Sheet:
     s.heading(20, "Forward: the graph", "From inputs to the next state.")
     _nodes(s, 20, ("x", "h", "W", "U", "h′"), "data", ("+", "tanh"))
     s.rule((450, 16), (450, 354))
-    s.heading(470, "Backward: its mirror", "The same places, every arrow turned.")
+    s.heading(470, "Backward: its mirror", "The same places, every arrow reversed.")
     _nodes(s, 470, ("dx", "dh", "dW", "dU", "dh′"), "gradient", ("copy", "tanh′"))
     for left, role in ((20, "data"), (470, "gradient")):
         for points in EDGES:
@@ -98,8 +98,8 @@ def passes_over_memory() -> Sheet:
     """Lesson 06: many passes over an array against one."""
     s = Sheet(
         "Many passes over memory, or one",
-        "Four operations, one after the other, walk over the array four times: each reads all of it from "
-        "memory and writes all of it back. Fused into one loop they walk once: each element is read, "
+        "Four operations, one after the other, pass over the array four times: each reads all of it from "
+        "memory and writes all of it back. Fused into one loop they pass once: each element is read, "
         "goes through all four operations in registers, and is written.",
         390,
     )

@@ -137,7 +137,7 @@ class Sheet:
         self.text(x, y + 6, words, size=18)
 
     def hatch(self, x: float, y: float, width: float, height: float, gap: float = 8) -> None:
-        """Waiting, or a place that nobody uses: strokes at 45 degrees inside an edge."""
+        """Waiting, or a place that is not used: strokes at 45 degrees inside an edge."""
         edge, path = ROLES["waiting"].edge, ""
         self.element("rect", x=x, y=y, width=width, height=height, rx=2, fill=CARD, stroke=edge)
         for step in range(1, math.ceil((width + height) / gap)):

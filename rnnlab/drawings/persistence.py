@@ -167,11 +167,8 @@ def registers_of_a_thread() -> Sheet:
             s.box(20 + 128 * scale, y, (limit - 128) * scale, 48, "work", "room for the rest", radius=1)
         else:
             s.box(20 + 128 * scale + 6, y, 150, 48, "error", "spilled", dashed=True, radius=1)
-        s.line(
-            (20 + limit * scale + (0 if fits else 3), y - 8),
-            (20 + limit * scale + (0 if fits else 3), y + 56),
-            width=4,
-        )
+        x = 20 + limit * scale + (0 if fits else 3)
+        s.line((x, y - 8), (x, y + 56), width=4)
     s.note(600, 235, "read from memory in every step", "error")
     s.text(450, 316, "weights that stay leave no registers for a second block", size=PLAIN, bold=True)
     return s

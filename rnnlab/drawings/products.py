@@ -5,15 +5,9 @@ from rnnlab.drawings.pen import HIGHLIGHT, PLAIN, Sheet
 
 PIECE = 64  # sequences in one piece of a product, as cuBLAS cut it in 2015
 SIDE, TILE = 8, 4  # elements along a matrix that is cut into tiles, and along a tile
-TURNS = tuple(
-    (i, j, k) for i in range(2) for j in range(2) for k in range(2)
-)  # tiles of c = a b, in order ijk
-ROWS, VECTORS, VECTOR, TERMS = (
-    3,
-    2,
-    4,
-    4,
-)  # of the drawn register tile; numbers of a vector; terms of the sums
+# tiles of c = a b, in order ijk
+TURNS = tuple((i, j, k) for i in range(2) for j in range(2) for k in range(2))
+ROWS, VECTORS, VECTOR, TERMS = 3, 2, 4, 4  # of the register tile; numbers of a vector; terms of the sums
 
 
 def two_roofs() -> Sheet:

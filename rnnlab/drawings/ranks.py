@@ -5,12 +5,7 @@ from rnnlab.drawings.pen import HIGHLIGHT, QUIET, ROLES, Sheet
 
 RANKS = 4
 STEPS = 2 * (RANKS - 1)  # of the ring
-SHADES = (
-    "#FFFFFF",
-    "#FCEBC6",
-    "#F6CE79",
-    "#E69F00",
-)  # by ranks whose numbers a chunk holds, whole at the end
+SHADES = "#FFFFFF", "#FCEBC6", "#F6CE79", "#E69F00"  # by ranks whose numbers a chunk holds, whole at the end
 TILE, COLUMN, LEFT = 46, 56, (30, 340, 650)  # pixels: a row of chunks, a rank, the pictures' left edges
 
 
@@ -65,15 +60,8 @@ def _bars(s: Sheet) -> None:
     for row, (name, arrays, role) in enumerate(rows):
         y = 384 + 36 * row
         s.note(20, y + 19, name, bold=True)
-        s.element(
-            "rect",
-            x=130,
-            y=y,
-            width=arrays * scale,
-            height=26,
-            fill=ROLES[role].pale,
-            stroke=ROLES[role].edge,
-        )
+        bar = {"x": 130, "y": y, "width": arrays * scale, "height": 26}
+        s.element("rect", **bar, fill=ROLES[role].pale, stroke=ROLES[role].edge)
         s.note(138 + arrays * scale, y + 19, f"{arrays:g} n")
     s.text(
         880, 466, "bytes one after another over the busiest link; n: the array", anchor="end", colour=QUIET

@@ -174,7 +174,7 @@ def cluster_exchange() -> Sheet:
         "Right, in a cluster: every block pushes its part straight into the shared memory of the others.",
         470,
     )
-    s.heading(20, "Over the whole chip", "Write, wait for everybody, read: three stations.")
+    s.heading(20, "Over the whole chip", "Write, wait for all blocks, read: three stations.")
     s.area(20, 78, 410, 330)
     for number, part in enumerate(PARTS):
         x = 34 + number * 98

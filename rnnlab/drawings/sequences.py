@@ -156,16 +156,8 @@ def two_truncations() -> Sheet:
                 s.arrow((left + 50 * after, 110), (left + 50 * before + 45, 110), role="gradient")
         for place, loss in enumerate((3, 4, 5)):
             first, y = max(3, 0) if chunks else loss - WINDOW + 1, 160 + 52 * place
-            s.box(
-                left + 50 * first + 1,
-                y,
-                50 * (loss - first) + 42,
-                30,
-                "gradient",
-                str(loss),
-                solid=True,
-                size=14,
-            )
+            place = left + 50 * first + 1, y, 50 * (loss - first) + 42, 30
+            s.box(*place, "gradient", str(loss), solid=True, size=14)
         for cut in CUTS if chunks else ():
             s.barrier((left + 50 * cut - 3, 84), (left + 50 * cut - 3, 312))
     s.text(225, 336, "3 cell-backwards for every loss", bold=True)
@@ -234,15 +226,8 @@ def clipped_step() -> Sheet:
     s.text(150, 124, "the whole step: out of the valley", colour=RED)
     s.arrow((297, 230), (276, 242), role="work")
     s.text(184, 300, "clipped: still near", colour=ROLES["work"].words)
-    s.element(
-        "circle",
-        cx=800,
-        cy=290,
-        r=60,
-        fill=ROLES["work"].pale,
-        stroke=ROLES["work"].edge,
-        stroke_dasharray="5 3",
-    )
+    look = {"fill": ROLES["work"].pale, "stroke": ROLES["work"].edge}
+    s.element("circle", cx=800, cy=290, r=60, **look, stroke_dasharray="5 3")
     s.arrow((800, 290), (540, 110), role="error")
     s.arrow((800, 290), (751, 256), role="work")
     s.text(560, 190, "the gradient", colour=RED)

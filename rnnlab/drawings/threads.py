@@ -68,20 +68,14 @@ def sums_of_threads() -> Sheet:
         s.tile(x, 100, 110, 34, LANES[thread], f"thread {thread}")
         node(s, (x + 55, 196), f"5 + {number} = {result}", width=110)
         s.arrow((x + 55, 134), (x + 55, 177))
-        s.arrow(
-            (x + 55, 214),
-            (x + 55, 240),
-            (190 + 70 * thread, 240),
-            (190 + 70 * thread, 268),
-            role="error" if thread == 0 else "data",
-        )
+        role, sum_ = ("data" if thread else "error"), 190 + 70 * thread
+        s.arrow((x + 55, 214), (x + 55, 240), (sum_, 240), (sum_, 268), role=role)
         x = 500 + 220 * thread
         s.tile(x, 100, 110, 34, LANES[thread], f"thread {thread}")
         s.arrow((x + 55, 134), (x + 55, 160))
         array(s, (x + 55, 180), f"0 + {number} = {number}", "weights", 110)
-        s.arrow(
-            (x + 55, 198), (x + 55, 240), (650 + 50 * thread, 240), (650 + 50 * thread, 268), role="weights"
-        )
+        sum_ = 650 + 50 * thread
+        s.arrow((x + 55, 198), (x + 55, 240), (sum_, 240), (sum_, 268), role="weights")
     array(s, (225, 288), "8", "error", 110)
     array(s, (675, 288), "5 + 2 + 3 = 10", "weights", 150, solid=True)
     return s
@@ -92,7 +86,7 @@ def two_thread_pools() -> Sheet:
     s = Sheet(
         "Two pools of threads on two cores",
         "Threads of BLAS that look for work in a loop keep a core busy, and a thread that works must wait "
-        "for its turn. Above, four threads take turns on two cores, and everybody waits at the barrier for "
+        "for its turn. Above, four threads take turns on two cores, and all wait at the barrier for "
         "the slowest. Below, BLAS has one thread, and two threads have a core each.",
         376,
     )
@@ -184,7 +178,7 @@ def race() -> Sheet:
         "A race and a barrier",
         "Without a barrier nothing orders one thread's write and another thread's read, so the reader may "
         "come first and read an old number. Above, two threads in an order that may happen. Below, a "
-        "barrier between writes and reads: whoever comes first waits.",
+        "barrier between writes and reads: the first to arrive waits.",
         376,
     )
     s.heading(20, "No barrier: the reader may come first")
@@ -209,7 +203,7 @@ def tiled_product(strip: int = 1) -> Sheet:
     }
     s = Sheet(
         "A tiled product",
-        "A block walks along its rows of a and down its columns of b tile by tile; each pair of tiles is "
+        "A block goes along its rows of a and down its columns of b tile by tile; each pair of tiles is "
         "loaded once into shared memory and read by all threads of the block. Two barriers surround the "
         "use of a pair: the tiles are full, and the tiles may be overwritten. One pair is marked.",
         456,
@@ -282,15 +276,8 @@ def sum_by_halving(turn: int = 1) -> Sheet:
         sums.append([a + b for a, b in zip(sums[-1][:half], sums[-1][half : 2 * half], strict=True)])
     for r, numbers in enumerate(sums):
         y = 84 + 96 * r
-        row(
-            s,
-            180,
-            y,
-            [str(n) for n in numbers],
-            "state",
-            width=70,
-            mark=range(len(numbers)) if r == turn + 1 else (),
-        )
+        mark = range(len(numbers)) if r == turn + 1 else ()
+        row(s, 180, y, [str(n) for n in numbers], "state", width=70, mark=mark)
         s.note(20, y + 22, f"after round {r - 1}" if r else "at the start", bold=True)
         for thread in range(4 >> r if r < ROUNDS else 0):
             target, source = 215 + 70 * thread, 215 + 70 * (thread + (4 >> r))
@@ -316,16 +303,8 @@ def shuffle_down() -> Sheet:
     )
     for y, name in ((92, "before"), (214, "after")):
         s.note(20, y + 22, name, bold=True)
-        row(
-            s,
-            180,
-            y,
-            [f"v_{{{min(n + 2, 7) if y > 92 and n < 6 else n}}}" for n in range(8)],
-            "state",
-            width=76,
-            height=36,
-            mark=(6, 7) if y > 92 else (),
-        )
+        words = [f"v_{{{n + 2 if y > 92 and n < 6 else n}}}" for n in range(8)]
+        row(s, 180, y, words, "state", width=76, height=36, mark=(6, 7) if y > 92 else ())
     for n in range(6):
         s.arrow((218 + 76 * (n + 2), 130), (218 + 76 * n, 211), role="state")
     for n in range(8):

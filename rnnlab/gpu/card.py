@@ -78,7 +78,7 @@ class Gpu:
     def __init__(self, tf32: bool = False):
         import cupy
 
-        self.cupy, self.tf32, self._streams, self._kernels, self._kept = cupy, tf32, {}, {}, []
+        self.cupy, self.tf32, self._streams, self._kernels, self._referenced = cupy, tf32, {}, {}, []
         cupy.cuda.Device().cublas_handle  # noqa: B018  loads cuBLAS as CuPy finds it
         self.driver = library()
 
@@ -101,8 +101,8 @@ class Gpu:
 
     def event(self) -> object:
         """See run_cuda.Card."""
-        self._kept.append(self.cupy.cuda.Event(disable_timing=True))
-        return self._kept[-1].ptr
+        self._referenced.append(self.cupy.cuda.Event(disable_timing=True))
+        return self._referenced[-1].ptr
 
     def record(self, event: object, stream: int) -> Command:
         """See run_cuda.Card."""
@@ -153,7 +153,7 @@ class Gpu:
         if number not in self._streams:
             stream = self.cupy.cuda.Stream(non_blocking=True)
             workspace = self.cupy.cuda.alloc(WORKSPACE)
-            self._kept.append(workspace)
+            self._referenced.append(workspace)
             self._streams[number] = stream, Handle(stream.ptr, workspace.ptr)
         return self._streams[number]
 
@@ -169,7 +169,7 @@ class Gpu:
         ones = self.buffer(
             (1, read.shape[0]), str(buffers[read.buffer].array.dtype), np.ones((1, read.shape[0]))
         )
-        self._kept.append(ones)
+        self._referenced.append(ones)
         row = Region("~ones", (0, 1), (0, read.shape[0]))
         product = Operation(
             "gemm", (row, read), (write,), 0, operation.steps, accumulates=operation.accumulates
@@ -205,7 +205,7 @@ class Gpu:
         """The launch, prepared; whole numbers are passed as C's int."""
         values = [argument if isinstance(argument, c_void_p) else c_int(argument) for argument in arguments]
         pointers = (c_void_p * len(values))(*map(ctypes.addressof, values))
-        self._kept += [values, pointers]
+        self._referenced += [values, pointers]
         return partial(
             self.driver.cuLaunchKernel, kernel, *grid, 1, *block, 1, 0, self.stream(stream).ptr,
             ctypes.addressof(pointers), None,

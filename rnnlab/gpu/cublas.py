@@ -16,14 +16,14 @@ LIBRARIES = ("libcublas.so.13", "libcublas.so.12", "cublas64_13.dll", "cublas64_
 TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 14}  # cudaDataType_t
 COMPUTE_FLOAT, COMPUTE_DOUBLE, COMPUTE_TF32 = 68, 70, 77  # cublasComputeType_t
 DEFAULT_ALGORITHM = -1
-WORKSPACE = 32 << 20  # bytes a stream, as PyTorch gives on Hopper; given, so that a capture allocates nothing
+WORKSPACE = 32 << 20  # bytes a stream, as PyTorch allocates on Hopper, so that a capture allocates nothing
 
 
 class Gemm(NamedTuple):
     """The sizes of a cublasGemmEx call, in cuBLAS's order; the first factor is the plan's second."""
 
-    first_turned: int
-    second_turned: int
+    first_transposed: int
+    second_transposed: int
     m: int
     n: int
     k: int
@@ -35,9 +35,9 @@ class Gemm(NamedTuple):
 def sizes_of(operation: Operation, columns: dict[str, int]) -> Gemm:
     """Arguments of cuBLAS for a product of the plan; columns [name -> columns of the buffer]."""
     m, n, k = operation.gemm_shape
-    (a, b), (a_turned, b_turned) = operation.reads, operation.transposed
+    (a, b), (a_transposed, b_transposed) = operation.reads, operation.transposed
     lengths = (columns[region.buffer] for region in (b, a, operation.writes[0]))
-    return Gemm(int(b_turned), int(a_turned), n, m, k, *lengths)
+    return Gemm(int(b_transposed), int(a_transposed), n, m, k, *lengths)
 
 
 @cache
@@ -70,7 +70,7 @@ class Handle:
         check_status("cublasSetStream", library().cublasSetStream_v2(self.pointer, stream))
         status = library().cublasSetWorkspace_v2(self.pointer, workspace, WORKSPACE)
         check_status("cublasSetWorkspace", status)
-        self._kept: list = []  # numbers that prepared calls point to
+        self._numbers: list = []  # numbers that prepared calls point to
 
     def gemm(
         self, sizes: Gemm, first: int, second: int, out: int, dtype: str, adds: bool, tf32: bool
@@ -78,11 +78,11 @@ class Handle:
         """The call, prepared; first, second and out are addresses."""
         number = ctypes.c_double if dtype == "float64" else ctypes.c_float
         one, beta = number(1), number(1 if adds else 0)
-        self._kept += [one, beta]
+        self._numbers += [one, beta]
         compute = COMPUTE_DOUBLE if dtype == "float64" else COMPUTE_TF32 if tf32 else COMPUTE_FLOAT
         kind = TYPES[dtype]
         return partial(
-            library().cublasGemmEx, self.pointer, sizes.first_turned, sizes.second_turned,
+            library().cublasGemmEx, self.pointer, sizes.first_transposed, sizes.second_transposed,
             sizes.m, sizes.n, sizes.k, ctypes.addressof(one),
             first, kind, sizes.first_length, second, kind, sizes.second_length,
             ctypes.addressof(beta), out, kind, sizes.out_length, compute, DEFAULT_ALGORITHM,

@@ -1,6 +1,6 @@
 """Pointwise operations as kernels in CUDA C++: an expression a rule, which Python could evaluate as well.
 
-A kernel walks over the elements of [rows, columns] regions that lie in larger matrices: it gets each region's
+A kernel loops over the elements of [rows, columns] regions that lie in larger matrices: it gets each region's
 first element and the length of its buffer's rows.  It loads what the operation reads, works through the body
 in registers, and stores what it writes.  A bias has rows of length 0: every row is the first.
 """

@@ -97,7 +97,7 @@ class Prepared:
         for name, first in self._first.items():
             yield self.card.copy(first, self.buffers[name], self.first_stream)
         others = sorted({operation.stream for operation in self.plan.operations} - {self.first_stream})
-        yield from self._meet([self.first_stream], others)
+        yield from self._synchronise([self.first_stream], others)
         marks, waits = {}, defaultdict(list)
         for earlier, later in events(self.plan):
             marks.setdefault(earlier, self.card.event())
@@ -108,9 +108,9 @@ class Prepared:
             yield self.card.launch(operation, self.buffers, operation.stream)
             if index in marks:
                 yield self.card.record(marks[index], operation.stream)
-        yield from self._meet(others, [self.first_stream])
+        yield from self._synchronise(others, [self.first_stream])
 
-    def _meet(self, before: list[int], after: list[int]) -> Iterator[Command]:
+    def _synchronise(self, before: list[int], after: list[int]) -> Iterator[Command]:
         """The streams `after` go on when those `before` have come here."""
         for stream in before if after else ():
             event = self.card.event()

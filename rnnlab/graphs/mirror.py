@@ -38,7 +38,7 @@ def mirror(graph: Graph) -> Mirror:
     for wire in graph.inputs:
         if wire not in arrived:
             raise ValueError(f"no output depends on {wire!r}: its gradient is zero and has no wire")
-        _meet(sketch, wire, arrived)
+        _sum_contributions(sketch, wire, arrived)
     gradient = {wire: parts[0].name for wire, parts in arrived.items()}
     leaving = tuple(dict.fromkeys(gradient[wire] for wire in graph.inputs))
     return Mirror(_finish(sketch, graph, leaving), gradient)
@@ -62,7 +62,7 @@ def _gradient_of(wire: str) -> str:
 
 
 def _send_back(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
-    d = tuple(_meet(sketch, wire, arrived) for wire in node.outputs)
+    d = tuple(_sum_contributions(sketch, wire, arrived) for wire in node.outputs)
     inputs, outputs = ([Wire(sketch, wire) for wire in wires] for wires in (node.inputs, node.outputs))
     if len(outputs) == 1:
         d, outputs = d[0], outputs[0]
@@ -71,7 +71,7 @@ def _send_back(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
         arrived.setdefault(wire, []).append(contribution)
 
 
-def _meet(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]) -> Wire:
+def _sum_contributions(sketch: Sketch, wire: str, arrived: dict[str, list[Wire]]) -> Wire:
     """The wire's whole gradient: its contributions, summed if there are several, named d<wire> if unnamed."""
     parts = arrived[wire]
     total = parts[0] if len(parts) == 1 else sketch.add("sum", *parts)

@@ -14,7 +14,7 @@ PUBLISHED = {  # seconds of an epoch on a Xeon Phi with 61 cores, from the proje
     "halide all": 3.7,
     "numpy theirs": 0.95,
 }
-THEIRS = "numpy theirs"  # everybody is compared with it
+THEIRS = "numpy theirs"  # with which all contestants are compared
 HEAD = ("contestant", "seconds", "GFLOP/s", "of numpy theirs", "epochs", "first", "published, 61 cores")
 
 

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from rnnlab.picture import PALETTE, canvas
 from rnnlab.records import cpu_report as report
 
-LOOKS = {  # contestant -> colour, marker; whoever is not named here is a pale line
+LOOKS = {  # contestant -> colour, marker; all others are pale lines
     "one_big_gemm": ("sky", "v"),
     "numba_fused": ("blue", "s"),
     "numba_parallel": ("green", "o"),

@@ -101,7 +101,7 @@ def fastest(ranks: int, size: float, link: Link) -> str:
 
 
 def two_level_seconds(ranks: int, size: float, node: int, inside: Link, between: Link) -> float:
-    """Seconds of a ring in each node of `node` ranks, rings between nodes on a part each, and the way back.
+    """Seconds of a ring in each node of `node` ranks, rings between nodes on a part each, and both ways back.
 
     The reduce-scatter and the all-gather in the node are halves of a ring of all bytes; between nodes, rank k
     of every node sums its part with its peers, all parts at once, each over its own share of `between`.

@@ -36,7 +36,7 @@ class Board:
 
 
 class Pen:
-    """The line of one rank; without a board, one that nobody reads."""
+    """The line of one rank; without a board, one that is never read."""
 
     def __init__(self, board: Board | None, rank: int):
         self.line = np.zeros(1, LINE)[:1] if board is None else board.lines[rank : rank + 1]

@@ -9,8 +9,8 @@ A rung runs all layers in one call.  Here each layer is a network of its own, wi
 every rung can be cut at the layers, and computes the same numbers.  What is lost is the wavefront over layers
 and time, on which all layers finish together: the fastest schedule on one GPU leaves nothing to overlap with.
 
-A sum is hidden as far as it ran before the backward pass ended; the rest is exposed: nobody computes then.
-Times in a table are medians over steps, in milliseconds after the backward pass began.
+A sum is hidden as far as it ran before the backward pass ended.  The rest is exposed: the rank computes
+nothing then.  Times in a table are medians over steps, in milliseconds after the backward pass began.
 """
 
 import statistics

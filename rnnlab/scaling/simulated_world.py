@@ -1,7 +1,7 @@
 """The scheduler behind simulated ranks: clocks, matching of messages, collective calls, and what goes wrong.
 
 Each rank is a greenlet that runs until it waits.  A send waits for its receive; a collective call waits for
-all ranks.  Where nobody can go on, the error says who waits for whom.
+all ranks.  If no rank can go on, the error names the rank that each of them waits for.
 """
 
 from collections import deque

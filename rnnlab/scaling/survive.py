@@ -55,7 +55,7 @@ def _survivors(comm: Any, rank: int, step: int) -> tuple[Any, dict[int, int]]:
     """A communicator of the survivors, and the step of each by its rank in the old one.
 
     A further rank may be lost meanwhile: then some survivors have the answer and others an error, so all
-    agree whether everybody has it, and shrink again if not.
+    agree whether all of them have it, and shrink again if not.
     """
     while True:
         comm = comm.Shrink()

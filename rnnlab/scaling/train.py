@@ -144,7 +144,7 @@ def make_sums(comm: Any, settings: Settings) -> Any:
 
 
 def _threads() -> int:
-    """Threads of each rank's products, which the launcher has chosen; 0 if nobody has."""
+    """Threads of each rank's products, which the launcher has chosen; 0 if it has not."""
     return int(os.environ.get("OPENBLAS_NUM_THREADS") or 0)
 
 

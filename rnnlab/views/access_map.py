@@ -71,10 +71,11 @@ def access_in_words(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -
 
 def explore_stride() -> View:
     """Sliders for the stride and the offset of a warp's loads; each move launches the kernel once."""
-    pick = lambda stride, offset: _request(stride, offset)
     return slider_view(
-        lambda stride, offset: figure_access(*pick(stride, offset)),
-        lambda stride, offset: f"Stride {stride}, offset {offset}: {access_in_words(*pick(stride, offset))}",
+        lambda stride, offset: figure_access(*_request(stride, offset)),
+        lambda stride, offset: (
+            f"Stride {stride}, offset {offset}: {access_in_words(*_request(stride, offset))}"
+        ),
         stride=Slider("stride, elements", (1, 2, 3, 4, 8), 0),
         offset=Slider("offset, elements", tuple(range(9)), 0),
     )

@@ -65,17 +65,16 @@ def banks_in_words(offsets: np.ndarray) -> str:
 
 
 def explore_banks() -> View:
-    """Sliders for the length of a tile's rows and the direction of the walk."""
-    pick = lambda width, down: _request(width, down)
+    """Sliders for the length of a tile's rows and the direction in which lanes read."""
     return slider_view(
-        lambda width, down: figure_banks(pick(width, down)),
-        lambda width, down: f"Rows of {width} words: {banks_in_words(pick(width, down))}",
+        lambda width, down: figure_banks(_request(width, down)),
+        lambda width, down: f"Rows of {width} words: {banks_in_words(_request(width, down))}",
         width=Slider("words a row", (32, 33, 34, 36, 40, 48, 64), 0),
-        down=Slider("walk", (0, 1), 1, format="{}"),
+        down=Slider("down a column", (False, True), 1),
     )
 
 
 @cache
-def _request(width: int, down: int) -> np.ndarray:
-    report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), width, down)
+def _request(width: int, down: bool) -> np.ndarray:
+    report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), width, int(down))
     return first_request(report, "tile[lane * width]" if down else "tile[lane]")[1]

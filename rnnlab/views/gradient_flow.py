@@ -1,4 +1,4 @@
-"""How much of a gradient survives its way back through time, against spectral radius and sequence length.
+"""Size of a gradient after back-propagation through time, against spectral radius and sequence length.
 
 The network is h' = tanh(W h + input), W orthogonal times the spectral radius, so that without tanh every step
 back would multiply every gradient by exactly the radius. What is shown is the root mean square over all

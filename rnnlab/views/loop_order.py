@@ -1,4 +1,4 @@
-"""A product's loops walking through three small matrices, and what a cache holds at any moment.
+"""A product's loops over three small matrices, and what a cache holds at any moment.
 
 Sixteen by sixteen numbers each, lines of four, a cache with room for 24 lines: small enough to see every line
 come and go.  The counts are rnnlab.cache_model's.
@@ -25,28 +25,28 @@ COLOURS = CARD, PALETTE["sky"], PALETTE["red"]
 
 
 @lru_cache(maxsize=64)
-def walk(order: str, tile: int) -> tuple[np.ndarray, np.ndarray]:
+def access_order(order: str, tile: int) -> tuple[np.ndarray, np.ndarray]:
     """(byte addresses [3·SIZE³] in the order of time, how many have missed so far [3·SIZE³])."""
     sizes = (SIZE, SIZE, SIZE)
-    walked = addresses(visits(order, sizes, tile), sizes, ITEM, CACHE.line)
-    return walked, missed(walked, CACHE).cumsum()
+    sequence = addresses(visits(order, sizes, tile), sizes, ITEM, CACHE.line)
+    return sequence, missed(sequence, CACHE).cumsum()
 
 
 def states(order: str, tile: int, percent: int) -> np.ndarray:
     """State of every number of a, b and c [3,SIZE,SIZE]: OUTSIDE the cache, HELD in it, or in use NOW."""
-    walked, _ = walk(order, tile)
+    sequence, _ = access_order(order, tile)
     done = _accesses(percent)
     seen = np.full(3 * SIZE * SIZE, OUTSIDE)
     per_line = CACHE.line // ITEM
-    lines = held(walked[:done], CACHE)
+    lines = held(sequence[:done], CACHE)
     seen[(lines[:, np.newaxis] * per_line + np.arange(per_line)).ravel()] = HELD
-    seen[walked[done - 3 : done] // ITEM] = NOW
+    seen[sequence[done - 3 : done] // ITEM] = NOW
     return seen.reshape(3, SIZE, SIZE)
 
 
 def finding(order: str, tile: int, percent: int) -> str:
     """What the picture shows, in one sentence."""
-    _, misses = walk(order, tile)
+    _, misses = access_order(order, tile)
     done, cut = _accesses(percent), "no tiles" if tile == SIZE else f"tiles of {tile}"
     return (
         f"Loops {order}, {cut}: {done // 3} of {SIZE**3} products done, {misses[done - 1]} misses; "
@@ -55,18 +55,18 @@ def finding(order: str, tile: int, percent: int) -> str:
 
 
 def figure_loop_order(order: str = "ijk", tile: int = SIZE, percent: int = 40) -> Figure:
-    """The three matrices at one moment, and the misses of this walk beside those of the best and worst."""
+    """The three matrices at one moment, and the misses of this order beside those of the best and worst."""
     figure, images, line, point = _blank()
     for image, state in zip(images, states(order, tile, percent), strict=True):
         image.set_data(state)
-    _, misses = walk(order, tile)
+    _, misses = access_order(order, tile)
     line.set_ydata(misses[_SAMPLES])
     point.set_data([percent], [misses[_accesses(percent) - 1]])
     return figure
 
 
 def explore_loop_order() -> View:
-    """Sliders for the order of the loops, the width of tiles, and how far the walk has come."""
+    """Sliders for the order of the loops, the width of tiles, and how far the loops have come."""
     return slider_view(
         figure_loop_order,
         finding,
@@ -104,8 +104,10 @@ def _blank():
         ("jki", SIZE, ":", "jki, no tiles"),
         ("ikj", 4, "--", "ikj, tiles of 4"),
     ):
-        right.plot(percents, walk(order, tile)[1][_SAMPLES], mark, color=PALETTE["black"], lw=1, label=label)
-    (line,) = right.plot(percents, percents, color=PALETTE["blue"], label="this walk")
+        right.plot(
+            percents, access_order(order, tile)[1][_SAMPLES], mark, color=PALETTE["black"], lw=1, label=label
+        )
+    (line,) = right.plot(percents, percents, color=PALETTE["blue"], label="this order")
     (point,) = right.plot([], [], "o", color=PALETTE["red"])
     right.set(xlabel="done (percent)", title="misses so far", xlim=(0, 100), ylim=(0, 10_000))
     right.legend(fontsize=8, loc="upper left")

@@ -14,12 +14,12 @@ COLOURS = ListedColormap(["#E4E4E4", PALETTE["sky"], PALETTE["orange"], "#FFFFFF
 
 
 def quadratic_order(T: int) -> list[tuple[int, int]]:
-    """(loss term, step) of each cell-backward when every loss term walks back to step 0: T(T+1)/2 of them."""
+    """(loss term, step) of each cell-backward when every loss term goes back to step 0: T(T+1)/2 of them."""
     return [(term, step) for term in range(T) for step in reversed(range(term + 1))]
 
 
 def linear_order(T: int) -> list[int]:
-    """The step of each cell-backward when one walk collects the loss terms on its way: T of them."""
+    """The step of each cell-backward when one sweep collects the loss terms on its way: T of them."""
     return list(reversed(range(T)))
 
 

@@ -118,9 +118,9 @@ def replayed_graph(cell: str, hidden: int, precision: str, sizes: tuple[int, int
 
 def persistent_layer(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
     """Predicted microseconds of a step of the persistent kernel on FP32 lanes."""
-    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
-    _insist(precision == "float32", "its kernels compute in float32")
-    _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
+    _require(sizes[0] > 1, "one step has nothing to keep weights for")
+    _require(precision == "float32", "its kernels compute in float32")
+    _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
     tiles_for(len(GATES[cell]), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
     flops = 2 * len(GATES[cell]) * hidden**2 * sizes[1]
     return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
@@ -130,9 +130,9 @@ def persistent_over_the_grid(
     cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
 ) -> float:
     """Predicted microseconds of a step of the persistent kernel on tensor cores."""
-    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
-    _insist(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    _insist(precision != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
+    _require(sizes[0] > 1, "one step has nothing to keep weights for")
+    _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
+    _require(precision != "float32", "tensor cores round float32 to TF32: choose tf32 if that suffices")
     return floor(grid_shape(cell, hidden, precision, sizes[1], gpu.sheet), sizes[1], gpu.sheet).step
 
 
@@ -140,10 +140,10 @@ def persistent_in_clusters(
     cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities
 ) -> float:
     """Predicted microseconds of a step of the persistent kernel in clusters of blocks."""
-    _insist(sizes[0] > 1, "one step has nothing to keep weights for")
-    _insist(precision != "float32", "its kernels multiply 16-bit numbers")
+    _require(sizes[0] > 1, "one step has nothing to keep weights for")
+    _require(precision != "float32", "its kernels multiply 16-bit numbers")
     shape = cluster_shape(cell, hidden, precision, gpu.sheet)
-    _insist(
+    _require(
         gpu.clusters or shape.cluster <= PORTABLE,
         f"{gpu.sheet.name} has no room for clusters of 16 blocks here",
     )
@@ -164,6 +164,6 @@ def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> 
     return max(2 * rows * hidden * B / work, size / bandwidth * 1e-3)
 
 
-def _insist(holds: bool, why_not: str) -> None:
+def _require(holds: bool, why_not: str) -> None:
     if not holds:
         raise ValueError(why_not)

@@ -40,12 +40,12 @@ class CudaChip:
         """See layers.Chip."""
         return array.get()
 
-    def product(self, a: Array, b: Array, out: Array, turned: tuple[bool, bool], adds: bool) -> None:
+    def product(self, a: Array, b: Array, out: Array, transposed: tuple[bool, bool], adds: bool) -> None:
         """See layers.Chip."""
-        call = a.data.ptr, b.data.ptr, out.data.ptr, turned, adds
+        call = a.data.ptr, b.data.ptr, out.data.ptr, transposed, adds
         if call not in self._products:
-            (m, n), k = out.shape, a.shape[0 if turned[0] else 1]
-            sizes = Gemm(int(turned[1]), int(turned[0]), n, m, k, b.shape[1], a.shape[1], n)
+            (m, n), k = out.shape, a.shape[0 if transposed[0] else 1]
+            sizes = Gemm(int(transposed[1]), int(transposed[0]), n, m, k, b.shape[1], a.shape[1], n)
             dtype, tf32 = ("float32", True) if self.precision == "tf32" else (self.precision, False)
             addresses = b.data.ptr, a.data.ptr, out.data.ptr
             self._products[call] = self.handle.gemm(sizes, *addresses, dtype, adds, tf32)
