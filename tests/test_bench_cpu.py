@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from legs import in_full
 
 from bench.cpu import Arena, Settings
 from bench.peers import LADDER, LIMITS, PEERS, Candidate, process
@@ -80,10 +81,17 @@ def test_memory_of_a_step_counts_what_it_must_at_least_return():
     assert used is None or 0.9 * gradients <= used < 10 * gradients
 
 
-@pytest.mark.parametrize("candidate", [c for c in PEERS if interpreter(c)], ids=lambda c: c.name)
-def test_every_peer_that_is_installed_computes_the_references_numbers(candidate):
+INSTALLED = [candidate for candidate in PEERS if interpreter(candidate)]
+CELLS = "rnn_tanh", "rnn_relu", "gru", "lstm"
+TO_C = "pytensor"  # compiles C for each cell, 7 s of a core
+CHOSEN = [pytest.param(peer, CELLS[3:] if peer.name == TO_C else CELLS, id=peer.name) for peer in INSTALLED]
+CHOSEN += [in_full(peer, CELLS[:3]) for peer in INSTALLED if peer.name == TO_C]
+
+
+@pytest.mark.parametrize(("candidate", "cells"), CHOSEN)
+def test_every_peer_that_is_installed_computes_the_references_numbers(candidate, cells):
     with Arena([candidate], QUICK) as arena:
-        for cell in ("rnn_tanh", "rnn_relu", "gru", "lstm"):
+        for cell in cells:
             measured = arena.measure(Workload(cell, 6, 2, 3, 5))
             assert not measured.left_out
             assert measured.error[candidate.name] < 1

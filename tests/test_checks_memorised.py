@@ -2,6 +2,7 @@
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -42,8 +43,9 @@ class Remembering:
 
 @pytest.mark.parametrize("exercise", EXERCISES, ids=[exercise.name for exercise in EXERCISES])
 def test_an_answer_that_remembers_its_inputs_fails(exercise, monkeypatch):
-    if exercise.name == "choose_schedule":  # its race has nothing to do with its inputs
-        monkeypatch.setattr("rnnlab.checks.parallel_cpu.choose_schedule._slow", lambda schedule: None)
+    # a race and a simulated GPU take seconds to say how fast the course's own answer is; nobody asks here
+    monkeypatch.setattr("rnnlab.checks.parallel_cpu.choose_schedule._slow", lambda schedule: None)
+    monkeypatch.setattr("rnnlab.checks.capstone.score", lambda problem, answer: SimpleNamespace(ratio=1.0))
     memory = Remembering(exercise)
     for seed in range(SEEDS):
         if seed >= FEW and not memory.is_plain:

@@ -9,6 +9,7 @@ import pytest
 import simulated_kernels
 import strict_kernels
 from course_kernels import CPP, LESSONS, ROOT, SOLUTIONS, kernels
+from legs import in_full
 from numba import float32
 
 import rnnlab
@@ -153,10 +154,11 @@ except ImportError as error:
 
 
 @needs_compilers
+@pytest.mark.parametrize("arch", ["sm_75", in_full("sm_80"), in_full("sm_90")])
 @pytest.mark.parametrize("name", COURSE)
-def test_every_kernel_of_the_course_compiles_for_three_architectures(name):
+def test_every_kernel_of_the_course_compiles_for_three_architectures(name, arch):
     kernel, signature = COURSE[name]
-    for entry in compile_report(kernel, signature):
+    for entry in compile_report(kernel, signature, arch):
         assert (entry.spill_stores, entry.spill_loads) == (0, 0)
 
 

@@ -70,7 +70,7 @@ def test_rows_that_do_not_fill_tiles_are_refused():
         ),
         (
             lambda: grid_shape("peephole", 64, "tf32", 8, H200),
-            "the kernels know rnn_tanh, rnn_relu, ls",
+            "the kernels support rnn_tanh, rnn_relu, ls",
         ),
     ],
 )
@@ -95,12 +95,15 @@ def test_shapes_stay_within_the_device(cell, precision):
             assert small.units * small.cluster == hidden
 
 
+def in_its_leg():
+    """Every architecture and shape; the quick leg has every third shape of sm_90."""
+    shapes = register_table.shapes()
+    quick = [shape for shape in shapes if shape[0] == "sm_90"][::3]
+    return [shape if shape in quick else in_full(*shape) for shape in shapes]
+
+
 @needs_compilers
-@pytest.mark.parametrize(
-    ("arch", "shape"),
-    [(arch, shape) if arch == "sm_90" else in_full(arch, shape) for arch, shape in register_table.shapes()],
-    ids=str,
-)
+@pytest.mark.parametrize(("arch", "shape"), in_its_leg(), ids=str)
 def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
     page = register_table.PAGE.read_text(encoding="utf-8")
     for line in register_table.lines(arch, shape):
