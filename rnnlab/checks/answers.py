@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import asdict, dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import import_module, resources
-from types import MappingProxyType
+from types import CodeType, MappingProxyType
 
 from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
 
@@ -65,8 +65,8 @@ class Answer:
         """The function of this name in `given` and `source`; its lines can be shown under `label`."""
         linecache.cache[label] = (len(source), None, source.splitlines(True), label)
         namespace: dict = {"__name__": label}
-        exec(compile(self.prelude, f"<given to {self.name}>", "exec"), namespace)
-        exec(compile(source, label, "exec"), namespace)
+        exec(_compiled(self.prelude, f"<given to {self.name}>"), namespace)
+        exec(_compiled(source, label), namespace)
         return namespace[self.name]
 
     def call(self, *arguments: object) -> object:
@@ -90,6 +90,11 @@ class Answer:
         facts = self.points, self.difficulty, self.minutes, self.lines
         answers = self.make, self.mutants, self.right
         return Exercise(self.name, *facts, self.hints, check, cases, *answers, seconds, is_kernel, diagnoses)
+
+
+@lru_cache(maxsize=4096)  # a judge defines a known mistake again with each seed, a check for each drawn case
+def _compiled(source: str, label: str) -> CodeType:
+    return compile(source, label, "exec")
 
 
 _judged: ContextVar[Mapping[str, Answer]] = ContextVar("judged", default=MappingProxyType({}))

@@ -38,7 +38,7 @@ def at_numbers(exercise: Exercise, numbers: Numbers) -> Exercise:
         )
     if not answer.numbers:
         return exercise
-    key = id(exercise), *answer.numbers.items()  # one object for all students: see judge._rehearsal
+    key = id(exercise), *answer.numbers.items()  # one object for all students: see judge._shared
     if key not in _at_numbers:
         _at_numbers[key] = exercise, _at(exercise, answer)  # an exercise that lives keeps its id
     return _at_numbers[key][1]

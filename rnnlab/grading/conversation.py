@@ -8,6 +8,8 @@ it is raised: an answer that catches the exception has failed all the same.
 """
 
 from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
 
 import numpy as np
 
@@ -30,6 +32,7 @@ class Conversation:
         self.refusal: Wrong | None = None
         self._sources: dict[str, dict] = {}
         self._shells: set[str] = set()
+        self._frame, self._content = b"", (None, {})
 
     def question(self, arguments: tuple, keywords: dict) -> bytes:
         """The frame that requests the answer's function(*arguments, **keywords)."""
@@ -43,7 +46,7 @@ class Conversation:
     def is_request(self, frame: bytes) -> bool:
         """Is this frame a call of a judge's function, and not yet the outcome?"""
         try:
-            return wire.unpack(frame)[1].get("kind") == "call"
+            return self._unpacked(frame)[1].get("kind") == "call"
         except wire.Broken:
             return False
 
@@ -67,11 +70,17 @@ class Conversation:
         """What the answer returned; raises what it was refused for, or what else became of it."""
         if self.refusal is not None:
             raise self.refusal
-        return answer(self.name, frame)
+        return answer(self.name, frame, self._unpacked)
+
+    def _unpacked(self, frame: bytes) -> tuple[object, dict]:
+        """The value of the latest frame and its header, read once. Raises wire.Broken."""
+        if frame is not self._frame:
+            self._frame, self._content = frame, wire.unpack(frame)
+        return self._content
 
     def _request(self, frame: bytes) -> tuple[Callable, tuple, dict]:
         try:
-            (arguments, keywords), header = wire.unpack(frame)
+            (arguments, keywords), header = self._unpacked(frame)
             if type(arguments) is tuple and type(keywords) is dict and all(type(k) is str for k in keywords):
                 number = header["number"]
                 if type(number) is int and 0 <= number < len(self.functions):
@@ -106,8 +115,13 @@ class Conversation:
         if code.source not in self._sources:
             trace = [] if code.trace is None else code.trace
             self._sources[code.source] = {"np": np, "Wrong": Wrong, "trace": trace}
-            exec(code.source, self._sources[code.source])
+            exec(_compiled(code.source), self._sources[code.source])
         return self._sources[code.source][code.name]
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<string>", "exec")
 
 
 def _refused(wrong: Wrong) -> bytes:

@@ -36,6 +36,8 @@ def first_difference(
 
 def same(got: object, want: object, tolerance: float | None) -> bool:
     """Equal in structure, shape and value; dtypes may differ."""
+    if type(got) is type(want) in (float, int) and got == want and got - got == 0:
+        return True  # for speed: most numbers of a known mistake's results
     if isinstance(want, tuple | list):
         pairs = (
             zip(got, want, strict=True)

@@ -3,6 +3,7 @@ anything."""
 
 import dis
 from collections.abc import Callable
+from types import ModuleType
 
 from rnnlab.grading.conversation import Conversation
 from rnnlab.grading.inside import calls
@@ -32,7 +33,8 @@ def course_module(function: Callable) -> str | None:
     for instruction in dis.get_instructions(code) if code else ():
         name = instruction.argval
         if instruction.opname == "LOAD_GLOBAL":
-            name = getattr(function.__globals__.get(name), "__module__", None)
+            value = function.__globals__.get(name)  # a module has no __module__, and looks long for it
+            name = None if isinstance(value, ModuleType) else getattr(value, "__module__", None)
         elif instruction.opname != "IMPORT_NAME":
             continue
         if isinstance(name, str) and name.startswith(REFUSED):

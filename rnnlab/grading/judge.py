@@ -6,10 +6,11 @@ that is a wrong answer. Whatever else goes wrong in the judge is reported as "no
 for what nobody has checked.
 """
 
+import copy
 import time
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 
 import numpy as np
@@ -22,7 +23,7 @@ from rnnlab.grading.judging import Observation, Transcript, recording
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
 INSTALL = "pip install 'rnnlab[lab]', then grade again"
-KEPT = 128  # exercises, more than the course has, each with one seed, whose mistakes are not tried again
+KEPT = 128  # exercises, more than the course has, each with one seed
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
@@ -67,8 +68,7 @@ def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
 
 def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
     """Runs one case of the check after the other and adds to the transcript; True after each of them."""
-    cases = exercise.cases(draws(exercise, seed)) if callable(exercise.cases) else exercise.cases
-    for number, case in enumerate(cases):
+    for number, case in enumerate(_shared(exercise, seed).cases()):
         try:
             with recording(transcript):
                 exercise.check(submission, draws(exercise, seed, number), *case)
@@ -94,7 +94,7 @@ def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> Non
     explaining = {}
     for mutant in exercise.mutants:
         with suppress(Exception):  # a mistake that breaks the check explains no answer that does not
-            other = _rehearsal(exercise, mutant, seed).advance(transcript)
+            other = _shared(exercise, seed).rehearsal(mutant).advance(transcript)
             if transcript.repeats(other):
                 explaining[mutant.name] = other
     if len(explaining) > 1:
@@ -135,24 +135,43 @@ class Rehearsal:
         return self.transcript
 
 
-_rehearsals: OrderedDict[tuple, tuple] = OrderedDict()  # the latest last; see _rehearsal
+class Shared:
+    """What all answers to one exercise share while the seed is the same: its cases and its known mistakes."""
+
+    def __init__(self, exercise: Exercise, seed: int):
+        self.exercise, self.seed = exercise, seed
+        self.answer = exercise.reference  # a variant changes it
+        self._cases: Sequence[tuple] | None = None
+        self._rehearsals: dict[str, Rehearsal] = {}
+
+    def cases(self) -> Sequence[tuple]:
+        """The cases, drawn once; copies, because an answer or a check may write into what it gets."""
+        if not callable(self.exercise.cases):
+            return self.exercise.cases
+        if self._cases is None:
+            self._cases = tuple(self.exercise.cases(draws(self.exercise, self.seed)))
+        return copy.deepcopy(self._cases)
+
+    def rehearsal(self, mutant: Mutant) -> Rehearsal:
+        """The rehearsal of a known mistake."""
+        known = self._rehearsals.get(mutant.name)
+        if known is None or known.is_interrupted:
+            known = self._rehearsals[mutant.name] = Rehearsal(self.exercise, mutant, self.seed)
+        return known
 
 
-def _rehearsal(exercise: Exercise, mutant: Mutant, seed: int) -> Rehearsal:
-    """The rehearsal of a mistake: a class is graded with one seed, so each is the same for all its answers.
+_kept: OrderedDict[tuple, Shared] = OrderedDict()  # the latest last
 
-    Those of the latest exercises are kept. An exercise is its object and its answer, which a variant changes.
-    """
-    answer = exercise.reference
-    key = id(exercise), id(answer), seed
-    _, _, mistakes = _rehearsals.setdefault(key, (exercise, answer, {}))  # objects that live keep their id
-    _rehearsals.move_to_end(key)
-    while len(_rehearsals) > KEPT:
-        _rehearsals.popitem(last=False)
-    known = mistakes.get(mutant.name)
-    if known is None or known.is_interrupted:
-        known = mistakes[mutant.name] = Rehearsal(exercise, mutant, seed)
-    return known
+
+def _shared(exercise: Exercise, seed: int) -> Shared:
+    """What is kept of an exercise, of the latest ones: a class is graded with one seed for each lesson."""
+    key = id(exercise), id(exercise.reference), seed  # objects that are kept keep their id
+    if key not in _kept:
+        _kept[key] = Shared(exercise, seed)
+    _kept.move_to_end(key)
+    while len(_kept) > KEPT:
+        _kept.popitem(last=False)
+    return _kept[key]
 
 
 def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseException | None:

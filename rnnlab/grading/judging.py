@@ -8,6 +8,7 @@ mistake is named only if it explains every case, right ones and wrong ones alike
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
@@ -70,6 +71,8 @@ def _finite(result: object) -> object:
         return tuple(map(_finite, result))
     if isinstance(result, dict):
         return {key: _finite(part) for key, part in result.items()}
+    if type(result) is float and isfinite(result):  # most results: be quick
+        return result, 0
     if not isinstance(result, np.ndarray | float | np.floating) or np.asarray(result).dtype.kind != "f":
         return result
     numbers = np.asarray(result)

@@ -5,6 +5,7 @@ its type, and a frame that breaks the rules is a verdict on the answer, never an
 """
 
 import re
+from collections.abc import Callable
 from importlib.util import find_spec
 
 from rnnlab.grading.differences import WRONG_TYPE
@@ -18,10 +19,10 @@ LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ip
 TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
 
 
-def answer(name: str, frame: bytes) -> object:
+def answer(name: str, frame: bytes, unpack: Callable = wire.unpack) -> object:
     """What the function returned; raises Wrong or Stopped if it returned nothing that can be judged."""
     try:
-        result, outcome = wire.unpack(frame)
+        result, outcome = unpack(frame)
         kind = _text(outcome, "kind")
         if kind != "returned":
             raise _REASONS[kind](name, outcome)

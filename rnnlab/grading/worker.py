@@ -78,6 +78,7 @@ class Worker:
         self.ready = False
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
         self._starting = self._judge_seconds = 0.0  # of the processor, of the process and of the judge
+        self._called = 0.0  # of the judge's processor, for functions that the answer calls
         self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
 
     def __enter__(self) -> "Worker":
@@ -99,7 +100,10 @@ class Worker:
         conversation = Conversation(self.name)
         frame = self._exchange(conversation.question(arguments, keywords))
         while conversation.is_request(frame):
-            frame = self._exchange(conversation.reply(frame))
+            own = own_seconds()
+            reply = conversation.reply(frame)
+            self._called += own_seconds() - own
+            frame = self._exchange(reply)
         return conversation.outcome(frame)
 
     def _start(self, folder: str, stack: ExitStack) -> None:
@@ -268,7 +272,7 @@ class Worker:
         gone = self.family.end()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
-        self.box.report(self._starting, answer, self._judge_seconds + own_seconds() - own)
+        self.box.report(self._starting, answer, self._judge_seconds + own_seconds() - own, self._called)
         if not gone:
             warnings.warn(
                 f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2

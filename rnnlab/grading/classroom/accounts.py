@@ -1,4 +1,8 @@
-"""Where the processor's time goes while a class is graded: answers, starting their processes, judging."""
+"""Where the processor's time goes while a class is graded: answers, starting their processes, judging.
+
+An answer's time is that of its processes, and of the functions of the exercise that it calls: these compute
+what the answer asks for, and run in the judge's process only so that it can reach no count.
+"""
 
 from dataclasses import replace
 
@@ -20,7 +24,7 @@ class Accounts:
     def begin(self) -> None:
         """Begin anew, with the next exercise."""
         self._own = own_seconds()
-        self._starting = self._own_starting = self._answers = 0.0
+        self._starting = self._own_starting = self._answers = self._called = 0.0
         self._has_ended = False
 
     def end(self) -> dict[str, float]:
@@ -36,16 +40,18 @@ class Accounts:
                 answers += rest
             else:
                 starting += rest
-        judge = own_seconds() - self._own - self._own_starting
-        seconds = {"answers": answers, "starting": starting + self._own_starting, "judge": judge}
+        judge = own_seconds() - self._own - self._own_starting - self._called
+        starting += self._own_starting
+        seconds = {"answers": answers + self._called, "starting": starting, "judge": judge}
         return {name: round(value, 3) for name, value in seconds.items()}
 
-    def _add(self, starting: float, answer: float | None, own: float) -> None:
+    def _add(self, starting: float, answer: float | None, own: float, called: float) -> None:
         """One worker's time; `answer` is None where its process ended before its seconds could be read.
 
-        own: the judge's seconds for starting and ending it.
+        own: the judge's seconds for starting and ending it; called: for functions that the answer called.
         """
         self._starting += starting
         self._own_starting += own
+        self._called += called
         self._answers += answer or 0.0
         self._has_ended |= answer is None

@@ -8,6 +8,8 @@ too_big.
 import linecache
 import warnings
 from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import CodeType
 
 import numpy as np
 
@@ -102,8 +104,13 @@ class Programs:
         if program.source not in self.globals:
             own = {"np": np, "Wrong": Wrong, "__name__": "given"}
             self.globals[program.source] = own | {function.__name__: function for function in self.functions}
-            exec(compile(program.source, f"<{program.name}>", "exec"), self.globals[program.source])
+            exec(_compiled(program), self.globals[program.source])
         return self.globals[program.source][program.name]
+
+
+@lru_cache(maxsize=64)
+def _compiled(program: wire.Program) -> CodeType:
+    return compile(program.source, f"<{program.name}>", "exec")
 
 
 _ORDINARY = {  # what a judge's function raises when its arguments do not suit it
