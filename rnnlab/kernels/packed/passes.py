@@ -15,7 +15,7 @@ from rnnlab.kernels.packed import team
 from rnnlab.kernels.packed.backward import Gradients, Room, row_of_dg, run_backward
 from rnnlab.kernels.packed.forward import Layer, Share, Sizes, run_forward
 from rnnlab.kernels.packed.host import ROWS, VECTORS
-from rnnlab.kernels.packed.memory import keep_freed
+from rnnlab.kernels.packed.memory import aligned, keep_freed
 from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, STRIP_STEPS
 from rnnlab.kernels.packed.split import split
@@ -78,14 +78,14 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
     sizes, shares = _plan(network, x, inputs, members)
     dtype, width = x.dtype, panel_width(x.dtype)
     T, B, H, G, P = sizes.T, sizes.B, sizes.H, sizes.G, sizes.P
-    h = np.empty((T + 1, B, P * width), dtype)
+    h = aligned((T + 1, B, P * width), dtype)
     h[0, :, :H], h[0, :, H:] = state[0], 0
-    gates = np.empty((T, P, B, G, width) if G > 1 else 0, dtype)
-    extra = np.empty((T + (sizes.kind == LSTM), P, B, width) if G > 1 else 0, dtype)
+    gates = aligned((T, P, B, G, width) if G > 1 else 0, dtype)
+    extra = aligned((T + (sizes.kind == LSTM), P, B, width) if G > 1 else 0, dtype)
     if sizes.kind == LSTM:
         extra[0] = _panels(state[1], P, width)
     saved = Saved(x, inputs, h, gates, extra)
-    room = (np.empty(G * P * columns * width, dtype) for columns in (inputs, H))
+    room = (aligned(G * P * columns * width, dtype) for columns in (inputs, H))
     layer = _arrays(network, index, saved, _bias(network, index, P * width), *room)
     _together(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
     return saved
@@ -107,13 +107,13 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     in_place = sizes.G == 1 and shares[0].waits and sizes.I <= units < 2 * sizes.I
     block = min(sizes.T, max(1, STRIP_STEPS // sizes.B)) if in_place else sizes.chunk
     sizes = sizes._replace(chunk=sizes.T) if in_place else sizes
-    layer = _arrays(network, index, saved, *[np.empty(0, dtype)] * 3)
+    layer = _arrays(network, index, saved, *[aligned(0, dtype)] * 3)
     carry = _panels(dstate[0], sizes.P, width)
-    memory = np.empty(0, dtype)
+    memory = aligned(0, dtype)
     if sizes.kind == LSTM:
         memory = _panels(dstate[1], sizes.P, width)
     elif sizes.kind == GRU:
-        memory = np.zeros_like(carry)
+        memory = _panels(np.zeros_like(dstate[0]), sizes.P, width)
     inputs = _padded(dy, units), carry, memory
     gradients = _room_for_gradients(sizes, shares, dtype, inputs, block, in_place)
     rooms = _rooms(sizes, shares, dtype, block, in_place)
@@ -133,7 +133,7 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
 def _room_for_gradients(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_place: bool) -> Gradients:
     """The flat arrays of a layer's backward pass, from dy, carry and memory."""
     T, B, I, H, G, width = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, panel_width(dtype)
-    room = lambda size: np.empty(size, dtype)
+    room = lambda size: aligned(size, dtype)
     units, columns = sizes.P * width, 4 if sizes.kind == GRU else G
     rows_of_dg, packed = sizes.chunk * B * row_of_dg(sizes, width // VECTORS), G * units * units
     numbers = G * H * (I + H) + columns * H
@@ -156,10 +156,10 @@ def _rooms(sizes: Sizes, shares: list[Share], dtype, block: int, in_place: bool)
     if in_place:
         row = max(row, row_of_dg(sizes, width // VECTORS))
     packed = max(STRIP_ROOM, K_BLOCK * PANELS_AT_ONCE * width)
-    operands = [np.empty(block * (share.high - share.low) * row, dtype) for share in shares]
+    operands = [aligned(block * (share.high - share.low) * row, dtype) for share in shares]
     if shares[0].waits:
         operands = [operands[0]] * len(shares)
-    return [Room(own, np.empty(packed, dtype), np.empty(ROWS * width, dtype)) for own in operands]
+    return [Room(own, aligned(packed, dtype), aligned(ROWS * width, dtype)) for own in operands]
 
 
 def _parameters(sizes: Sizes, dw: np.ndarray) -> Parameters:
@@ -211,8 +211,8 @@ def _padded(array: np.ndarray, units: int) -> np.ndarray:
     """[T,B,n] as [T,B,units], with zeros behind."""
     if array.shape[2] == units:
         return _plain(array)
-    wide = np.zeros((*array.shape[:2], units), array.dtype)
-    wide[:, :, : array.shape[2]] = array
+    wide = aligned((*array.shape[:2], units), array.dtype)
+    wide[:, :, : array.shape[2]], wide[:, :, array.shape[2] :] = array, 0
     return wide
 
 
@@ -222,17 +222,18 @@ def _bias(network: Network, index: int, units: int) -> np.ndarray:
     parts = [*merged_bias(network, parameters).reshape(G, H)]
     if network.cell == "gru":
         parts.append(parameters.bias_hh[2 * H :])
-    bias = np.zeros((len(parts), units), network.dtype)
-    bias[:, :H] = parts
+    bias = aligned((len(parts), units), network.dtype)
+    bias[:, :H], bias[:, H:] = parts, 0
     return bias.reshape(-1)
 
 
 def _panels(rows: np.ndarray, P: int, width: int) -> np.ndarray:
     """A copy of rows [B,H] as [P,B,width], with zeros behind."""
     B, H = rows.shape
-    wide = np.zeros((B, P * width), rows.dtype)
+    wide, panels = np.zeros((B, P * width), rows.dtype), aligned((P, B, width), rows.dtype)
     wide[:, :H] = rows
-    return np.ascontiguousarray(wide.reshape(B, P, width).transpose(1, 0, 2))
+    panels[:] = wide.reshape(B, P, width).transpose(1, 0, 2)
+    return panels
 
 
 def _rows(panels: np.ndarray, H: int) -> np.ndarray:
