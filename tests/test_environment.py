@@ -159,6 +159,10 @@ def test_without_a_network_an_older_set_up_does_only_if_that_is_enough_and_whole
     ("output", "sentence"),
     [
         ("WARNING: Retrying after connection broken by 'NewConnectionError(...)'", "index does not answer"),
+        (
+            "ERROR: No matching distribution found for setuptools (from versions: none)",
+            "index does not answer",
+        ),
         ("OSError: [Errno 28] No space left on device", "the disk is full. Free 2 GB; the same command"),
         ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]'))", "not trusted here"),
         ("ERROR: No matching distribution found for llvmlite==0.47.0", "not built for this system"),

@@ -214,6 +214,8 @@ def test_make_installs_a_gpu_build_only_where_it_is_told_of_one():
     )
     assert ".venv 'lab,cuda12'" in plan("cuda12")
     assert ".venv 'lab'" in plan("")
+    first = make("--dry-run", "--always-make", "lab-first", "CUDA_EXTRA=cuda12", PATH="/usr/bin:/bin").stdout
+    assert ".venv first\n" in first
 
 
 def test_make_sets_up_the_peers_apart_from_the_course():

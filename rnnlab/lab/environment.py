@@ -26,6 +26,7 @@ LARGE_MB = 8  # a file of this size has a line of its own while one waits
 # their sources need compilers that a learner has not: better one sentence than pages of a failed build
 BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
 DOWNLOAD = re.compile(r"Downloading (?:\S*/)?([\w.]+)-\d\S* \(([\d.]+) MB\)")
+UNREACHABLE = "the package index does not answer. See to a network, or name a proxy in HTTPS_PROXY"
 CAUSES = (  # what pip printed, and the sentence for it; the first that fits
     (
         r"No space left on device",
@@ -37,12 +38,13 @@ CAUSES = (  # what pip printed, and the sentence for it; the first that fits
     ),
     (
         r"connection broken|Max retries exceeded|ConnectTimeout|ReadTimeout|NameResolution|ProxyError",
-        "the package index does not answer. See to a network, or name a proxy in HTTPS_PROXY",
+        UNREACHABLE,
     ),
     (
         r"No matching distribution found for (?:numpy|pillow|scipy|scikit-learn|numba|llvmlite)\b",
         "a package is not built for this system or this Python. README.md has a row on that",
     ),
+    (r"\(from versions: none\)", UNREACHABLE),  # pip that is told not to retry says no more
 )
 
 
