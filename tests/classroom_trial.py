@@ -26,11 +26,12 @@ from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
 
+import fuzz_notebooks
 import psutil
 
 from rnnlab import checks
 from rnnlab.checks.answers import answers
-from rnnlab.grading import attacks, fuzz
+from rnnlab.grading import attacks
 from rnnlab.grading.classroom import results
 from rnnlab.grading.self_check import notebook
 
@@ -123,7 +124,7 @@ def submissions(count, seed, rows):
         if number % 3:
             listed.append(("honest", lesson, *pair(honest(lesson))))
         else:
-            damaged = fuzz.damaged(book_of(lesson), draw)
+            damaged = fuzz_notebooks.damaged(book_of(lesson), draw)
             listed.append(("damaged", lesson, damaged, {}))
     draw.shuffle(listed)
     return listed[:count]

@@ -4,12 +4,12 @@ import contextlib
 import json
 import os
 
+import fuzz_notebooks
 import pytest
 from legs import in_full
 
 from rnnlab import cli
 from rnnlab.course import ROOT
-from rnnlab.grading import fuzz
 from rnnlab.grading import grade as grading
 from rnnlab.grading.grade import grade
 from rnnlab.grading.reading import Unusable, cells, read
@@ -270,8 +270,8 @@ def test_a_sign_that_python_does_not_read_costs_no_marks(written, source):
 
 
 def test_damaged_notebooks_leave_no_traceback():
-    tally, faults = fuzz.fuzz(150, seed=1, every=60)
+    tally, faults = fuzz_notebooks.fuzz(150, seed=1, every=60)
     assert not faults, faults[0]
     assert tally["read"] > 50
     assert tally["answers graded"] >= 1
-    assert fuzz.fuzz(20, seed=3) == fuzz.fuzz(20, seed=3)
+    assert fuzz_notebooks.fuzz(20, seed=3) == fuzz_notebooks.fuzz(20, seed=3)

@@ -24,7 +24,6 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     grade.add_argument(
         "--self-check", action="store_true", help="hold the grader against answers with known verdicts"
     )
-    grade.add_argument("--fuzz", type=int, metavar="N", help="read N damaged notebooks; 3: a traceback")
     grade.set_defaults(handler=_grade)
     check = subparsers.add_parser(
         "check", help="check your own notebook and keep the verdicts in your progress"
@@ -69,10 +68,6 @@ def _seed(text: str) -> int:
 def _grade(chosen: argparse.Namespace) -> int:
     if chosen.self_check:
         return _guarded(chosen, _self_check)
-    if chosen.fuzz:
-        from rnnlab.grading import fuzz
-
-        return fuzz.main(chosen.fuzz, chosen.seed or 0)
     if chosen.notebook is None:
         print(
             "rnnlab grade: which notebook? For instance: rnnlab grade work/00_start_here.ipynb",

@@ -1,4 +1,4 @@
-"""Thousands of damaged notebooks, each read and sliced, some graded: `python -m rnnlab.grading.fuzz 20000`.
+"""Thousands of damaged notebooks, each read and sliced, some graded: `python tests/fuzz_notebooks.py 20000`.
 
 Every damage is made to a notebook of the course and drawn from a seed: in its bytes, its JSON, its
 metadata and format, the order of its cells, their source. A damaged notebook may be unusable or lose marks; a
