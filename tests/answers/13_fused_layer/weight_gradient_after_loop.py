@@ -70,3 +70,13 @@ def weight_gradient_after_loop(h, dy, back, gradient):
     for t in range(len(dy) - 1, -1, -1):
         dh = back(d[t])
     return gradient(d.reshape(-1, d.shape[2])), dh
+
+
+# %% [wrong] calls back twice a step
+def weight_gradient_after_loop(h, dy, back, gradient):
+    T, B, H = dy.shape
+    d, dh = np.zeros_like(dy), np.zeros_like(h[0])
+    for t in reversed(range(T)):
+        d[t] = (dy[t] + (back(d[t + 1]) if t + 1 < T else 0)) * (1 - h[t + 1] ** 2)
+        dh = back(d[t])
+    return gradient(d.reshape(T * B, H)), dh

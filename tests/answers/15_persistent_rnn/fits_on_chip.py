@@ -167,3 +167,12 @@ def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
     while gates * (most + 1) ** 2 * itemsize <= (registers + shared) * multiprocessors:
         most += 1
     return place, round(((registers + shared) * multiprocessors / gates / itemsize) ** 0.5)
+
+
+# %% [wrong] stores whole weights in each multiprocessor
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H
+    first = registers // itemsize * multiprocessors
+    both = first + shared // itemsize * multiprocessors
+    place = 1 if need <= first else 2 if need <= both else 0
+    return place, int((both // gates) ** 0.5)

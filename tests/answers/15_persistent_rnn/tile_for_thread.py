@@ -138,3 +138,13 @@ def tile_for_thread(block, thread, H, gates, units, warps):
     first = (block + thread // 32) * units
     mine = range(first, min(first + units, H))
     return [(g * H + u, column) for u in mine for g in range(gates) for column in range(lane, H, 32)]
+
+
+# %% [wrong] gives the rest to the last full warp, too
+def tile_for_thread(block, thread, H, gates, units, warps):
+    warp, lane = block * warps + thread // 32, thread % 32
+    first = warp * units
+    last = first + units
+    if H - last < units:
+        last = H
+    return [(g * H + u, c) for g in range(gates) for u in range(first, last) for c in range(lane, H, 32)]

@@ -51,3 +51,32 @@ def median_interval(times, confidence):
 # %% [wrong] takes the quartiles
 def median_interval(times, confidence):
     return float(np.quantile(times, 0.25)), float(np.quantile(times, 0.75))
+
+
+# %% [wrong] wants more than the confidence
+def median_interval(times, confidence):
+    t, n, best = sorted(times), len(times), None
+    for k in range(1, n // 2 + 1):
+        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n > confidence:
+            best = t[k - 1], t[-k]
+    return best
+
+
+# %% [wrong] changes its input
+def median_interval(times, confidence):
+    times.sort()
+    t, n, best = times, len(times), None
+    for k in range(1, n // 2 + 1):
+        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+            best = t[k - 1], t[-k]
+    return best
+
+
+# %% [wrong] counts equal measurements once
+def median_interval(times, confidence):
+    t, best = sorted(set(times)), None
+    n = len(t)
+    for k in range(1, n // 2 + 1):
+        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+            best = t[k - 1], t[-k]
+    return best
