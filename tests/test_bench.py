@@ -5,7 +5,7 @@ import pytest
 
 from rnnlab.lab import gru_variants
 from rnnlab.lab.gru_variants import Case
-from rnnlab.lab.turns import Timing, disturbance, take_turns
+from rnnlab.lab.turns import Timing, disturbance, take_turns, verdict
 
 
 def test_candidates_take_turns_after_one_run_to_warm_up():
@@ -27,6 +27,8 @@ def test_a_spread_above_the_median_is_reported_with_its_name():
     sentence = disturbance({"calm": Timing((1.0, 1.1, 1.2)), "busy": disturbed})
     assert sentence == "Spread of busy 300%: something else was using the cores; run again."
     assert calm.relative_spread > 1  # one stray run among five moves a quartile
+    assert (verdict(True), verdict(False)) == ("holds", "does NOT hold")
+    assert {verdict(holds, sentence).split(" (")[0] for holds in (True, False)} == {"is undecided"}
 
 
 def test_one_round_is_no_measurement():

@@ -116,7 +116,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.lab.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns, verdict
 
 rng = np.random.default_rng(0)
 weight_hh = rng.standard_normal((H, H), dtype=np.float32)
@@ -211,7 +211,7 @@ explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 # %% [markdown]
 # A point **above** the slope is not an error. The slope was measured with arrays far too large for the processor's **caches**, small and fast memories close to its cores. The weights here take 4·H² bytes, 4.2 MB. If they stay in a cache from one run to the next, they need not be read from memory, and the product may be faster than the slope allows.
 #
-# A point far **below** both limits, beside others close to them, was measured while another program was using the cores. Run section 4 again.
+# A point far **below** both limits, beside others close to them, was measured while another program was using the cores. Run section 4 again. If points lie far above the **level** part, the roof was measured so: run this section again.
 #
 # Keeping weights close to the arithmetic is the idea of this whole course; lesson 15 does it by hand, on a GPU.
 
@@ -246,11 +246,10 @@ show(figure, "Fifteen runs for one sequence and fifteen for 64 sequences, as mul
 print("sequences      MFLOP    time (µs)    µs a sequence  GFLOP/s")
 for B in (1, 64):
     microseconds = 1e6 * seconds[B]
-    print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}{microseconds / B:15.1f}{rate[B]:11.0f}")
-verdict = {True: "holds", False: "does NOT hold"}
-print(f"claim, 64 sequences: {verdict[ratios[64] < 64]} in this run, {ratios[64]:.1f} times as long as one")
-print(f"claim, 2 sequences:  {verdict[ratios[2] > 2]} in this run, {ratios[2]:.1f} times as long as one")
-print(disturbance(timings))
+    print(f"{B:9}{2 * B * H * H / 1e6:11.1f}{microseconds:13.0f}{microseconds / B:15.1f}{rate[B]:11.3g}")
+for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
+    disturbed = disturbance({name: timings[name] for name in ("B = 1", f"B = {B}")})
+    print(f"claim, {B} sequences: {verdict(holds, disturbed)}; {ratios[B]:.1f} times as long as one in this run")
 
 # %% [markdown]
 # ## Recall

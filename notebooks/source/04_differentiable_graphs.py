@@ -329,7 +329,7 @@ for wires in range(5):
 
 # %%
 from rnnlab.lab.gru_variants import PUBLISHED, VARIANTS, measure
-from rnnlab.lab.turns import disturbance
+from rnnlab.lab.turns import disturbance, verdict
 
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))
@@ -439,8 +439,9 @@ counts_hold = list(steps.values()) == [6 * 8, 1 + 2 * 8, 1 + 8]
 order = lambda speeds: sorted(range(4), key=lambda k: speeds[k])
 same_order = order(measured) == order(published)
 print("claim, calls:", "holds" if counts_hold else "does NOT hold", f"for T = 8: {steps}")
-print("claim, order of speed:", "holds" if same_order else "does NOT hold", "in this run:", end=" ")
-print("the four variants are ranked as on the TitanX" if same_order else "another ranking than on the TitanX")
+order_says = verdict(same_order, disturbance(cases[-1].timings))
+ranking = "the four variants are ranked as on the TitanX" if same_order else "another ranking than on the TitanX"
+print(f"claim, order of speed: {order_says}; in this run {ranking}")
 
 # %% [markdown]
 # ## Recall

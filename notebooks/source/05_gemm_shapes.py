@@ -26,22 +26,29 @@ drawings.show("equal_arithmetic")
 # **Predict:** H = 1024. How many times as long does a product take with 64 sequences as with one?
 
 # %%
+from functools import partial
+
 import numpy as np
 
-from rnnlab.lab import roofline
+from rnnlab.lab.turns import disturbance, take_turns, verdict
 
 my_guess = 64
-H, minibatches = 1024, (1, 2, 4, 8, 16, 32, 64, 128, 256)
-rates = {B: roofline.gemm_rate(B, H, H, 0.12) for B in minibatches}
-times = {B: 2e-9 * B * H * H / rate for B, rate in rates.items()}
+H, minibatches, rng = 1024, (1, 2, 4, 8, 16, 32, 64, 128, 256), np.random.default_rng(0)
+weights = rng.random((H, H), "float32")
+products = {B: partial(np.matmul, rng.random((B, H), "float32"), weights) for B in minibatches}
+timings = take_turns(products, 31)
+times = {B: timings[B].median for B in minibatches}
+rates = {B: 2e-9 * B * H * H / times[B] for B in minibatches}
 for B in minibatches:
     print(f"B = {B:3}: {1e6 * times[B]:8.0f} µs, {rates[B]:6.1f} GFLOP/s")
+print(disturbance({f"B = {B}": timing for B, timing in timings.items()}))
+disturbed = disturbance({f"B = {B}": timings[B] for B in (1, 64)})
 work_over_time = 64 * times[1] / times[64]
 print(f"64 sequences take {times[64] / times[1]:.1f} times as long as one; you guessed {my_guess}")
 print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-adds do with 64")
 
 # %% [markdown]
-# If the last number is well above 1, the first sequences cost more than their arithmetic. What do they wait for? If it is not, or if the rates above jump up and down, something else was using the cores: run the cell again.
+# If the last number is well above 1, the first sequences cost more than their arithmetic. What do they wait for? If it is not, and a line above names a large spread, run the cell again.
 #
 # The weights are 4 MB. However small the minibatch is, they must come from memory, or from a cache, into the arithmetic units. A product with one sequence is finished as soon as they have been read.
 
@@ -57,6 +64,7 @@ print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-ad
 # **Predict:** from which minibatch on is arithmetic the limit on your machine? Move the slider and see.
 
 # %%
+from rnnlab.lab import roofline
 from rnnlab.views.roofline_view import explore_roofline
 
 roof = roofline.measure()
@@ -119,11 +127,6 @@ for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
 drawings.show("padding_with_zeros")
 
 # %%
-from rnnlab.lab.turns import disturbance, take_turns
-
-rng = np.random.default_rng(0)
-
-
 def product_of(B, n):
     """One product of [B,n] with [n,n], ready to run."""
     a, b = (rng.random(shape, "float32") for shape in ((B, n), (n, n)))
@@ -244,8 +247,8 @@ rows = [
 ]
 for question, answer in rows:
     print(f"{question:24}{answer}")
-verdict = "holds" if work_over_time < 1.25 else "does NOT hold"
-print(f"\nclaim: {verdict} here; for the same work one sequence takes {work_over_time:.1f} times as long as 64")
+says = verdict(work_over_time < 1.25, disturbed)
+print(f"\nclaim: {says}; here one sequence takes {work_over_time:.1f} times as long as 64, for the same work")
 
 # %% [markdown]
 # ## Recall

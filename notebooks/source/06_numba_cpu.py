@@ -63,7 +63,7 @@ import math
 
 from numba import njit
 
-from rnnlab.lab.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns, verdict
 
 my_guess = 5.0
 
@@ -313,7 +313,9 @@ ways = {
 times = take_turns(ways, 15)
 for name, timing in times.items():
     print(f"{name:27} {1e9 * timing.median / c.size:6.2f} ns a unit")
-numpy_seconds, many, one = (times[name].median for name in ("NumPy", *list(ways)[2:]))
+compared = {name: times[name] for name in ("NumPy", *list(ways)[2:])}
+numpy_seconds, many, one = (timing.median for timing in compared.values())
+disturbed = disturbance(compared)
 saved_by_loop = numpy_seconds - one
 by_functions, by_passes = (1e9 * seconds / c.size for seconds in (numpy_seconds - many, many - one))
 print(f"faster by {numpy_seconds / one:.1f}, you guessed {my_guess}; {disturbance(times)}")
@@ -322,7 +324,7 @@ all_rows(a.copy(), zeros, c, c_next, h_next)
 print("same results:", np.allclose(h_next, step_in_numpy(a, c)[0], atol=1e-6))
 
 # %% [markdown]
-# The last line answers the claim at the top. If the functions save more than the passes, then NumPy's time was mostly arithmetic: its exp and tanh are more exact than the course's, and cost more; new arrays for each result cost time, too. If the passes save more, your arrays are far from the core. A negative number says that this part cost time. **Change** B in section 1 to 8, then to 1 024, and run from there: the share of the passes grows where arrays outgrow a cache, and at B = 8 the cost of each call into NumPy adds to it.
+# The line *saved per unit* answers the claim at the top. If the functions save more than the passes, then NumPy's time was mostly arithmetic: its exp and tanh are more exact than the course's, and cost more; new arrays for each result cost time, too. If the passes save more, your arrays are far from the core. A negative number says that this part cost time. **Change** B in section 1 to 8, then to 1 024, and run from there: the share of the passes grows where arrays outgrow a cache, and at B = 8 the cost of each call into NumPy adds to it.
 #
 # ## 6 · What compiling costs
 #
@@ -537,10 +539,9 @@ for T, B, H in ((100, 1, 64), (50, 16, 128), (20, 64, 512)):
     ways = {name: partial(rung.forward, network, sequence, None) for name, rung in rungs.items()}
     with single_threaded_blas():
         times = take_turns(ways, 5)
-    print(disturbance(times), end="")
     plain, fused = (1e3 * timing.median for timing in times.values())
     shape, factor = f"T={T:3} B={B:2} H={H:3}", plain / fused
-    print(f"{shape}: NumPy {plain:6.2f} ms, fused {fused:6.2f} ms, factor {factor:.1f}")
+    print(f"{shape}: NumPy {plain:6.2f} ms, fused {fused:6.2f} ms, factor {factor:.1f} {disturbance(times)}")
     factors[H] = factor
 print(f"fusing pays most at {max(factors, key=factors.get)} units; you guessed {my_guess}")
 
@@ -562,8 +563,8 @@ rows = [
 for question, answer in rows:
     print(f"{question:38}{answer}")
 saved = by_functions + by_passes
-verdict = "holds" if saved > 0 and by_passes > saved / 2 else "does NOT hold"
-print(f"\nclaim: {verdict} here; the loop saves {saved:.2f} ns a unit, fewer passes {by_passes:.2f} ns of it")
+says = verdict(saved > 0 and by_passes > saved / 2, disturbed)
+print(f"\nclaim: {says}; here the loop saves {saved:.2f} ns a unit, fewer passes {by_passes:.2f} ns of it")
 
 # %% [markdown]
 # ## Recall

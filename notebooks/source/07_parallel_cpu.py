@@ -34,7 +34,7 @@ drawings.show("three_cuts")
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rnnlab.lab.turns import disturbance, take_turns
+from rnnlab.lab.turns import disturbance, take_turns, verdict
 from rnnlab.ladder import numba_parallel, one_big_gemm
 from rnnlab.lab.resources import usable_cores
 from rnnlab.network import Network
@@ -72,7 +72,8 @@ for kind in ("products", "sequences"):
     print(f"{kind}: {1e3 * one:6.1f} ms → {1e3 * many:6.1f} ms, {one / many:.2f} times; "
           f"you guessed {my_guess[f'{kind} shared']}")
     speedups[kind] = one / many
-print(disturbance(times))
+disturbed = disturbance(times)
+print(disturbed)
 
 # %% [markdown]
 # Compare the two factors with the number of cores. Where they are smaller, what is lost? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means to start the other thread and to wait for it, once a step. A factor below 1 means that other programs use the cores; threads that wait for each other lose most by that, as part 4 explains. Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
@@ -394,8 +395,8 @@ rows = [
 for question, answer in rows:
     print(f"{question:28}{answer}")
 reached = ", ".join(f"{kind} shared {speedup:.2f} times" for kind, speedup in speedups.items())
-verdict = "holds" if min(speedups.values()) > 0.9 * cores > 1 else "does NOT hold"
-print(f"\nclaim: {verdict} here, with {cores} cores: {reached}")
+says = verdict(min(speedups.values()) > 0.9 * cores > 1, disturbed)
+print(f"\nclaim: {says}; here, with {cores} cores: {reached}")
 
 # %% [markdown]
 # ## Recall

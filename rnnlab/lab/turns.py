@@ -41,6 +41,13 @@ def disturbance(timings: Mapping[str, Timing]) -> str:
     return f"Spread of {', '.join(words)}: something else was using the cores; run again." if words else ""
 
 
+def verdict(holds: bool, disturbed: str = "") -> str:
+    """What a measurement says about a claim: nothing, if `disturbance` found that it was disturbed."""
+    if disturbed:
+        return "is undecided (something else was using the cores; run again)"
+    return "holds" if holds else "does NOT hold"
+
+
 def rotated(items: Sequence[Item], number: int) -> list[Item]:
     """Items in the order of round `number`: the first one changes, so that none always follows the same."""
     shift = number % max(1, len(items))
