@@ -87,23 +87,28 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# A learner's first line must answer at once: a module is imported when a name of it is first used.
+# The public names.  A learner's first line must answer at once: a module is imported when its name is used.
 _HOME = {
     "check": "rnnlab.grading",  # judge the answer to an exercise
     "hint": "rnnlab.grading",  # the next hint to an exercise
     "progress": "rnnlab.grading",  # exercises solved so far
     "use": "rnnlab.grading",  # take a solved exercise's function into this notebook
-    "compile_report": "rnnlab.compiling.report",  # registers and spills of a kernel
     "banner": "rnnlab.notebook",  # what this computer has
     "show_source": "rnnlab.notebook",  # the source of a function, with colours
+    "Network": "rnnlab.network",  # sizes and parameters of a network
+    "reference": "rnnlab.reference",  # module: the implementation with which all others agree
+    "RUNGS": "rnnlab.ladder",  # every implementation, slowest first
+    "cuda": "rnnlab.cuda",  # module: numba.cuda on a GPU, the simulator without one
+    "compile_report": "rnnlab.compiling.report",  # registers and spills of a kernel
 }
-__all__ = ["banner", "check", "compile_report", "hint", "progress", "show_source", "use"]
+__all__ = sorted(_HOME, key=str.lower)
 
 
 def __getattr__(name: str):
     if name not in _HOME:
         raise AttributeError(f"module 'rnnlab' has no attribute {name!r}; it offers {', '.join(__all__)}")
-    return getattr(import_module(_HOME[name]), name)
+    home = import_module(_HOME[name])
+    return home if _HOME[name] == f"rnnlab.{name}" else getattr(home, name)
 
 
 def __dir__() -> list[str]:

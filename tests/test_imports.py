@@ -154,7 +154,11 @@ def test_importing_rnnlab_loads_nothing_slow():
 def test_the_package_offers_what_it_lists():
     import rnnlab
 
-    assert all(callable(getattr(rnnlab, word)) for word in rnnlab.__all__)
+    others = {"RUNGS", "cuda", "reference"}
+    assert all(callable(getattr(rnnlab, word)) for word in {*rnnlab.__all__} - others)
+    assert callable(rnnlab.reference.forward)
+    assert callable(rnnlab.cuda.jit)
+    assert rnnlab.RUNGS[0].name == "one_step_at_a_time"
     assert {*rnnlab.__all__} <= {*dir(rnnlab)}
 
 
@@ -162,6 +166,6 @@ def test_a_name_that_is_not_there_says_what_is():
     import rnnlab
 
     with pytest.raises(
-        AttributeError, match="no attribute 'chekc'; it offers banner, check, compile_report, hint"
+        AttributeError, match="no attribute 'chekc'; it offers banner, check, compile_report, cuda"
     ):
         _ = rnnlab.chekc
