@@ -35,6 +35,9 @@ from rnnlab.devices import Device, find
 from rnnlab.schedule.plan import Elementary, Operation, Plan, Region
 from rnnlab.schedule.timeline import BEST, Work, predict
 
+BACKWARD_FROM_THE_FIRST = "goes backward from the first step on"
+GRADIENT_TOO_EARLY = "adds a weight gradient before its backward block"
+
 
 class Layout(NamedTuple):
     """places: where the arrays of each launch lie; peak: most blocks that are live at once."""
@@ -50,6 +53,7 @@ def check_legal(schedule: Schedule) -> None:
         mistake = "forgets the last block, which is shorter"
         raise Illegal(f"No launch runs block {last}, the last one, which is shorter.", mistake)
     done: set[tuple[int, int, int]] = set()  # kind, layer, block
+    launched = {launch[:3] for launch in schedule.launches}
     for number, launch in enumerate(schedule.launches):
         kind, l, j, _ = launch
         if kind != FORWARD and (kind, l, j) in done:
@@ -59,9 +63,8 @@ def check_legal(schedule: Schedule) -> None:
             )
         for needed, why, mistake in _needs(launch, schedule):
             if needed not in done:
-                raise Illegal(
-                    f"Launch {number}, {launch}, {why}, which no launch has computed before.", mistake
-                )
+                sentence = f"Launch {number}, {launch}, {why}, which no launch has computed before."
+                raise Illegal(sentence, mistake if needed in launched else None)  # too late, or not at all
         done.add((kind, l, j))
     for kind in (BACKWARD, WEIGHTS):
         _check_complete(schedule, kind, done)
@@ -70,31 +73,18 @@ def check_legal(schedule: Schedule) -> None:
 def _needs(launch: Launch, schedule: Schedule) -> list[tuple[tuple[int, int, int], str, str]]:
     """What must have run before a launch: (kind, layer, block), why, and what forgets it."""
     kind, l, j, _ = launch
-    if kind == FORWARD:
-        needs = [((FORWARD, l - 1, j), f"reads y of layer {l - 1}", "runs a layer before the layer below it")]
-        needs += [
-            ((FORWARD, l, j - 1), f"reads h of block {j - 1}", "runs a block before the block before it")
-        ]
-    elif kind == BACKWARD:
-        needs = [((FORWARD, l, j), "reads h of its own block", "runs backward before forward")]
-        needs += [
-            ((BACKWARD, l + 1, j), f"reads dy that layer {l + 1} sends", "goes backward from the bottom up")
-        ]
-        needs += [
-            (
-                (BACKWARD, l, j + 1),
-                f"reads dh that block {j + 1} sends",
-                "goes backward from the first step on",
-            )
-        ]
-    else:
-        needs = [
-            (
-                (BACKWARD, l, j),
-                "reads dg of its own block",
-                "adds a weight gradient before its backward block",
-            )
-        ]
+    needs = {
+        FORWARD: [
+            ((FORWARD, l - 1, j), f"reads y of layer {l - 1}", "runs a layer before the layer below it"),
+            ((FORWARD, l, j - 1), f"reads h of block {j - 1}", "runs a block before the block before it"),
+        ],
+        BACKWARD: [
+            ((FORWARD, l, j), "reads h of its own block", "runs backward before forward"),
+            ((BACKWARD, l + 1, j), f"reads dy that layer {l + 1} sends", "goes backward from the bottom up"),
+            ((BACKWARD, l, j + 1), f"reads dh that block {j + 1} sends", BACKWARD_FROM_THE_FIRST),
+        ],
+        WEIGHTS: [((BACKWARD, l, j), "reads dg of its own block", GRADIENT_TOO_EARLY)],
+    }[kind]
     inside = lambda layer, block: 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks
     return [need for need in needs if inside(*need[0][1:])]
 

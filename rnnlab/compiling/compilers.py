@@ -73,7 +73,7 @@ def ptx_of_cpp(source: str, name: str, arch: str, options: Sequence[str] = ()) -
 def _checked(answer: tuple) -> object:
     failed, value = answer
     if failed:
-        raise RuntimeError(f"NVRTC answers {failed!r}")
+        raise RuntimeError(f"NVRTC returns the status {failed!r}")
     return value
 
 

@@ -57,7 +57,7 @@ def library() -> ctypes.CDLL:
         blas.cublasSetStream_v2.argtypes = [pointer, pointer]
         blas.cublasSetWorkspace_v2.argtypes = [pointer, pointer, c_size_t]
         return blas
-    raise OSError(f"cuBLAS is not there: none of {', '.join(LIBRARIES)} can be loaded")
+    raise OSError(f"cuBLAS cannot be loaded: none of {', '.join(LIBRARIES)} is installed")
 
 
 class Handle:

@@ -52,7 +52,7 @@ def library() -> ctypes.CDLL:
 def check_status(name: str, status: int) -> None:
     """Raises RuntimeError with the status of the driver or of cuBLAS, where that is not 0."""
     if status:
-        raise RuntimeError(f"{name} answers {status}")
+        raise RuntimeError(f"{name} returns the status {status}")
 
 
 def cluster_launch(

@@ -25,7 +25,7 @@ class Kernel:
 
 
 class Functions:
-    """tanh, sigmoid and relu of an expression; for float32 without a call out of the vector, if asked."""
+    """tanh, sigmoid and relu of an expression; for float32 without a call out of the vector if in_vectors."""
 
     def __init__(self, hl, dtype: str, in_vectors: bool):
         self.hl, self.by_polynomials = hl, in_vectors and dtype == "float32"
@@ -55,34 +55,6 @@ def _tanh_coefficients() -> list[float]:
     p = lambda z: (np.tanh(np.sqrt(z)) / np.sqrt(z) - 1) / z
     fitted = np.polynomial.Chebyshev.interpolate(p, DEGREE, domain=[1e-3, SMALL**2])
     return [float(c) for c in fitted.convert(kind=np.polynomial.Polynomial).coef]
-
-
-def _plain(functions, sums, extras):
-    return [sums[0]]
-
-
-def _input(functions, sums, extras):
-    return [sums[0] + extras["bias"]]
-
-
-def _more(functions, sums, extras):
-    return [sums[0] + extras["before"]]
-
-
-def _tanh_step(functions, sums, extras):
-    return [functions.tanh(sums[0] + extras["gates_x"])]
-
-
-def _relu_step(functions, sums, extras):
-    return [functions.relu(sums[0] + extras["gates_x"])]
-
-
-def _tanh_back(functions, sums, extras):
-    return [(sums[0] + extras["dy"]) * (1 - extras["h"] * extras["h"])]
-
-
-def _relu_back(functions, sums, extras):
-    return [functions.hl.select(extras["h"] > 0, sums[0] + extras["dy"], 0)]
 
 
 def _lstm_step(functions, sums, extras):
@@ -118,13 +90,19 @@ def _gru_back(functions, sums, extras):
 
 
 SHARED = {
-    "input": Kernel(_input, ("bias",)),  # for all steps at once
-    "plain": Kernel(_plain),
-    "more": Kernel(_more, ("before",)),  # a weight gradient, block of rows by block of rows
+    "input": Kernel(lambda f, sums, x: [sums[0] + x["bias"]], ("bias",)),  # for all steps at once
+    "plain": Kernel(lambda f, sums, x: [sums[0]]),
+    "more": Kernel(lambda f, sums, x: [sums[0] + x["before"]], ("before",)),  # a weight gradient, by blocks
 }
 CELLS = {
-    "rnn_tanh": {"step": Kernel(_tanh_step, ("gates_x",)), "back": Kernel(_tanh_back, ("dy", "h"))},
-    "rnn_relu": {"step": Kernel(_relu_step, ("gates_x",)), "back": Kernel(_relu_back, ("dy", "h"))},
+    "rnn_tanh": {
+        "step": Kernel(lambda f, sums, x: [f.tanh(sums[0] + x["gates_x"])], ("gates_x",)),
+        "back": Kernel(lambda f, sums, x: [(sums[0] + x["dy"]) * (1 - x["h"] * x["h"])], ("dy", "h")),
+    },
+    "rnn_relu": {
+        "step": Kernel(lambda f, sums, x: [f.relu(sums[0] + x["gates_x"])], ("gates_x",)),
+        "back": Kernel(lambda f, sums, x: [f.hl.select(x["h"] > 0, sums[0] + x["dy"], 0)], ("dy", "h")),
+    },
     "lstm": {
         "step": Kernel(_lstm_step, ("x_i", "x_f", "x_g", "x_o", "c"), gates=4, outputs=7),
         "back": Kernel(_lstm_back, ("dy", "i", "f", "g", "o", "c", "tanh_c", "dc"), outputs=5),

@@ -29,8 +29,8 @@ class Chip(Protocol):
     def get(self, array: Array) -> np.ndarray:
         """A copy from it."""
 
-    def product(self, a: Array, b: Array, out: Array, turned: tuple[bool, bool], adds: bool) -> None:
-        """out = op(a) op(b), plus what stands there if it adds; matrices, `turned` says which are."""
+    def product(self, a: Array, b: Array, out: Array, transposed: tuple[bool, bool], adds: bool) -> None:
+        """out = op(a) op(b), plus what stands there if it adds; transposed: which factors are."""
 
     def launch(self, shape: Shape, direction: str, arrays: Sequence[Array], T: int, B: int) -> None:
         """The kernel of that direction."""
@@ -140,28 +140,25 @@ class TensorLayers:
             bias[2 * H :] = parameters.bias_ih[2 * H :]
         inputs = parameters.weight_ih.shape[1]
         floats = lambda count: put(np.zeros((count, H), "float32"))
-        layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS}
-        layer |= {
-            name: put(stored(getattr(parameters, name), self.shape.precision))
-            for name in ("weight_ih", "weight_hh")
-        }
-        layer |= {
-            "bias": put(stored(bias, self.shape.precision)),
+        number = lambda array: put(stored(array, self.shape.precision))
+        layer = {way: put(self.shape.pack(way, parameters.weight_hh)) for way in DIRECTIONS} | {
+            "weight_ih": number(parameters.weight_ih),
+            "weight_hh": number(parameters.weight_hh),
+            "bias": number(bias),
             "inner_bias": put(parameters.bias_hh[-H:].astype("float32")),
-        }
-        layer |= {
             "gates": self._numbers(rows, wide),
             "dgates": self._numbers(rows, wide),
             "dy": self._numbers(rows, H),
-        }
-        layer |= {"h": self._numbers(rows + self.wide, H), "dfirst": self._numbers(self.wide, H)}
-        layer |= {
+            "h": self._numbers(rows + self.wide, H),
+            "dfirst": self._numbers(self.wide, H),
             "reserve": floats(steps * self.wide),
             "carry": floats(self.wide),
             "dlast": floats(self.wide),
+            "dweight_ih": self._numbers(wide, inputs),
+            "dweight_hh": self._numbers(wide, H),
+            "dbias_ih": self._numbers(1, wide),
+            "dbias_hh": self._numbers(1, wide),
         }
-        layer |= {"dweight_ih": self._numbers(wide, inputs), "dweight_hh": self._numbers(wide, H)}
-        layer |= {"dbias_ih": self._numbers(1, wide), "dbias_hh": self._numbers(1, wide)}
         layer["dgates_h"] = self._numbers(rows, wide) if self.gru else layer["dgates"]
         layer |= {"dx": self._numbers(rows, inputs)} if index == 0 else {}
         layer |= {"dlast_c": floats(self.wide)} if self.lstm else {}

@@ -227,7 +227,7 @@ def _check(cell: str, precision: str, device: Device, least: tuple[int, int]) ->
     if precision not in PRECISIONS:
         raise ValueError(f"precision is {precision!r}: {', '.join(PRECISIONS)}")
     if cell not in CELLS:
-        raise ValueError(f"the kernels know {', '.join(CELLS)}, not {cell}")
+        raise ValueError(f"the kernels support {', '.join(CELLS)}, not {cell}")
     if device.compute_capability < least:
         have, need = (".".join(map(str, version)) for version in (device.compute_capability, least))
         raise ValueError(f"{device.name} has compute capability {have}; the kernel needs {need}")
