@@ -64,7 +64,9 @@ def inputs(rows):
                     "their products lie in memory before they are needed.")
     rest = min({k}, {T} - calls * {k}) * {B}
     if len(rows) != rest:
-        raise Wrong(f"inputs gets {{len(rows)}} rows where {{rest}} are left to multiply.")
+        padded = len(rows) > rest and not rows[rest:].any()
+        what = f"{{len(rows)}} rows, the last ones zeros," if padded else f"{{len(rows)}} rows"
+        raise Wrong(f"inputs gets {{what}} where {{rest}} are left to multiply.")
     calls += 1
     return rows @ W.T
 

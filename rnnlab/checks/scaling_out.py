@@ -210,6 +210,8 @@ losses = {losses}
 
 def train(ranks, update):
     global alive
+    if ranks == alive == 0:
+        raise Wrong("It starts 0 ranks; when none is left, the result is None.")
     if ranks != alive:
         word = "more than are left" if ranks > alive else "but all that are left should go on"
         raise Wrong(f"It starts {{ranks}} ranks where {{alive}} are left: {{word}}.")

@@ -83,3 +83,15 @@ def batch_inputs(x, h, inputs, step, k):
         for a in inputs(x[t : t + n].reshape(-1, I)).reshape(-1, B, h.shape[1]):
             out.append(step(a, out[-1]))
     return np.stack(out)
+
+
+# %% [wrong] lets the last chunk overlap the one before
+def batch_inputs(x, h, inputs, step, k):
+    T, B, I = x.shape
+    states = [h]
+    for s in range(0, T, k):
+        s0 = min(s, max(T - k, 0))
+        a = inputs(x[s0 : s0 + k].reshape(-1, I)).reshape(-1, B, h.shape[1])
+        for row in a[s - s0 :]:
+            states.append(step(row, states[-1]))
+    return np.stack(states)
