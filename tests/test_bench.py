@@ -26,6 +26,8 @@ def test_a_spread_above_the_median_is_reported_with_its_name():
     assert disturbance({"calm": Timing((1.0, 1.1, 1.2))}) == ""
     sentence = disturbance({"calm": Timing((1.0, 1.1, 1.2)), "busy": disturbed})
     assert sentence == "Spread of busy 300%: something else was using the cores; run again."
+    crowded = disturbance({"steady": Timing((3.0, 3.1, 3.2), load=4.5)})
+    assert crowded == "4.5 threads for each core: something else was using the cores; run again."
     assert calm.relative_spread > 1  # one stray run among five moves a quartile
     assert (verdict(True), verdict(False)) == ("holds", "does NOT hold")
     assert {verdict(holds, sentence).split(" (")[0] for holds in (True, False)} == {"is undecided"}

@@ -108,7 +108,7 @@ guess_64 = 64
 # %% [markdown]
 # The next cell measures. Each product runs 52 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 51 runs we take the **median**: half of the runs were faster, half slower. A few disturbed runs do not change it.
 #
-# The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, another program was using the cores, and the cell says so.
+# The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was using the cores, and the cell says so.
 
 # %%
 import timeit

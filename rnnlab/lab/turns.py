@@ -1,5 +1,6 @@
 """Time several ways of doing the same, in turn: whatever slows the machine down slows all of them."""
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 DISTURBED = 1.0  # relative spread above which a median says nothing about the code
+CROWDED = 2.0  # threads that want to run, for each core, above which other programs are among them
 
 Item = TypeVar("Item")
 
@@ -16,6 +18,9 @@ class Timing:
     """Seconds of one candidate: every round's, in order."""
 
     seconds: tuple[float, ...]
+    load: float = (
+        0.0  # average number of threads that wanted to run, for each core; 0 where nobody counts them
+    )
 
     @property
     def median(self) -> float:
@@ -35,10 +40,22 @@ class Timing:
 
 
 def disturbance(timings: Mapping[str, Timing]) -> str:
-    """Sentence about the timings whose relative spread is above DISTURBED; empty if there is none."""
+    """Sentence about spreads above DISTURBED and loads above CROWDED; empty if there are none."""
     spreads = {name: timing.relative_spread for name, timing in timings.items()}
     words = [f"{name} {spread:.0%}" for name, spread in spreads.items() if spread > DISTURBED]
-    return f"Spread of {', '.join(words)}: something else was using the cores; run again." if words else ""
+    signs = [f"spread of {', '.join(words)}"] if words else []
+    if (load := max((timing.load for timing in timings.values()), default=0.0)) > CROWDED:
+        signs.append(f"{load:.1f} threads for each core")
+    sentence = f"{' and '.join(signs)}: something else was using the cores; run again."
+    return sentence[0].upper() + sentence[1:] if signs else ""
+
+
+def load_of_a_core() -> float:
+    """Threads that wanted to run, the last minute's mean, for each core; 0 where nobody counts them."""
+    try:
+        return os.getloadavg()[0] / (os.cpu_count() or 1)
+    except (AttributeError, OSError):  # Windows, a browser
+        return 0.0
 
 
 def verdict(holds: bool, disturbed: str = "") -> str:
@@ -70,4 +87,5 @@ def take_turns(
             start = clock()
             run()
             seconds[name].append(clock() - start)
-    return {name: Timing(tuple(times)) for name, times in seconds.items()}
+    load = load_of_a_core()
+    return {name: Timing(tuple(times), load) for name, times in seconds.items()}
