@@ -26,10 +26,17 @@ def exact(name: str, *arguments) -> np.ndarray:
 
 
 def check_rnn_step(submission, rng, I, H, dtype, spread):
-    """`spread`: size of the inputs; tanh of some hundred is 1, and exp of it no float32."""
-    x, h = (factor * rng.standard_normal(size) for factor, size in ((spread, I), (1, H)))
-    x, h = x.astype(dtype), h.astype(dtype)
-    arguments = x, h, *parameters(rng, I, H, dtype)
+    """`spread`: size of the inputs; tanh of some hundred is 1, and exp of it no float32.
+
+    Where it is large, unit 0 gets a sum far above zero and unit 1 one far below, whatever the seed.
+    """
+    x, h = (rng.standard_normal(size).astype(dtype) for size in (I, H))
+    weights = parameters(rng, I, H, dtype)
+    if spread > 1:
+        weight_ih = weights[0]
+        weight_ih[1] = -weight_ih[0]
+        x = (spread * rng.uniform(1, 2, I) * np.sign(weight_ih[0])).astype(dtype)
+    arguments = x, h, *weights
     want = exact("rnn_step", *arguments)
     case = f"I={I}, H={H}, {dtype}" + (f", inputs of about {spread}" if spread > 1 else "")
     expect(submission(*arguments), want, axes=("unit",), what="h'", case=case)
