@@ -38,8 +38,9 @@ def results(wanted, monkeypatch, operand):
     monkeypatch.setitem(run_numpy.RUN, "gemm", gemm)
     monkeypatch.setattr(stages.card, "why_not", lambda: "this test runs on the CPU")
     passes = fused_layer.PASSES
-    y, _, saved = stages.run(wanted.network, wanted.x, None, passes)
-    dx, _, gradients = stages.sweep(wanted.network, saved, wanted.dy, None, passes)
+    forward, backward = stages.stage(passes)
+    y, _, saved = forward(wanted.network, wanted.x)
+    dx, _, gradients = backward(wanted.network, saved, wanted.dy)
     return {"y": y, "dx": dx, **gradients}
 
 

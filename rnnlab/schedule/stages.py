@@ -47,13 +47,26 @@ def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) 
 def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
     """The forward and backward of a rung that is these passes over the plan; see rnnlab.ladder."""
 
-    def forward(network, x, state=None):
+    def forward(network: Network, x: np.ndarray, state: State | None = None):
         """y [T,B,H], final state, saved; see rnnlab.ladder."""
-        return run(network, x, state, passes)
+        state = check_input(network, x, state)
+        T, B, _ = x.shape
+        plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
+        arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
+        y, final = arrays_of.forward_results(network, arrays, T, B)
+        outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
+        return y.copy(), final, Saved(outputs, T, B)
 
-    def backward(network, saved, dy, dstate=None):
+    def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
         """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-        return sweep(network, saved, dy, dstate, passes)
+        T, B = saved.T, saved.B
+        dstate = check_gradients(network, T, B, dy, dstate)
+        sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
+        plan = plan_for("backward", cell_name(network), sizes, passes)
+        arrays = saved.arrays | arrays_of.backward_arrays(network, dy, dstate)
+        arrays = executed(plan, network.dtype, arrays)
+        dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
+        return dx, dfirst, {name: gradients[name] for name in network.parameters}
 
     return forward, backward
 
@@ -65,25 +78,3 @@ def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str,
     arrays = allocate(plan, dtype, arrays)
     execute(plan, arrays)
     return arrays
-
-
-def run(network: Network, x: np.ndarray, state: State | None, passes: tuple[Pass, ...]):
-    """y [T,B,H], the final state, saved; a rung's forward."""
-    state = check_input(network, x, state)
-    T, B, _ = x.shape
-    plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
-    arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
-    y, final = arrays_of.forward_results(network, arrays, T, B)
-    outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
-    return y.copy(), final, Saved(outputs, T, B)
-
-
-def sweep(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None, passes: tuple[Pass, ...]):
-    """dx [T,B,I], dstate, gradients; a rung's backward."""
-    T, B = saved.T, saved.B
-    dstate = check_gradients(network, T, B, dy, dstate)
-    sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
-    plan = plan_for("backward", cell_name(network), sizes, passes)
-    arrays = executed(plan, network.dtype, saved.arrays | arrays_of.backward_arrays(network, dy, dstate))
-    dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
-    return dx, dfirst, {name: gradients[name] for name in network.parameters}
