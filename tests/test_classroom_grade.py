@@ -138,6 +138,28 @@ def test_two_graders_in_one_folder_do_not_mix(folder, capsys):
         pass
 
 
+def test_a_class_folder_that_cannot_be_written_is_named_with_the_remedy(folder, capsys, monkeypatch):
+    def refuse(path, *rest, **options):
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+    monkeypatch.setattr(lock.os, "open", refuse)
+    for command in (["grade"], ["regrade"], ["shard", "1/2"], ["collect"]):
+        words = [*command, str(folder), *([str(folder)] if command == ["collect"] else [])]
+        assert cli.main(["class", *words]) == 2
+        sentence = f"{folder} cannot be written (Read-only file system): copy it"
+        assert sentence in capsys.readouterr().err
+
+
+def test_an_export_takes_no_device_s_place(folder, capsys, tmp_path):
+    graded(folder)
+    pipe = tmp_path / "a pipe"
+    os.mkfifo(pipe)
+    for words in (["export", "--to", "csv"], ["similar"]):
+        assert cli.main(["class", *words, str(folder), "--out", str(pipe)]) == 2
+        assert f"{pipe} is there and no ordinary file: name another one." in capsys.readouterr().err
+    assert pipe.is_fifo()
+
+
 def test_a_grader_that_waits_goes_on_when_the_other_has_ended(folder):
     entered = threading.Event()
 

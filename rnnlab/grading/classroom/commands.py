@@ -111,16 +111,26 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
         if os.name != "posix":
             raise Unusable(NEEDS_POSIX)
         return action(chosen)
+    except BrokenPipeError:  # nobody reads on; no fault of anyone's
+        raise
     except Unusable as unusable:
-        print(f"rnnlab class {chosen.class_command}: {printable(unusable)}", file=sys.stderr)
-        return UNUSABLE
+        sentence = str(unusable)
+    except OSError as error:
+        sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
+    print(f"rnnlab class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
+    return UNUSABLE
 
 
 def written(path: Path, write: Callable) -> object:
-    """The result of writing; Unusable with one sentence where the disk or the folder refuses."""
+    """The result of writing; Unusable with one sentence where the disk or the folder refuses.
+
+    A device or a pipe at that path is refused: a file would take its place.
+    """
     from rnnlab.grading.notebook_file import Unusable
 
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise Unusable(f"{path} is there and no ordinary file: name another one.")
         return write()
     except OSError as error:
         raise Unusable(f"{path} cannot be written: {error.strerror or error}.") from None

@@ -163,7 +163,8 @@ def _autograder(chosen: argparse.Namespace) -> str:
         raise Unusable(f"--to {chosen.to} needs one lesson, not {chosen.lesson!r}; they are {lessons}.")
     if chosen.to == "nbgrader":
         notebook = ROOT / "exercises" / f"{checks.LESSONS[chosen.lesson]}.ipynb"
-        path = export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
+        write = lambda: export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
+        path = written(chosen.out, write)
         return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."
     writers = {"gradescope": export_gradescope, "classroom50": export_classroom50}
     path = written(chosen.out, lambda: writers[chosen.to].write_autograder(chosen.lesson, chosen.out))

@@ -14,7 +14,8 @@ from rnnlab.grading.notebook_file import Unusable
 def lock(folder: Path, share: str = "", wait: bool = False) -> Iterator[None]:
     """Hold the class folder: alone, or with the other shares of a batch where `share` names one.
 
-    Raises Unusable where another process holds it, unless `wait`. A killed process holds nothing.
+    Raises Unusable where it cannot be written, or another process holds it, unless `wait`. A killed process
+    holds nothing.
     """
     if not folder.is_dir():
         raise Unusable(f"there is no class folder {folder}: begin with rnnlab class collect.")
@@ -22,8 +23,7 @@ def lock(folder: Path, share: str = "", wait: bool = False) -> Iterator[None]:
     handles = []
     try:
         for name, shared in names:
-            handle = os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-            handles.append(handle)
+            handles.append(handle := _opened(folder / name))
             kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
             try:
                 fcntl.flock(handle, kind | (0 if wait else fcntl.LOCK_NB))
@@ -36,6 +36,16 @@ def lock(folder: Path, share: str = "", wait: bool = False) -> Iterator[None]:
     finally:
         for handle in reversed(handles):
             os.close(handle)
+
+
+def _opened(path: Path) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise Unusable(
+            f"{path.parent} cannot be written ({error.strerror}): copy it to where you may write, or change "
+            "its permissions."
+        ) from None
 
 
 def _busy(folder: Path, handle: int) -> str:
