@@ -1,4 +1,4 @@
-"""One step of an RNN, GRU or LSTM, and its gradient.  This module does not care about speed.
+"""One step of an RNN, GRU or LSTM, and its gradient.  It is written to be read, not to be fast.
 
 A step reads gates_x [B,G·H] = x W_ihᵀ + b_ih, which no earlier step influences, and the state h [B,H] (LSTM:
 h and c).  It returns the next state, and what its gradient will need (Saved).  Gate order and formulas

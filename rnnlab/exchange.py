@@ -1,4 +1,4 @@
-"""Networks that come from and go to other places: files, and PyTorch.
+"""Networks from and to files and PyTorch.
 
 A file is an npz with the parameters and a header; nothing in it is a pickle, so reading one runs no code.
 """

@@ -1,4 +1,4 @@
-"""Text of strangers, as a terminal may show it: nothing in it moves the cursor, hides or turns letters round.
+"""Text of a submission, escaped for a terminal: nothing in it moves the cursor, hides text or reverses it.
 
 A submission chooses its messages, names, source lines and file names. Raw, an escape sequence among them
 could erase a verdict on the screen and write another in its place.

@@ -1,4 +1,4 @@
-"""Loads and stores with a cache hint: one PTX word each, which Numba's own CUDA target lacks.
+"""Loads and stores with a cache hint: one PTX instruction each, which Numba's own CUDA target lacks.
 
 ld.global.cg.f32 value, [address];
 """

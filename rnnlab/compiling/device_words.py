@@ -1,4 +1,4 @@
-"""Words that Numba CUDA lacks and that blocks need which wait for each other, on a GPU and in the simulator.
+"""Device functions that Numba CUDA lacks, for blocks that wait for each other; on a GPU and in the simulator.
 
     load_relaxed(array, index)  ld.relaxed.gpu: a load done each time, past the first-level cache
     load_acquire(array, index)  ld.acquire.gpu: what was written before the value can be read after it
@@ -40,7 +40,7 @@ def _word(on_gpu: Callable, make_simulated: Callable[[], Callable]) -> Callable:
 
 
 def _coherent_load() -> Callable:
-    from rnnlab.simulator.atomics import VOLATILE_LOAD, _load
+    from rnnlab.simulator.synchronisation import VOLATILE_LOAD, _load
 
     return _load(VOLATILE_LOAD)
 

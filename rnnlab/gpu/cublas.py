@@ -1,4 +1,4 @@
-"""cuBLAS by ctypes: CuPy's own calls may not be captured into a graph, and name more than a plan needs.
+"""cuBLAS by ctypes, because CuPy's own calls cannot be captured into a CUDA graph.
 
 A matrix lies row by row; cuBLAS thinks in columns.  The rows of C = A B are the columns of Cᵀ = Bᵀ Aᵀ, so the
 factors change places and nothing is moved.

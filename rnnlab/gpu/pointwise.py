@@ -1,4 +1,4 @@
-"""Pointwise operations as kernels in CUDA C++: an expression a rule, which Python could evaluate as well.
+"""Pointwise operations as kernels in CUDA C++: one expression for each rule.
 
 A kernel loops over the elements of [rows, columns] regions that lie in larger matrices: it gets each region's
 first element and the length of its buffer's rows.  It loads what the operation reads, works through the body

@@ -1,4 +1,4 @@
-"""A plan on a GPU: every operation prepared once, as a call that names everything, and issued at will.
+"""A plan on a GPU: every operation is prepared once, as a call with all arguments, and issued often.
 
 Issuing is a loop over calls without arguments, so that Python adds little to a launch; a captured plan is one
 call.  The streams of a plan begin when the first has come to the plan and end before it goes on.  What the

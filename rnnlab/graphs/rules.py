@@ -1,4 +1,4 @@
-"""The rules: what each kind of node computes, and what it sends back when the arrows turn round.
+"""The rules: what each kind of node computes, and the gradients that it sends back.
 
 `reverse` draws the backward half on wires: given d (the gradient on the output wire; a tuple for the parts of
 a split), the node's inputs and its output, it returns the gradient on each input.  Which forward wires it

@@ -1,4 +1,4 @@
-"""The same products in Halide, where the order of work is written apart from the work.
+"""The same products in Halide, where the schedule is written apart from the algorithm.
 
 Products per layer, as in `one_big_gemm`, but that the weight gradients add up over blocks of rows:
     forward   1 + T            W_ih times all x at once; a step's product ends in its gates, in registers

@@ -1,4 +1,4 @@
-"""What a CPU record says: ratios, rates and means, as rows of text that terminal and pages share.
+"""Tables of a CPU record: ratios, rates and means, as rows of text that terminal and pages share.
 
 A record is the plain dict that bench.cpu_record makes and rnnlab.records keeps.  Everything here is
 derived from the seconds in it.

@@ -1,4 +1,4 @@
-"""A training run from outside: ranks are started, watched, and what they leave is read.
+"""Training on real ranks, as the launcher sees it: start the ranks, watch them, read their results.
 
 `train_on_ranks` is what `rnnlab train --ranks N` and the lessons call.  If a rank is lost, one sentence says
 which, and from where the run can go on.

@@ -1,4 +1,4 @@
-"""Simulated ranks: programs that talk to each other like MPI processes, on one core and in simulated time.
+"""Simulated ranks: programs that exchange messages like MPI processes, on one core and in simulated time.
 
 `run(4, program)` calls `program(comm)` once for each rank.  `comm` has the calls of mpi4py's communicator
 that data-parallel training needs, so the same program runs on real ranks.  A rank is a greenlet: thousands of

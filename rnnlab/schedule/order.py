@@ -1,4 +1,4 @@
-"""Optimisations of when things run: an order along diagonals, streams, and one launch for the whole plan.
+"""Optimisations of the order: along diagonals, in streams, and as one launch of the whole plan.
 
 The whole network stage of Appleyard, Kočiský and Blunsom (2016): step t of layer l needs step t−1 of its own
 layer and step t of the layer below, so all cells of a diagonal t + l may run at once.

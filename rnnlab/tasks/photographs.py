@@ -1,4 +1,4 @@
-"""Two photographs, one to train on, the other held out; data/README.md says whose they are.
+"""Two photographs, one to train on, the other held out; data/README.md names their authors.
 
 china.jpg is a temple, full of edges; flower.jpg a dahlia before a blurred meadow. No pixel of one is in the
 other.

@@ -1,4 +1,4 @@
-"""Checkpoints that survive a kill at any moment, and of which every damaged byte is noticed.
+"""Checkpoint files that are complete after a kill at any moment, and in which each damaged byte is detected.
 
 A checkpoint is written whole or not at all (rnnlab.files). A line with the SHA-256 of the rest stands at its
 head; the rest is an npz file without pickles.

@@ -1,4 +1,4 @@
-"""What training left behind: the loss and the gradient's length at every step."""
+"""History of a training run: the loss and the norm of the gradient at every step."""
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING

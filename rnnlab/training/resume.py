@@ -1,4 +1,4 @@
-"""A run that can be taken up again: where it stands, and whether a checkpoint belongs to it."""
+"""Resumed runs: the state of a run after a step, and whether a checkpoint belongs to this run."""
 
 import dataclasses
 import hashlib

@@ -1,4 +1,4 @@
-"""Which banks of shared memory a warp's request wants, and how often it must wait in line, from a trace."""
+"""Banks of shared memory that a warp's request touches, and the conflicts among them, from a trace."""
 
 from functools import cache
 

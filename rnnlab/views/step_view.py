@@ -1,4 +1,4 @@
-"""The life of one forward step: what a CUDA graph, the grid kernel and the cluster kernel spend it on.
+"""Parts of one forward step: the time that a CUDA graph, the grid and the cluster kernel spend on each.
 
 Bars are predictions: floors from data sheets and latencies (kernels/persistence/floor.py).  A step that the
 suite "persistent" of `rnnlab bench gpu` measured on the same device is marked beside its floor.

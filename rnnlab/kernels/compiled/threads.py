@@ -1,4 +1,4 @@
-"""Threads of our own, each with one share of the work and a BLAS of one thread.
+"""Threads that each have one share of the work, and a BLAS of one thread.
 
 A library's threads and ours, both as many as cores, would fight for the cores: BLAS's workers spin for work
 for milliseconds after a product.  So while ours run, every BLAS in the process is limited to one thread, and

@@ -1,4 +1,4 @@
-"""What each kernel computes once its sums are there, in Halide's words: the formulas of `rnnlab.cells`.
+"""Equations of the kernels: what follows the sums of a product, in Halide; the formulas of `rnnlab.cells`.
 
 A kernel multiplies a [M,K] with b [K,N] of each of its gates and finishes every element (n, m) from the sums
 and from its extras, arrays [M,N] but for a bias [N].  It returns one expression for each array it writes.

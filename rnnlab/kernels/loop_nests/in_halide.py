@@ -1,4 +1,4 @@
-"""A loop nest in Halide's words: the algorithm is two lines, every line after them a choice of schedule."""
+"""A loop nest in Halide: the algorithm is two lines, and every line after them is a choice of schedule."""
 
 from rnnlab.kernels.loop_nests import LoopNest, Product
 

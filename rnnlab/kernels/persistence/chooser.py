@@ -1,4 +1,4 @@
-"""Which way to run a layer: naive, graph, persistent, grid or cluster; and why not the others.
+"""Choice of a way to run a layer: naive, graph, persistent, grid or cluster; and why others are refused.
 
 Every way either refuses, with the reason, or has a predicted step; the quickest runs.  Nothing here launches.
 """
