@@ -1,8 +1,9 @@
 """A learner in a real JupyterLab and browser: runs lesson 00, moves a slider, answers wrongly and rightly."""
 
 import pytest
-from jupyterlab_browser import Learner, copy_of_the_course, served, until
+from jupyterlab_browser import PANEL, Learner, copy_of_the_course, served, until
 from page_browser import axe_source, axe_violations, needs_browser
+from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -63,3 +64,53 @@ def test_an_answer_in_the_learners_own_notebook_turns_from_wrong_to_right(addres
         learner.type_into("def last_step(y)", RIGHT)
         assert "✔" in learner.run("check(last_step)")
         assert (course / "work/00_start_here.ipynb").exists()
+
+
+OUTPUTS = f"{PANEL} .jp-OutputArea"
+MOVING = """return [...document.querySelectorAll(arguments[0] + " *")].filter(element => {
+    const style = getComputedStyle(element);
+    return style.animationName !== "none" && style.animationDuration !== "0s";
+}).map(element => element.className)"""
+STOP = """const focused = document.activeElement;
+return arguments[0].contains(focused) ? focused.getAttribute("aria-label") || focused.textContent : null"""
+
+
+def stops(learner, output, key, most=30):
+    """Names of what one key reaches in an output from where the focus is, until the focus leaves it."""
+    names = []
+    for _ in range(most):
+        webdriver.ActionChains(learner.browser).key_down(key[0]).send_keys(key[-1]).key_up(key[0]).perform()
+        if (name := learner.browser.execute_script(STOP, output)) is None:
+            return names
+        names.append(name)
+    raise AssertionError(f"the focus never leaves the output: {names}")
+
+
+@pytest.mark.slow
+def test_pictures_have_words_and_numbers_and_the_keyboard_goes_through_sliders_and_out(address, tmp_path):
+    with Learner(address, tmp_path / "profile", tmp_path) as learner:
+        reduced = {"features": [{"name": "prefers-reduced-motion", "value": "reduce"}]}
+        learner.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", reduced)
+        learner.open("notebooks/00_start_here.ipynb")
+        learner.run_all(600)
+        output = learner.cell("explore_roofline").find_element(By.CSS_SELECTOR, ".jp-OutputArea")
+        find = lambda selector: output.find_elements(By.CSS_SELECTOR, selector)
+        handles = until(lambda: find(".noUi-handle[aria-label]"), "the sliders have names")
+        labels = [handle.get_attribute("aria-label") for handle in handles]
+        learner.browser.execute_script("arguments[0].focus()", handles[0])
+        forward = stops(learner, output, (Keys.NULL, Keys.TAB))
+        assert [name for name in forward if name in labels] == labels[1:]
+        learner.browser.execute_script("arguments[0].focus()", handles[-1])
+        back = stops(learner, output, (Keys.SHIFT, Keys.TAB))
+        assert [name for name in back if name in labels] == labels[-2::-1]
+
+        pictures = learner.browser.find_elements(By.CSS_SELECTOR, f"{OUTPUTS} img, {OUTPUTS} svg[role=img]")
+        words = [one.get_attribute("alt") or one.get_attribute("aria-label") for one in pictures]
+        assert pictures
+        assert all(len(text or "") > 30 for text in words), words
+        summary = learner.wait_for(f"{OUTPUTS} details > summary")
+        learner.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", summary)
+        summary.send_keys(Keys.ENTER)
+        table = learner.wait_for(f"{OUTPUTS} details[open] table")
+        assert table.find_elements(By.CSS_SELECTOR, "th[scope=col]")
+        assert learner.browser.execute_script(MOVING, OUTPUTS) == [], "nothing moves by itself"
