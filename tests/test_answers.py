@@ -18,9 +18,9 @@ import pytest
 from rnnlab import checks, cuda
 from rnnlab.checks.answers import answers
 from rnnlab.grading import differences
+from rnnlab.grading.conversation import CHANGED_INPUT
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
-from rnnlab.grading.outcomes import CHANGED_INPUT
 from rnnlab.percent import Cell, parse
 
 FOLDER = Path(__file__).parent / "answers"

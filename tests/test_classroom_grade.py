@@ -16,7 +16,7 @@ from pretended_class import FIRST, LESSON, SECOND, STUDENTS, THIRD, bare, book, 
 from rnnlab import cli
 from rnnlab.grading.classroom import engines, keys, lock, regrade, results, run, submissions, versions
 from rnnlab.grading.classroom.collect import Assignment, collect
-from rnnlab.grading.classroom.progress import Progress, left
+from rnnlab.grading.classroom.run import Progress, left
 from rnnlab.grading.notebook_file import Unusable
 
 

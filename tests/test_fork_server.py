@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from rnnlab.grading import attacks, fork_server, sandbox
-from rnnlab.grading.classroom.accounts import Accounts
+from rnnlab.grading.classroom.judge_process import Accounts
 from rnnlab.grading.verdict import Stopped
 from rnnlab.grading.worker import NotStarted, Worker, of_source
 

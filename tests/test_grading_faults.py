@@ -359,19 +359,19 @@ def test_without_a_working_sandbox_the_report_says_why_and_a_required_one_is_ref
 
 def test_a_kernel_where_the_simulators_package_is_missing_is_not_called_forbidden(monkeypatch):
     """It was, for a right answer, where lessons 00 to 05 alone were installed."""
-    from rnnlab.grading import outcomes
+    from rnnlab.grading import conversation
     from rnnlab.grading.inside import guard, kernels, main
 
     def prepare(course):
         raise ImportError("kernels need it") from ModuleNotFoundError("No module named 'numba'", name="numba")
 
     monkeypatch.setattr(kernels, "prepare", prepare)
-    monkeypatch.setattr(outcomes, "find_spec", lambda name: None)
+    monkeypatch.setattr(conversation, "find_spec", lambda name: None)
     words, missing = main._simulator("anywhere")
     assert words is None
     with pytest.raises(ModuleNotFoundError) as caught:
         guard._inert_course(missing).cuda  # noqa: B018
     outcome = {"type": "ModuleNotFoundError", "text": str(caught.value), "where": ""}
-    stopped = outcomes._raised("tanh_kernel", outcome)
+    stopped = conversation._raised("tanh_kernel", outcome)
     assert stopped.status == Status.grader_error
     assert "tanh_kernel needs the package numba, which is not installed" in str(stopped.args)

@@ -74,7 +74,6 @@ UPWARD = {  # the only imports that point upward, file by file, and why
     "compiling/device_words.py": {"cuda", "simulator"},  # a word has a meaning in either world
     "capstone/board.py": {"checks"},  # the course's own schedules are packed with its answers
     "scaling/launch.py": {"lab"},  # how many cores there are for ranks
-    "grading/overview.py": {"checks"},  # until learner.py, which joins the two, stands above both
     "grading/commands.py": {"checks"},
     "grading/grade.py": {"checks"},
     "grading/learner.py": {"checks"},

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
+from rnnlab.grading.conversation import answer
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.inside import wire
-from rnnlab.grading.outcomes import answer
 from rnnlab.grading.verdict import Stopped
 
 KINDS = (

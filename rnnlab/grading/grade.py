@@ -21,10 +21,9 @@ from rnnlab.grading.clock import Overtime, limited
 from rnnlab.grading.exercise import Exercise, Wrong
 from rnnlab.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
-from rnnlab.grading.looks import lines_that_look
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.sandbox import Sandbox
-from rnnlab.grading.slices import answer_in, defined
+from rnnlab.grading.slices import answer_in, defined, lines_that_look
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 from rnnlab.grading.worker import Answer, NotStarted, Worker
 

@@ -57,7 +57,7 @@ class Sandbox:
     memory: int = MEMORY  # bytes for all processes of an answer together
     patience: int = PATIENCE  # times its limit: the most that an answer gets for waiting for a core
     fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
-    report: Callable = lambda *seconds: None  # takes each worker's: see Accounts._add
+    report: Callable = lambda *seconds: None  # takes each worker's: see judge_process.Accounts
 
     @property
     def course(self) -> str:

@@ -32,6 +32,14 @@ from rnnlab.grading.worker import Answer
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
 SETTINGS = {"sys"}  # modules whose state decides how every answer runs: sys.setrecursionlimit
+# what a line has that looks into the process it runs in: see lines_that_look
+ATTRIBUTES = {
+    "__closure__", "__globals__", "__code__", "__dict__", "__subclasses__", "__builtins__", "cell_contents",
+    "_getframe", "f_back", "f_locals", "f_globals", "tb_frame", "tape", "services", "handle", "get_objects",
+    "get_referrers", "get_referents", "currentframe", "getsource",
+}  # fmt: skip
+MODULES = {"gc", "inspect", "ctypes", "sys", "builtins", "types", "importlib", "traceback", "dis"}
+CALLS = {"globals", "locals", "vars", "eval", "exec", "compile", "__import__"}
 
 
 class Part(NamedTuple):
@@ -239,3 +247,29 @@ def _nothing_to_judge(cells: list[Cell], parts: list[Part], name: str) -> Stoppe
     near = get_close_matches(name, definitions, 1, 0.6)
     remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
     return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
+
+
+def lines_that_look(answer: Answer) -> tuple[str, ...]:
+    """ "cell 3, line 2: f = step.__globals__" for each line of the answer that looks where nothing sends it.
+
+    A note for the teacher, never a verdict: what an answer finds there is its own process.
+    """
+    lines = {}
+    for label, source, chosen in answer.cells:
+        text = source.splitlines()
+        statements = ast.parse(source).body
+        for node in (node for index in chosen for node in _looks(statements[index])):
+            lines[label, node.lineno] = f"{label}, line {node.lineno}: {text[node.lineno - 1].strip()[:120]}"
+    return tuple(lines.values())
+
+
+def _looks(statement: ast.stmt) -> Iterator[ast.AST]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES:
+            yield node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
+            yield node
+        if isinstance(node, ast.Import) and {a.name.partition(".")[0] for a in node.names} & MODULES:
+            yield node
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES:
+            yield node

@@ -24,10 +24,9 @@ import psutil
 
 from rnnlab.grading import memory, sandbox
 from rnnlab.grading.clock import waiting_of
-from rnnlab.grading.conversation import Conversation
+from rnnlab.grading.conversation import TOO_BIG, Conversation, answer
 from rnnlab.grading.family import Family, adopt_orphans, own_seconds
 from rnnlab.grading.inside import wire
-from rnnlab.grading.outcomes import TOO_BIG, answer
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.verdict import Status, Stopped
 

@@ -14,17 +14,20 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from rnnlab import checks
 from rnnlab.grading import grade, sandbox
 from rnnlab.grading.classroom import results, versions
-from rnnlab.grading.classroom.accounts import Accounts
 from rnnlab.grading.clean_start import clean_start
 from rnnlab.grading.clock import PATIENCE
 from rnnlab.grading.exercise import Exercise
+from rnnlab.grading.family import own_seconds
+from rnnlab.grading.fork_server import ForkServers, forking
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import Cell
+from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.verdict import Status
 from rnnlab.grading.worker import START
 
@@ -65,7 +68,7 @@ def _lines() -> Iterator[str]:
         yield waiting.get()
 
 
-def grade_submission(job: dict, accounts: Accounts, tell: Callable[[dict], None]) -> None:
+def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], None]) -> None:
     """Grade one submission and tell the verdicts, exercise by exercise.
 
     A job has the fields path, lesson, seed, grader, plain, token (of variants, or null), names (null: all)
@@ -99,7 +102,7 @@ def _refusal(job: dict, box: sandbox.Sandbox) -> str | None:
 
 
 def _grade_exercise(
-    exercise: Exercise, cells: list[Cell], job: dict, accounts: Accounts, tell: Callable[[dict], None]
+    exercise: Exercise, cells: list[Cell], job: dict, accounts: "Accounts", tell: Callable[[dict], None]
 ) -> None:
     variant = None
     if job["token"]:
@@ -116,6 +119,56 @@ def _grade_exercise(
             break
     entry = results.exercise_entry(verdict, job["grader"])
     tell({"exercise": entry, "cpu": accounts.end(), "variant": variant})
+
+
+class Accounts:
+    """A sandbox whose workers are forked where that works, and report their time in seconds of a core.
+
+    An answer's time is that of its processes, and of the functions of the exercise that it calls: these
+    compute what the answer asks for, and run in the judge's process only so that it can reach no count.
+    """
+
+    def __init__(self, box: Sandbox):
+        self.servers: ForkServers | None
+        forked, self.servers = forking(box)
+        self.box = replace(forked, report=self._add)
+        self._servers_before = 0.0, 0.0
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin anew, with the next exercise."""
+        self._own = own_seconds()
+        self._starting = self._own_starting = self._answers = self._called = 0.0
+        self._has_ended = False
+
+    def end(self) -> dict[str, float]:
+        """The seconds since `begin` by what they were for."""
+        starting, answers = self._starting, self._answers
+        if self.servers is not None:  # they have counted all that was forked, to the end
+            now = self.servers.seconds(), self.servers.loading()
+            total, loading = (after - before for after, before in zip(now, self._servers_before, strict=True))
+            self._servers_before = now
+            starting += loading
+            rest = max(total - answers - starting, 0.0)  # 0 where a server died with its count
+            if self._has_ended:
+                answers += rest
+            else:
+                starting += rest
+        judge = own_seconds() - self._own - self._own_starting - self._called
+        starting += self._own_starting
+        seconds = {"answers": answers + self._called, "starting": starting, "judge": judge}
+        return {name: round(value, 3) for name, value in seconds.items()}
+
+    def _add(self, starting: float, answer: float | None, own: float, called: float) -> None:
+        """One worker's time; `answer` is None where its process ended before its seconds could be read.
+
+        own: the judge's seconds for starting and ending it; called: for functions that the answer called.
+        """
+        self._starting += starting
+        self._own_starting += own
+        self._called += called
+        self._answers += answer or 0.0
+        self._has_ended |= answer is None
 
 
 if __name__ == "__main__":
