@@ -5,7 +5,7 @@ import zlib
 
 import nbformat
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnlab import course
@@ -81,6 +81,7 @@ def test_every_derived_file_is_what_its_source_says():
     assert not stale, "python -m rnnlab.course builds them"
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["code", "markdown"]), TEXT), max_size=5))
 def test_a_notebook_is_byte_for_byte_what_nbformat_writes(cells):
     cells = [Cell(kind, text) for kind, text in cells]
