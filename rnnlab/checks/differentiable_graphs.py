@@ -233,12 +233,14 @@ def draw_plan(rng: np.random.Generator, wires: int) -> tuple[dict, Code, int]:
 
 
 def fixed_plans() -> Iterator[tuple[dict, Code, int]]:
-    """A limit below every wire, one above all; equal FLOPs where more wires take fewer bytes."""
+    """A limit below every wire, one above all; equal FLOPs for fewer bytes; wires no greedy rule takes."""
     plan = lambda again: Code(RECOMPUTING.format(again=again), "extra_flops")
     yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, ["w1"], True)}), 32
     yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, [], True)}), 256
     wires = {"w1": (40, [], False), "w2": (60, [], False), "w3": (0, ["w1", "w2"], True)}
     yield {"w1": 32, "w2": 32, "w3": 96}, plan(wires), 96
+    alone = {"w1": (60, [], True), "w2": (60, [], True), "w3": (50, [], True)}
+    yield {"w1": 96, "w2": 96, "w3": 64}, plan(alone), 192
 
 
 def draw_plans(rng) -> list[tuple]:

@@ -25,6 +25,7 @@ def draw_products(rng) -> list[tuple]:
         (1, 2, 4, 30.0, 20.0),
         (64, 16, 4, 300.0, 30.0),
         (5, 64, 4, 160.0, 20.0),
+        (5, 64, 4, 10.0, 50.0),  # one sequence is enough
         (5, 32, 4, 160.0, 20.0),
         (7, 4096, 2, 90_000.0, 45.0),  # 85 334 sequences: not among the first thousand
         drawn,
@@ -98,6 +99,8 @@ EXERCISES = (
             (3, 2, 5, 9, 4, "float32"),
             (2, 3, 4, 8, 4, "float32"),
             (1, 1, 1, 1, 2, "float32"),
+            (2, 3, 8, 5, 4, "float32"),
+            (2, 3, 5, 8, 4, "float32"),
             (2, 5, 13, 6, 8, "float64"),
         ),
     ),

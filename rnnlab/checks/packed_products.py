@@ -185,7 +185,7 @@ def draw_products(rng: np.random.Generator) -> list[Product]:
     return [
         Product(3, 5, 2, 2, 8, 512, 6144),
         Product(1, 1, 1, 4, 8, 512, 6144),
-        Product(8, 80, 3, 4, 8, 512, 6144),
+        Product(12, 80, 3, 4, 8, 384, 6144),
         Product(B, K, panels, 4, 8, 512, 6144),
     ]
 
@@ -267,6 +267,7 @@ def draw_steps(rng: np.random.Generator) -> list[tuple]:
     drawn = tuple(map(int, rng.integers((5, 300, 3, 3), (90, 900, 5, 17))))
     return [
         (4, 8, 1, 2, 1024.0, 64.0, 16.0, 0.5),
+        (1, 8, 1, 2, 1024.0, 64.0, 16.0, 0.75),  # units win but for the barrier
         (1, 8, 3, 2, 1024.0, 64.0, 16.0, 0.25),
         (4, 8, 1, 2, 1024.0, 64.0, 16.0, 0.0),
         (2, 16, 1, 2, 512.0, 64.0, 64.0, 8.0),

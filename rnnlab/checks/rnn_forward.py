@@ -195,7 +195,7 @@ EXERCISES = (
     ),
     ANSWERS["rnn_forward"].exercise(
         check_rnn_forward,
-        ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 3, "float64"), (4, 2, 6, "float32")),
+        ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 2, "float64"), (4, 2, 6, "float32")),
     ),
     ANSWERS["rnn_forward_batched"].exercise(
         check_rnn_forward_batched,

@@ -44,3 +44,16 @@ def last_step(y):
 def last_step(y: np.ndarray) -> np.ndarray:
     *_, last = y
     return last
+
+
+# %% [right]
+last_step = lambda y: y[-1]
+
+
+# %% [right]
+class Last:
+    def __call__(self, y):
+        return y[-1].copy()
+
+
+last_step = Last()

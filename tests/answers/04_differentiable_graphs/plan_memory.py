@@ -180,3 +180,23 @@ def plan_memory(sizes, extra_flops, limit):
     size = lambda p: sum(sizes[w] for w in p)
     ranked = sorted((extra_flops(p), size(p), p) for p in subsets(list(sizes)) if size(p) <= limit)
     return ranked[0][2]
+
+
+# %% [wrong] is greedy, whichever wire comes first
+def plan_memory(sizes, extra_flops, limit):
+    best = None
+    for first in [None, *sizes]:
+        plan = () if first is None else (first,)
+        if sum(sizes[w] for w in plan) > limit:
+            continue
+        while True:
+            left = limit - sum(sizes[w] for w in plan)
+            options = [w for w in sizes if w not in plan and sizes[w] <= left]
+            gains = {w: (extra_flops(plan) - extra_flops((*plan, w))) / sizes[w] for w in options}
+            if not gains or max(gains.values()) <= 0:
+                break
+            plan = (*plan, max(gains, key=gains.get))
+        key = extra_flops(plan), sum(sizes[w] for w in plan)
+        if best is None or key < best[0]:
+            best = key, plan
+    return best[1]

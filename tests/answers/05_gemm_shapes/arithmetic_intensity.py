@@ -124,3 +124,14 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
         if f(b) >= peak / bandwidth:
             return f(B), b
     return f(B), 0
+
+
+# %% [wrong] begins the search at two
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    f = lambda b: 2 * b * H * H / (itemsize * (2 * b * H + H * H))
+    if peak / bandwidth >= H / itemsize:
+        return f(B), 0
+    b = 2
+    while f(b) < peak / bandwidth:
+        b += 1
+    return f(B), b

@@ -111,3 +111,19 @@ def pad_dimension(x, weight, multiple):
 def pad_dimension(x, weight, multiple):
     i, m = -x.shape[-1] % multiple, -weight.shape[0] % multiple
     return np.pad(x, ((0, 0), (0, 0), (i, 0))), np.pad(weight, ((m, 0), (i, 0)))
+
+
+# %% [wrong] nothing to do where the inputs are a multiple
+def pad_dimension(x, weight, multiple):
+    i, m = -x.shape[-1] % multiple, -weight.shape[0] % multiple
+    if i == 0:
+        return x, weight
+    return np.pad(x, ((0, 0), (0, 0), (0, i))), np.pad(weight, ((0, m), (0, i)))
+
+
+# %% [wrong] nothing to do where the units are a multiple
+def pad_dimension(x, weight, multiple):
+    i, m = -x.shape[-1] % multiple, -weight.shape[0] % multiple
+    if m == 0:
+        return x, weight
+    return np.pad(x, ((0, 0), (0, 0), (0, i))), np.pad(weight, ((0, m), (0, i)))

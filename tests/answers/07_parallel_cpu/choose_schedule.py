@@ -145,3 +145,12 @@ def choose_schedule(M, N, K, vector, registers, threads):
     ] or [(1, 1)]
     r, v = min(fits, key=lambda t: 1 / t[0] + 1 / t[1])
     return {"order": "mnk", "tile": {"m": r, "n": v * vector, "k": 1}, "vectorise": vector, "parallel": threads > 1}
+
+
+# %% [right]
+def choose_schedule(M, N, K, vector, registers, threads):
+    r, v = np.meshgrid(np.arange(1, M + 1), np.arange(1, N // vector + 1), indexing="ij")
+    loads = np.where(r * v + v + 1 <= registers, 1 / r + 1 / v, np.inf)
+    i, j = np.unravel_index(loads.argmin(), loads.shape)
+    tile = {"m": int(r[i, j]), "n": int(v[i, j]) * vector, "k": 1}
+    return {"order": "mnk", "tile": tile, "vectorise": vector, "parallel": bool(threads > 1)}

@@ -217,3 +217,13 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
         times[way] = max(b * h * gates * H / rate, read) + wait
     way = min(times, key=times.get)
     return way, times[way]
+
+
+# %% [wrong] compares the ways without the barrier
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def step(b, h):
+        w = H * gates * h
+        return b * w / rate if 4 * w <= cache else max(b * w / rate, 4 * w / bandwidth)
+
+    m, u = step(-(-B // cores), H), step(B, -(-H // cores))
+    return ("minibatch", m) if m <= u else ("units", u + barrier)

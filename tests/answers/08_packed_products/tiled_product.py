@@ -112,3 +112,11 @@ def tiled_product(multiply, B, K, panels, near):
         for term in range(0, K // piece * piece, piece):
             for row in range(0, B // multiply.rows * multiply.rows, multiply.rows):
                 multiply(row, multiply.rows, panel, term, piece)
+
+
+# %% [wrong] written for a cache of 512 numbers
+def tiled_product(multiply, B, K, panels, near):
+    for panel in range(panels):
+        for term in range(0, K, 32):
+            for row in range(0, B, multiply.rows):
+                multiply(row, min(multiply.rows, B - row), panel, term, min(32, K - term))
