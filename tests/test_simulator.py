@@ -7,8 +7,8 @@ import pytest
 from numba import float32, int32, void
 
 from rnnlab import simulator as cuda
-from rnnlab.simulator.findings import Findings
 from rnnlab.simulator.settings import Settings
+from rnnlab.simulator.threads import Findings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 

@@ -172,3 +172,15 @@ def test_a_lock_that_many_blocks_wait_for_in_vain_is_told_soon():
     (message,) = messages(never, 2000, 1, np.zeros(1, "int32"))
     assert "nobody can go on" in message
     assert time.monotonic() - began < 60
+
+
+def test_without_checks_an_atomic_beyond_the_end_has_its_line_in_the_kernel_and_the_block_its_number():
+    @cuda.jit
+    def counts_beyond(bins):
+        cuda.atomic.add(bins, cuda.grid(1), 1)
+
+    with cuda.settings(checks=False), pytest.raises(cuda.Findings) as raised:
+        counts_beyond[3, 2](np.zeros(5))
+    (finding,) = raised.value.findings
+    assert finding.line == counts_beyond.py_func.__code__.co_firstlineno + 2
+    assert finding.message.startswith("thread 1 of block 2 on line")

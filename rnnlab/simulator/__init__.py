@@ -1,73 +1,44 @@
 """A GPU for everyone: kernels in Numba CUDA's own words, run thread by thread, watched and counted.
 
 `from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (the order of
-threads), threads and synchronisation (barriers, warps), memory and atomics (what an access does), trace (what
+threads), threads and synchronisation (barriers, warps, atomics), memory (what an access does), trace (what
 is written down), and what follows from it: counts, races, diagnosis, report.
+
+The words of a kernel are those names of arithmetic, host, synchronisation and threads that numba.cuda has,
+too, loads and stores with a cache hint, which only its newer versions have, and a few of Numba's simulator.
 """
 
+import re
 import sys
 from difflib import get_close_matches
+from types import ModuleType
 
 from numba import cuda as numba_cuda
-from numba import types
+from numba import types  # numba.cuda has it, too
 
-from rnnlab.simulator import arithmetic, host
-from rnnlab.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
-from rnnlab.simulator.atomics import (
-    atomic,
-    ldca,
-    ldcg,
-    ldcs,
-    ldcv,
-    ldlu,
-    nanosleep,
-    stcg,
-    stcs,
-    stwb,
-    stwt,
-)
-from rnnlab.simulator.findings import Finding, Findings
+from rnnlab.simulator import arithmetic, host, synchronisation, threads
 from rnnlab.simulator.host import VECTOR_TYPES
 from rnnlab.simulator.launch import Kernel, jit
 from rnnlab.simulator.memory import Const as const
 from rnnlab.simulator.memory import Local as local
 from rnnlab.simulator.memory import Shared as shared
 from rnnlab.simulator.settings import settings
-from rnnlab.simulator.synchronisation import (
-    activemask,
-    all_sync,
-    any_sync,
-    ballot_sync,
-    cg,
-    eq_sync,
-    lanemask_lt,
-    match_all_sync,
-    match_any_sync,
-    shfl_down_sync,
-    shfl_sync,
-    shfl_up_sync,
-    shfl_xor_sync,
-    syncthreads,
-    syncthreads_and,
-    syncthreads_count,
-    syncthreads_or,
-    syncwarp,
-    threadfence,
-    threadfence_block,
-    threadfence_system,
-)
-from rnnlab.simulator.threads import blockDim, blockIdx, grid, gridDim, gridsize, machine, threadIdx, warpsize
+from rnnlab.simulator.threads import Finding, Findings, machine
 
-HOST = {name: value for name, value in vars(host).items() if not name.startswith("_")}
-globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})
+MORE = re.compile("(ld|st)(ca|cg|cs|cv|lu|wb|wt)|FakeCUDAArray|auto_device|current_device|is_cuda_ndarray")
+for _module in (arithmetic, host, synchronisation, threads):
+    for _name, _value in vars(_module).items():
+        if MORE.fullmatch(_name) or hasattr(numba_cuda, _name):
+            if not _name.startswith("_") and not isinstance(_value, ModuleType):
+                globals()[_name] = _value
+globals().update(VECTOR_TYPES)
 
 
 def _numbas_words() -> dict[int, object]:
     """{id of a word of numba.cuda: ours}, for kernels that say `from numba import cuda`."""
-    same = {name: value for name, value in globals().items() if not name.startswith("_")}
     words = {id(numba_cuda): sys.modules[__name__]}
-    for name, value in same.items():
-        if hasattr(numba_cuda, name) and not isinstance(value, int | type(types)):
+    for name, value in globals().items():
+        if not name.startswith("_") and not isinstance(value, int | ModuleType) and hasattr(numba_cuda, name):
             words[id(getattr(numba_cuda, name))] = value
     return words
 

@@ -1,4 +1,5 @@
-"""Numbers as a GPU computes them: integers that Numba widens, float32 mathematics, single instructions.
+"""Numbers as a GPU computes them: integers that Numba widens, float32 mathematics, single instructions, and
+the value of a lane that took no part.
 
 Python's math computes in float64 and raises where the result is infinite or not a number.  While a launch
 runs, its functions are replaced by float32 ones wherever the kernel names them.
@@ -12,6 +13,8 @@ from types import CellType, FunctionType, SimpleNamespace
 
 import numpy as np
 from numba.cuda.simulator.kernelapi import FakeCUDAFp16
+
+from rnnlab.simulator.threads import remark
 
 
 def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:
@@ -93,6 +96,53 @@ def wrapped(value: int, dtype: np.dtype) -> np.generic:
     return np.array(int(value) & (1 << 8 * dtype.itemsize) - 1, f"u{dtype.itemsize}").astype(dtype)
 
 
+class Undefined:
+    """The value of a lane that took no part: a GPU may give anything.  It is a fault where it is used.
+
+    Half of a warp that adds up its values asks lanes beyond its mask, too, and drops what it gets.  So the
+    value spreads through arithmetic, and becomes a finding where it is stored or made a number.
+    """
+
+    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with it to this class
+
+    def __init__(self, lane: int, line: int):
+        self.lane, self.line = lane, line
+
+    def _spread(self, *others: object) -> "Undefined":
+        return self
+
+    def _compare(self, *others: object) -> bool:
+        return True  # max and min then choose this value
+
+    def _use(self, *others: object) -> None:
+        remark(
+            "undefined_lane",
+            f"uses what it took from lane {self.lane} on line {self.line}, but that lane is not there: it is "
+            "outside the mask or the block, or has returned; let all lanes of the mask take part, and use "
+            "only their values",
+            self.line,
+        )
+
+    def __float__(self) -> float:
+        self._use()
+        return float("nan")
+
+    def __int__(self) -> int:
+        self._use()
+        return -1
+
+    __index__ = __int__
+
+
+for _name in "add sub mul truediv floordiv mod pow and or xor lshift rshift".split():
+    setattr(Undefined, f"__{_name}__", Undefined._spread)
+    setattr(Undefined, f"__r{_name}__", Undefined._spread)
+for _name in ("neg", "abs", "invert"):
+    setattr(Undefined, f"__{_name}__", Undefined._spread)
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(Undefined, f"__{_name}__", Undefined._compare)
+
+
 def popc(value: int) -> int:
     """How many bits are set."""
     return _bits(value)[0].bit_count()
@@ -155,23 +205,8 @@ def _bits(value: int) -> tuple[int, int]:
 
 
 NUMPY_NAMES = {"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "atanh": "arctanh", "pow": "power"}
-RAISING = (
-    "exp",
-    "expm1",
-    "log",
-    "log10",
-    "log1p",
-    "log2",
-    "sqrt",
-    "sin",
-    "cos",
-    "tan",
-    "sinh",
-    "cosh",
-    "fmod",
-)
-RAISING += tuple(NUMPY_NAMES)
-QUIET = ("asinh", "atan", "atan2", "copysign", "degrees", "erf", "erfc", "fabs", "hypot", "radians", "tanh")
+RAISING = (*"exp expm1 log log10 log1p log2 sqrt sin cos tan sinh cosh fmod".split(), *NUMPY_NAMES)
+QUIET = "asinh atan atan2 copysign degrees erf erfc fabs hypot radians tanh".split()
 EMPTY = CellType()  # of a name that is bound later
 SMALL = (np.float16, np.float32)
 

@@ -10,18 +10,8 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from rnnlab.simulator.trace import (
-    ATOMIC,
-    GLOBAL,
-    LOAD,
-    SHARED,
-    SPACES,
-    STORE,
-    VOLATILE_LOAD,
-    VOLATILE_STORE,
-    WARP,
-    Accesses,
-)
+from rnnlab.simulator import trace
+from rnnlab.simulator.trace import Accesses
 
 SECTOR, BANKS, WORD = 32, 32, 4  # bytes; banks; bytes of a bank's word
 
@@ -72,17 +62,17 @@ def count_memory(log: Accesses, lines: np.ndarray) -> dict[int, dict[str, int]]:
         name, table[name] + np.bincount(where, amount, len(table[name])).astype(np.int64)
     )
     is_kind = lambda one, other: (log.kind == one) | (log.kind == other)
-    loads, stores = is_kind(LOAD, VOLATILE_LOAD), is_kind(STORE, VOLATILE_STORE)
-    add("atomics", line[log.kind == ATOMIC])
+    loads, stores = is_kind(trace.LOAD, trace.VOLATILE_LOAD), is_kind(trace.STORE, trace.VOLATILE_STORE)
+    add("atomics", line[log.kind == trace.ATOMIC])
     request = requests(log)
     for word, mask in (("load", loads), ("store", stores)):
-        mine = mask & (log.space == SPACES.index(GLOBAL))
+        mine = mask & (log.space == trace.SPACES.index(trace.GLOBAL))
         add(f"global_{word}s", line[mine])
         add(f"global_bytes_{word.rstrip('e')}ed", line[mine], log.bytes[mine])
         add(f"global_{word}_sectors", lines[_sectors(log, mine, request)])
         first = np.unique(request[mine], return_index=True)[1]
         add(f"global_{word}_requests", line[mine][first])
-        mine = mask & (log.space == SPACES.index(SHARED))
+        mine = mask & (log.space == trace.SPACES.index(trace.SHARED))
         add(f"shared_{word}s", line[mine])
         add("shared_bytes", line[mine], log.bytes[mine])
         first, turns = bank_turns(log, mine, request)
@@ -119,7 +109,7 @@ def bank_turns(log: Accesses, mask: np.ndarray, request: np.ndarray) -> tuple[np
     if not len(places):
         return places, places
     words = np.maximum(log.bytes[places] // WORD, 1)
-    part = log.lane[places] * words // WARP  # of the warp that is served at once
+    part = log.lane[places] * words // trace.WARP  # of the warp that is served at once
     serving = request[places] * int(words.max()) + np.minimum(part, words - 1)
     word = log.address[places] // WORD
     repeats = np.repeat(np.arange(len(places)), words)

@@ -4,30 +4,16 @@ Faults that end a launch are described where they happen (threads.py); these are
 """
 
 import ast
-import inspect
-import textwrap
-from collections.abc import Iterator
 from types import CodeType
 
 import numpy as np
 
-from rnnlab.simulator.findings import Finding
+from rnnlab.simulator import trace
+from rnnlab.simulator.language import source_tree
 from rnnlab.simulator.memory import whole_array
 from rnnlab.simulator.races import READING, Race, races
-from rnnlab.simulator.threads import thread_name
-from rnnlab.simulator.trace import (
-    ATOMIC,
-    LOAD,
-    STORE,
-    VOLATILE_LOAD,
-    VOLATILE_STORE,
-    Accesses,
-    Columns,
-    Watch,
-    cells,
-    label_of,
-    line_of,
-)
+from rnnlab.simulator.threads import Finding, thread_name
+from rnnlab.simulator.trace import Accesses, Columns, Watch, cells, label_of, line_of
 
 Index = tuple[int, int, int]
 FENCES = {  # what is missing, by whose fence it is
@@ -90,7 +76,7 @@ class Diagnosis:
         pair = race.first, race.second
         kinds = {int(self.log.kind[place]) for place in pair}
         both_change = all(self._changes(place, race.first) for place in pair)
-        if ATOMIC in kinds and kinds & {LOAD, STORE}:
+        if trace.ATOMIC in kinds and kinds & {trace.LOAD, trace.STORE}:
             remedy = f"an atomic and a plain access are not ordered: {barrier} between, or an atomic for both"
         elif lines[0] == lines[1] and both_change:
             remedy = (
@@ -117,7 +103,7 @@ class Diagnosis:
         """Another remedy, where the line stands in a loop whose rounds may read what others wrote."""
         log, first = self.log, race.first
         rounds = ((log.thread == log.thread[first]) & (log.site == log.site[first])).sum()
-        if rounds < 2 or not same_block or not {LOAD} & {int(log.kind[first]), int(log.kind[race.second])}:
+        if rounds < 2 or not same_block or trace.LOAD not in log.kind[[first, race.second]]:
             return ""
         return "; if a round of the loop needs what the round before wrote, a cuda.syncthreads() between them"
 
@@ -131,39 +117,41 @@ class Diagnosis:
         """The array of the kernel to which the element belongs."""
         return self.log.arrays[self.log.array[place]].root
 
-    def _unwritten(self) -> Iterator[Finding]:
+    def _unwritten(self) -> tuple[Finding, ...]:
         by_line = {}
         for place in first_reads(self.log):
-            line, where = self._line(place), self._where(place)
+            line = self._line(place)
             message = (
-                f"{self._name(*where)} reads {self._element(place)} on line {line}, which nobody has "
-                f"written: on a "
-                "GPU it holds whatever was there before; write it first"
+                f"reads {self._element(place)} on line {line}, which nobody has written: on a GPU it holds "
+                "whatever was there before; write it first"
             )
-            by_line.setdefault(line, Finding("uninitialised", message, line, *where))
-        return by_line.values()
+            by_line.setdefault(line, self._of("uninitialised", int(self.log.thread[place]), message, line))
+        return tuple(by_line.values())
 
     def _misaligned(self) -> tuple[Finding, ...]:
         findings = []
         for place in misaligned(self.log):
-            line, where, size = self._line(place), self._where(place), int(self.log.bytes[place])
+            line, size = self._line(place), int(self.log.bytes[place])
             space = self.log.arrays[self.log.array[place]].space
             message = (
-                f"{self._name(*where)} accesses {size} bytes of {space} memory on line {line} at an "
-                f"address that is "
-                f"no multiple of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
+                f"accesses {size} bytes of {space} memory on line {line} at an address that is no multiple "
+                f"of {size}: a GPU stops there; begin the view at a multiple of {size} bytes"
             )
-            findings.append(Finding("misaligned", message, line, *where))
+            findings.append(self._of("misaligned", int(self.log.thread[place]), message, line))
         return tuple(findings)
 
     def _whole(self) -> tuple[Finding, ...]:
         by_line = {}
         for event in self.log.whole.tolist():
-            line = int(self.lines[self.columns.site[event]])
-            where = self._place_of(int(self.columns.thread[event]))
-            message = f"{self._name(*where)} {whole_array('an index that is no single element', line)}"
-            by_line.setdefault(line, Finding("whole_array", message, line, *where))
+            line, thread = int(self.lines[self.columns.site[event]]), int(self.columns.thread[event])
+            message = whole_array("an index that is no single element", line)
+            by_line.setdefault(line, self._of("whole_array", thread, message, line))
         return tuple(by_line.values())
+
+    def _of(self, kind: str, thread: int, message: str, line: int) -> Finding:
+        """A finding that begins with the name of the thread of that number."""
+        where = self._place_of(thread)
+        return Finding(kind, f"{self._name(*where)} {message}", line, *where)
 
     def _line(self, place: int) -> int:
         return int(self.lines[self.log.site[place]])
@@ -200,7 +188,7 @@ def first_reads(log: Accesses) -> np.ndarray:
     chosen = np.flatnonzero(unsure[log.array[place]])
     _, first = np.unique(cell[chosen], return_index=True)
     first = np.unique(place[chosen][first])
-    reads = first[~np.isin(log.kind[first], (STORE, VOLATILE_STORE))]
+    reads = first[~np.isin(log.kind[first], (trace.STORE, trace.VOLATILE_STORE))]
     return np.array([place for place in reads if not _was_written(log, place)], np.int64)
 
 
@@ -238,23 +226,18 @@ def waiting_sites(sites: list[tuple[CodeType, int]]) -> tuple[np.ndarray, np.nda
 
 def _while_lines(code: CodeType) -> tuple[set[int], set[int]]:
     """Lines of conditions of while, and of the bodies of those that a break leaves."""
-    try:
-        source, first = inspect.getsourcelines(code)
-        tree = ast.parse(textwrap.dedent("".join(source)))
-    except (OSError, TypeError, SyntaxError):  # made by exec, or a lambda within a line
-        return set(), set()
+    tree, shift = source_tree(code)
     conditions, loops = set(), set()
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.While):
             conditions |= {*range(node.test.lineno, node.test.end_lineno + 1)}
             if any(isinstance(inner, ast.Break) for inner in ast.walk(node)):
                 loops |= {*range(node.lineno, node.end_lineno + 1)}
-    shift = max(first, 1) - 1
     return {line + shift for line in conditions}, {line + shift for line in loops}
 
 
 def _verb(kind: int) -> str:
-    return {LOAD: "reads", VOLATILE_LOAD: "reads", STORE: "writes", ATOMIC: "changes"}.get(kind, "writes")
+    return "reads" if kind in READING else "changes" if kind == trace.ATOMIC else "writes"
 
 
 def _index(number: int, size: Index) -> Index:

@@ -21,7 +21,7 @@ from numba.core.errors import NumbaError
 
 from rnnlab.compiling.target import ir
 from rnnlab.compiling.typing import SHIFT, Typed, type_of, typed
-from rnnlab.simulator.implicit_float64 import ImplicitFloat64
+from rnnlab.simulator.strict import ImplicitFloat64
 from rnnlab.simulator.trace import Columns
 
 

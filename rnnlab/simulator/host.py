@@ -1,6 +1,14 @@
-"""The host's side: device memory, streams, events.  What Numba's own simulator does well is taken from it."""
+"""The host's side: device memory, streams, events.  What Numba's own simulator does well is taken from it.
+
+Launches run here at once, one after another.  A GPU keeps that order only within a stream; between two
+streams an event orders, a synchronisation with the host, or a launch on the default stream, which waits for
+all others and lets them wait.  Two launches on two streams that touch the same memory, of which one writes,
+need one.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 from numba.cuda.simulator.api import (
@@ -36,9 +44,144 @@ from numba.cuda.simulator.vector_types import vector_types
 
 from rnnlab.devices import Device
 from rnnlab.simulator.memory import poisoned
-from rnnlab.simulator.settings import current
-from rnnlab.simulator.streams import default_stream, event, stream, synchronize
-from rnnlab.simulator.trace import WARP
+from rnnlab.simulator.settings import clock_now, current
+from rnnlab.simulator.threads import Finding
+from rnnlab.simulator.trace import GLOBAL, LOAD, VOLATILE_LOAD, WARP, Watch
+
+REMEMBERED = 256  # launches on streams since the last synchronisation
+_numbers = count(1)
+_launched: list["Issued"] = []
+
+Extents = dict[tuple[int, int], str]  # (first address, end) -> name of the array
+
+
+@dataclass(frozen=True)
+class Issued:
+    """A launch on a stream: what it touched, and which one of its stream it was."""
+
+    kernel: str
+    stream: int
+    turn: int
+    reads: Extents
+    writes: Extents
+
+
+class stream:
+    """A queue of launches; the default one, number 0, is ordered with all others."""
+
+    def __init__(self, number: int | None = None):
+        self.number = next(_numbers) if number is None else number
+        self.clock: dict[int, int] = {}  # stream -> how many of its launches are certainly over
+
+    def synchronize(self) -> None:
+        """Wait for everything issued here."""
+        _forget(self.clock if self.number else None)
+
+    def auto_synchronize(self):
+        return defer_cleanup()
+
+    def add_callback(self, callback: Callable, arg: object = None) -> None:
+        """Call it now: what was issued before has run already."""
+        callback(self, 0, arg)
+
+
+def default_stream() -> stream:
+    return stream(0)
+
+
+class event:
+    """A moment on the simulated GPU's clock; the time between two is a model's prediction (settings.py)."""
+
+    def __init__(self, timing: bool = True):
+        self.microseconds, self.clock = None, {}
+
+    def record(self, stream: object = 0) -> None:
+        """Mark what was issued on the stream so far."""
+        self.microseconds, self.clock = clock_now(), dict(getattr(stream, "clock", {}))
+
+    def query(self) -> bool:
+        return True
+
+    def wait(self, stream: object = 0) -> None:
+        """Let later launches on the stream begin after this moment."""
+        if hasattr(stream, "clock"):
+            _advance(stream.clock, self.clock)
+
+    def synchronize(self) -> None:
+        """Wait for everything before the event."""
+        _forget(self.clock)
+
+    def elapsed_time(self, end: "event") -> float:
+        """Milliseconds from this event to the other."""
+        return 1e-3 * (end.microseconds - self.microseconds)
+
+
+def synchronize() -> None:
+    """Wait for everything issued on any stream."""
+    _forget(None)
+
+
+def unordered(watch: Watch, kernel: str, on: object) -> tuple[Finding, ...]:
+    """Findings for a launch on a stream that touches what an unordered launch touched; remembers it."""
+    if not getattr(on, "number", 0):
+        _forget(None)  # the default stream waits for all others
+        return ()
+    on.clock[on.number] = turn = on.clock.get(on.number, 0) + 1
+    launch = Issued(kernel, on.number, turn, *_touched(watch))
+    open_ones = (earlier for earlier in _launched if earlier.turn > on.clock.get(earlier.stream, 0))
+    conflicts = ((earlier.kernel, _conflict(earlier, launch)) for earlier in open_ones)
+    first = next((conflict for conflict in conflicts if conflict[1] is not None), None)
+    _launched.append(launch)
+    del _launched[:-REMEMBERED]
+    if first is None:
+        return ()
+    message = (
+        f"{kernel} and {first[0]}, launched before it on another stream, both touch {first[1]}, and one of "
+        "them writes: a GPU may run them at once; record an event after the first and let the second stream "
+        "wait for it, or use one stream"
+    )
+    return (Finding("race", message),)
+
+
+def _touched(watch: Watch) -> tuple[Extents, Extents]:
+    """Extents of global memory that were read, and that were written."""
+    columns = watch.trace.columns()
+    reads, writes = {}, {}
+    reading = np.isin(columns.kind, (LOAD, VOLATILE_LOAD))
+    for mask, extents in ((reading, reads), (~reading, writes)):
+        for number in np.unique(columns.array[mask & (columns.array > 0)]).tolist():
+            root = columns.arrays[number].root
+            if root.space == GLOBAL:
+                extents[np.lib.array_utils.byte_bounds(root.data)] = str(root.label) or "the same memory"
+    return reads, writes
+
+
+def _conflict(first: Issued, second: Issued) -> str | None:
+    """Name of an array that both touch and one writes."""
+    if first.stream == second.stream:
+        return None
+    pairs = (first.writes, second.writes | second.reads), (first.reads, second.writes)
+    common = (
+        name
+        for one, other in pairs
+        for low, high in one
+        for (start, end), name in other.items()
+        if start < high and low < end
+    )
+    return next(common, None)
+
+
+def _advance(clock: dict[int, int], other: dict[int, int]) -> None:
+    for number, turn in other.items():
+        clock[number] = max(turn, clock.get(number, 0))
+
+
+def _forget(clock: dict[int, int] | None) -> None:
+    """The host has waited for these launches, all if None: whatever is issued later comes after them."""
+    _launched[:] = [
+        launch for launch in _launched if clock is not None and launch.turn > clock.get(launch.stream, 0)
+    ]
+
 
 reduce = Reduce
 VECTOR_TYPES = {alias: kind for kind in vector_types.values() for alias in (kind.__name__, *kind.aliases)}
@@ -49,13 +192,13 @@ def device_array(
     dtype: object = np.float64,
     strides: tuple[int, ...] | None = None,
     order: str = "C",
-    stream: object = 0,  # noqa: F811  Numba's name
+    stream: object = 0,
 ) -> FakeCUDAArray:
     """Memory of the device that nobody has written: reading it is a finding."""
     return _unwritten(_device_array(shape=shape, dtype=dtype, strides=strides, order=order, stream=stream))
 
 
-def device_array_like(array: object, stream: object = 0) -> FakeCUDAArray:  # noqa: F811
+def device_array_like(array: object, stream: object = 0) -> FakeCUDAArray:
     return _unwritten(_device_array_like(array, stream=stream))
 
 

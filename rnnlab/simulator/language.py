@@ -11,11 +11,11 @@ import builtins
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from types import CellType, FunctionType, ModuleType
+from types import CellType, CodeType, FunctionType, ModuleType
 
 import numpy as np
 
-from rnnlab.simulator.findings import Finding
+from rnnlab.simulator.threads import Finding
 
 MUTABLE = (list, dict, set, bytearray)
 DISPLAYS = {
@@ -53,7 +53,7 @@ def refused(function: Callable) -> tuple[Finding, ...]:
 
 def _refused(function: FunctionType, visited: set[int], is_kernel: bool) -> Iterator[Finding]:
     visited.add(id(function.__code__))
-    tree, shift = _tree(function)
+    tree, shift = source_tree(function)
     if tree is None:
         return
     outside = _outside(function)
@@ -127,8 +127,8 @@ def _outside(function: FunctionType) -> dict[str, object]:
     return names
 
 
-def _tree(function: FunctionType) -> tuple[ast.FunctionDef | None, int]:
-    """The function's definition, and what to add to its line numbers."""
+def source_tree(function: Callable | CodeType) -> tuple[ast.FunctionDef | None, int]:
+    """The function's definition, and what to add to its line numbers; None where its text cannot be had."""
     try:
         source, first = inspect.getsourcelines(function)
         tree = ast.parse(textwrap.dedent("".join(source))).body[0]

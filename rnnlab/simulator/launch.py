@@ -1,5 +1,7 @@
 """cuda.jit and what it makes of a function: a kernel, to be launched on a grid, that reports what it did.
 
+What the host passes reaches the kernel as arrays that are watched or bare; copies are written back.
+
 A watchdog ends launches that never would.  A thread that waits by plain loads never gives way, and on a GPU
 may never look again:
 
@@ -17,25 +19,26 @@ import re
 import threading
 import time
 import traceback
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 from numba.core.sigutils import is_signature
 from numba.cuda.errors import normalize_kernel_dimensions
+from numba.cuda.simulator.api import In, InOut, Out
+from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
-from rnnlab.simulator.arguments import Arguments
-from rnnlab.simulator.arithmetic import math_of_gpu
+from rnnlab.simulator.arithmetic import as_kernel_sees, as_register, math_of_gpu
 from rnnlab.simulator.diagnosis import waiting_sites
-from rnnlab.simulator.findings import Finding, Findings
+from rnnlab.simulator.host import unordered
+from rnnlab.simulator.memory import is_written, poisoned, watched
 from rnnlab.simulator.report import report
 from rnnlab.simulator.scheduler import Launch
 from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, current, limits
-from rnnlab.simulator.streams import unordered
-from rnnlab.simulator.threads import Stopped, machine, name_of, spinning
-from rnnlab.simulator.trace import FIELDS, KINDS, LOAD, Trace, Watch, line_of
+from rnnlab.simulator.threads import Finding, Findings, Stopped, finding, machine, name_of, spinning
+from rnnlab.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
 
 SECONDS = 1.5  # between two looks
 EVENTS = 20_000  # of one turn that must be loads
@@ -105,7 +108,7 @@ def jit(function_or_signature: object = None, device: bool = False, **options):
     """numba.cuda.jit: a kernel, or with device=True a function for kernels.  Options only matter to a GPU."""
     if options.get("link"):
         raise NotImplementedError("link: the simulator runs Python only; compile_report can look at CUDA C++")
-    make = _device_function if device else functools.partial(Kernel, options=Options.among(options))
+    make = _device_function if device else functools.partial(Kernel, options=options)
     if function_or_signature is None or isinstance(function_or_signature, list | tuple | str):
         return make
     if not inspect.isfunction(function_or_signature) and is_signature(function_or_signature):
@@ -118,35 +121,15 @@ def _device_function(function: Callable) -> Callable:
     return function
 
 
-@dataclass(frozen=True)
-class Options:
-    """Options of cuda.jit that matter here."""
-
-    debug: bool = False  # a division by zero is an error
-    extensions: list = field(default_factory=list)  # they prepare arguments
-
-    @classmethod
-    def among(cls, options: dict) -> "Options":
-        """Options among those of a call of cuda.jit."""
-        return cls(bool(options.get("debug")), [*(options.get("extensions") or ())])
-
-
 class Kernel:
     """A function that runs for every thread of a grid: kernel[grid, block, stream, shared](*arguments)."""
 
     def __init__(
-        self,
-        function: Callable,
-        grid=None,
-        block=None,
-        shared: int = 0,
-        stream: object = 0,
-        origin=None,
-        options=None,
+        self, function: Callable, options: dict, configuration: tuple = (None, None, 0, 0), origin=None
     ):
-        self.py_func, self.grid, self.block, self.shared, self.stream = function, grid, block, shared, stream
-        self.options = options or Options()
-        self.extensions = self.options.extensions
+        self.py_func, self.options = function, options
+        self.grid, self.block, self.stream, self.shared = configuration
+        self.extensions = [*(options.get("extensions") or ())]  # they prepare arguments
         self.watch: Watch | None = None
         self._origin = origin or self
         functools.update_wrapper(self, function)
@@ -154,10 +137,9 @@ class Kernel:
     def __getitem__(self, configuration: tuple) -> "Kernel":
         if not isinstance(configuration, tuple) or len(configuration) not in (2, 3, 4):
             raise ValueError("must specify at least the griddim and blockdim")
-        grid, block = normalize_kernel_dimensions(*configuration[:2])
-        shared = configuration[3] if len(configuration) == 4 else 0
-        stream = configuration[2] if len(configuration) > 2 else 0
-        return Kernel(self.py_func, grid, block, shared, stream, self._origin, self.options)
+        stream_and_shared = (*configuration[2:], 0, 0)[:2]
+        grid_and_block = normalize_kernel_dimensions(*configuration[:2])
+        return Kernel(self.py_func, self.options, (*grid_and_block, *stream_and_shared), self._origin)
 
     def __call__(self, *arguments) -> None:
         if machine.launch is not None:
@@ -185,7 +167,7 @@ class Kernel:
         passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func))
         shuffle = random.Random(now.seed) if now.shuffle else None
         launch = Launch(self.py_func, passed.values, grid, block, bounds, shuffle, trace)
-        stopped = _run(launch, "raise" if self.options.debug else "ignore", now)
+        stopped = _run(launch, "raise" if self.options.get("debug") else "ignore", now)
         passed.write_back()
         if trace is not None and any(finding.kind == "endless" for finding in stopped):
             trace = Trace()  # nobody waits for the analysis of ten million accesses
@@ -216,15 +198,7 @@ class Kernel:
     @property
     def overloads(self) -> dict:
         """Versions by signature; there is one for all."""
-        return _AnySignature(self)
-
-
-class _AnySignature(dict):
-    def __init__(self, kernel: Kernel):
-        self.kernel = kernel
-
-    def __getitem__(self, signature) -> Kernel:
-        return self.kernel
+        return defaultdict(lambda: self)
 
 
 def _no_launch(*arguments) -> None:
@@ -264,25 +238,109 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
 
 def _endless(error: Endless, launch: Launch, now: Settings) -> Finding:
     """A launch that was stopped because it would not end."""
-    own = str(Path(__file__).parent)
-    frames = [
-        frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(own)
-    ]
-    thread, line = launch.fault, frames[-1].lineno if frames else None
+    thread, line = launch.fault, _line_in_kernel(error)
     if launch.trace is not None and len(launch.trace) > now.events:
         why = f"the launch has made more than {now.events:,} accesses"
     else:
         why = f"the launch did not come to an end: one thread has run for {now.seconds:g} s without a pause"
     message = f"{why}; {name_of(thread)} was on line {line}. Is there a loop that never stops?"
-    return Finding("endless", message, line, tuple(thread.block.index), tuple(thread.index))
+    return finding("endless", message, thread, line)
 
 
 def _beyond(error: IndexError, launch: Launch) -> Finding:
     """Without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU."""
-    thread, frame = launch.fault, traceback.extract_tb(error.__traceback__)[-1]
-    message = f"{name_of(thread)} on line {frame.lineno}: {error}"
-    return Finding("out_of_bounds", message, frame.lineno, tuple(thread.block.index), tuple(thread.index))
+    thread, line = launch.fault, _line_in_kernel(error)
+    return finding("out_of_bounds", f"{name_of(thread)} on line {line}: {error}", thread, line)
+
+
+def _line_in_kernel(error: Exception) -> int | None:
+    """Line outside the simulator where the error was raised."""
+    own, frames = str(Path(__file__).parent), traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno for frame in reversed(frames) if not frame.filename.startswith(own)), None)
 
 
 def _parameters(function: Callable) -> tuple[str, ...]:
     return function.__code__.co_varnames[: function.__code__.co_argcount]
+
+
+class Arguments:
+    """The arguments of one launch, `values` for its threads; afterwards write_back() updates the host's."""
+
+    def __init__(
+        self, arguments: tuple, trace: Trace | None, extensions: Sequence = (), names: Sequence[str] = ()
+    ):
+        self.trace, self.copies, self.after = trace, [], []
+        names = [*names, *[""] * len(arguments)]
+        self.values = [
+            self._value(self._prepared(argument, extensions), name)
+            for argument, name in zip(arguments, names, strict=False)
+        ]
+
+    def write_back(self) -> None:
+        """Copy what the kernel wrote to where the host expects it."""
+        for target, source in self.copies:
+            target[...] = source
+        for finish in self.after:
+            finish()
+
+    def _prepared(self, argument: object, extensions: Sequence) -> object:
+        """What numba's argument extensions, such as those of cuda.jit(extensions=…), make of it."""
+        kind = None
+        for extension in extensions:
+            kind, argument = extension.prepare_args(kind, argument, stream=0, retr=self.after)
+        return argument
+
+    def _value(self, argument: object, name: str) -> object:
+        if isinstance(argument, tuple):
+            whole = tuple(self._value(member, name) for member in argument)
+            return type(argument)(*whole) if hasattr(argument, "_fields") else whole
+        if isinstance(argument, In | Out | InOut):
+            return self._hinted(argument, name)
+        if isinstance(argument, FakeCUDAArray):
+            data = argument._ary
+            written = is_written(data) if getattr(argument, "unwritten", False) else True
+            return self._array(data, name, written, _allocation(data))
+        if isinstance(argument, np.void):
+            return self._array(np.asarray(argument), name)
+        if isinstance(argument, np.ndarray) and argument.ndim:
+            sentry_contiguous(argument)
+            return self._array(argument, name, owner=_aligned(argument))
+        return as_register(check_argument(argument))
+
+    def _hinted(self, hint: In | Out | InOut, name: str) -> object:
+        """In is not copied back, Out is not copied to the device."""
+        if isinstance(hint.value, FakeCUDAArray):
+            return self._value(hint.value, name)
+        data, written = np.array(hint.value), True
+        if isinstance(hint, Out):
+            data, written = poisoned(data.shape, data.dtype), False
+        if not isinstance(hint, In):
+            self.copies.append((hint.value, data))
+        return self._array(data, name, written)
+
+    def _array(
+        self, data: np.ndarray, name: str, written: bool | np.ndarray = True, owner: int | None = None
+    ) -> object:
+        if self.trace is None:
+            return as_kernel_sees(data)
+        return watched(data, GLOBAL, self.trace, written, name, owner)
+
+
+def check_argument(argument: object) -> object:
+    """The argument.  Raises TypeError for one that no kernel takes."""
+    if isinstance(argument, list | dict | set | str):
+        raise TypeError(f"a {type(argument).__name__} as argument; pass an array")
+    return argument
+
+
+def _allocation(array: np.ndarray) -> int:
+    """Address where the memory begins that a device array is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array.__array_interface__["data"][0]
+
+
+def _aligned(array: np.ndarray) -> int:
+    """Address from which a host array counts: its own, or a multiple of its elements' size before that."""
+    address = array.__array_interface__["data"][0]
+    return address if array.flags.aligned else address - address % array.itemsize

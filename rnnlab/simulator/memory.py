@@ -18,15 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from rnnlab.simulator.arithmetic import Narrow, as_kernel_sees, wrapped
 from rnnlab.simulator.settings import current
-from rnnlab.simulator.threads import (
-    Block,
-    global_index,
-    machine,
-    out_of_bounds,
-    remark,
-    row_for_element,
-    too_much_shared,
-)
+from rnnlab.simulator.threads import Block, fault, global_index, machine, name_of, remark
 from rnnlab.simulator.trace import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace, start_of
 
 
@@ -77,7 +69,7 @@ class Watched(NDArrayOperatorsMixin):
             self.data[index] = wrapped(value, self.data.dtype)
         except ValueError:
             if isinstance(value, Watched | ndarray):
-                raise row_for_element(machine.now, _getframe(1), value.shape) from None
+                raise _row_for_element(_getframe(1).f_lineno, value.shape) from None
             raise
         frame, events = _getframe(1), self.events
         events += self.store, index, frame.f_lasti, frame.f_code
@@ -176,7 +168,17 @@ def beyond(array: Watched, index: object, frame: FrameType, verb: str) -> Except
     if isinstance(index, str):
         return AttributeError(f"a record of {array.data.dtype} has no {index}")
     access = f"{verb} index {index} of a {array.space} array of shape {array.data.shape}"
-    return out_of_bounds(machine.now, frame, access, _remedy(array, index))
+    message = f"{name_of(machine.now)} {access} on line {frame.f_lineno}: {_remedy(array, index)}"
+    return fault("out_of_bounds", message, frame.f_lineno)
+
+
+def _row_for_element(line: int, shape: tuple[int, ...]) -> Exception:
+    """The fault of an array of that shape that is stored where one element stands."""
+    message = (
+        f"{name_of(machine.now)} stores an array of shape {shape} into one element on line {line}: a row has "
+        "no single value; give the array that is read an index for every dimension"
+    )
+    return fault("whole_array", message, line)
 
 
 UNSIGNED_WRAPS = 2**31  # an index above this is no element's
@@ -225,21 +227,8 @@ def whole_array(name: str, line: int) -> str:
 
 
 OF_A_GPU = {  # attributes and methods that Numba has in a kernel; they touch no element
-    *(
-        "T",
-        "dtype",
-        "flags",
-        "flat",
-        "imag",
-        "itemsize",
-        "nbytes",
-        "ndim",
-        "real",
-        "shape",
-        "size",
-        "strides",
-    ),
-    *("ravel", "reshape", "transpose", "view"),
+    *"T dtype flags flat imag itemsize nbytes ndim real shape size strides".split(),
+    *"ravel reshape transpose view".split(),
 }
 
 
@@ -351,12 +340,18 @@ def _shared_array(block: Block, shape: int | tuple[int, ...], dtype: np.dtype, f
     size = block.shared_bytes + limits.dynamic_shared
     if block.shared_bytes > STATIC_SHARED:
         most = f"{STATIC_SHARED} in cuda.shared.array with a fixed size"
-        raise too_much_shared(machine.now, frame, block.shared_bytes, most)
+        raise _too_much_shared(frame.f_lineno, block.shared_bytes, most)
     if size > limits.shared:
-        raise too_much_shared(machine.now, frame, size, f"{limits.shared} on this device")
+        raise _too_much_shared(frame.f_lineno, size, f"{limits.shared} on this device")
     resident = current().sheet.resident_blocks(block.threads, size)
     machine.launch.limits = limits._replace(resident=min(limits.resident, resident))
     return _new(array, SHARED, frame)
+
+
+def _too_much_shared(line: int, size: int, limit: str) -> Exception:
+    """The fault of a block that wants more shared memory than it can have; bytes."""
+    message = f"line {line} brings a block to {size} bytes of shared memory; the most is {limit}"
+    return fault("limit", message, line)
 
 
 def _new(array: np.ndarray, space: str, frame: FrameType):

@@ -2,36 +2,46 @@
 
 Almost all pairs are cleared by counting barriers: within a block, accesses with a different number of
 barriers behind them are ordered; between blocks, those with a different number of grid barriers.  Only what
-is left is looked at closely, by the vector clocks of happens_before.py.
+is left is looked at closely: did one access certainly happen before the other?
+
+That is decided by vector clocks over the trace (Fidge 1988, Mattern 1989).  Every thread counts its own
+segments, which end where it publishes what it has done: at a barrier, where its warp synchronises, at a
+fence.  A flag carries what was published at the last fence of the thread that set it, or at the last fence of
+any thread with which it has synchronised since.  Set without a fence it carries nothing, because then its
+write may arrive before those that it announces.
+
+A thread that waits for a flag in a loop may use what the flag carries behind a fence of its own: without one
+it may read what its cache has kept from before.  What a while looks at, it only looks at: an atomic there
+sets no flag.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.simulator.happens_before import WRITER_AND_READER, WRITER_ONLY, Flags, ordered_pairs
-from rnnlab.simulator.trace import (
-    ATOMIC,
-    BARRIER,
-    FENCE,
-    GRID_SYNC,
-    LOAD,
-    LOCAL,
-    SPACES,
-    STORE,
-    VOLATILE_LOAD,
-    VOLATILE_STORE,
-    Accesses,
-    Columns,
-    cells,
-)
+from rnnlab.simulator import trace
+from rnnlab.simulator.trace import Accesses, Columns, cells
 
-READING = (LOAD, VOLATILE_LOAD)
-SYNCHRONISING = {ATOMIC, VOLATILE_LOAD, VOLATILE_STORE}
+READING = (trace.LOAD, trace.VOLATILE_LOAD)
+SYNCHRONISING = {trace.ATOMIC, trace.VOLATILE_LOAD, trace.VOLATILE_STORE}
+WRITER, READER = "writer", "reader"
+WRITER_AND_READER, WRITER_ONLY = frozenset({WRITER, READER}), frozenset({WRITER})  # whose fences are needed
 PAIRS_PER_ADDRESS = 64  # looked at closely, of the pairs that one address may have
 THREADS_AT_ONCE = 512  # whose clocks are replayed together; bounds memory, not what is log
 
 Pair = tuple[int, int]
+
+
+class Flags(NamedTuple):
+    """Addresses through which threads synchronise, and where the program does so."""
+
+    addresses: set[int]
+    waited: set[int]  # of these, those that a loop waits for
+    waits: np.ndarray  # [sites] in the condition of a while
+    polls: np.ndarray  # [sites] in a loop that waits
+    fenced: np.ndarray  # [accesses] the thread has a fence behind it
 
 
 @dataclass(frozen=True)
@@ -56,7 +66,7 @@ def races(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray)
     result = []
     for pair in racing:
         fence = "reader" if pair in by_writer else "writer" if pair in in_time else ""
-        if fence == "reader" and log.kind[pair[1]] == VOLATILE_LOAD:
+        if fence == "reader" and log.kind[pair[1]] == trace.VOLATILE_LOAD:
             continue  # it does not trust the first-level cache, which is all that the fence would empty
         result.append(Race(*pair, fence="" if int(log.address[pair[0]]) in flags.addresses else fence))
     return result
@@ -64,11 +74,11 @@ def races(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray)
 
 def _flags(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray) -> Flags:
     """Addresses through which threads synchronise: touched atomically, or polled past all caches."""
-    polled = (log.kind == VOLATILE_LOAD) & polls[log.site]
-    flags = np.unique(log.address[(log.kind == ATOMIC) | polled])
-    looked_at = np.isin(log.kind, (ATOMIC, VOLATILE_LOAD)) & polls[log.site]
+    polled = (log.kind == trace.VOLATILE_LOAD) & polls[log.site]
+    flags = np.unique(log.address[(log.kind == trace.ATOMIC) | polled])
+    looked_at = np.isin(log.kind, (trace.ATOMIC, trace.VOLATILE_LOAD)) & polls[log.site]
     waited = np.unique(log.address[looked_at])
-    fenced = counted_before(columns, FENCE)[log.when] > 0
+    fenced = counted_before(columns, trace.FENCE)[log.when] > 0
     return Flags(set(flags.tolist()), set(waited.tolist()), waits, polls, fenced)
 
 
@@ -113,13 +123,13 @@ def counted_before(columns: Columns, kind: int) -> np.ndarray:
 
 def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
     """Pairs of accesses that barriers leave open, earlier first."""
-    atomic = log.kind == ATOMIC
+    atomic = log.kind == trace.ATOMIC
     writes = ~np.isin(log.kind, READING)
     place, cell = _written_by_many(log, writes)
     if not len(place):
         return []
-    grid = counted_before(columns, GRID_SYNC)[log.when]
-    block = counted_before(columns, BARRIER)[log.when]
+    grid = counted_before(columns, trace.GRID_SYNC)[log.when]
+    block = counted_before(columns, trace.BARRIER)[log.when]
     block = block * (int(grid.max(initial=0)) + 1) + grid  # in a block both kinds order
     pairs = set()
     for scope, epoch, owner in (
@@ -145,7 +155,7 @@ def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
 def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Accesses to cells that somebody writes, as trace.cells has them; but not a thread's own memory."""
     place, cell = cells(log)
-    mask = log.space[place] != SPACES.index(LOCAL)
+    mask = log.space[place] != trace.SPACES.index(trace.LOCAL)
     written = np.unique(cell[mask & writes[place]])
     if not len(written):
         return place[:0], cell[:0]
@@ -206,20 +216,147 @@ def _uses_flag(log: Accesses, flags: Flags, first: int, second: int) -> bool:
         return False
     kinds = {int(log.kind[first]), int(log.kind[second])}
     if kinds <= SYNCHRONISING:
-        return bool(kinds & {ATOMIC, VOLATILE_STORE})
-    if kinds == {STORE}:  # two owners of a lock gave it back, one after the other
+        return bool(kinds & {trace.ATOMIC, trace.VOLATILE_STORE})
+    if kinds == {trace.STORE}:  # two owners of a lock gave it back, one after the other
         behind_fences = flags.fenced[first] and flags.fenced[second]
         return address in flags.waited and behind_fences and _saw(log, first, second)
-    if LOAD in kinds or not kinds & SYNCHRONISING:
+    if trace.LOAD in kinds or not kinds & SYNCHRONISING:
         return False
-    store = first if log.kind[first] == STORE else second
+    store = first if log.kind[first] == trace.STORE else second
     if address in flags.waited and flags.fenced[store]:
         return True
-    return store == second and log.kind[first] == ATOMIC and _saw(log, first, second)
+    return store == second and log.kind[first] == trace.ATOMIC and _saw(log, first, second)
 
 
 def _saw(log: Accesses, first: int, second: int) -> bool:
     """Had the thread of the second an atomic of its own there since the first?  Then that came before."""
     between = slice(first + 1, second)
-    mine = (log.thread[between] == log.thread[second]) & (log.kind[between] == ATOMIC)
+    mine = (log.thread[between] == log.thread[second]) & (log.kind[between] == trace.ATOMIC)
     return bool((mine & (log.address[between] == log.address[first])).any())
+
+
+def ordered_pairs(
+    columns: Columns, log: Accesses, flags: Flags, pairs: list[Pair], fences: frozenset
+) -> set[Pair]:
+    """Those pairs of accesses, earlier first, that are certainly ordered if only these fences are needed."""
+    return Replay(columns, log, flags, pairs, fences).ordered
+
+
+class Replay:
+    """What each thread knows of some others, followed through the trace."""
+
+    def __init__(self, columns: Columns, log: Accesses, flags: Flags, pairs, fences: frozenset):
+        self.columns, self.log, self.flags, self.fences = columns, log, flags, fences
+        watched = sorted({int(log.thread[first]) for first, _ in pairs})
+        self.column_of = {thread: k for k, thread in enumerate(watched)}
+        self.known = np.zeros((int(columns.thread.max()) + 1, len(watched)), np.int64)
+        self.segment = np.zeros(len(self.known), np.int64)
+        self.fenced = {}  # thread -> (clock at its last fence, how far that reached)
+        self.unfenced = {}  # (thread, same block) -> clock of flags that it has seen since its last fence
+        self.meetings, self.published, self.seen_by = {}, {}, {}  # clocks of threads at a barrier
+        self.pending, self.times = {}, defaultdict(int)
+        self.carried = {}  # address -> {(scope, block): clock}
+        self.segment_at, self.firsts = {}, defaultdict(list)
+        for first, second in pairs:
+            self.segment_at[first] = 0
+            self.firsts[second].append(first)
+        self.ordered = set()
+        self._replay()
+
+    def _replay(self) -> None:
+        log, places = self.log, {*self.segment_at, *self.firsts}
+        interesting = np.isin(
+            self.columns.kind, (trace.FENCE, trace.BARRIER, trace.WARP_SYNC, trace.GRID_SYNC)
+        )
+        flagged = np.isin(log.address, list(self.flags.addresses)) if self.flags.addresses else []
+        chosen = {*np.flatnonzero(flagged).tolist(), *places}
+        place_of = {int(log.when[place]): place for place in chosen}
+        interesting[[*place_of]] = True
+        for event in np.flatnonzero(interesting).tolist():
+            thread = int(self.columns.thread[event])
+            self._enter(thread)
+            place = place_of.get(event)
+            if place is None:
+                self._synchronise(int(self.columns.kind[event]), thread, self.columns.detail[event])
+                continue
+            if int(log.address[place]) in self.flags.addresses:
+                self._flag(int(log.kind[place]), thread, place)
+            if place in places:
+                self._compare(place, thread)
+
+    def _compare(self, place: int, thread: int) -> None:
+        for first in self.firsts.get(place, ()):
+            column = self.column_of[int(self.log.thread[first])]
+            if self.known[thread, column] > self.segment_at[first]:
+                self.ordered.add((first, place))
+        if place in self.segment_at:
+            self.segment_at[place] = int(self.segment[thread])
+
+    def _enter(self, thread: int) -> None:
+        """A thread that goes on after a barrier knows what all knew who came to it."""
+        if thread not in self.pending:
+            return
+        key = self.pending.pop(thread)
+        np.maximum(self.known[thread], self.meetings[key], out=self.known[thread])
+        if key in self.published:
+            own, scope = self.fenced.get(thread, (None, trace.BLOCK))
+            clock = self.published[key] if scope == trace.BLOCK else np.maximum(own, self.published[key])
+            self.fenced[thread] = clock, trace.DEVICE
+        for same_block, clock in self.seen_by.get(key, {}).items():
+            _join(self.unfenced, (thread, same_block), clock)
+
+    def _end_segment(self, thread: int) -> np.ndarray:
+        """What the thread has done so far, and knew: its clock, to be handed on."""
+        self.segment[thread] += 1
+        if thread in self.column_of:
+            self.known[thread, self.column_of[thread]] = self.segment[thread]
+        return self.known[thread].copy()
+
+    def _synchronise(self, kind: int, thread: int, detail: object) -> None:
+        if kind == trace.FENCE:
+            for same_block in (True, False) if detail != trace.BLOCK else (True,):
+                clock = self.unfenced.pop((thread, same_block), 0)
+                np.maximum(self.known[thread], clock, out=self.known[thread])
+            self.fenced[thread] = self._end_segment(thread), detail
+            return
+        clock, block = self._end_segment(thread), thread // self.log.threads_per_block
+        if kind == trace.WARP_SYNC:
+            group = (kind, block, thread % self.log.threads_per_block // trace.WARP, detail)
+            self.times[thread, group] += 1
+            key = (*group, self.times[thread, group])
+        else:
+            key = (kind, block if kind == trace.BARRIER else 0, detail)
+        _join(self.meetings, key, clock)
+        fenced, scope = self.fenced.get(thread, (None, trace.BLOCK))
+        if scope != trace.BLOCK:
+            _join(self.published, key, fenced)
+        for same_block in (True, False):
+            if (thread, same_block) in self.unfenced:
+                _join(self.seen_by.setdefault(key, {}), same_block, self.unfenced[thread, same_block])
+        self.pending[thread] = key
+
+    def _flag(self, kind: int, thread: int, place: int) -> None:
+        address, block = int(self.log.address[place]), thread // self.log.threads_per_block
+        site = self.log.site[place]
+        if kind in (trace.ATOMIC, trace.VOLATILE_LOAD):
+            for setter, clock in self.carried.get(address, {}).items():
+                if setter[0] == trace.BLOCK and setter[1] != block:
+                    continue  # a fence that only its own block waits for
+                if READER in self.fences and self.flags.polls[site]:
+                    _join(self.unfenced, (thread, setter[1] == block), clock)
+                else:
+                    np.maximum(self.known[thread], clock, out=self.known[thread])
+        if kind in (trace.ATOMIC, trace.STORE, trace.VOLATILE_STORE) and not self.flags.waits[site]:
+            clock, scope = self.fenced.get(thread, (None, None))
+            if WRITER not in self.fences:
+                clock, scope = self._end_segment(thread), trace.DEVICE
+            carried = self.carried.setdefault(address, {})
+            if kind != trace.ATOMIC:
+                carried.clear()
+            if clock is not None:
+                _join(carried, (trace.BLOCK if scope == trace.BLOCK else trace.DEVICE, block), clock)
+
+
+def _join(clocks: dict, key: object, clock: np.ndarray) -> None:
+    """Let the clock at that key know what this one knows."""
+    clocks[key] = np.maximum(clocks[key], clock) if key in clocks else clock

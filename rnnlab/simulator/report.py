@@ -9,9 +9,9 @@ import numpy as np
 
 from rnnlab.simulator.counts import Counts, count_memory
 from rnnlab.simulator.diagnosis import Diagnosis
-from rnnlab.simulator.findings import Finding
 from rnnlab.simulator.language import refused
 from rnnlab.simulator.settings import advance_clock, current
+from rnnlab.simulator.threads import Finding
 from rnnlab.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
 
 SHOWN = {  # columns of a report: heading -> field of Counts

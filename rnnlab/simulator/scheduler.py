@@ -15,13 +15,17 @@ from types import FrameType
 from greenlet import GreenletExit, getcurrent, greenlet
 
 from rnnlab.simulator.settings import Limits
-from rnnlab.simulator.synchronisation import (
-    check_grid_barrier,
-    check_left_early,
-    release_converged_lanes,
-    release_waiting_lanes,
+from rnnlab.simulator.threads import (
+    Block,
+    Dim3,
+    Stopped,
+    Thread,
+    Warp,
+    deadlock,
+    ended_before_barrier,
+    ended_before_grid_barrier,
+    machine,
 )
-from rnnlab.simulator.threads import Block, Dim3, Stopped, Thread, deadlock, machine
 from rnnlab.simulator.trace import Trace
 
 PATIENCE = 25_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
@@ -74,7 +78,7 @@ class Launch:
         """Let somebody run."""
         if self.ready:
             self._resume(self.ready.popleft())
-        elif not (self._start() or release_converged_lanes(self) or self._let_spinners_go()):
+        elif not (self._start() or _release_converged_lanes(self) or self._let_spinners_go()):
             raise self._deadlock()
 
     def _start(self) -> bool:
@@ -95,9 +99,8 @@ class Launch:
 
     def _open_block(self):
         """Its threads, one after the other."""
-        number, grid = self.next_block, self.gridDim
-        index = Dim3(number % grid.x, number // grid.x % grid.y, number // (grid.x * grid.y))
-        block = self.open[number] = Block(number, index, self.blockDim)
+        number = self.next_block
+        block = self.open[number] = Block(number, self.gridDim, self.blockDim)
         self.next_block += 1
         self.fresh = block.fresh(self.shuffle)
         return self.fresh
@@ -131,11 +134,11 @@ class Launch:
         if block.alive == 0:
             del self.open[block.number]
         if block.waiting:
-            check_left_early(block)
+            _check_left_early(block)
         if thread.warp.meetings:
-            release_waiting_lanes(self, thread.warp)
+            _release_waiting_lanes(self, thread.warp)
         if self.at_grid_barrier:
-            check_grid_barrier(self)
+            _check_grid_barrier(self)
 
     def _turn(self, thread: Thread) -> None:
         """This thread is the one that runs now."""
@@ -154,9 +157,7 @@ class Launch:
             return
         thread = self.ready.popleft()
         machine.now = thread
-        if (
-            trace := self.trace
-        ) is not None:  # as in _turn and _resume, without their calls: barriers are many
+        if (trace := self.trace) is not None:  # as in _resume, without its calls: barriers are many
             trace.turns += len(trace.events), thread.number
         thread.greenlet.switch()
 
@@ -168,7 +169,7 @@ class Launch:
 
     def open_grid_barrier(self, last: Thread | None = None) -> bool:
         """Open the grid's barrier if every thread of every block stands at it; the last one need not wait."""
-        check_grid_barrier(self)
+        _check_grid_barrier(self)
         if len(self.at_grid_barrier) < self.threads:
             return False
         waiting, self.at_grid_barrier = self.at_grid_barrier, []
@@ -224,3 +225,45 @@ class Launch:
         for worker in self.workers:
             if worker:
                 worker.throw(GreenletExit)
+
+
+def _check_grid_barrier(launch: Launch) -> None:
+    """Raises Stopped if all that is left of the grid waits at a barrier that ended threads never reached."""
+    waiting = launch.at_grid_barrier
+    if 0 < len(waiting) == launch.alive < launch.threads:
+        raise ended_before_grid_barrier(waiting, launch.threads - launch.alive)
+
+
+def _check_left_early(block: Block) -> None:
+    """Raises Stopped if all that is left of a block waits at a barrier that ended threads never reached."""
+    if 0 < len(block.waiting) == block.alive < block.threads:
+        raise ended_before_barrier(block.waiting)
+
+
+def _release_converged_lanes(launch: Launch) -> bool:
+    """Lanes that came to the same activemask() while nobody else could move are together there."""
+    if not launch.gathering:
+        return False
+    launch.gathering = False
+    gathered = [warp for block in launch.open.values() for warp in block.warps if warp.gathering]
+    for warp in gathered:
+        for threads in warp.gathering.values():
+            mask = sum(1 << thread.lane for thread in threads)
+            for thread in threads:
+                thread.answer = mask
+            launch.wake(threads)
+        warp.gathering = {}
+    return bool(gathered)
+
+
+def _release_waiting_lanes(launch: Launch, warp: Warp) -> None:
+    """A lane has ended: barriers that waited only for it can end too."""
+    for key, meeting in list(warp.meetings.items()):
+        if len(meeting.arrived) == expected_lanes(meeting.mask, warp):
+            del warp.meetings[key]
+            launch.wake(meeting.arrived)
+
+
+def expected_lanes(mask: int, warp: Warp) -> int:
+    """How many lanes of the mask are alive."""
+    return (mask & warp.lanes).bit_count()

@@ -1,23 +1,43 @@
-"""Waiting: barriers of a block and of the grid, fences, and what the lanes of a warp do together.
+"""Waiting and atomics: barriers of a block and of the grid, fences, and what the lanes of a warp do together.
 
 The lanes that a mask names come together; when the last of them arrives, each takes its answer from what all
 brought.  Lanes that the block does not have, or that have returned, are not waited for.
+
+An atomic reads, changes and writes in one: nobody comes in between, because nobody else runs.  A thread that
+polls again and again gives way now and then, so that whoever it waits for can come.
 """
 
+from collections.abc import Callable
 from sys import _getframe
 from types import FrameType
 
+import numpy as np
+
+from rnnlab.simulator.arithmetic import Undefined, as_register, wrapped
+from rnnlab.simulator.memory import Watched, beyond
+from rnnlab.simulator.scheduler import expected_lanes
 from rnnlab.simulator.threads import (
     Block,
-    Warp,
     different_barriers,
     ended_before_barrier,
-    ended_before_grid_barrier,
     machine,
     outside_mask,
-    remark,
 )
-from rnnlab.simulator.trace import BARRIER, BLOCK, DEVICE, FENCE, GRID_SYNC, SYSTEM, WARP, WARP_SYNC
+from rnnlab.simulator.trace import (
+    ATOMIC,
+    BARRIER,
+    BLOCK,
+    DEVICE,
+    FENCE,
+    GRID_SYNC,
+    LOAD,
+    STORE,
+    SYSTEM,
+    VOLATILE_LOAD,
+    VOLATILE_STORE,
+    WARP,
+    WARP_SYNC,
+)
 
 
 def syncthreads() -> None:
@@ -75,19 +95,6 @@ class cg:
     @staticmethod
     def this_grid() -> GridGroup:
         return GridGroup()
-
-
-def check_grid_barrier(launch: object) -> None:
-    """Raises Stopped if all that is left of the grid waits at a barrier that ended threads never reached."""
-    waiting = launch.at_grid_barrier
-    if 0 < len(waiting) == launch.alive < launch.threads:
-        raise ended_before_grid_barrier(waiting, launch.threads - launch.alive)
-
-
-def check_left_early(block: Block) -> None:
-    """Raises Stopped if all that is left of a block waits at a barrier that ended threads never reached."""
-    if 0 < len(block.waiting) == block.alive < block.threads:
-        raise ended_before_barrier(block.waiting)
 
 
 def _arrive(frame: FrameType) -> None:
@@ -230,52 +237,24 @@ def lanemask_lt() -> int:
     return (1 << machine.now.lane) - 1
 
 
-def release_converged_lanes(launch: object) -> bool:
-    """Lanes that came to the same activemask() while nobody else could move are together there."""
-    if not launch.gathering:
-        return False
-    launch.gathering = False
-    gathered = [warp for block in launch.open.values() for warp in block.warps if warp.gathering]
-    for warp in gathered:
-        for threads in warp.gathering.values():
-            mask = sum(1 << thread.lane for thread in threads)
-            for thread in threads:
-                thread.answer = mask
-            launch.wake(threads)
-        warp.gathering = {}
-    return bool(gathered)
-
-
-def release_waiting_lanes(launch: object, warp: Warp) -> None:
-    """A lane has ended: barriers that waited only for it can end too."""
-    for key, meeting in list(warp.meetings.items()):
-        if len(meeting.arrived) == _expected(meeting.mask, warp):
-            del warp.meetings[key]
-            launch.wake(meeting.arrived)
-
-
 def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[dict, int]:
     """Everything the lanes of the mask brought, once all are here; and this thread's lane."""
     thread, mask = machine.now, int(mask) & FULL
     warp = thread.warp
     if not mask >> thread.lane & 1:
-        raise outside_mask(thread, name, mask, frame.f_lineno)
+        raise outside_mask(name, mask, frame.f_lineno)
     if machine.trace is not None:
         machine.trace.note(WARP_SYNC, mask, frame)
     thread.stands(frame, name)
     meeting = warp.meetings.setdefault((name, mask), Meeting(mask))
     meeting.arrived.append(thread)
     meeting.brought[thread.lane] = value
-    if len(meeting.arrived) == _expected(mask, warp):
+    if len(meeting.arrived) == expected_lanes(mask, warp):
         del warp.meetings[name, mask]
         machine.launch.wake([other for other in meeting.arrived if other is not thread])
     else:
         machine.launch.wait()
     return meeting.brought, thread.lane
-
-
-def _expected(mask: int, warp: Warp) -> int:
-    return (mask & warp.lanes).bit_count()
 
 
 def _value_of(brought: dict, lane: int, source: int, frame: FrameType) -> object:
@@ -285,61 +264,93 @@ def _value_of(brought: dict, lane: int, source: int, frame: FrameType) -> object
     return brought[lane] if machine.trace is None else Undefined(source, frame.f_lineno)
 
 
-class Undefined:
-    """The value of a lane that took no part: a GPU may give anything.  It is a fault where it is used.
-
-    Half of a warp that adds up its values asks lanes beyond its mask, too, and drops what it gets.  So the
-    value spreads through arithmetic, and becomes a finding where it is stored or made a number.
-    """
-
-    __array_ufunc__ = None  # NumPy's numbers leave arithmetic with it to this class
-
-    def __init__(self, lane: int, line: int):
-        self.lane, self.line = lane, line
-
-    def _spread(self, *others: object) -> "Undefined":
-        return self
-
-    def _compare(self, *others: object) -> bool:
-        return True  # max and min then choose this value
-
-    def _use(self, *others: object) -> None:
-        remark(
-            "undefined_lane",
-            f"uses what it took from lane {self.lane} on line {self.line}, but that lane is not there: it is "
-            "outside the mask or the block, or has returned; let all lanes of the mask take part, and use "
-            "only their values",
-            self.line,
-        )
-
-    def __float__(self) -> float:
-        self._use()
-        return float("nan")
-
-    def __int__(self) -> int:
-        self._use()
-        return -1
-
-    __index__ = __int__
+def _read(kind: int, array, index, frame: FrameType, verb: str):
+    """array[index], written down as an event of that kind."""
+    if not isinstance(array, Watched):
+        return as_register(array[index])
+    array.recorder.note(array.tag + kind, index, frame)
+    try:
+        return as_register(array.data[index])
+    except IndexError:
+        raise beyond(array, index, frame, verb) from None
 
 
-for _name in (
-    "add",
-    "sub",
-    "mul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "and",
-    "or",
-    "xor",
-    "lshift",
-    "rshift",
-):
-    setattr(Undefined, f"__{_name}__", Undefined._spread)
-    setattr(Undefined, f"__r{_name}__", Undefined._spread)
-for _name in ("neg", "abs", "invert"):
-    setattr(Undefined, f"__{_name}__", Undefined._spread)
-for _name in ("lt", "le", "gt", "ge"):
-    setattr(Undefined, f"__{_name}__", Undefined._compare)
+def _write(array, index, value) -> None:
+    data = array.data if isinstance(array, Watched) else array
+    try:
+        data[index] = value
+    except OverflowError:
+        data[index] = wrapped(value, data.dtype)
+
+
+def _atomic(change: Callable):
+    """cuda.atomic.<name>(array, index, *values): array[index] becomes change(old, *values); returns old."""
+
+    def operation(array, index, *values):
+        frame = _getframe(1)
+        old = _read(ATOMIC, array, index, frame, "changes")
+        _write(array, index, change(old, *values))
+        machine.launch.look(frame, (id(array), index), old, "an atomic")
+        return old
+
+    return staticmethod(operation)
+
+
+def _plain(old):
+    return old.item() if old.dtype.kind in "iu" else old
+
+
+class atomic:
+    """The words of numba.cuda.atomic."""
+
+    add = _atomic(lambda old, value: _plain(old) + value)
+    sub = _atomic(lambda old, value: _plain(old) - value)
+    and_ = _atomic(lambda old, value: _plain(old) & value)
+    or_ = _atomic(lambda old, value: _plain(old) | value)
+    xor = _atomic(lambda old, value: _plain(old) ^ value)
+    inc = _atomic(lambda old, limit: 0 if old >= limit else _plain(old) + 1)
+    dec = _atomic(lambda old, limit: limit if old == 0 or old > limit else _plain(old) - 1)
+    exch = _atomic(lambda old, value: value)
+    max = _atomic(lambda old, value: old if np.isnan(old) or not old < value else value)
+    min = _atomic(lambda old, value: old if np.isnan(old) or not old > value else value)
+    nanmax = _atomic(lambda old, value: np.fmax(old, value))
+    nanmin = _atomic(lambda old, value: np.fmin(old, value))
+    cas = _atomic(lambda old, expected, value: value if old == expected else old)
+
+    @staticmethod
+    def compare_and_swap(array: Watched | np.ndarray, old: object, value: object) -> object:
+        """cas on the first element of an array of any shape."""
+        return atomic.cas(array, 0 if array.ndim == 1 else (0,) * array.ndim, old, value)
+
+
+def _load(kind: int) -> Callable:
+    """A load with a cache hint: a volatile one does not trust what was loaded before."""
+
+    def load(array, index):
+        frame = _getframe(1)
+        value = _read(kind, array, index, frame, "reads")
+        if kind == VOLATILE_LOAD:
+            machine.launch.look(frame, (id(array), index), value, "a load")
+        return value
+
+    return load
+
+
+def _store(kind: int) -> Callable:
+    def store(array, index, value) -> None:
+        frame = _getframe(1)
+        _read(kind, array, index, frame, "writes")
+        _write(array, index, value)
+
+    return store
+
+
+ldca, ldcs, ldlu = (_load(LOAD) for _ in range(3))
+ldcg, ldcv = (_load(VOLATILE_LOAD) for _ in range(2))  # past the first-level cache, which is not coherent
+stcs, stwb = (_store(STORE) for _ in range(2))
+stcg, stwt = (_store(VOLATILE_STORE) for _ in range(2))
+
+
+def nanosleep(nanoseconds: int) -> None:
+    """Let everybody else run first."""
+    machine.launch.spin(_getframe(1), "nanosleep()")

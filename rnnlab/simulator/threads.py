@@ -1,14 +1,56 @@
 """What a grid consists of while it runs: threads, warps, blocks; and `machine`, which knows who runs now.
 
-Below them the words with which a kernel asks where it stands, and the faults that end a launch.
+Below them the words with which a kernel asks where it stands, and findings: the faults that end a launch, in
+the words of whoever wrote the kernel.
 """
 
 import random
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import FrameType
 
-from rnnlab.simulator.findings import Finding
 from rnnlab.simulator.trace import WARP, Trace, label_of, line_of, start_of
+
+KINDS = (
+    "out_of_bounds",
+    "misaligned",
+    "uninitialised",
+    "barrier_divergence",
+    "deadlock",
+    "race",
+    "missing_fence",
+    "whole_array",  # work on many elements in one word, which is neither counted nor watched
+    "undefined_lane",  # a value from a lane that took no part
+    "limit",  # more than a GPU has: shared memory
+    "endless",  # stopped, because it ran too long or wrote down too much
+    "does_not_compile",
+    "float64",
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One fault; line, block and thread say where, the other three with whom."""
+
+    kind: str  # of KINDS
+    message: str
+    line: int | None = None
+    block: tuple[int, int, int] | None = None
+    thread: tuple[int, int, int] | None = None
+    other_line: int | None = None
+    other_block: tuple[int, int, int] | None = None
+    other_thread: tuple[int, int, int] | None = None
+
+    def __str__(self) -> str:
+        return f"{self.kind.replace('_', ' ')}: {self.message}"
+
+
+class Findings(RuntimeError):
+    """A launch that a GPU may get wrong; `findings` says why.  What the kernel wrote is in its arrays."""
+
+    def __init__(self, kernel: str, findings: tuple[Finding, ...]):
+        self.findings = findings
+        super().__init__("\n".join([f"{kernel}: {len(findings)} finding(s)", *map(str, findings)]))
 
 
 class Dim3:
@@ -24,6 +66,11 @@ class Dim3:
 
     def __repr__(self) -> str:
         return f"({self.x}, {self.y}, {self.z})"
+
+
+def place_in(size: Dim3, number: int) -> Dim3:
+    """Index of the number-th block of a grid, or thread of a block, of that size."""
+    return Dim3(number % size.x, number // size.x % size.y, number // (size.x * size.y))
 
 
 class Thread:
@@ -65,8 +112,9 @@ class Warp:
 class Block:
     """One block: its threads, its shared memory, and who stands at its barrier."""
 
-    def __init__(self, number: int, index: Dim3, size: Dim3):
-        self.number, self.index, self.size = number, index, size
+    def __init__(self, number: int, grid: Dim3, size: Dim3):
+        self.number, self.grid, self.size = number, grid, size
+        self.index = place_in(grid, number)
         self.threads = size.x * size.y * size.z
         self.first = number * self.threads
         self.alive, self.waiting, self.opened = self.threads, [], 0
@@ -75,13 +123,11 @@ class Block:
 
     def fresh(self, shuffle: random.Random | None) -> Iterator[Thread]:
         """Its threads, made when they start, in order of their number or shuffled."""
-        size, order = self.size, range(self.threads)
+        order = range(self.threads)
         if shuffle:
             order = shuffle.sample(order, self.threads)
         for local in order:
-            yield Thread(
-                self, local, Dim3(local % size.x, local // size.x % size.y, local // (size.x * size.y))
-            )
+            yield Thread(self, local, place_in(self.size, local))
 
 
 class Stopped(Exception):
@@ -160,8 +206,7 @@ def _first(dimensions: int, name: str, values: tuple[int, int, int]) -> tuple[in
 
 def name_of(thread: Thread) -> str:
     """Name of a thread in messages: plain numbers where the block or the grid has one dimension."""
-    grid = machine.launch.gridDim if machine.launch else thread.block.index
-    return thread_name(thread.block.index, thread.index, grid, thread.block.size)
+    return thread_name(thread.block.index, thread.index, thread.block.grid, thread.block.size)
 
 
 def thread_name(block: tuple, thread: tuple, grid: tuple, size: tuple) -> str:
@@ -173,38 +218,37 @@ def thread_name(block: tuple, thread: tuple, grid: tuple, size: tuple) -> str:
     return "thread {} of block {}".format(*names)
 
 
+def finding(
+    kind: str, message: str, thread: Thread, line: int | None = None, other: Thread | None = None
+) -> Finding:
+    """A fault of a thread at that line, or where it waits; other: the thread with which it has the fault."""
+    beside = (_line(other), tuple(other.block.index), tuple(other.index)) if other else ()
+    line = _line(thread) if line is None and thread.frame else line
+    return Finding(kind, message, line, tuple(thread.block.index), tuple(thread.index), *beside)
+
+
 def remark(kind: str, message: str, line: int) -> None:
     """Note a finding that does not end the launch; one for each kind and line."""
     thread = machine.now
     if machine.trace is not None and thread is not None:
-        where = tuple(thread.block.index), tuple(thread.index)
-        finding = Finding(kind, f"{name_of(thread)} {message}", line, *where)
-        machine.trace.remarks.setdefault((kind, line), finding)
+        noted = finding(kind, f"{name_of(thread)} {message}", thread, line)
+        machine.trace.remarks.setdefault((kind, line), noted)
 
 
-def out_of_bounds(thread: Thread, frame: FrameType, access: str, remedy: str) -> Stopped:
-    """A thread touches what is not there; access says what it did."""
-    line = frame.f_lineno
-    message = f"{name_of(thread)} {access} on line {line}: {remedy}"
-    return Stopped(Finding("out_of_bounds", message, line, tuple(thread.block.index), tuple(thread.index)))
+def fault(kind: str, message: str, line: int) -> Stopped:
+    """A fault of the running thread that ends the launch."""
+    return Stopped(finding(kind, message, machine.now, line))
 
 
-def row_for_element(thread: Thread, frame: FrameType, shape: tuple[int, ...]) -> Stopped:
-    """A thread stores an array of that shape where one element stands."""
-    line = frame.f_lineno
-    message = (
-        f"{name_of(thread)} stores an array of shape {shape} into one element on line {line}: a row has no "
-        "single value; give the array that is read an index for every dimension"
+def outside_mask(name: str, mask: int, line: int) -> Stopped:
+    """A lane calls a function of the warp with a mask that does not name it."""
+    return fault(
+        "undefined_lane",
+        f"{name_of(machine.now)} is lane {machine.now.lane} and calls {name} on line {line} with mask "
+        f"{mask:#x}, which does not name that lane: on a GPU the result is undefined; name all lanes that "
+        "call it",
+        line,
     )
-    return Stopped(Finding("whole_array", message, line, tuple(thread.block.index), tuple(thread.index)))
-
-
-def too_much_shared(thread: Thread, frame: FrameType, size: int, limit: str) -> Stopped:
-    """A block wants more shared memory than the device gives it; bytes."""
-    line = frame.f_lineno
-    message = f"line {line} brings a block to {size} bytes of shared memory; the most is {limit}"
-    where = tuple(thread.block.index), tuple(thread.index)
-    return Stopped(Finding("limit", message, line, *where))
 
 
 def ended_before_barrier(waiting: list[Thread]) -> Stopped:
@@ -215,7 +259,7 @@ def ended_before_barrier(waiting: list[Thread]) -> Stopped:
         f"{first.block.threads - len(waiting)} of the block's {first.block.threads} threads have returned "
         "and will never come: let every thread reach the barrier; put the condition around the work"
     )
-    return Stopped(_finding("barrier_divergence", message, first))
+    return Stopped(finding("barrier_divergence", message, first))
 
 
 def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> Stopped:
@@ -223,19 +267,9 @@ def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> Stopped:
     message = (
         f"{name_of(waiting[0])}{_and_more(waiting)} at this_grid().sync() on line {_line(waiting[0])}, but "
         f"{ended} thread(s) of the grid have returned and will never come: every thread of every block "
-        f"must reach it"
+        "must reach it"
     )
-    return Stopped(_finding("barrier_divergence", message, waiting[0]))
-
-
-def outside_mask(thread: Thread, name: str, mask: int, line: int) -> Stopped:
-    """A lane calls a function of the warp with a mask that does not name it."""
-    message = (
-        f"{name_of(thread)} is lane {thread.lane} and calls {name} on line {line} with mask {mask:#x}, which "
-        "does not name that lane: on a GPU the result is undefined; name all lanes that call it"
-    )
-    where = tuple(thread.block.index), tuple(thread.index)
-    return Stopped(Finding("undefined_lane", message, line, *where))
+    return Stopped(finding("barrier_divergence", message, waiting[0]))
 
 
 def different_barriers(first: Thread, other: Thread) -> Stopped:
@@ -244,7 +278,7 @@ def different_barriers(first: Thread, other: Thread) -> Stopped:
         f"{name_of(first)} waits at syncthreads() on line {_line(first)} while {name_of(other)} waits at "
         f"another one on line {_line(other)}: all threads of a block must come to the same barrier"
     )
-    return Stopped(_finding("barrier_divergence", message, first, other))
+    return Stopped(finding("barrier_divergence", message, first, other=other))
 
 
 def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
@@ -265,7 +299,7 @@ def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
         )
     elif not remedy:
         remedy = "; all threads of a block, and all lanes of a mask, must come to the same call"
-    return Stopped(_finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{remedy}", waiting[0]))
+    return Stopped(finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{remedy}", waiting[0]))
 
 
 def _looked_at(thread: Thread) -> str:
@@ -282,27 +316,17 @@ def _looked_at(thread: Thread) -> str:
 
 def spinning(thread: Thread, line: int, waits: bool) -> Finding:
     """A thread reads memory in a loop and never gives way; waits: for another thread, as its code says."""
-    where = tuple(thread.block.index), tuple(thread.index)
+    again = f"{name_of(thread)} reads the same memory again and again on line {line}"
     if not waits:
-        message = (
-            f"{name_of(thread)} reads the same memory again and again on line {line}: the loop never stops; "
-            "let its body change what its condition tests"
-        )
-        return Finding("endless", message, line, *where)
-    message = (
-        f"{name_of(thread)} reads the same memory again and again on line {line}, and nobody else can run: a "
-        "GPU may even read it only once; wait with cuda.ldcv, an atomic or a fence in the loop"
-    )
-    return Finding("deadlock", message, line, *where)
+        remedy = "let its body change what its condition tests"
+        return finding("endless", f"{again}: the loop never stops; {remedy}", thread, line)
+    remedy = "wait with cuda.ldcv, an atomic or a fence in the loop"
+    why = "and nobody else can run: a GPU may even read it only once"
+    return finding("deadlock", f"{again}, {why}; {remedy}", thread, line)
 
 
 def _line(thread: Thread) -> int:
     return line_of(thread.frame.f_code, thread.frame.f_lasti)
-
-
-def _finding(kind: str, message: str, thread: Thread, other: Thread | None = None) -> Finding:
-    beside = (_line(other), tuple(other.block.index), tuple(other.index)) if other else ()
-    return Finding(kind, message, _line(thread), tuple(thread.block.index), tuple(thread.index), *beside)
 
 
 def _and_more(threads: list[Thread]) -> str:

@@ -186,15 +186,6 @@ class Accesses:
         """[n] place in the warp."""
         return self.thread % self.threads_per_block % WARP
 
-    def where(self, mask: np.ndarray) -> "Accesses":
-        """The accesses where a mask [n] is True."""
-        pick = lambda column: column[mask]
-        return Accesses(
-            pick(self.kind), pick(self.thread), pick(self.site), pick(self.address), pick(self.bytes),
-            pick(self.space), pick(self.array), pick(self.when),
-            self.arrays, self.base, self.threads_per_block, self.whole,
-        )  # fmt: skip
-
 
 def accesses(columns: Columns, threads_per_block: int) -> Accesses:
     """The memory events of a trace, with their addresses."""
