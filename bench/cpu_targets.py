@@ -31,6 +31,10 @@ class Target:
         ]
         return [self.sentence, *(column for pair in pairs for column in pair)]
 
+    def bound(self, record: dict) -> float | None:
+        """What the record's kind of machine should reach."""
+        return self.bounds[KINDS.index(kind(record))]
+
     def _pair(self, bound: float | None, got: float | None) -> tuple[str, str]:
         if bound is None:
             return "–", "–"

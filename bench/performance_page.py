@@ -6,7 +6,7 @@ python -m bench.performance_page, or `rnnlab bench cpu --record` when done; a te
 import sys
 from pathlib import Path
 
-from bench import cpu_targets
+from bench import cpu_bounds, cpu_targets
 from bench.cpu_record import KIND
 from bench.provenance import ROOT
 from rnnlab import records
@@ -35,6 +35,7 @@ def measured(path: Path, record: dict) -> str:
     source = f"- from {link}; `rnnlab record show {path.stem}` prints all of it"
     alt = cpu_picture.finding(record)
     parts = [f"{heading}\n{source}", f"![{alt}]({PICTURE.name})", "### Targets", cpu_targets.table(record)]
+    parts += ["### What bounds what is missed", cpu_bounds.missed(record)]
     parts += ["### What they require", cpu_targets.required_rates(record)]
     for cell in cpu_report.cells(record):
         parts += [f"### {cell}", cpu_report.markdown(record, cell)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bench import cpu_targets, performance_page
+from bench import cpu_bounds, cpu_targets, performance_page
 from bench.peers import blas_products
 from rnnlab import records
 from rnnlab.picture import png
@@ -151,6 +151,33 @@ def test_the_part_of_the_large_product_is_the_least_of_wide_steps(full):
         if case["workload"]["B"] >= 32 and case["workload"]["H"] >= 256
     ]
     assert cpu_targets.part_of_gemm(full) == min(wide) > min(rates)
+
+
+def test_every_missed_target_has_its_bound_in_counts(full):
+    full["machine"]["processor"] = "AMD EPYC 9655 96-Core Processor"  # whose targets are higher
+    paragraphs = cpu_bounds.missed(full).splitlines()
+    slow = [line for line in paragraphs if "times PyTorch's rate" in line]
+    wanted = [
+        case
+        for case in full["cases"]
+        if 2 < cpu_targets.FACTORS["Zen 5"](case["workload"]["cell"], cpu_bounds.shape(case))
+    ]
+    assert len(slow) == len(wanted) > 0  # the fast rung has twice PyTorch's rate everywhere
+    (memory,) = (line for line in paragraphs if "Memory" in line)
+    assert "1.50 times PyTorch's" in memory
+
+
+def test_bounds_count_bytes_as_they_are_counted_by_hand():
+    rnn, lstm = Workload("rnn_tanh", 100, 64, 256, 256), Workload("lstm", 20, 64, 1024, 512)
+    assert cpu_bounds.bytes_passed(rnn) == 4 * 6400 * 7 * 256  # x, x, dx, h, h, h, dy
+    assert cpu_bounds.bytes_passed(lstm) == 4 * 1280 * (3 * 1024 + (4 + 2 * 5) * 512)
+
+
+def test_a_record_that_meets_its_targets_has_nothing_to_explain(full):
+    for entry in full["cases"]:
+        entry["memory"] = {}
+        entry["seconds"]["fast"] = entry["seconds"]["gemm_large"] = [1e-9] * 3
+    assert cpu_bounds.missed(full) == cpu_bounds.NONE_MISSED
 
 
 def test_a_target_whose_shape_was_not_measured_is_not_met():

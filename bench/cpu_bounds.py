@@ -1,0 +1,121 @@
+"""What bounds the targets that a record misses: counts of arithmetic and bytes, beside the record's rates."""
+
+from bench.cpu_targets import FACTORS, TARGETS, WIDE_STEPS, kind, part_of_gemm
+from bench.peers.blas_products import LARGE, LARGE_FLOPS
+from rnnlab.cells import GATES
+from rnnlab.records import cpu_report as report
+from rnnlab.records.workload import Workload
+
+NUMBER_BYTES = 4
+NONE_MISSED = "No target of this kind of machine is missed."
+
+
+def missed(record: dict) -> str:
+    """A paragraph for each target that the record misses, for the record's kind of machine."""
+    paragraphs = [*_slower(record), *_part_of_gemm(record), *_memory(record)]
+    return "\n".join(f"- {paragraph}" for paragraph in paragraphs) or NONE_MISSED
+
+
+def _slower(record: dict) -> list[str]:
+    """Each size at which the best rung is slower than its target over PyTorch."""
+    paragraphs = []
+    for case in record["cases"]:
+        workload = Workload(**case["workload"])
+        factor = FACTORS[kind(record)](workload.cell, shape(case))
+        ratio, theirs = report.speed_over(record, case, report.PYTORCH), report.gflops(case, report.PYTORCH)
+        if None in (factor, ratio) or ratio >= factor:
+            continue
+        large, bare = (report.gflops(case, name) for name in ("gemm_large", "gemm_step"))
+        paragraphs.append(
+            f"**{name(workload)}**, {ratio:.2f} times PyTorch's rate: {factor:g} times is "
+            f"{factor * theirs:.0f} GFLOP/s, {factor * theirs / large:.0%} of the large product's "
+            f"{large:.0f}; the step's products with nothing between them reach {bare:.0f} in NumPy's BLAS. "
+            + _recurrence(workload, large, record["machine"].get("caches", {}).get("L2"))
+        )
+    return paragraphs
+
+
+def _recurrence(workload: Workload, large: float, cache: int | None) -> str:
+    """Counts of one time step's recurrent product."""
+    cell, _, B, _, H, _ = workload
+    gates = len(GATES[cell])
+    weights, flop = NUMBER_BYTES * gates * H**2, 2 * B * gates * H**2
+    if cache and weights > cache:
+        return (
+            f"Each time step reads {_mb(weights)} of recurrent weights, {weights / cache:.1f} times a core's "
+            f"second-level cache, and computes {flop / weights:.0f} FLOP with each byte."
+        )
+    return (
+        f"A time step's recurrent product is {1e-6 * flop:.1f} MFLOP, {1e-3 * flop / large:.0f} µs at the "
+        "large product's rate: too short for what precedes and follows each product to vanish beside it."
+    )
+
+
+def _part_of_gemm(record: dict) -> list[str]:
+    """Steps that reach less of the large product's rate than they should."""
+    (target,) = (target for target in TARGETS if target.value is part_of_gemm)
+    wide = [case for case in record["cases"] if shape(case) in WIDE_STEPS]
+    parts = {Workload(**case["workload"]): report.part_of_gemm(record, case) for case in wide}
+    bound = target.bound(record)
+    low = {workload: part for workload, part in parts.items() if part is not None and part < bound}
+    if not low:
+        return []
+    reached = ", ".join(f"{part:.0%} for {name(workload)}" for workload, part in low.items())
+    densities = [workload.flops() / bytes_passed(workload) for workload in low]
+    products = [workload.flops() / (workload.T * workload.B * workload.H) for workload in low]
+    large = LARGE_FLOPS / (3 * NUMBER_BYTES * LARGE**2)
+    return [
+        f"**Part of the large product's rate**: {reached}; the target is {bound:.0%}. The large product "
+        f"computes {large:.0f} FLOP with each byte of its three matrices. In these steps x is read twice and "
+        "dx written, h written and read twice, dy read, gates and one more number a unit written and read: "
+        f"{_range(densities)} FLOP a byte. A unit's nonlinearities and their gradients stand beside "
+        f"{_range(products)} FLOP of its products in a time step."
+    ]
+
+
+def bytes_passed(workload: Workload) -> int:
+    """Bytes of a step's arrays over all time steps, as often as they must be read or written."""
+    _, T, B, I, H, _ = workload
+    gates = len(GATES[workload.cell])
+    stored = 2 * (gates + 1) if gates > 1 else 0
+    return NUMBER_BYTES * T * B * (3 * I + (4 + stored) * H)
+
+
+def _memory(record: dict) -> list[str]:
+    """The size whose step needs more memory than PyTorch's by the largest factor."""
+    over = [(report.memory_over_pytorch(record, case) or 0.0, case) for case in record["cases"]]
+    ratio, case = max(over, key=lambda pair: pair[0], default=(0.0, None))
+    if ratio <= 1:
+        return []
+    workload, theirs = Workload(**case["workload"]), case["memory"][report.PYTORCH]
+    _, T, B, I, H, _ = workload
+    gates = len(GATES[workload.cell])
+    states, dx, weights = (T + 1) * B * H, T * B * I, gates * H * (I + H)
+    stored = T * B * H * (gates + 1) if gates > 1 else 0
+    arrays = {"states": states, "gates and one more number a unit": stored, "dx": dx, "gradients": weights}
+    counts = ", ".join(f"{what} {_mb(NUMBER_BYTES * size)}" for what, size in arrays.items() if size)
+    total = NUMBER_BYTES * sum(arrays.values())
+    return [
+        f"**Memory of {name(workload)}**, {ratio:.2f} times PyTorch's {_mb(theirs)}: what must be stored or "
+        f"returned is {_mb(total)} ({counts}); packed weights and a block's operands come on top."
+    ]
+
+
+def shape(case: dict) -> tuple[int, ...]:
+    """T, B, I, H of a case."""
+    return tuple(case["workload"][letter] for letter in "TBIH")
+
+
+def name(workload: Workload) -> str:
+    """A workload in the words of the page."""
+    cell, T, B, I, H, _ = workload
+    return f"{cell} {T}×{B}, {I}×{H}"
+
+
+def _mb(size: float) -> str:
+    return f"{1e-6 * size:.1f} MB"
+
+
+def _range(values: list[float]) -> str:
+    low, high = f"{min(values):.0f}", f"{max(values):.0f}"
+    return low if low == high else f"{low} to {high}"

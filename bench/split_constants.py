@@ -1,0 +1,110 @@
+"""Constants of rnnlab/kernels/packed/split.py, measured on this machine: python -m bench.split_constants
+
+A product of a time step's size by one thread, with weights that fit the second-level cache and with weights
+that do not, gives RATE and BANDWIDTH; steps of two members with and without a barrier give BARRIER.  Then a
+training step is timed both ways, by sequences and by units, in turns at each size of the benchmark.
+Run it on a machine that runs nothing else: a member that loses its core holds up the others at the barrier.
+"""
+
+import sys
+from functools import partial
+
+import numpy as np
+from numba import njit
+
+from rnnlab.kernels.packed import passes, split, team
+from rnnlab.kernels.packed.barrier import wait
+from rnnlab.kernels.packed.host import ROWS
+from rnnlab.kernels.packed.memory import aligned
+from rnnlab.kernels.packed.panels import panel_width
+from rnnlab.kernels.packed.products import multiply_rows
+from rnnlab.lab.turns import Timing, disturbance, take_turns
+from rnnlab.network import Network
+from rnnlab.records.workload import CELLS, SHAPES
+
+B, K, STEPS, ROUNDS = 6 * ROWS, 512, 40, 15
+SMALL, LARGE = 2**20, 2**23  # bytes of weights
+WAYS = {"sequences": split._by_sequences, "units": split._by_units}
+
+
+@njit(nogil=True)
+def _steps(steps, a, panels, first, last, c, width, counter, members):
+    """Products of a [B,K] with panels first … last; after each step all members wait for each other."""
+    for _ in range(steps):
+        for p in range(first, last):
+            multiply_rows(B, a, 0, K, panels, p * K * width, K, c, p * B * width, width, False)
+        wait(counter, members)
+
+
+def constants() -> tuple[dict[str, float], dict[str, Timing]]:
+    """RATE (FLOP/s), BANDWIDTH (bytes/s) and BARRIER (seconds), and the timings they follow from."""
+    width = panel_width("float32")
+    panels = {size: size // (4 * K * width) for size in (SMALL, LARGE)}
+    a, weights = aligned(B * K, "float32"), aligned(LARGE // 4, "float32")
+    c = aligned(B * width * panels[LARGE], "float32")
+    a[:], weights[:] = 1, 1
+
+    def work(size: int, members: int, waiting: int) -> None:
+        counter, cuts = np.zeros(1, "int64"), np.linspace(0, panels[size], members + 1).astype(int)
+        task = lambda k: _steps(STEPS, a, weights, cuts[k], cuts[k + 1], c, width, counter, waiting)
+        team.run(task, members)
+
+    ways = {"small": (SMALL, 1, 1), "large": (LARGE, 1, 1), "free": (SMALL, 2, 1), "barrier": (SMALL, 2, 2)}
+    timings = take_turns({name: partial(work, *way) for name, way in ways.items()}, ROUNDS)
+    seconds = {name: timing.median / STEPS for name, timing in timings.items()}
+    rate = 2 * B * SMALL / 4 / seconds["small"]
+    beyond = seconds["large"] - LARGE / SMALL * seconds["small"]
+    bandwidth = LARGE / beyond if beyond > 0 else float("inf")
+    return {
+        "RATE": rate,
+        "BANDWIDTH": bandwidth,
+        "BARRIER": max(0.0, seconds["barrier"] - seconds["free"]),
+    }, timings
+
+
+def both_ways(cell: str, shape: tuple[int, int, int, int], members: int) -> dict[str, Timing]:
+    """Timings of a training step by sequences and by units."""
+    T, sequences, I, H = shape
+    network, draw = Network.create(cell, I, H), np.random.default_rng(0)
+    x, dy = (draw.standard_normal((T, sequences, size), dtype="float32") for size in (I, H))
+
+    def step(way: str) -> None:
+        parts = lambda sizes: min(members, sizes.B if way == "sequences" else sizes.P)
+        passes.split = lambda sizes, *_: WAYS[way](sizes, parts(sizes))
+        _, _, saved = passes.forward(network, x, None, members)
+        passes.backward(network, saved, dy, None, members)
+
+    try:
+        return take_turns({way: partial(step, way) for way in WAYS}, ROUNDS)
+    finally:
+        passes.split = split.split
+
+
+def main() -> None:
+    values, timings = constants()
+    print("constant      measured   in split.py")
+    for name, value in values.items():
+        print(f"{name:10} {value:11.3g} {getattr(split, name):12.3g}")
+    print(disturbance(timings))
+    if team.count() < 2:
+        print("One core: the two ways are the same")
+        return
+    for cell in CELLS:
+        for shape in SHAPES:
+            if shape[1] > 1:
+                _compare(cell, shape)
+
+
+def _compare(cell: str, shape: tuple[int, int, int, int]) -> None:
+    T, sequences, I, H = shape
+    timings = both_ways(cell, shape, team.count())
+    times = ", ".join(f"{way} {1e3 * timing.median:.2f} ms" for way, timing in timings.items())
+    _, shares = passes._plan(
+        Network.create(cell, I, H), np.empty((T, sequences, I), "float32"), I, team.count()
+    )
+    chosen = "units" if shares[0].waits else "sequences"
+    print(f"{cell} {T}×{sequences}, {I}×{H}: {times}; the model takes {chosen}. {disturbance(timings)}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
