@@ -231,7 +231,7 @@ def _check_parameters(network: Network) -> None:
         raise ValueError(f"parameters lack {', '.join(sorted(missing))}")
     if extra := network.parameters.keys() - expected.keys():
         raise ValueError(
-            f"parameters hold {', '.join(sorted(extra))}, unknown to a network of {network.layers} layers"
+            f"parameters hold {', '.join(sorted(extra))}, which a {network.layers}-layer network lacks"
         )
     for name, shape in expected.items():
         _check_array(name, network.parameters[name], network.dtype)
