@@ -233,3 +233,41 @@ def test_only_the_latest_known_mistakes_are_kept(monkeypatch):
     for seed in (0, 1, 2, 3, 3, 0):  # the first one has gone when it comes again
         assert judge(doubled, SQUARE, seed).misconception == "squares"
     assert len(tried) == 3 * 5
+
+
+def test_cases_are_drawn_once_for_a_seed_and_no_answer_gets_what_another_has_changed():
+    drawn, seen = [], []
+
+    def cases(rng):
+        drawn.append(rng.integers(100))
+        return [([1.0, 2.0],), ([3.0],)]
+
+    def check(submission, rng, numbers):
+        seen.append(list(numbers))
+        refuse(None if submission(len(numbers)) == len(numbers) else "It is wrong.")
+        numbers.clear()
+
+    right, mistaken = abs, lambda n: 2 * n
+    make = lambda mutant: mistaken if mutant else right
+    counting = replace(exercise("the mistake"), check=check, cases=cases, make=make)
+    for seed in (1, 1, 2):
+        assert judge(counting, lambda n: n, seed).passed
+        assert not judge(counting, lambda n: -n, seed).passed
+    assert len(drawn) == 2
+    assert [numbers for numbers in seen if numbers not in ([1.0, 2.0], [3.0])] == []
+
+
+PLAIN = 0.5, NAN, INF, -INF, 7, True, [1.0, NAN], [1.0, 2.0], {"a": (2.0, 3)}, {"a": (2.0, 4)}
+
+
+def observed(result):
+    transcript = Transcript()
+    with recording(transcript):
+        refuse("It is wrong.", result=[result, 1.5])
+    return transcript
+
+
+@pytest.mark.parametrize("place", range(len(PLAIN)), ids=map(str, PLAIN))
+def test_plain_numbers_repeat_themselves_and_nothing_else(place):
+    repeated = [observed(PLAIN[place]).repeats(observed(other)) for other in PLAIN]
+    assert repeated == [number == place for number in range(len(PLAIN))]
