@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches
+from rnnlab.checks.kernels import Case, compare_launches, size_in_words
 
 ANSWERS = answers("cuda_first_kernels")
 TILE = 8
@@ -12,7 +12,7 @@ TILE = 8
 def check_saxpy_kernel(submission, rng, n, blocks, threads):
     a = np.float32(rng.uniform(1.5, 3))
     x, y = (rng.normal(size=n).astype("float32") for _ in range(2))
-    case = Case((blocks,), (threads,), (a, x, y), f"n={n}, {blocks} blocks of {threads} threads")
+    case = Case((blocks,), (threads,), (a, x, y), f"n={n}, {size_in_words(blocks, threads)}")
     compare_launches(submission, ANSWERS["saxpy_kernel"], case, ("x", "y"), (("element",),) * 2, limit_saxpy)
 
 
@@ -30,7 +30,7 @@ def check_tanh_kernel(submission, rng, n, blocks, threads, largest):
     if largest:
         x[rng.permutation(n)[:2]] = -largest, largest
     case = Case(
-        (blocks,), (threads,), (x, np.zeros(n, "float32")), f"n={n}, {blocks} blocks of {threads} threads"
+        (blocks,), (threads,), (x, np.zeros(n, "float32")), f"n={n}, {size_in_words(blocks, threads)}"
     )
     compare_launches(submission, ANSWERS["tanh_kernel"], case, ("x", "y"), (("element",),) * 2, limit_tanh)
 
@@ -82,7 +82,7 @@ def limit_transpose(counts, case):
 
 def check_fix_the_race(submission, rng, blocks, threads, steps):
     x = rng.normal(size=blocks * threads).astype("float32")
-    case = Case((blocks,), (threads,), (x, steps), f"{blocks} blocks of {threads} threads, {steps} steps")
+    case = Case((blocks,), (threads,), (x, steps), f"{size_in_words(blocks, threads)}, {steps} steps")
     compare_launches(submission, ANSWERS["fix_the_race"], case, ("x",), (("element",),), limit_race)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches
+from rnnlab.checks.kernels import Case, compare_launches, size_in_words
 
 ANSWERS = answers("cuda_shared_memory")
 TILE = 8
@@ -38,7 +38,7 @@ def limit_matmul(counts, case):
 
 def check_block_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
-    says = f"n={n}, {blocks} blocks of {threads} threads"
+    says = f"n={n}, {size_in_words(blocks, threads)}"
     case = Case((blocks,), (threads,), (x, _old(rng, blocks)), says)
     axes = (("element",), ("block",))
     compare_launches(submission, ANSWERS["block_sum_kernel"], case, ("x", "out"), axes, limit_block_sum)
@@ -67,7 +67,7 @@ def limit_block_sum(counts, case):
 def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
     out = _old(rng, blocks * threads // ANSWERS["warp_sum_kernel"].number("lanes", 32))
-    case = Case((blocks,), (threads,), (x, out), f"n={n}, {blocks} blocks of {threads} threads")
+    case = Case((blocks,), (threads,), (x, out), f"n={n}, {size_in_words(blocks, threads)}")
     axes = (("element",), ("warp",))
     compare_launches(submission, ANSWERS["warp_sum_kernel"], case, ("x", "out"), axes, limit_warp_sum)
 

@@ -51,6 +51,12 @@ class Result(NamedTuple):
     findings: list  # [kind, message]
 
 
+def size_in_words(blocks: int, threads: int) -> str:
+    """A launch in a message, e.g. "1 block of 4 threads"."""
+    count = lambda number, noun: f"{number} {noun}{'s' * (number != 1)}"
+    return f"{count(blocks, 'block')} of {count(threads, 'thread')}"
+
+
 Limit = Callable[[dict, Case], str | None]  # (counts, case) -> what the launch exceeded, as a sentence
 
 

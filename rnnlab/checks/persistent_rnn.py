@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches
+from rnnlab.checks.kernels import Case, compare_launches, size_in_words
 from rnnlab.checks.numbers import compare_numbers
 from rnnlab.grading.judging import expect
 
@@ -74,7 +74,7 @@ def _sorted(pairs: object) -> object:
 def check_flag_barrier(submission, rng, blocks, threads, steps):
     history = np.full((steps + 1, blocks * threads), np.nan, "float32")
     history[0] = rng.normal(size=blocks * threads)
-    says = f"{blocks} blocks of {threads} threads, {steps} steps"
+    says = f"{size_in_words(blocks, threads)}, {steps} steps"
     case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps), says)
     compare_launches(submission, ANSWERS["flag_barrier"], case, ("history",), (("step", "element"),))
 
@@ -87,7 +87,7 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
     h[0] = rng.normal(size=WIDE)
     weights = rng.normal(size=(WIDE, WIDE)).astype("float32") / 4
     inputs = rng.normal(size=(steps, WIDE)).astype("float32")
-    says = f"{blocks} blocks of {WIDE // blocks} threads, {steps} steps"
+    says = f"{size_in_words(blocks, WIDE // blocks)}, {steps} steps"
     case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")), says)
     compare_launches(
         submission, ANSWERS["persistent_rnn_kernel"], case, ("h",), (("step", "unit"),), limit_loads

@@ -372,7 +372,7 @@ class _Contributions:
             chunk, names = self.followed[column[k]], self._names(~moved[k] & self.whole)
             self.findings.append(
                 f"In step {number} rank {source[k]} sends chunk {chunk} to rank {target[k]} as a whole sum, "
-                f"but it is incomplete: {names} is missing."
+                f"but it lacks {names}."
             )
 
     def _names(self, bits: np.ndarray) -> str:
