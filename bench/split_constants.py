@@ -81,6 +81,7 @@ def both_ways(cell: str, shape: tuple[int, int, int, int], members: int) -> dict
 
 
 def main() -> None:
+    """Print constants and both ways."""
     values, timings = constants()
     print("constant      measured   in split.py")
     for name, value in values.items():

@@ -1,4 +1,4 @@
-"""The measurement of the constants by which packed work is split: both ways are computed, the choice stays."""
+"""The measurement of the constants of the split: both ways are computed, and the choice stays as it was."""
 
 import pytest
 
