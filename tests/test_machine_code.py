@@ -106,7 +106,7 @@ def test_a_loop_that_calls_a_function_waits_in_that_function_if_at_all():
 
 
 @pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])
-@pytest.mark.parametrize(("cell", "reset"), [("lstm", "after"), ("gru", "before")])
+@pytest.mark.parametrize(("cell", "reset"), [("lstm", "after"), in_full("gru", "before")])
 def test_blocks_of_the_persistent_kernels_look_again_until_a_time_is_over(cell, reset, arch, major):
     for report, code in compiled_python(cell, reset, arch, major):
         loops = machine_code.waiting_loops(code)

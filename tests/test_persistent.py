@@ -44,13 +44,13 @@ def assert_the_references_numbers(network, x, state, dy, dstate, seed):
         np.testing.assert_allclose(a, b, rtol=1e-11, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, in_full(1)])
 @pytest.mark.parametrize(("cell", "reset"), CELLS)
 def test_the_kernels_are_right_and_nothing_is_found_wrong_with_them_in_any_order(cell, reset, seed):
     assert_the_references_numbers(*problem(cell, reset, 3, 2, 3, 5), seed)
 
 
-@pytest.mark.parametrize("reset", RESETS)
+@pytest.mark.parametrize("reset", [in_full("after"), "before"])
 def test_a_gru_is_right_where_warps_have_several_units_and_blocks_several_warps(reset, monkeypatch):
     """One unit stands alone in the last block; 35 columns are more than the lanes."""
     monkeypatch.setattr(numba_layer, "tiles_of", lambda network: Tiles(3, 35, units=2, warps=2))
