@@ -67,9 +67,9 @@ def addresses(places: np.ndarray, sizes: Sizes, itemsize: int = 4, line: int = 6
     return np.stack([a, b, c], axis=1).ravel()
 
 
-def product_misses(order: str, sizes: Sizes, tile: int | None, cache: Cache, itemsize: int = 4) -> int:
+def product_misses(order: str, sizes: Sizes, tile: int | None, cache: Cache) -> int:
     """How many accesses of the product miss."""
-    sequence = addresses(visits(order, sizes, tile), sizes, itemsize, cache.line)
+    sequence = addresses(visits(order, sizes, tile), sizes, line=cache.line)
     return int(missed(sequence, cache).sum())
 
 

@@ -26,11 +26,10 @@ def row(
     width: float = 36,
     height: float = 32,
     mark: Collection[int] = (),
-    solid: bool = False,
 ) -> None:
     """Elements of a vector next to each other, or threads of a warp; those in `mark` stand out."""
     for place, word in enumerate(words):
-        element(s, x + place * width, y, width, height, role, word, mark=place in mark, solid=solid)
+        element(s, x + place * width, y, width, height, role, word, mark=place in mark)
 
 
 def matrix(
@@ -91,18 +90,16 @@ def diamond(s: Sheet, x: float, y: float) -> None:
     s.element("path", d=f"M{x - 8} {y}L{x} {y - 8}L{x + 8} {y}L{x} {y + 8}Z", fill=INK)
 
 
-def time_axis(s: Sheet, x: float, y: float, end: float = 880) -> None:
+def time_axis(s: Sheet, x: float, y: float) -> None:
     """Arrow of time under bars."""
-    s.arrow((x, y), (end, y))
-    s.text(end - 8, y + 22, "time", anchor="end", colour=QUIET)
+    s.arrow((x, y), (880, y))
+    s.text(872, y + 22, "time", anchor="end", colour=QUIET)
 
 
-def node(
-    s: Sheet, middle: Point, words: str, role: str = "work", width: float = 56, height: float = 34
-) -> None:
+def node(s: Sheet, middle: Point, words: str, role: str = "work", width: float = 56) -> None:
     """Operation of a graph as a pill with its name, around its middle."""
     x, y = middle
-    s.box(x - width / 2, y - height / 2, width, height, role, words, size=SMALL, radius=height / 2)
+    s.box(x - width / 2, y - 17, width, 34, role, words, size=SMALL, radius=17)
 
 
 def array(

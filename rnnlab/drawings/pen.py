@@ -178,10 +178,10 @@ class Sheet:
         self.area(x - 14, y - 10, 28, 20, CARD, 0)
         self.text(x, y + 5, "…", size=HEADING)
 
-    def wedge(self, x: float, y: float, height: float = 24) -> None:
+    def wedge(self, x: float, y: float) -> None:
         """Launch of a kernel: a black wedge whose left edge is at x."""
-        path = f"M{_number(x)} {_number(y)}L{_number(x + 12)} {_number(y + height / 2)}"
-        self.element("path", d=f"{path}L{_number(x)} {_number(y + height)}Z", fill=INK)
+        path = f"M{_number(x)} {_number(y)}L{_number(x + 12)} {_number(y + 12)}"
+        self.element("path", d=f"{path}L{_number(x)} {_number(y + 24)}Z", fill=INK)
 
     def text(
         self,

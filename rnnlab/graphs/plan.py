@@ -13,6 +13,7 @@ from rnnlab.graphs.graph import Graph, Node, node_flops
 from rnnlab.graphs.mirror import Mirror
 
 GEMMS = ("product", "product_add")
+FLOAT32_BYTES = 4
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,7 @@ class Plan:
         return self.extra_gemms, self.extra_flops, self.saved_bytes
 
 
-def make_plan(
-    graph: Graph, reverse: Mirror, saved: tuple[str, ...], alive: tuple[str, ...] = (), itemsize: int = 4
-) -> Plan:
+def make_plan(graph: Graph, reverse: Mirror, saved: tuple[str, ...], alive: tuple[str, ...] = ()) -> Plan:
     """The plan that saves exactly these wires.  Raises ValueError for a wire the graph does not have."""
     for wire in (*saved, *alive):
         if wire not in graph.shapes:
@@ -42,24 +41,22 @@ def make_plan(
     return Plan(
         saved=tuple(saved),
         recomputed=again,
-        saved_bytes=sum(prod(graph.shapes[wire]) * itemsize for wire in saved),
+        saved_bytes=sum(prod(graph.shapes[wire]) * FLOAT32_BYTES for wire in saved),
         extra_flops=sum(node_flops(graph, node) for node in again),
         extra_gemms=sum(node.op in GEMMS for node in again),
     )
 
 
-def all_plans(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = (), itemsize: int = 4) -> list[Plan]:
+def all_plans(graph: Graph, reverse: Mirror, alive: tuple[str, ...] = ()) -> list[Plan]:
     """Every plan worth comparing: all subsets of `candidates`; exhaustive, as one step of a cell allows."""
     wires = candidates(graph, reverse, alive)
     subsets = (chosen for size in range(len(wires) + 1) for chosen in combinations(wires, size))
-    return [make_plan(graph, reverse, chosen, alive, itemsize) for chosen in subsets]
+    return [make_plan(graph, reverse, chosen, alive) for chosen in subsets]
 
 
-def cheapest(
-    graph: Graph, reverse: Mirror, limit_bytes: int, alive: tuple[str, ...] = (), itemsize: int = 4
-) -> Plan:
+def cheapest(graph: Graph, reverse: Mirror, limit_bytes: int, alive: tuple[str, ...] = ()) -> Plan:
     """The plan within `limit_bytes` a step that recomputes least (see Plan.cost)."""
-    fitting = [plan for plan in all_plans(graph, reverse, alive, itemsize) if plan.saved_bytes <= limit_bytes]
+    fitting = [plan for plan in all_plans(graph, reverse, alive) if plan.saved_bytes <= limit_bytes]
     if not fitting:
         raise ValueError(f"no plan saves {limit_bytes} bytes or fewer: the limit must not be negative")
     return min(fitting, key=Plan.cost)

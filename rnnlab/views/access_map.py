@@ -11,6 +11,7 @@ from rnnlab import cuda
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 SECTOR = 32  # bytes
+LOAD = 0  # kind of an access
 COLOURS = [PALETTE[name] for name in ("blue", "orange", "green", "purple", "sky", "red", "yellow")]
 
 
@@ -21,16 +22,16 @@ def strided_copy(x: Any, y: Any, stride: int, offset: int) -> None:
     y[i] = x[offset + i * stride]
 
 
-def first_request(report: Any, line_has: str, kind: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Lanes and byte offsets, each [n], of the first warp's first request on the line that holds `line_has`.
+def first_request(report: Any, line_has: str) -> tuple[np.ndarray, np.ndarray]:
+    """Lanes and byte offsets, each [n], of the first warp's first load on the line that holds `line_has`.
 
-    report: what cuda.observe returned.  kind: 0 a load, 1 a store.  Offsets count from the array's start.
+    report: what cuda.observe returned.  Offsets count from the array's start.
     """
     accesses, lines = report.accesses, dict(enumerate(report.source, report.first_line))
     sites = [k for k, site in enumerate(report.trace.sites) if line_has in lines.get(_line(site), "")]
-    places = np.flatnonzero(np.isin(accesses.site, sites) & (accesses.kind == kind) & (accesses.warp == 0))
+    places = np.flatnonzero(np.isin(accesses.site, sites) & (accesses.kind == LOAD) & (accesses.warp == 0))
     if not len(places):
-        raise ValueError(f"no access of kind {kind} on a line with {line_has!r}")
+        raise ValueError(f"no load on a line with {line_has!r}; give a part of the line that loads")
     places = places[accesses.site[places] == accesses.site[places[0]]]
     _, first = np.unique(accesses.lane[places], return_index=True)
     places = places[first]

@@ -16,15 +16,15 @@ MARKS = {
 BARRIER = 6
 
 
-def figure_barriers(report: Any, block: int = 0, space: str = "shared") -> Figure:
-    """A row for each thread, a mark for each access to that space; barriers are lines that all rows share.
+def figure_barriers(report: Any, block: int = 0) -> Figure:
+    """A row for each thread, a mark for each access to shared memory; barriers are lines that all rows share.
 
     report: what cuda.observe returned.  Time is the number of events so far: the simulator runs one thread
     after another, so a run of marks in one row is one thread's turn.
     """
     accesses, first = report.accesses, block * report.accesses.threads_per_block
     of_array = np.array(["", *(array.space for array in accesses.arrays[1:])])
-    mine = (accesses.block == block) & (of_array[accesses.array] == space)
+    mine = (accesses.block == block) & (of_array[accesses.array] == "shared")
     figure, axis = canvas(width=7.2, height=3.2)
     for name, kinds in KINDS.items():
         chosen = mine & np.isin(accesses.kind, kinds)

@@ -57,8 +57,8 @@ def together(tasks: Sequence[Task]) -> None:
             other.result()
 
 
-def shares(total: int, parts: int, least: int = 1) -> list[Share]:
-    """`total` things in at most `parts` equal shares, none with fewer than `least`."""
-    parts = max(1, min(parts, total // least))
+def shares(total: int, parts: int) -> list[Share]:
+    """`total` things in at most `parts` equal shares, none of them empty."""
+    parts = max(1, min(parts, total))
     edges = [round(total * k / parts) for k in range(parts + 1)]
     return list(pairwise(edges))
