@@ -40,6 +40,13 @@ def test_the_simulator_can_be_asked_for():
     assert in_a_fresh_process(code, RNNLAB_CUDA="simulator") == [True, "rnnlab.simulator.launch"]
 
 
+def test_the_words_of_the_simulator_are_the_same_beside_numbas_simulator():
+    code = "from rnnlab import simulator; print(json.dumps(sorted(vars(simulator))))"
+    names = in_a_fresh_process(code, NUMBA_ENABLE_CUDASIM="1")
+    assert {"grid", "threadIdx", "syncthreads", "shfl_sync", "atomic", "to_device", "popc"} <= {*names}
+    assert in_a_fresh_process(code, NUMBA_ENABLE_CUDASIM="0") == names
+
+
 PRETEND = "import numba.cuda; numba.cuda.is_available = lambda: True\n"  # a driver and a device
 NO_GPU = "import numba.cuda as c; c.is_available = lambda: False; c.cuda_error = lambda: {}\n"
 

@@ -3,12 +3,8 @@
 `from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (the order of
 threads), threads and synchronisation (barriers, warps, atomics), memory (what an access does), trace (what
 is written down), and what follows from it: counts, races, diagnosis, report.
-
-The words of a kernel are those names of arithmetic, host, synchronisation and threads that numba.cuda has,
-too, loads and stores with a cache hint, which only its newer versions have, and a few of Numba's simulator.
 """
 
-import re
 import sys
 from difflib import get_close_matches
 from types import ModuleType
@@ -16,22 +12,68 @@ from types import ModuleType
 from numba import cuda as numba_cuda
 from numba import types  # numba.cuda has it, too
 
-from rnnlab.simulator import arithmetic, host, synchronisation, threads
+from rnnlab.simulator import arithmetic, host
+from rnnlab.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
 from rnnlab.simulator.host import VECTOR_TYPES
 from rnnlab.simulator.launch import Kernel, jit
 from rnnlab.simulator.memory import Const as const
 from rnnlab.simulator.memory import Local as local
 from rnnlab.simulator.memory import Shared as shared
 from rnnlab.simulator.settings import settings
-from rnnlab.simulator.threads import Finding, Findings, machine
+from rnnlab.simulator.synchronisation import (
+    activemask,
+    all_sync,
+    any_sync,
+    atomic,
+    ballot_sync,
+    cg,
+    eq_sync,
+    lanemask_lt,
+    ldca,
+    ldcg,
+    ldcs,
+    ldcv,
+    ldlu,
+    match_all_sync,
+    match_any_sync,
+    nanosleep,
+    shfl_down_sync,
+    shfl_sync,
+    shfl_up_sync,
+    shfl_xor_sync,
+    stcg,
+    stcs,
+    stwb,
+    stwt,
+    syncthreads,
+    syncthreads_and,
+    syncthreads_count,
+    syncthreads_or,
+    syncwarp,
+    threadfence,
+    threadfence_block,
+    threadfence_system,
+)
+from rnnlab.simulator.threads import (
+    Finding,
+    Findings,
+    blockDim,
+    blockIdx,
+    grid,
+    gridDim,
+    gridsize,
+    machine,
+    threadIdx,
+    warpsize,
+)
 
-MORE = re.compile("(ld|st)(ca|cg|cs|cv|lu|wb|wt)|FakeCUDAArray|auto_device|current_device|is_cuda_ndarray")
-for _module in (arithmetic, host, synchronisation, threads):
-    for _name, _value in vars(_module).items():
-        if MORE.fullmatch(_name) or hasattr(numba_cuda, _name):
-            if not _name.startswith("_") and not isinstance(_value, ModuleType):
-                globals()[_name] = _value
-globals().update(VECTOR_TYPES)
+# host's own words, and those that it takes from Numba
+HOST = {
+    name: value
+    for name, value in vars(host).items()
+    if not name.startswith("_") and getattr(value, "__module__", "").startswith(("numba", host.__name__))
+}
+globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})
 
 
 def _numbas_words() -> dict[int, object]:
