@@ -40,7 +40,7 @@ timings = take_turns(products, 31)
 times = {B: timings[B].median for B in minibatches}
 rates = {B: 2e-9 * B * H * H / times[B] for B in minibatches}
 for B in minibatches:
-    print(f"B = {B:3}: {1e6 * times[B]:8.0f} µs, {rates[B]:6.1f} GFLOP/s")
+    print(f"B = {B:3}: {1e6 * times[B]:8.0f} µs, {rates[B]:6.3g} GFLOP/s")
 print(disturbance({f"B = {B}": timing for B, timing in timings.items()}))
 disturbed = disturbance({f"B = {B}": timings[B] for B in (1, 64)})
 work_over_time = 64 * times[1] / times[64]
@@ -137,7 +137,7 @@ sizes = (960, 992, 1000, 1008, 1023, 1024, 1025, 1056)
 timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
 for n in sizes:
     seconds = timings[n].median
-    print(f"n = {n:4}: {1e6 * seconds:6.0f} µs, {2e-9 * 64 * n * n / seconds:6.1f} GFLOP/s")
+    print(f"n = {n:4}: {1e6 * seconds:6.0f} µs, {2e-9 * 64 * n * n / seconds:6.3g} GFLOP/s")
 print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 
 # %% [markdown]

@@ -375,7 +375,10 @@ for H in sizes:
     for name, curve in curves.items():
         curve.append(rate(shape, times[name]))
     print(f"64 × {H} × {H}: NumPy {curves['NumPy'][-1]:6.1f}, ours {curves['ours'][-1]:6.1f} GFLOP/s")
-print(*filter(None, disturbed.values()), f"you guessed {my_guess}")
+noisy = ", ".join(str(H) for H in sizes if disturbed[H])
+if noisy:
+    print(f"something else was using the cores at {noisy} units: run again")
+print("you guessed", my_guess)
 
 # %%
 from rnnlab.picture import canvas, show
