@@ -329,7 +329,7 @@ for wires in range(5):
 
 # %%
 from rnnlab.lab.gru_variants import PUBLISHED, VARIANTS, measure
-from rnnlab.lab.turns import disturbance, verdict
+from rnnlab.lab.turns import disturbance, take_turns, verdict
 
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))
@@ -384,12 +384,7 @@ print(f"V3 recomputes {extra / all_work:.1%} of that")
 
 
 # %%
-import timeit
-
-
-def microseconds(function, *arguments):
-    """Best of seven calls."""
-    return 1e6 * min(timeit.repeat(lambda: function(*arguments), number=1, repeat=7))
+from functools import partial
 
 
 def three_products(h, U):
@@ -400,12 +395,12 @@ def three_products(h, U):
 B = 128
 for H in (128, 256, 512, 1024):
     h, U = (rng.standard_normal(shape).astype("float32") for shape in ((B, H), (3 * H, H)))
-    three, stacked = microseconds(three_products, h, U), microseconds(np.matmul, h, U.T)
-    one, pointwise = microseconds(np.matmul, h, U[:H].T), microseconds(np.tanh, h)
-    print(
-        f"hidden {H:4}: three products {three:5.0f} us, stacked {stacked:5.0f} us; "
-        f"one {one:5.0f} us, tanh {pointwise:3.0f} us ({one / pointwise:.0f} tanhs a product)"
-    )
+    ways = {"three products": partial(three_products, h, U), "stacked": partial(np.matmul, h, U.T)}
+    ways |= {"one": partial(np.matmul, h, U[:H].T), "tanh": partial(np.tanh, h)}
+    prices = take_turns(ways, 7)
+    words = ", ".join(f"{name} {1e6 * timing.median:.0f} µs" for name, timing in prices.items())
+    ratio = prices["one"].median / prices["tanh"].median
+    print(f"hidden {H:4}: {words} ({ratio:.0f} tanhs a product) {disturbance(prices)}")
 
 # %% [markdown]
 # Compare your tables with three explanations. Which of them agree with what you measured?
