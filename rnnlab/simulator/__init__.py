@@ -80,8 +80,9 @@ def _numbas_words() -> dict[int, object]:
     """{id of a word of numba.cuda: ours}, for kernels that say `from numba import cuda`."""
     words = {id(numba_cuda): sys.modules[__name__]}
     for name, value in globals().items():
-        if not name.startswith("_") and not isinstance(value, int | ModuleType) and hasattr(numba_cuda, name):
-            words[id(getattr(numba_cuda, name))] = value
+        theirs = None if name.startswith("_") else getattr(numba_cuda, name, None)  # some are None there
+        if theirs is not None and not isinstance(value, int | ModuleType):
+            words[id(theirs)] = value
     return words
 
 
