@@ -37,6 +37,7 @@ NEEDED = (
 )
 STAND_INS = {"ipykernel", "widgetsnbextension"}  # JupyterLite's kernel brings its own
 PURE = ("ipython", "ipywidgets", "comm", "jedi")  # wheels that run everywhere, with all that they need
+EXTRA = "first"  # of the course: what lessons 00 to 05 import
 SIZE_MB = 90  # of lite/
 SECONDS = 60  # until an address must have answered
 
@@ -203,7 +204,7 @@ def entry_of(wheel: Path) -> dict:
     needed = [
         re.split(r"[ ;<>=!~\[(]", line)[0]
         for line in facts.get_all("Requires-Dist", [])
-        if "extra ==" not in line
+        if "extra ==" not in line or f'extra == "{EXTRA}"' in line
     ]
     return {
         "name": canonical(facts["Name"]), "version": facts["Version"], "file_name": wheel.name,

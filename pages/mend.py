@@ -5,6 +5,7 @@ What scrolls sideways can be reached by the keyboard, and no table is without he
 """
 
 import io
+import re
 from base64 import b64decode
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from PIL import Image
 WIDE_LINE = 30  # letters of printed text that a telephone shows in one line
 WIDE_TABLE = 3  # columns that a telephone does not show beside each other
 LONG_WORD = 24  # letters, as in a path: they widen a table
+COLUMNS = re.compile(r"(?<=\S)  |^ ", re.M)  # of spaces: such lines must not be broken
 COLOURS = 256  # of a palette: charts have fewer, photographs keep all of theirs
 
 
@@ -25,7 +27,9 @@ def mended(body: str, keep: Callable[[bytes, str], str], relink: Callable[[str],
     for table in soup.find_all("table"):
         mend_table(table, soup)
     for printed in soup.select("pre.printed"):
-        if any(len(line) > WIDE_LINE for line in printed.get_text().splitlines()):
+        if not COLUMNS.search(printed.get_text()):
+            printed["class"].append("wraps")
+        elif any(len(line) > WIDE_LINE for line in printed.get_text().splitlines()):
             printed.attrs |= {
                 "tabindex": "0",
                 "role": "group",

@@ -54,6 +54,11 @@ def test_all_five_variants_are_measured_at_every_size():
     assert all(np.isfinite(case.relative_speed()).all() for case in cases)
 
 
+def test_no_size_follows_one_that_took_too_long(monkeypatch):
+    monkeypatch.setattr(gru_variants, "LONGEST", 0.0)
+    assert [case.hidden_size for case in gru_variants.measure([4, 6, 8], [1], T=2, rounds=2)] == [4]
+
+
 def test_a_variant_with_wrong_numbers_is_not_timed(monkeypatch):
     rung = gru_variants.VARIANTS[-1].module
     right = rung.backward

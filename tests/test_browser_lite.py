@@ -1,8 +1,9 @@
-"""A learner with a browser alone: JupyterLite runs lesson 00, and judges a wrong and a right answer.
+"""A learner with a browser alone: JupyterLite runs lessons, judges answers, keeps them and hands them out.
 
 RNNLAB_SITE names a site that was built with --lite and a Pyodide; elsewhere this is skipped.
 """
 
+import json
 import os
 import socket
 import subprocess
@@ -10,8 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from jupyterlab_browser import PANEL, Learner, until
+from jupyterlab_browser import CELL, PANEL, SOURCES, Learner, until
 from page_browser import needs_browser
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from test_browser import RIGHT, WRONG
 
 SITE = Path(os.environ.get("RNNLAB_SITE") or "nowhere").resolve()
@@ -33,6 +36,10 @@ class Visitor(Learner):
         self.wait_for(f"{PANEL} .jp-Cell", START)
         status = lambda: (bar := self.first("#jp-main-statusbar")) and "| Idle" in bar.text
         until(status, "Python has started in the page", START)
+
+    def sources(self) -> list[str]:
+        """The text of each code cell."""
+        return self.browser.execute_script(SOURCES, CELL)
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +70,32 @@ def test_lesson_00_runs_in_a_page_and_judges_a_wrong_and_a_right_answer(address,
         assert "takes the last sequence" in visitor.run("rnnlab.check(last_step)")
         visitor.type_into("def last_step(y)", RIGHT)
         assert "✔" in visitor.run("rnnlab.check(last_step)")
+
+
+STEP = """def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    da = dh * (h_after > 0)
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
+"""
+
+
+def test_an_answer_is_judged_kept_by_the_browser_and_can_be_downloaded(address, tmp_path):
+    with Visitor(address, tmp_path / "profile", tmp_path) as visitor:
+        visitor.open("work/02_bptt.ipynb")
+        visitor.run_all(RUN)
+        assert "not attempted" in visitor.output("check(relu_step_backward)")
+        visitor.type_into("def relu_step_backward(", STEP.replace("(h_after > 0)", "h_after"))
+        assert "multiplies by h instead of 1[h>0]" in visitor.run("check(relu_step_backward)")
+        visitor.type_into("def relu_step_backward(", STEP)
+        assert "✔" in visitor.run("check(relu_step_backward)")
+        visitor.press(Keys.CONTROL, "s")
+        dirty = "#jp-main-dock-panel .lm-TabBar-tab.jp-mod-dirty"
+        until(lambda: not visitor.first(dirty), "the notebook is saved")
+        visitor.open("work/02_bptt.ipynb")
+        assert any("da = dh * (h_after > 0)" in source for source in visitor.sources())
+        place = {"behavior": "allow", "downloadPath": str(tmp_path)}
+        visitor.browser.execute_cdp_cmd("Browser.setDownloadBehavior", place)
+        visitor.click('//div[contains(@class,"lm-MenuBar-itemLabel") and text()="File"]', By.XPATH)
+        visitor.click('.lm-Menu-item[data-command="docmanager:download"]')
+        (file,) = until(lambda: [*tmp_path.glob("*02_bptt.ipynb")], "the download is there")
+        cells = until(lambda: file.stat().st_size and json.loads(file.read_text())["cells"], "it is whole")
+        assert any("da = dh * (h_after > 0)" in "".join(cell["source"]) for cell in cells)

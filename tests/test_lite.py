@@ -90,7 +90,11 @@ def test_packages_are_followed_to_what_they_need(pyodide, monkeypatch):
 def test_the_list_of_packages_names_the_course_and_drops_what_is_not_there(pyodide, tmp_path):
     wheels = [
         wheel(
-            tmp_path, "rnnlab", "0.1.0", ["numpy>=2.1", "psutil; sys_platform != 'emscripten'"], ["rnnlab"]
+            tmp_path,
+            "rnnlab",
+            "0.1.0",
+            ["numpy>=2.1", "psutil; sys_platform != 'emscripten'", 'Jedi_X; extra == "first"'],
+            ["rnnlab"],
         ),
         wheel(tmp_path, "Jedi_X", "1", ["rnnlab", "six; extra == 'more'"], ["jedi", "jedi_more"]),
         wheel(tmp_path, "numpy", "9"),
@@ -102,7 +106,7 @@ def test_the_list_of_packages_names_the_course_and_drops_what_is_not_there(pyodi
     assert lock["packages"].keys() == {"numpy", "rnnlab", "jedi-x"}
     assert lock["packages"]["numpy"] == LOCK["packages"]["numpy"]
     rnnlab = lock["packages"]["rnnlab"]
-    assert (rnnlab["imports"], rnnlab["depends"]) == (["rnnlab"], ["numpy"])
+    assert (rnnlab["imports"], rnnlab["depends"]) == (["rnnlab"], ["jedi-x", "numpy"])
     assert rnnlab["sha256"] == lite.checksum((tmp_path / "out" / rnnlab["file_name"]).read_bytes())
     assert lock["packages"]["jedi-x"]["depends"] == ["rnnlab"]
     files = {path.name for path in (tmp_path / "out").iterdir()}

@@ -41,7 +41,8 @@ def with_outputs(path):
     cell.outputs = [
         nbformat.v4.new_output("display_data", {"text/html": page}),
         nbformat.v4.new_output("execute_result", {"text/plain": "the value of a cell's last line"}),
-        nbformat.v4.new_output("stream", text="number " * 30 + "\n"),
+        nbformat.v4.new_output("stream", text="number  " * 30 + "\n"),
+        nbformat.v4.new_output("stream", text="words " * 30 + "\n"),
     ]
     return Run(book, "a machine of this test", "2026-01-01", 1.0)
 
@@ -111,6 +112,7 @@ def test_a_picture_becomes_a_file_and_a_table_says_what_its_headings_head(site):
     assert '<th scope="row">H</th>' in page
     assert "the value of a cell's last line" in page.replace("&#39;", "'")
     assert 'tabindex="0"' in page
+    assert '<pre class="printed wraps">words' in page, "lines without columns are broken, not cut off"
 
 
 def test_a_formula_is_drawn_without_a_script_and_a_wrong_one_is_named():

@@ -3,6 +3,7 @@
 Published: Engel (SVAIL) 2016, TitanX (Maxwell) with boost off, minibatch 128, read off a figure (±0.003).
 """
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
@@ -23,6 +24,7 @@ PUBLISHED = {  # hidden size -> speed of V1, V2, V3, V4 relative to V1
     2048: (1, 1.035, 1.114, 1.195),
 }
 GATES = 3
+LONGEST = 60.0  # seconds for one size: NumPy in a browser has no BLAS, and 1024 units would take half an hour
 
 
 @dataclass(frozen=True)
@@ -56,16 +58,20 @@ def measure(
     """Forward and backward of one layer with as many inputs as units, float32, all variants in one run.
 
     Before a clock starts, each variant's gradients are compared with the reference's in float64, on a short
-    sequence.  `tell` is called with every case when it is done.  Raises ValueError if a variant is wrong.
+    sequence.  `tell` is called with every case when it is done.  No size follows one that took more than
+    LONGEST seconds.  Raises ValueError if a variant is wrong.
     """
     cases = []
     for H in hidden_sizes:
+        begin = time.perf_counter()
         for B in minibatches:
             for rung in VARIANTS:
                 _refuse_wrong_numbers(rung, min(H, 128), min(B, 8))
             runs = {rung.name: _training_step(rung, T, B, H) for rung in VARIANTS}
             cases.append(Case(H, B, T, take_turns(runs, rounds)))
             tell(cases[-1])
+        if time.perf_counter() - begin > LONGEST:
+            break
     return cases
 
 
