@@ -144,3 +144,9 @@ def filter_weights(kernel):
 def filter_weights(kernel):
     K = len(kernel)
     return [[1]] + [[0]] * (K - 1), np.eye(K, k=-1).tolist(), [list(kernel)]
+
+
+# %% [wrong] divides by the kernel's first number
+def filter_weights(kernel):
+    K = len(kernel)
+    return kernel[0] * np.eye(K, 1), np.eye(K, k=-1), (kernel / kernel[0])[np.newaxis]

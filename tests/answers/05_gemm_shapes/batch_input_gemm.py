@@ -120,3 +120,10 @@ def batch_input_gemm(x, multiply, steps):
     for t in range(full, T):
         out[t] = multiply(x[t])
     return out
+
+
+# %% [wrong] fails where there are fewer steps than it takes at a time
+def batch_input_gemm(x, multiply, steps):
+    (T, B, I), full = x.shape, x.shape[0] // steps
+    parts = np.split(x[: full * steps], full) + ([x[full * steps :]] if T % steps else [])
+    return np.concatenate([multiply(part.reshape(-1, I)).reshape(-1, B, multiply.outputs) for part in parts])
