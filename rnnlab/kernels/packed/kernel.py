@@ -21,8 +21,9 @@ from numba.extending import intrinsic
 
 from rnnlab.kernels.packed.host import CORE, FUSED, ROWS
 from rnnlab.kernels.packed.tiles import Core, choose_tile
+from rnnlab.kernels.packed.vectors import emit_prefetch, emit_spread
 
-I64, I32, I8 = ir.IntType(64), ir.IntType(32), ir.IntType(8)
+I64 = ir.IntType(64)
 AHEAD = 32  # steps of a panel that are requested before they are read: 350 cycles with 11 rows, two vectors
 LINE = 64  # bytes of a cache line
 NUMBERS = {types.float32: ir.FloatType(), types.float64: ir.DoubleType()}
@@ -69,7 +70,7 @@ def emit_tile(builder: ir.IRBuilder, form: Form, call: Operands) -> None:
         for v in range(form.vectors)
     ]
     for place in results:
-        _prefetch(builder, place, 1)
+        emit_prefetch(builder, place, 1)
     zero = ir.Constant(form.vector, [0.0] * form.lanes)
     sums = [zero] * len(results)
     k = I64(0)
@@ -119,14 +120,14 @@ def _emit_step(builder, form, call, k, sums):
     columns = [_load(builder, form, builder.gep(panel, [I64(v * form.lanes)])) for v in range(form.vectors)]
     width = form.vectors * form.lanes
     for column in range(0, width if form.ahead else 0, LINE // form.number_bytes):
-        _prefetch(builder, builder.gep(panel, [I64(form.ahead * width + column)]), 0)
+        emit_prefetch(builder, builder.gep(panel, [I64(form.ahead * width + column)]), 0)
     results = []
     for r in range(form.rows):
         if form.is_strip:
             at = builder.add(builder.mul(k, I64(form.rows)), I64(r))
         else:
             at = builder.add(builder.mul(I64(r), call.a_row), k)
-        spread = _spread(builder, form, builder.load(builder.gep(call.a, [at])))
+        spread = emit_spread(builder, form.vector, builder.load(builder.gep(call.a, [at])))
         of_row = sums[r * form.vectors : (r + 1) * form.vectors]
         results += [_multiply_add(builder, form, spread, *pair) for pair in zip(columns, of_row, strict=True)]
     return results
@@ -140,27 +141,12 @@ def _store(builder, form, value, pointer):
     builder.store(value, builder.bitcast(pointer, form.vector.as_pointer()), align=form.number_bytes)
 
 
-def _spread(builder, form, number):
-    """The number in all lanes."""
-    undefined = ir.Constant(form.vector, ir.Undefined)
-    first = builder.insert_element(undefined, number, I32(0))
-    lanes = ir.Constant(ir.VectorType(I32, form.lanes), [0] * form.lanes)
-    return builder.shuffle_vector(first, undefined, lanes)
-
-
 def _multiply_add(builder, form, a, b, c):
     if not form.is_fused:
         return builder.fadd(builder.fmul(a, b), c)
     kind = ir.FunctionType(form.vector, [form.vector] * 3)
     name = f"llvm.fma.v{form.lanes}f{8 * form.number_bytes}"
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [a, b, c])
-
-
-def _prefetch(builder, pointer, is_write):
-    """Request a cache line for the first-level cache."""
-    kind = ir.FunctionType(ir.VoidType(), [I8.as_pointer(), I32, I32, I32])
-    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-    builder.call(function, [builder.bitcast(pointer, I8.as_pointer()), I32(is_write), I32(3), I32(1)])
 
 
 def form_of(core: Core, number: types.Float, is_strip: bool) -> Form:

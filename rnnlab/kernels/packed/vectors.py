@@ -88,13 +88,27 @@ def prefetch(context, array, at):
 
     def codegen(context, builder, signature, values):
         pointer = _pointer(context, builder, signature.args, values, Vector(array.dtype))
-        kind = ir.FunctionType(ir.VoidType(), [ir.IntType(8).as_pointer(), I32, I32, I32])
-        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        line = builder.bitcast(pointer, ir.IntType(8).as_pointer())
-        builder.call(function, [line, I32(0), I32(3), I32(1)])
+        emit_prefetch(builder, pointer, 0)
         return context.get_dummy_value()
 
     return types.void(array, at), codegen
+
+
+def emit_prefetch(builder: ir.IRBuilder, pointer: ir.Value, is_write: int) -> None:
+    """Emit the request of a cache line for the first-level cache."""
+    byte = ir.IntType(8).as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [byte, I32, I32, I32])
+    function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    builder.call(function, [builder.bitcast(pointer, byte), I32(is_write), I32(3), I32(1)])
+
+
+def emit_spread(builder: ir.IRBuilder, kind: ir.VectorType, number: ir.Value) -> ir.Value:
+    """Emit a vector with the number in all lanes."""
+    undefined = ir.Constant(kind, ir.Undefined)
+    first = builder.insert_element(undefined, number, I32(0))
+    return builder.shuffle_vector(
+        first, undefined, ir.Constant(ir.VectorType(I32, kind.count), [0] * kind.count)
+    )
 
 
 def _pointer(context, builder, kinds, values, vector):
@@ -107,12 +121,7 @@ def _spread(context, builder, value, kind, vector):
     """The value as a vector: a number goes into all lanes."""
     if isinstance(kind, Vector):
         return value
-    number = context.cast(builder, value, kind, vector.dtype)
-    undefined = ir.Constant(vector.llvm, ir.Undefined)
-    first = builder.insert_element(undefined, number, I32(0))
-    return builder.shuffle_vector(
-        first, undefined, ir.Constant(ir.VectorType(I32, vector.lanes), [0] * vector.lanes)
-    )
+    return emit_spread(builder, vector.llvm, context.cast(builder, value, kind, vector.dtype))
 
 
 def _operation(symbol, emit):
