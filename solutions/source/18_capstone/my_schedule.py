@@ -110,8 +110,8 @@ check(my_schedule)
 # + forward(range(layers)[::-1])
 
 # %% [mistake] runs backward before forward
-# - forward(range(layers))
-# + pass
+# - np.array(launches)
+# + np.array(sorted(launches, key=lambda launch: launch[0] == FORWARD))
 
 # %% [mistake] forgets the last block, which is shorter
 # - -(-steps // block)
