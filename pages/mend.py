@@ -15,7 +15,8 @@ from PIL import Image
 WIDE_LINE = 30  # letters of printed text that a telephone shows in one line
 WIDE_TABLE = 3  # columns that a telephone does not show beside each other
 LONG_WORD = 24  # letters, as in a path: they widen a table
-COLUMNS = re.compile(r"(?<=\S)  |^ ", re.M)  # of spaces: such lines must not be broken
+COLUMNS = re.compile(r"(?<=\S)  |^ ")  # of spaces: a longer line of them than NARROW must not be broken
+NARROW = 40
 COLOURS = 256  # of a palette: charts have fewer, photographs keep all of theirs
 
 
@@ -27,7 +28,8 @@ def mended(body: str, keep: Callable[[bytes, str], str], relink: Callable[[str],
     for table in soup.find_all("table"):
         mend_table(table, soup)
     for printed in soup.select("pre.printed"):
-        if not COLUMNS.search(printed.get_text()):
+        columns = [line for line in printed.get_text().splitlines() if COLUMNS.search(line)]
+        if all(len(line) <= NARROW for line in columns):
             printed["class"].append("wraps")
         elif any(len(line) > WIDE_LINE for line in printed.get_text().splitlines()):
             printed.attrs |= {
