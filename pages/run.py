@@ -55,7 +55,7 @@ def content_number(path: Path) -> str:
     """A number for all that a lesson's outputs follow from: its cells, the package, Python, the machine."""
     numbers = hashlib.sha256(path.read_bytes() + machine().encode())
     for file in sorted(ROOT.glob("rnnlab/**/*")):
-        if file.suffix in (".py", ".json", ".npz", ".cu", ".cuh", ".answers"):
+        if file.suffix in (".py", ".json", ".npz", ".jpg", ".cu", ".cuh", ".answers"):
             numbers.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
     return numbers.hexdigest()[:16]
 
