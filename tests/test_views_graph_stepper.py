@@ -30,7 +30,8 @@ LIT = f'fill="{PALETTE["yellow"]}"'
 def test_every_node_is_lit_once_forward_and_once_in_reverse_and_then_none(cell, switches):
     nodes = stepped(cell, *switches).graph.count()
     lit = [
-        re.search(r"Highlighted: .*?\.(?= )", figure_graph(cell, move, **switches).alt) for move in range(LONGEST + 1)
+        re.search(r"Highlighted: .*?\.(?= )", figure_graph(cell, move, **switches).alt)
+        for move in range(LONGEST + 1)
     ]
     turns = [result[0] for result in lit if result]
     assert len(turns) == len(set(turns)) == 2 * nodes <= LONGEST
