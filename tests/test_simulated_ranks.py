@@ -58,9 +58,7 @@ def test_a_sum_that_is_sent_before_it_is_complete_is_found():
             yield step._replace(adds=step.adds & (number != 2))
 
     off = replay(type(whole)("early", 4, 4, steps), 8e3, LINK)
-    assert off.findings[0].startswith(
-        "In step 2 rank 0 sends chunk 2 to rank 1 as a whole sum, but it is incomplete"
-    )
+    assert off.findings[0] == "In step 2 rank 0 sends chunk 2 to rank 1 as a whole sum, but it lacks rank 1."
 
 
 def test_two_messages_of_a_rank_in_one_step_are_found():

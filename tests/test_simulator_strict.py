@@ -62,6 +62,17 @@ def test_it_is_told_its_line_after_compiled_code_has_used_the_same_function():
     assert "numpy.dot" in result.message
 
 
+def test_a_product_by_at_sign_is_named_after_compiled_code_has_used_one():
+    assert numba.njit(lambda a, b: a @ b)(VECTOR, VECTOR) == VECTOR @ VECTOR
+
+    def product(x, y):
+        y[0] = x @ x
+
+    (result,) = check(product, VECTOR, VECTOR)
+    assert "Invalid use of @" in result.message
+    assert "single elements" in result.message
+
+
 def test_an_argument_is_not_taken_for_a_variable_of_the_notebook_that_an_attribute_names(monkeypatch):
     """threadIdx.x is in the code's names, and lessons have an array x of their own."""
     monkeypatch.setattr(strict_kernels, "x", VECTOR.copy(), raising=False)

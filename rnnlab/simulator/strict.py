@@ -135,8 +135,8 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
     places = re.findall(rf'File "[^"]*{re.escape(_file(function))}", line (\d+)', text)
     line = int(places[0]) if places else getattr(getattr(error, "loc", None), "line", None)
-    if (called := _call_of_numpy(function)) and line in (None, called[0]):
-        line, text = called
+    if (used := _use_of_numpy(function)) and line in (None, used[0]):
+        line, text = used
     line = line or function.__code__.co_firstlineno
     lines = [line.strip() for line in text.splitlines()]
     telling = [line for line in lines if any(words in line for words in REMEDIES)]
@@ -145,13 +145,15 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     return Finding("does_not_compile", f"line {line} does not compile on a GPU ({text}); {remedy}", line)
 
 
-def _call_of_numpy(function: Callable) -> tuple[int, str] | None:
-    """Line of the first call of a NumPy function, and what Numba says of it.
+def _use_of_numpy(function: Callable) -> tuple[int, str] | None:
+    """Line of the first @ or call of a NumPy function, and what Numba says of it.
 
-    Once compiled CPU code has used the function, the CUDA target fails further on, without a place.
+    Once compiled CPU code has used either, the CUDA target fails further on, in other words or without a place.
     """
     tree, shift = source_tree(function)
     for node in ast.walk(tree) if tree else ():
+        if isinstance(getattr(node, "op", None), ast.MatMult):
+            return node.lineno + shift, "Invalid use of @"
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             module = function.__globals__.get(getattr(node.func.value, "id", ""))
             called = getattr(module, node.func.attr, None) if module is np else None
