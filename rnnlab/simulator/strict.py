@@ -148,7 +148,7 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
 def _use_of_numpy(function: Callable) -> tuple[int, str] | None:
     """Line of the first @ or call of a NumPy function, and what Numba says of it.
 
-    Once compiled CPU code has used either, the CUDA target fails further on, in other words or without a place.
+    Once compiled CPU code has used it, the CUDA target fails further on, in other words or without a place.
     """
     tree, shift = source_tree(function)
     for node in ast.walk(tree) if tree else ():
