@@ -109,7 +109,6 @@ def _grade_exercise(
         from rnnlab.grading.classroom import variants
 
         exercise, variant = variants.exercise_for(exercise, job["token"])
-    accounts.begin()
     longest = (1 + 2 * PATIENCE) * (exercise.seconds + 2 * (START + grade.OWN_SECONDS))
     limit = TRIES * longest + MARGIN
     tell({"begins": exercise.name, "limit": limit})
@@ -134,15 +133,16 @@ class Accounts:
         self.box = replace(forked, report=self._add)
         self._servers_before = 0.0, 0.0
         self.begin()
+        self._own = 0.0  # the first exercise has what the process took to start
 
     def begin(self) -> None:
-        """Begin anew, with the next exercise."""
+        """Begin anew."""
         self._own = own_seconds()
         self._starting = self._own_starting = self._answers = self._called = 0.0
         self._has_ended = False
 
     def end(self) -> dict[str, float]:
-        """The seconds since `begin` by what they were for."""
+        """The seconds by what they were for, since the last `begin` or `end`: none is left out."""
         starting, answers = self._starting, self._answers
         if self.servers is not None:  # they have counted all that was forked, to the end
             now = self.servers.seconds(), self.servers.loading()
@@ -157,6 +157,7 @@ class Accounts:
         judge = own_seconds() - self._own - self._own_starting - self._called
         starting += self._own_starting
         seconds = {"answers": answers + self._called, "starting": starting, "judge": judge}
+        self.begin()
         return {name: round(value, 3) for name, value in seconds.items()}
 
     def _add(self, starting: float, answer: float | None, own: float, called: float) -> None:
