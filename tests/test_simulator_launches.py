@@ -184,3 +184,18 @@ def test_without_checks_an_atomic_beyond_the_end_has_its_line_in_the_kernel_and_
     (finding,) = raised.value.findings
     assert finding.line == counts_beyond.py_func.__code__.co_firstlineno + 2
     assert finding.message.startswith("thread 1 of block 2 on line")
+
+
+def test_an_extension_that_is_added_to_a_kernel_prepares_the_arguments_of_its_launches():
+    class Doubled:
+        def prepare_args(self, kind, argument, **_):
+            return kind, 2 * argument if isinstance(argument, int) else argument
+
+    @cuda.jit
+    def store(y, number):
+        y[0] = number
+
+    y = np.zeros(1, np.int64)
+    store.extensions.append(Doubled())
+    store[1, 1](y, 21)
+    assert y[0] == 42

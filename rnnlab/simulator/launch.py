@@ -129,7 +129,8 @@ class Kernel:
     ):
         self.py_func, self.options = function, options
         self.grid, self.block, self.stream, self.shared = configuration
-        self.extensions = [*(options.get("extensions") or ())]  # they prepare arguments
+        # they prepare arguments; those that are added to the kernel later hold for its launches, too
+        self.extensions = origin.extensions if origin else [*(options.get("extensions") or ())]
         self.watch: Watch | None = None
         self._origin = origin or self
         functools.update_wrapper(self, function)
