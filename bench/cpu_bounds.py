@@ -67,7 +67,8 @@ def _part_of_gemm(record: dict) -> list[str]:
     return [
         f"**Part of the large product's rate**: {reached}; the target is {bound:.0%}. The large product "
         f"computes {large:.0f} FLOP with each byte of its three matrices. In these steps x is read twice and "
-        "dx written, h written and read twice, dy read, gates and one more number a unit written and read: "
+        "dx written, h written and read twice, dy read and, but for a plain RNN, gates and one more number a "
+        "unit written and read: "
         f"{_range(densities)} FLOP a byte. A unit's nonlinearities and their gradients stand beside "
         f"{_range(products)} FLOP of its products in a time step."
     ]

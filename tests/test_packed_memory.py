@@ -68,6 +68,6 @@ def test_memory_that_was_freed_is_there_again_without_a_page_from_the_system():
     assert pages() >= 10
 
 
-def test_whoever_set_the_library_s_variables_has_decided(monkeypatch):
+def test_variables_of_the_library_that_are_set_stay_as_they_are(monkeypatch):
     monkeypatch.setenv("MALLOC_TRIM_THRESHOLD_", "65536")
     assert not memory.keep_freed.__wrapped__()

@@ -6,13 +6,13 @@ import pytest
 from rnnlab.views import thread_timeline as view
 
 
-def test_even_shares_and_free_meetings_give_the_number_of_threads():
+def test_even_shares_and_free_barriers_give_the_number_of_threads():
     for run in (view.barrier_every_step, view.barrier_once):
         assert run(4, 8, 0.0, 0).makespan == pytest.approx(8 * view.STEP / 4)
         assert run(4, 8, 0.0, 0).working == pytest.approx(1)
 
 
-def test_even_shares_pay_for_each_meeting():
+def test_even_shares_pay_for_each_barrier():
     assert view.barrier_every_step(2, 10, 5.0, 0).makespan == pytest.approx(10 * (50 + 5))
     assert view.barrier_once(2, 10, 5.0, 0).makespan == pytest.approx(10 * 50 + 5)
 
@@ -37,7 +37,7 @@ def test_the_finding_states_both_speeds():
     )
 
 
-def test_work_waits_and_meetings_make_up_all_the_time_until_the_end():
+def test_work_waits_and_barriers_make_up_all_the_time_until_the_end():
     often, once = view.barrier_every_step(4, 8, 10.0, 40), view.barrier_once(4, 8, 10.0, 40)
     assert often.working + often.waiting + 8 * 10 / often.makespan == pytest.approx(1)
     assert once.working + once.waiting + 10 / once.makespan == pytest.approx(1)

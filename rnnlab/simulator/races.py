@@ -253,7 +253,7 @@ class Replay:
         self.segment = np.zeros(len(self.known), np.int64)
         self.fenced = {}  # thread -> (clock at its last fence, how far that reached)
         self.unfenced = {}  # (thread, same block) -> clock of flags that it has seen since its last fence
-        self.meetings, self.published, self.seen_by = {}, {}, {}  # clocks of threads at a barrier
+        self.at_barrier, self.published, self.seen_by = {}, {}, {}  # clocks of threads at a barrier
         self.pending, self.times = {}, defaultdict(int)
         self.carried = {}  # address -> {(scope, block): clock}
         self.segment_at, self.firsts = {}, defaultdict(list)
@@ -297,7 +297,7 @@ class Replay:
         if thread not in self.pending:
             return
         key = self.pending.pop(thread)
-        np.maximum(self.known[thread], self.meetings[key], out=self.known[thread])
+        np.maximum(self.known[thread], self.at_barrier[key], out=self.known[thread])
         if key in self.published:
             own, scope = self.fenced.get(thread, (None, trace.BLOCK))
             clock = self.published[key] if scope == trace.BLOCK else np.maximum(own, self.published[key])
@@ -326,7 +326,7 @@ class Replay:
             key = (*group, self.times[thread, group])
         else:
             key = (kind, block if kind == trace.BARRIER else 0, detail)
-        _join(self.meetings, key, clock)
+        _join(self.at_barrier, key, clock)
         fenced, scope = self.fenced.get(thread, (None, trace.BLOCK))
         if scope != trace.BLOCK:
             _join(self.published, key, fenced)

@@ -1,4 +1,4 @@
-"""What a watched launch did, for whoever wrote the kernel: source with counts beside it, and findings."""
+"""Report of a watched launch: the kernel's source with counts beside it, and findings."""
 
 import functools
 import html

@@ -1,8 +1,8 @@
 """Thread scheduler.  A CUDA thread that waits gets a greenlet; threads that never wait share one.
 
-A kernel thread runs until it waits or ends.  Who waits hands over to whoever is ready, so a barrier costs one
-switch a thread.  Blocks start when nobody else can go on, as many as the device can hold; threads that spin
-come last.  When nobody is left to run and somebody waits, that is a deadlock; the finding says who waits
+A kernel thread runs until it waits or ends.  A thread that waits switches to one that is ready, so a barrier
+costs one switch a thread.  Blocks start when no other thread can run, as many as the device can hold; threads
+that spin come last.  When no thread can run and some wait, that is a deadlock; the finding lists which wait
 where.
 """
 
@@ -135,7 +135,7 @@ class Launch:
             del self.open[block.number]
         if block.waiting:
             _check_left_early(block)
-        if thread.warp.meetings:
+        if thread.warp.collectives:
             _release_waiting_lanes(self, thread.warp)
         if self.at_grid_barrier:
             _check_grid_barrier(self)
@@ -209,7 +209,7 @@ class Launch:
         """Deadlock report: threads and the lines where they wait."""
         waiting = [thread for block in self.open.values() for thread in block.waiting] + self.at_grid_barrier
         for block in self.open.values():
-            waiting += [t for warp in block.warps for m in warp.meetings.values() for t in m.arrived]
+            waiting += [t for warp in block.warps for m in warp.collectives.values() for t in m.arrived]
         waiting += self.spinning
         resident = self.limits.resident
         if self.next_block == self.blocks:
@@ -258,10 +258,10 @@ def _release_converged_lanes(launch: Launch) -> bool:
 
 def _release_waiting_lanes(launch: Launch, warp: Warp) -> None:
     """A lane has ended: barriers that waited only for it can end too."""
-    for key, meeting in list(warp.meetings.items()):
-        if len(meeting.arrived) == expected_lanes(meeting.mask, warp):
-            del warp.meetings[key]
-            launch.wake(meeting.arrived)
+    for key, collective in list(warp.collectives.items()):
+        if len(collective.arrived) == expected_lanes(collective.mask, warp):
+            del warp.collectives[key]
+            launch.wake(collective.arrived)
 
 
 def expected_lanes(mask: int, warp: Warp) -> int:

@@ -1,10 +1,10 @@
-"""Waiting and atomics: barriers of a block and of the grid, fences, and what the lanes of a warp do together.
+"""Waiting and atomics: barriers of a block and of the grid, fences, and collectives of a warp.
 
-The lanes that a mask names come together; when the last of them arrives, each takes its answer from what all
-brought.  Lanes that the block does not have, or that have returned, are not waited for.
+The lanes that a mask names take part in a collective; when the last of them arrives, each takes its result
+from the values of all.  Lanes that the block does not have, or that have returned, are not waited for.
 
-An atomic reads, changes and writes in one: nobody comes in between, because nobody else runs.  A thread that
-polls again and again gives way now and then, so that whoever it waits for can come.
+An atomic reads, changes and writes without interruption, because no other thread runs meanwhile.  A thread
+that polls again and again yields now and then, so that the thread it waits for can run.
 """
 
 from collections.abc import Callable
@@ -145,13 +145,13 @@ def _fence(scope: str, frame: FrameType) -> None:
 FULL = 0xFFFFFFFF
 
 
-class Meeting:
-    """Lanes that have come, and what they brought."""
+class Collective:
+    """Collective of a warp's lanes that not all have reached: the lanes that have, and their values."""
 
-    __slots__ = ("arrived", "brought", "mask")
+    __slots__ = ("arrived", "mask", "values")
 
     def __init__(self, mask: int):
-        self.mask, self.arrived, self.brought = mask, [], {}
+        self.mask, self.arrived, self.values = mask, [], {}
 
 
 def syncwarp(mask: int = FULL) -> None:
@@ -162,32 +162,32 @@ def syncwarp(mask: int = FULL) -> None:
 def shfl_sync(mask: int, value: object, src_lane: int, width: int = WARP) -> object:
     """The value of lane src_lane, counted within groups of `width` lanes."""
     frame = _getframe(1)
-    brought, lane = _exchange("shfl_sync", mask, value, frame)
-    return _value_of(brought, lane, lane // width * width + int(src_lane) % width, frame)
+    values, lane = _exchange("shfl_sync", mask, value, frame)
+    return _value_of(values, lane, lane // width * width + int(src_lane) % width, frame)
 
 
 def shfl_up_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
     """The value of the lane `delta` before this one; its own where the group has none."""
     frame = _getframe(1)
-    brought, lane = _exchange("shfl_up_sync", mask, value, frame)
+    values, lane = _exchange("shfl_up_sync", mask, value, frame)
     source = lane - int(delta)
-    return _value_of(brought, lane, source if source >= lane // width * width else lane, frame)
+    return _value_of(values, lane, source if source >= lane // width * width else lane, frame)
 
 
 def shfl_down_sync(mask: int, value: object, delta: int, width: int = WARP) -> object:
     """The value of the lane `delta` after this one; its own where the group has none."""
     frame = _getframe(1)
-    brought, lane = _exchange("shfl_down_sync", mask, value, frame)
+    values, lane = _exchange("shfl_down_sync", mask, value, frame)
     source = lane + int(delta)
-    return _value_of(brought, lane, source if source < lane // width * width + width else lane, frame)
+    return _value_of(values, lane, source if source < lane // width * width + width else lane, frame)
 
 
 def shfl_xor_sync(mask: int, value: object, lane_mask: int, width: int = WARP) -> object:
     """The value of the lane whose number differs from this one's in the bits of lane_mask."""
     frame = _getframe(1)
-    brought, lane = _exchange("shfl_xor_sync", mask, value, frame)
+    values, lane = _exchange("shfl_xor_sync", mask, value, frame)
     source = lane ^ int(lane_mask)
-    return _value_of(brought, lane, source if source < lane // width * width + width else lane, frame)
+    return _value_of(values, lane, source if source < lane // width * width + width else lane, frame)
 
 
 def all_sync(mask: int, predicate: object) -> bool:
@@ -210,16 +210,16 @@ def ballot_sync(mask: int, predicate: object) -> int:
 
 
 def match_any_sync(mask: int, value: object) -> int:
-    """A bit for every lane that brought the same value."""
-    brought, lane = _exchange("match_any_sync", mask, value, _getframe(1))
-    return sum(1 << other for other, theirs in brought.items() if theirs == brought[lane])
+    """A bit for every lane with the same value."""
+    values, lane = _exchange("match_any_sync", mask, value, _getframe(1))
+    return sum(1 << other for other, theirs in values.items() if theirs == values[lane])
 
 
 def match_all_sync(mask: int, value: object) -> tuple[int, bool]:
-    """(a bit for every lane, True) if all brought the same value, (0, False) otherwise."""
-    brought, lane = _exchange("match_all_sync", mask, value, _getframe(1))
-    same = all(value == brought[lane] for value in brought.values())
-    return (sum(1 << other for other in brought), True) if same else (0, False)
+    """(a bit for every lane, True) if all lanes have the same value, (0, False) otherwise."""
+    values, lane = _exchange("match_all_sync", mask, value, _getframe(1))
+    same = all(theirs == values[lane] for theirs in values.values())
+    return (sum(1 << other for other in values), True) if same else (0, False)
 
 
 def activemask() -> int:
@@ -238,7 +238,7 @@ def lanemask_lt() -> int:
 
 
 def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[dict, int]:
-    """Everything the lanes of the mask brought, once all are here; and this thread's lane."""
+    """Values of all lanes of the mask, once all have arrived; and this thread's lane."""
     thread, mask = machine.now, int(mask) & FULL
     warp = thread.warp
     if not mask >> thread.lane & 1:
@@ -246,22 +246,22 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
     if machine.trace is not None:
         machine.trace.note(WARP_SYNC, mask, frame)
     thread.stands(frame, name)
-    meeting = warp.meetings.setdefault((name, mask), Meeting(mask))
-    meeting.arrived.append(thread)
-    meeting.brought[thread.lane] = value
-    if len(meeting.arrived) == expected_lanes(mask, warp):
-        del warp.meetings[name, mask]
-        machine.launch.wake([other for other in meeting.arrived if other is not thread])
+    collective = warp.collectives.setdefault((name, mask), Collective(mask))
+    collective.arrived.append(thread)
+    collective.values[thread.lane] = value
+    if len(collective.arrived) == expected_lanes(mask, warp):
+        del warp.collectives[name, mask]
+        machine.launch.wake([other for other in collective.arrived if other is not thread])
     else:
         machine.launch.wait()
-    return meeting.brought, thread.lane
+    return collective.values, thread.lane
 
 
-def _value_of(brought: dict, lane: int, source: int, frame: FrameType) -> object:
+def _value_of(values: dict, lane: int, source: int, frame: FrameType) -> object:
     """The value of the source lane; where it took no part, one that must not be used."""
-    if source in brought:
-        return brought[source]
-    return brought[lane] if machine.trace is None else Undefined(source, frame.f_lineno)
+    if source in values:
+        return values[source]
+    return values[lane] if machine.trace is None else Undefined(source, frame.f_lineno)
 
 
 def _read(kind: int, array, index, frame: FrameType, verb: str):

@@ -1,7 +1,7 @@
-"""What a grid consists of while it runs: threads, warps, blocks; and `machine`, which knows who runs now.
+"""Threads, warps and blocks of a grid while it runs, and `machine`, which holds the thread that runs now.
 
-Below them the words with which a kernel asks where it stands, and findings: the faults that end a launch, in
-the words of whoever wrote the kernel.
+Below them the functions that give a kernel its indices, and findings: the faults that end a launch, described
+by the kernel's own lines and names.
 """
 
 import random
@@ -103,10 +103,10 @@ class Thread:
 class Warp:
     """Lanes that are alive, and the barriers at which some of them wait."""
 
-    __slots__ = ("gathering", "lanes", "meetings")
+    __slots__ = ("collectives", "gathering", "lanes")
 
     def __init__(self, lanes: int):
-        self.lanes, self.meetings, self.gathering = (1 << lanes) - 1, {}, {}
+        self.lanes, self.collectives, self.gathering = (1 << lanes) - 1, {}, {}
 
 
 class Block:

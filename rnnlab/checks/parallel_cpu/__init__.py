@@ -73,7 +73,7 @@ def _unstable(count: int) -> Wrong:
 
 
 def draw_limits(rng) -> list[tuple]:
-    """serial, shared, meeting, threads; in the third case two numbers of threads are equally fast."""
+    """serial, shared, barrier, threads; in the third case two numbers of threads are equally fast."""
     drawn = [round(float(rng.uniform(low, high)), 2) for low, high in ((1, 3), (20, 60), (0.3, 0.9))]
     large = [round(float(rng.uniform(low, high)), 2) for low, high in ((1, 9), (900, 9000), (0.01, 0.9))]
     return [
@@ -109,7 +109,7 @@ EXERCISES = (
         compare_numbers(
             ANSWERS["amdahl_limit"],
             ("the best number of threads", "the speed-up", "the limit"),
-            "serial={}, shared={}, meeting={}, threads={}",
+            "serial={}, shared={}, barrier={}, threads={}",
             tolerance=1e-9,
         ),
         draw_limits,

@@ -70,7 +70,7 @@ def run_backward(sizes, share, layer, gradients, room, counter):
         stop = min(sizes.T, start + sizes.chunk)
         for t in range(stop - 1, start - 1, -1):
             _step(sizes, share, layer, gradients, t, start, stop)
-            _meet(share, counter)
+            _synchronise(share, counter)
         for p in range(share.first, share.last):
             _carry(sizes, share, gradients, 0, p, share.low, share.high - share.low)
         for begin in range(start, stop, gradients.block):
@@ -79,14 +79,14 @@ def run_backward(sizes, share, layer, gradients, room, counter):
         for begin in range(start, stop, gradients.block):
             end = min(stop, begin + gradients.block)
             _input_gradient(sizes, share, layer, gradients, room, counter, begin, end)
-            _meet(share, counter)  # what was read is about to be written
+            _synchronise(share, counter)  # what was read is about to be written
     if not share.waits:
         wait(counter, share.members)
         _add_others(sizes, share, gradients)
 
 
 @njit(**INNER)
-def _meet(share, counter):
+def _synchronise(share, counter):
     """Wait for members that share sequences with this one."""
     if share.waits:
         wait(counter, share.members)
@@ -220,22 +220,22 @@ def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begi
         dw, place = gradients.others, (share.member - 1) * _numbers(sizes)
     low, high = _own(H, share)
     _pack_operands(sizes, share, layer.x, layer.x_row, I, room, begin, end)
-    _meet(share, counter)
+    _synchronise(share, counter)
     for d in range(G):
         at = place + (_gate_of_input(sizes, d) * H + low) * I
         _add_products(
             high - low, gradients.dg, dg + d * units + low, dg_row, K, room, I, dw, at, not is_first
         )
-    _meet(share, counter)
+    _synchronise(share, counter)
     _pack_operands(sizes, share, layer.h, units, H, room, begin, end)
-    _meet(share, counter)
+    _synchronise(share, counter)
     for g in range(G):
         column, at = (g + _first_recurrent(sizes)) * units + low, place + G * H * I + (g * H + low) * H
         _add_products(high - low, gradients.dg, dg + column, dg_row, K, room, H, dw, at, not is_first)
     for d in range(_columns(sizes)):
         at = place + G * H * (I + H) + d * H + low
         _add_columns(K, gradients.dg, dg + d * units + low, dg_row, dw, at, high - low, not is_first)
-    _meet(share, counter)
+    _synchronise(share, counter)
 
 
 @njit(**INNER)
@@ -347,7 +347,7 @@ def _input_gradient_of_sequences(sizes, share, gradients, room, begin, end):
 def _input_gradient_in_parts(sizes, share, layer, gradients, room, dg, begin, end):
     """Panels of inputs, or rows where inputs are few, from the first rows of dg.
 
-    Whoever computes rows packs all of W, whoever computes panels those alone.
+    A member with rows of dx packs all of W; one with panels of dx packs those panels of W only.
     """
     I, H = sizes.I, sizes.H
     width = VECTORS * lanes(layer.h)

@@ -3,16 +3,16 @@
 #
 # <!-- exercise: amdahl_limit -->
 #
-# One thread needs `serial` + `shared` seconds, and `serial` is more than 0. With n threads the serial part stays, the shared one takes an n-th of its time, and each thread beyond the first costs `meeting` seconds. Up to `threads` threads are there.
+# One thread needs `serial` + `shared` seconds, and `serial` is more than 0. With n threads the serial part stays, the shared one takes an n-th of its time, and each thread beyond the first costs `barrier` seconds. Up to `threads` threads are there.
 #
-# Return three things: how many threads make it fastest (of equals, the fewest), how many times as fast as one thread that is, and Amdahl's limit, the speed-up of endless threads whose meetings cost nothing.
+# Return three things: how many threads make it fastest (of equals, the fewest), how many times as fast as one thread that is, and Amdahl's limit, the speed-up of infinitely many threads whose barriers cost nothing.
 
 
 # %%
-def amdahl_limit(serial, shared, meeting, threads):
+def amdahl_limit(serial, shared, barrier, threads):
     """(best number of threads, speed-up over one thread, Amdahl's limit)"""
     ### BEGIN SOLUTION
-    time = lambda n: serial + shared / n + meeting * (n - 1)
+    time = lambda n: serial + shared / n + barrier * (n - 1)
     best = min(range(1, threads + 1), key=time)
     return best, time(1) / time(best), (serial + shared) / serial
     ### END SOLUTION
@@ -31,20 +31,20 @@ check(amdahl_limit)
 # Write down the time with n threads first. Which of the three parts shrinks with n, which stays, which grows?
 
 # %% [hint]
-# With n threads: the serial part, plus the n-th part of the shared one, plus n − 1 times the price of a meeting.
-# Compare the times of 1, 2, … threads; Amdahl's limit leaves meetings out and n go to infinity.
+# With n threads: the serial part, plus the n-th part of the shared one, plus n − 1 times the cost of a barrier.
+# Compare the times of 1, 2, … threads; Amdahl's limit leaves barriers out and lets n go to infinity.
 
 # %% [hint]
 # `time = lambda n: ...`; `best = min(range(1, threads + 1), key=time)` takes the smallest of equals; the limit is
 # (serial + shared) / serial.
 
-# %% [mistake] forgets what meetings cost
-# -  + meeting * (n - 1)
+# %% [mistake] forgets what barriers cost
+# -  + barrier * (n - 1)
 # +
 
-# %% [mistake] makes one thread pay for a meeting
-# - meeting * (n - 1)
-# + meeting * n
+# %% [mistake] makes one thread pay for a barrier
+# - barrier * (n - 1)
+# + barrier * n
 
 # %% [mistake] shares the serial part too
 # - serial + shared / n
@@ -75,26 +75,26 @@ check(amdahl_limit)
 # + serial / (serial + shared)
 
 # %% [right]
-def amdahl_limit(serial, shared, meeting, threads):
-    times = [serial + shared / n + (n - 1) * meeting for n in range(1, threads + 1)]
+def amdahl_limit(serial, shared, barrier, threads):
+    times = [serial + shared / n + (n - 1) * barrier for n in range(1, threads + 1)]
     best = times.index(min(times))
     return best + 1, times[0] / times[best], 1 + shared / serial
 
 # %% [right]
-def amdahl_limit(serial, shared, meeting, threads):
+def amdahl_limit(serial, shared, barrier, threads):
     n = np.arange(1, threads + 1)
-    times = serial + shared / n + meeting * (n - 1)
+    times = serial + shared / n + barrier * (n - 1)
     best = int(np.argmin(times))
     return int(n[best]), float(times[0] / times[best]), (serial + shared) / serial
 
-# %% [variant] meetings=pairs
-# - each thread beyond the first costs `meeting` seconds
-# + each pair of threads costs `meeting` seconds
-# - n − 1 times the price of a meeting
-# + n·(n − 1)/2 times the price of a meeting
-# - meeting * (n - 1)
-# + meeting * n * (n - 1) / 2
-# - meeting * n
-# + meeting * n * (n + 1) / 2
-# - (n - 1) * meeting
-# + n * (n - 1) / 2 * meeting
+# %% [variant] barriers=pairs
+# - each thread beyond the first costs `barrier` seconds
+# + each pair of threads costs `barrier` seconds
+# - n − 1 times the cost of a barrier
+# + n·(n − 1)/2 times the cost of a barrier
+# - barrier * (n - 1)
+# + barrier * n * (n - 1) / 2
+# - barrier * n
+# + barrier * n * (n + 1) / 2
+# - (n - 1) * barrier
+# + n * (n - 1) / 2 * barrier

@@ -1,26 +1,26 @@
 # %% [right]
-def amdahl_limit(serial, shared, meeting, threads):
+def amdahl_limit(serial, shared, barrier, threads):
     def seconds(n):
-        return serial + shared / n + (n - 1) * meeting
+        return serial + shared / n + (n - 1) * barrier
 
     best = min(range(1, threads + 1), key=seconds)
     return best, seconds(1) / seconds(best), (serial + shared) / serial if serial else float("inf")
 
 
 # %% [right]
-def amdahl_limit(serial, shared, meeting, threads):
+def amdahl_limit(serial, shared, barrier, threads):
     n = np.arange(1, threads + 1)
-    times = serial + shared / n + meeting * (n - 1)
+    times = serial + shared / n + barrier * (n - 1)
     k = int(np.argmin(times))
     return int(n[k]), float(times[0] / times[k]), 1 + shared / serial
 
 
 # %% [right]
-def amdahl_limit(serial, shared, meeting, threads):
+def amdahl_limit(serial, shared, barrier, threads):
     one = serial + shared
     best, fastest = 1, one
     for n in range(2, threads + 1):
-        time = serial + shared / n + meeting * (n - 1)
+        time = serial + shared / n + barrier * (n - 1)
         if time < fastest:
             best, fastest = n, time
     part = serial / one
@@ -28,58 +28,58 @@ def amdahl_limit(serial, shared, meeting, threads):
 
 
 # %% [wrong] takes all threads there are
-def amdahl_limit(serial, shared, meeting, threads):
+def amdahl_limit(serial, shared, barrier, threads):
     one = serial + shared
-    return threads, one / (serial + shared / threads + meeting * (threads - 1)), one / serial
+    return threads, one / (serial + shared / threads + barrier * (threads - 1)), one / serial
 
 
-# %% [wrong] counts a meeting for the first thread, too
-def amdahl_limit(serial, shared, meeting, threads):
-    times = {n: serial + shared / n + meeting * n for n in range(1, threads + 1)}
+# %% [wrong] counts a barrier for the first thread, too
+def amdahl_limit(serial, shared, barrier, threads):
+    times = {n: serial + shared / n + barrier * n for n in range(1, threads + 1)}
     best = min(times, key=times.get)
     return best, (serial + shared) / times[best], (serial + shared) / serial
 
 
-# %% [wrong] pays one meeting however many threads there are
-def amdahl_limit(serial, shared, meeting, threads):
-    times = {n: serial + shared / n + meeting * (n > 1) for n in range(1, threads + 1)}
+# %% [wrong] pays one barrier however many threads there are
+def amdahl_limit(serial, shared, barrier, threads):
+    times = {n: serial + shared / n + barrier * (n > 1) for n in range(1, threads + 1)}
     best = min(times, key=times.get)
     return best, (serial + shared) / times[best], (serial + shared) / serial
 
 
 # %% [wrong] shares the serial part too
-def amdahl_limit(serial, shared, meeting, threads):
-    times = {n: (serial + shared) / n + meeting * (n - 1) for n in range(1, threads + 1)}
+def amdahl_limit(serial, shared, barrier, threads):
+    times = {n: (serial + shared) / n + barrier * (n - 1) for n in range(1, threads + 1)}
     best = min(times, key=times.get)
     return best, (serial + shared) / times[best], (serial + shared) / serial
 
 
 # %% [wrong] never tries the last thread
-def amdahl_limit(serial, shared, meeting, threads):
-    times = {n: serial + shared / n + meeting * (n - 1) for n in range(1, max(threads, 2))}
+def amdahl_limit(serial, shared, barrier, threads):
+    times = {n: serial + shared / n + barrier * (n - 1) for n in range(1, max(threads, 2))}
     best = min(times, key=times.get)
     return best, (serial + shared) / times[best], (serial + shared) / serial
 
 
 # %% [wrong] takes the limit to be shared over serial
-def amdahl_limit(serial, shared, meeting, threads):
-    times = {n: serial + shared / n + meeting * (n - 1) for n in range(1, threads + 1)}
+def amdahl_limit(serial, shared, barrier, threads):
+    times = {n: serial + shared / n + barrier * (n - 1) for n in range(1, threads + 1)}
     best = min(times, key=times.get)
     return best, (serial + shared) / times[best], shared / serial
 
 
 # %% [wrong] of equals, the most threads
-def amdahl_limit(serial, shared, meeting, threads):
-    times = {n: serial + shared / n + meeting * (n - 1) for n in range(threads, 0, -1)}
+def amdahl_limit(serial, shared, barrier, threads):
+    times = {n: serial + shared / n + barrier * (n - 1) for n in range(threads, 0, -1)}
     best = min(times, key=times.get)
     return best, (serial + shared) / times[best], (serial + shared) / serial
 
 
-# %% [wrong] takes √(shared / meeting) threads and forgets how many there are
-def amdahl_limit(serial, shared, meeting, threads):
-    best = max(1, round((shared / meeting) ** 0.5)) if meeting else threads
+# %% [wrong] takes √(shared / barrier) threads and forgets how many there are
+def amdahl_limit(serial, shared, barrier, threads):
+    best = max(1, round((shared / barrier) ** 0.5)) if barrier else threads
     return (
         best,
-        (serial + shared) / (serial + shared / best + meeting * (best - 1)),
+        (serial + shared) / (serial + shared / best + barrier * (best - 1)),
         (serial + shared) / serial,
     )
