@@ -1,12 +1,13 @@
 """Keep every derived file in step with its single source.
 
-python -m rnnlab.course          build notebooks/, exercises/ and solutions/ from their source/
+python -m rnnlab.course          build notebooks/, exercises/ and solutions/ from their source/, and drawings
 python -m rnnlab.course --check  change nothing; name every stale, missing or stray file, exit 1 if any
 
 An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
 line `<!-- exercise: NAME -->` stands for that exercise's facts, which its text alone states: see
 rnnlab/exercise_text.py. What a check needs of the answers is packed into rnnlab/checks/packed/, so that no
-answer stands in plain text in the package.
+answer stands in plain text in the package.  Lessons show the drawings in rnnlab/drawings/, which the scripts
+in the folder drawings/ make.
 """
 
 import argparse
@@ -18,6 +19,7 @@ import zlib
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 from rnnlab.checks.answers import pack, unpack
@@ -26,7 +28,10 @@ from rnnlab.files import ROOT
 from rnnlab.pack_answers import packed_answers
 from rnnlab.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
 
-DERIVED = ("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb", "rnnlab/checks/packed/*.answers")
+DERIVED = (
+    *("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb"),
+    *("rnnlab/checks/packed/*.answers", "rnnlab/drawings/*.svg", "rnnlab/drawings/*.json"),
+)
 STEM = re.compile(r"\d\d_[a-z0-9_]+")
 PLACEHOLDER = re.compile(r"^<!-- exercise: (\w+) -->$", re.M)
 METADATA = {
@@ -137,13 +142,26 @@ def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
 
 def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
     """{path: its bytes} of every derived file, and the errors of sources that cannot be built."""
-    texts, errors = {}, []
+    texts, errors = _drawn(root), []
     for source in sorted([*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]):
         try:
             texts |= _built(source, root)
         except SourceError as error:
             errors.append(error)
     return texts, errors
+
+
+def _drawn(root: Path) -> dict[Path, bytes]:
+    """The files of rnnlab/drawings/, from the scripts as they are now; none without such a folder."""
+    init = root / "drawings/__init__.py"
+    if not init.exists():
+        return {}
+    for name in [name for name in sys.modules if name.partition(".")[0] == "drawings"]:
+        del sys.modules[name]
+    spec = spec_from_file_location("drawings", init, submodule_search_locations=[str(init.parent)])
+    sys.modules["drawings"] = drawings = module_from_spec(spec)
+    spec.loader.exec_module(drawings)
+    return {root / "rnnlab/drawings" / name: content for name, content in drawings.files().items()}
 
 
 def _built(source: Path, root: Path) -> dict[Path, bytes]:

@@ -233,3 +233,17 @@ def test_packed_answers_that_another_compressor_wrote_are_not_stale(small):
     assert course.main(["--check"], small) == 0
     path.write_bytes(b"no answers")
     assert course.main(["--check"], small) == 1
+
+
+def test_a_drawing_that_its_script_no_longer_makes_is_stale_and_one_without_a_script_is_stray(small, capsys):
+    script, text = small / "drawings/__init__.py", "def files():\n    return {'moon.svg': b'%s'}\n"
+    script.parent.mkdir()
+    script.write_text(text % "new", encoding="utf-8")
+    assert course.main([], small) == 0
+    script.write_text(text % "full moon", encoding="utf-8")
+    (small / "rnnlab/drawings/sun.svg").write_text("<svg/>")
+    capsys.readouterr()
+    assert course.main(["--check"], small) == 1
+    assert capsys.readouterr().out == "stale rnnlab/drawings/moon.svg\nstray rnnlab/drawings/sun.svg\n"
+    assert course.main([], small) == 1
+    assert (small / "rnnlab/drawings/moon.svg").read_bytes() == b"full moon"

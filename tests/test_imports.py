@@ -50,6 +50,7 @@ TOOLS = (
     "course",
     "lab",
     "drawings",
+    "pen",
     "classroom",
     "views",
     "notebook",
@@ -130,8 +131,9 @@ def test_imports_point_downward_only():
     assert not upward, "a part imports what lies above it, or an exemption is needed no more"
 
 
-def test_the_package_imports_no_benchmark():
-    assert not [name(path) for path in MODULES if "bench" in {top for top, *_ in dotted(path)}]
+def test_the_package_imports_none_of_the_programs_beside_it():
+    beside = {"bench", "drawings", "pages"}
+    assert not [name(path) for path in MODULES if beside & {top for top, *_ in dotted(path)}]
 
 
 def test_the_exemptions_are_of_files_that_exist():

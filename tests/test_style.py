@@ -23,7 +23,8 @@ PRONOUNS = set(  # and participles: a name is the noun that the field's manuals 
 NO_OPENINGS = {"Of", "As", "Who", "By"}  # a docstring begins with a noun or a verb
 NO_NAMES = re.compile(r"^(get|do)_|_v\d+$|^(helper|utils?|tmp|ret)$")
 
-PROGRAMS = [*ROOT.glob("bench/**/*.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("docs/*.py")]
+BESIDE = ("bench/**/*.py", "drawings/*.py", "pages/**/*.py", "docs/*.py")  # programs beside the package
+PROGRAMS = [path for pattern in BESIDE for path in ROOT.glob(pattern)]
 PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *PROGRAMS])
 ANSWERS = sorted(ROOT.glob("tests/answers/*/*.py"))  # cells of programs as learners write them
 TESTS = sorted({*ROOT.glob("tests/**/*.py")} - {*ANSWERS})

@@ -1,0 +1,165 @@
+"""Drawings of what costs time on a CPU: products and bytes, passes over memory, barriers; graphs."""
+
+from rnnlab.pen import PLAIN, QUIET, ROLES, Sheet
+
+UNIT = 6  # pixels of one number in the products drawn to scale
+PRODUCTS = (  # rows, inner size and columns of three products of 512 multiply-adds
+    (8, 8, 8),
+    (2, 16, 16),
+    (1, 32, 16),
+)
+
+
+def graph_and_mirror() -> Sheet:
+    """Lesson 04: the graph of a cell and its mirror, with every arrow reversed."""
+    s = Sheet(
+        "A graph and its mirror",
+        "The gradient of a cell is its graph with every arrow reversed: the same nodes in the same places. "
+        "Left, from x and h through two products, a sum and tanh to the next state. Right, from the gradient "
+        "of that state back to the gradients of x, h and the weights W and U.",
+        370,
+    )
+    s.heading(20, "Forward: the graph", "From inputs to the next state.")
+    _nodes(s, 20, ("x", "h", "W", "U", "h′"), "data", ("+", "tanh"))
+    s.rule((450, 16), (450, 354))
+    s.heading(470, "Backward: its mirror", "The same places, every arrow reversed.")
+    _nodes(s, 470, ("dx", "dh", "dW", "dU", "dh′"), "gradient", ("copy", "tanh′"))
+    for left, role in ((20, "data"), (470, "gradient")):
+        for points in EDGES:
+            way = [(left + x, y) for x, y in (points if role == "data" else points[::-1])]
+            s.arrow(*way, role=role)
+    return s
+
+
+EDGES = (  # from shape to shape, forward, with the left edge of the panel at 0
+    ((62, 130), (126, 130)),
+    ((62, 320), (126, 320)),
+    ((150, 186), (150, 154)),
+    ((150, 264), (150, 296)),
+    ((174, 130), (222, 130), (222, 197)),
+    ((174, 320), (222, 320), (222, 253)),
+    ((252, 225), (272, 225)),
+    ((334, 225), (352, 225)),
+)
+
+
+def _nodes(s: Sheet, left: float, names: tuple[str, ...], role: str, signs: tuple[str, str]) -> None:
+    """Shapes of one panel: inputs, weights, products, sum, function, result."""
+    x, h, W, U, result = names
+    places = ((2, 110, x), (2, 300, h), (354, 205, result))
+    for right, y, words in places:
+        s.box(left + right, y, 56, 40, role, words)
+    s.box(left + 122, 188, 56, 34, "weights", W)
+    s.box(left + 122, 228, 56, 34, "weights", U)
+    for y in (130, 320):
+        s.circle(left + 150, y, "×", radius=20)
+    s.box(left + 194, 201, 56, 48, "work", signs[0], radius=22)
+    s.box(left + 274, 205, 58, 40, "work", signs[1], radius=18)
+
+
+def equal_arithmetic() -> Sheet:
+    """Lesson 05: equal arithmetic, unequal bytes."""
+    s = Sheet(
+        "Equal arithmetic, unequal bytes",
+        "Three products with the same 512 multiply-adds read and write 192, 320 and 560 numbers: the "
+        "flatter the product, the more memory for the same work. Each product is drawn to scale, two factors "
+        "and a result, with a bar for its arithmetic and one for its numbers.",
+        535,
+    )
+    s.heading(
+        20, "Three products with equal arithmetic", "To scale: one factor times the other gives the result."
+    )
+    for (rows, inner, columns), y in zip(PRODUCTS, (90, 205, 325), strict=True):
+        _product(s, rows, inner, columns, y)
+        numbers = rows * inner + inner * columns + rows * columns
+        s.note(560, y + 14, f"{rows * inner * columns} multiply-adds", "work", bold=True)
+        s.box(560, y + 22, 128, 14, "work", solid=True, radius=1)
+        s.note(560, y + 62, f"{numbers} numbers read or written", "weights", bold=True)
+        s.box(560, y + 70, numbers / 2, 14, "weights", solid=True, radius=1)
+    return s
+
+
+def _product(s: Sheet, rows: int, inner: int, columns: int, y: float) -> None:
+    """Factors and result at UNIT pixels a number, one beside the other."""
+    x = 20
+    for sign, height, width, role in (
+        ("", rows, inner, "data"),
+        ("×", inner, columns, "weights"),
+        ("=", rows, columns, "state"),
+    ):
+        if sign:
+            s.text(x + 16, y + 14, sign, size=PLAIN)
+            x += 32
+        s.box(x, y, width * UNIT, height * UNIT, role, radius=1)
+        x += width * UNIT
+
+
+def passes_over_memory() -> Sheet:
+    """Lesson 06: many passes over an array against one."""
+    s = Sheet(
+        "Many passes over memory, or one",
+        "Four operations, one after the other, pass over the array four times: each reads all of it from "
+        "memory and writes all of it back. Fused into one loop they pass once: each element is read, "
+        "goes through all four operations in registers, and is written.",
+        390,
+    )
+    s.heading(20, "One operation after the other", "Every pass reads and writes the whole array.")
+    _array(s, 20)
+    for number, sign in enumerate(("×", "+", "tanh", "×")):
+        x = 26 + number * 102
+        s.box(x + 8, 236, 80, 44, "work", sign, radius=20)
+        s.arrow((x + 28, 146), (x + 28, 234))
+        s.arrow((x + 68, 236), (x + 68, 147))
+        s.text(x + 48, 306, f"pass {number + 1}", colour=QUIET)
+    s.text(225, 362, "4 reads, 4 writes of the array", size=PLAIN, bold=True)
+    s.rule((450, 16), (450, 374))
+    s.heading(470, "One loop with all operations", "Between them, values stay in registers.")
+    _array(s, 470)
+    s.area(486, 216, 378, 84)
+    for number, sign in enumerate(("×", "+", "tanh", "×")):
+        s.box(498 + number * 92, 236, 72, 44, "work", sign, radius=20)
+        if number:
+            s.arrow((479 + number * 92, 258), (496 + number * 92, 258), role="work")
+    s.arrow((534, 146), (534, 234))
+    s.arrow((810, 236), (810, 147))
+    s.text(672, 326, "one pass, in registers", colour=QUIET)
+    s.text(675, 362, "1 read, 1 write of the array", size=PLAIN, bold=True)
+    return s
+
+
+def _array(s: Sheet, left: float) -> None:
+    s.note(left, 92, "the array in memory", bold=True)
+    for element in range(16):
+        s.tile(left + element * 25.6, 102, 24, 42, ROLES["data"].pale)
+
+
+def threads_and_barriers() -> Sheet:
+    """Lesson 07: how often two threads must synchronise."""
+    s = Sheet(
+        "Two threads and their barriers",
+        "Two threads that share every step must wait for each other at every step; with sequences of "
+        "their own they synchronise once, at the end. Above, the units of each step are shared, with a "
+        "barrier after each. Below, the minibatch is shared. Hatched time is waiting.",
+        434,
+    )
+    s.heading(20, "Each step is shared: a barrier after every step")
+    _threads(s, 68, ((118, 150), (146, 118), (112, 140), (144, 122)), 168)
+    s.rule((20, 204), (880, 204))
+    s.heading(20, "The minibatch is shared: one barrier at the end", y=240)
+    _threads(s, 272, ((520, 530),), 548)
+    s.arrow((126, 388), (880, 388))
+    s.text(872, 412, "time", anchor="end", colour=QUIET)
+    s.note(126, 412, "black bar: barrier; hatched: waiting")
+    return s
+
+
+def _threads(s: Sheet, y: float, work: tuple[tuple[int, int], ...], turn: int) -> None:
+    """Two rows of bars; `work` are pixels of both threads up to each barrier, `turn` from one to the next."""
+    for thread in range(2):
+        s.note(20, y + 27 + thread * 52, f"thread {thread}", bold=True)
+    for number, lengths in enumerate(work):
+        x = 126 + number * turn
+        for thread, length in enumerate(lengths):
+            s.box(x, y + 4 + thread * 52, length, 36, "work", solid=True, radius=2)
+            s.hatch(x + length + 2, y + 4 + thread * 52, turn - length - 12, 36)
+        s.barrier((x + turn - 6, y - 4), (x + turn - 6, y + 100))
