@@ -24,9 +24,9 @@ from bench.peers.process import Failed, Peer, interpreter
 from bench.provenance import provenance
 from bench.watch import Watch
 from rnnlab import records
-from rnnlab.lab.resources import usable_cores
 from rnnlab.lab.turns import rotated
 from rnnlab.records import cmu_report
+from rnnlab.resources import usable_cores
 
 KIND = "bench cmu"
 MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "bench/cmu", "bench/peers")

@@ -12,9 +12,9 @@ from bench.peers import LADDER, PEERS, Candidate
 from bench.peers.process import find_peers_python
 from rnnlab import records
 from rnnlab.cells import GATES
-from rnnlab.lab.resources import usable_cores
 from rnnlab.records import cpu_picture, cpu_report
 from rnnlab.records.workload import CELLS, SHAPES, Workload
+from rnnlab.resources import usable_cores
 
 QUICK_SHAPES = SHAPES[1:3]
 TOO_SLOW_FOR_QUICK = {

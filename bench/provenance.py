@@ -15,7 +15,7 @@ from pathlib import Path
 
 import psutil
 
-from rnnlab.lab import resources
+from rnnlab import resources
 
 ROOT = Path(__file__).resolve().parents[1]
 VARIABLE, COMMIT_FILE = "RNNLAB_COMMIT", "commit"

@@ -19,8 +19,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from rnnlab import resources
 from rnnlab.files import ROOT, write_whole
-from rnnlab.lab import resources
 
 SECONDS = 600  # for one cell: a shared machine may be slow
 OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
@@ -55,7 +55,7 @@ def content_number(path: Path) -> str:
     """A number for all that a lesson's outputs follow from: its cells, the package, Python, the machine."""
     numbers = hashlib.sha256(path.read_bytes() + machine().encode())
     for file in sorted(ROOT.glob("rnnlab/**/*")):
-        if file.suffix in (".py", ".json", ".npz", ".jpg", ".cu", ".cuh", ".answers"):
+        if file.suffix in (".py", ".json", ".npz", ".jpg", ".svg", ".cu", ".cuh", ".answers"):
             numbers.update(file.relative_to(ROOT).as_posix().encode() + file.read_bytes())
     return numbers.hexdigest()[:16]
 

@@ -9,8 +9,8 @@ from types import ModuleType
 from typing import Any
 
 import rnnlab
-from rnnlab import records
-from rnnlab.lab import driver, resources
+from rnnlab import records, resources
+from rnnlab.lab import driver
 
 ROOT = Path(__file__).resolve().parents[1]
 

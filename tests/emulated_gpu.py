@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 
 from rnnlab.kernels.persistence.fragments import loaded, stored
-from rnnlab.kernels.persistence.shapes import HEADERS
+from rnnlab.kernels.persistence.shapes import SOURCES
 
 HEADER = Path(__file__).with_name("emulated_gpu.h")
-INSTRUCTIONS = (HEADERS / "instructions.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
+INSTRUCTIONS = (SOURCES / "instructions.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
 KERNEL = re.compile(r"__global__ void [^;{]*?(\w+)\(([^)]*)\)\s*\{")
 FLAGS = "-O1", "-std=c++17", "-shared", "-fPIC", "-w", "-fno-sanitize=undefined"
 ENTRY = """

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from rnnlab.lab import blas, resources
+from rnnlab import resources
+from rnnlab.lab import blas
 from rnnlab.lab.blas import Diagnosis, Trial
 
 UNSET = (("OPENBLAS_CORETYPE", None),)

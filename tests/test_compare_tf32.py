@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from bench.workload import problem
-from rnnlab.ladder import fused_layer
+from rnnlab.ladder.launching import fused_layer, plan_rung
 from rnnlab.records.workload import Workload
-from rnnlab.schedule import run_numpy, stages
+from rnnlab.schedule import run_numpy
 
 SIZES = {"one layer": (50, 16, 96, 1), "four layers": (30, 16, 64, 4)}
 CUT, HALF_A_PLACE = np.uint32(0xFFFFE000), np.uint32(0x1000)
@@ -36,9 +36,9 @@ def results(wanted, monkeypatch, operand):
         run_numpy._store(operation, arrays, operand(a) @ operand(b))
 
     monkeypatch.setitem(run_numpy.RUN, "gemm", gemm)
-    monkeypatch.setattr(stages.card, "why_not", lambda: "this test runs on the CPU")
+    monkeypatch.setattr(plan_rung.card, "why_not", lambda: "this test runs on the CPU")
     passes = fused_layer.PASSES
-    forward, backward = stages.stage(passes)
+    forward, backward = plan_rung.stage(passes)
     y, _, saved = forward(wanted.network, wanted.x)
     dx, _, gradients = backward(wanted.network, saved, wanted.dy)
     return {"y": y, "dx": dx, **gradients}

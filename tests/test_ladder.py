@@ -262,7 +262,7 @@ def test_every_rung_states_its_facts_and_stands_once():
 
 
 def test_every_module_of_the_ladder_that_states_facts_is_a_rung():
-    modules = [path for path in ROOT.glob("rnnlab/ladder/*.py") if "\nFACTS = " in path.read_text("utf-8")]
+    modules = [path for path in ROOT.glob("rnnlab/ladder/**/*.py") if "\nFACTS = " in path.read_text("utf-8")]
     assert {path.stem for path in modules} == {rung.name for rung in RUNGS}
 
 
@@ -281,7 +281,7 @@ from rnnlab import ladder
 early = {*sys.modules}
 packages = {rung.facts.package for rung in ladder.RUNGS} - {None} | {"cupy"}
 assert not packages & {*sys.modules}, packages & {*sys.modules}
-assert not any(f"rnnlab.ladder.{rung.name}" in early for rung in ladder.RUNGS)
+assert not any(f"rnnlab.ladder.{rung.place}" in early for rung in ladder.RUNGS)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -13,9 +13,9 @@ from test_compiling import CONSTANTS
 from rnnlab import cuda
 from rnnlab.cells import GATES
 from rnnlab.compiling import compilers
-from rnnlab.compiling.device_words import load_acquire
 from rnnlab.compiling.report import compile_report
 from rnnlab.kernels.persistence import numba_layer
+from rnnlab.kernels.persistence.device_words import load_acquire
 from rnnlab.kernels.persistence.shapes import with_includes
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.network import Network

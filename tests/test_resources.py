@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from rnnlab.lab import resources
+from rnnlab import resources
 
 GIB = 2**30
 

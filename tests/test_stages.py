@@ -3,8 +3,9 @@
 import pytest
 
 from rnnlab.devices import find
-from rnnlab.ladder import RUNGS, fused_cell, graph_replay, kernel_per_operation
+from rnnlab.ladder import RUNGS
 from rnnlab.ladder.facts import Counted
+from rnnlab.ladder.launching import fused_cell, graph_replay, kernel_per_operation
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict

@@ -31,6 +31,7 @@ MEASURED = (
     "rnnlab/records/gpu_report.py",
     "rnnlab/records/workload.py",
     "rnnlab/reference.py",
+    "rnnlab/resources.py",
     "rnnlab/schedule",
 )
 SAME = ("code", "settings", "packages")  # fields that a record and its continuation share

@@ -462,7 +462,7 @@ drawings.show("product_in_tiles")
 
 # %%
 from rnnlab.kernels.compiled.threads import single_threaded_blas
-from rnnlab.lab.resources import caches
+from rnnlab.resources import caches
 
 my_guess = 64
 print({name: f"{size // 1024} KiB" for name, size in caches().items()})
@@ -528,7 +528,8 @@ print(f"the cache has {first_cache.bytes // 1024} KiB")
 # Fused loops, own functions, the loop over time compiled as well: that is the rung `numba_fused`. Beside it, the same layer in NumPy with the same number of products, `one_big_gemm`; both on one core. **Predict** where fusing pays more: at few units or at many?
 
 # %%
-from rnnlab.ladder import numba_fused, one_big_gemm
+from rnnlab.ladder import one_big_gemm
+from rnnlab.ladder.launching import numba_fused
 from rnnlab.network import Network
 
 my_guess, factors = "few", {}

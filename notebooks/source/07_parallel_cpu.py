@@ -35,8 +35,9 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from rnnlab.lab.turns import disturbance, take_turns, verdict
-from rnnlab.ladder import numba_parallel, one_big_gemm
-from rnnlab.lab.resources import usable_cores
+from rnnlab.ladder import one_big_gemm
+from rnnlab.ladder.launching import numba_parallel
+from rnnlab.resources import usable_cores
 from rnnlab.network import Network
 
 my_guess = {"products shared": 2.0, "sequences shared": 2.0}

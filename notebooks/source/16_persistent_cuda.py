@@ -79,10 +79,10 @@ explore_step()
 # **Predict:** how many words of each tile does a lane hold? Below is the CUDA C++ of the kernels: `asm` inserts the instruction, `"+f"` are registers with float that are read and written, `"r"` are registers with words that are read.
 
 # %%
-from rnnlab.kernels.persistence.shapes import HEADERS, RUNGS
+from rnnlab.kernels.persistence.shapes import SOURCES
 
 my_guess = {"weights": 1, "h": 1, "sums": 1}
-text = (HEADERS / "instructions.cuh").read_text(encoding="utf-8")
+text = (SOURCES / "instructions.cuh").read_text(encoding="utf-8")
 print(text[text.index("// sum [16,8]"):text.index("DEVICE float from_lane")].strip())
 print(f"\nwords a lane: weights {16 * 8 // 32}, h {8 * 8 // 32}, sums {16 * 8 // 32}; you guessed {my_guess}")
 
@@ -214,7 +214,7 @@ rnnlab.progress("persistent_cuda")
 # %%
 drawings.show("flag_or_value")
 
-exchange = (HEADERS / "exchange.cuh").read_text(encoding="utf-8")
+exchange = (SOURCES / "exchange.cuh").read_text(encoding="utf-8")
 print(exchange[exchange.index("constexpr Word UNWRITTEN"):])
 print(text[text.index("DEVICE void push"):text.index("DEVICE void make_barrier")])
 
@@ -271,7 +271,7 @@ drawings.show("row_overwritten")
 # %%
 my_guess = "two rows are enough because ..."
 print("two rows: wrong in", sum(goes_wrong(2, seed) for seed in range(500)), "of 500 runs")
-kernel = (RUNGS / "persistent_cluster.cu").read_text(encoding="utf-8")
+kernel = (SOURCES / "persistent_cluster.cu").read_text(encoding="utf-8")
 print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in line))
 
 # %% [markdown]
@@ -396,6 +396,6 @@ print(f"claim, a barrier takes more than three times as long as an exchange: "
 # - te42kyfo/gpu-benches: launch, graph node, barrier, cache bandwidth on an H200; cache latency on an H100. Exchange and push are our estimates; the push's bandwidth and the rates of `mma` and `wgmma` are from W. Luo and others, arXiv 2402.13499 (H800).
 # - K. Pöppel and others, *FlashRNN*, arXiv 2412.07752: times read off the figure of its README (H100).
 # - PyTorch, `aten/src/ATen/native/cudnn/RNN.cpp`: when cuDNN's two persistent kernels are used.
-# - `rnnlab/ladder/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.
+# - `rnnlab/kernels/persistence/persistent_grid.cu`, `persistent_cluster.cu`; how they are run without a GPU: `tests/emulated_gpu.py`.
 #
 # Next: [17 · Many machines](17_scaling_out.ipynb)

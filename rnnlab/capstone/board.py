@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from rnnlab.capstone.launches import Illegal
 from rnnlab.capstone.score import PROBLEMS, VERSION, Score, score_all
+from rnnlab.checks.answers import answers
 from rnnlab.files import write_whole
 from rnnlab.grading.sandbox import Sandbox, choose
 from rnnlab.grading.verdict import Stopped
@@ -120,8 +121,6 @@ def check(entry: Entry | Unusable, folder: Path, box: Sandbox) -> None:
 
 def course_programs() -> dict[str, str]:
     """{pseudonym: program} of the course's own answers."""
-    from rnnlab.checks.answers import answers
-
     own = answers("capstone")[FUNCTION]
     sources = {"rnnlab best": own.right[-1], "rnnlab standard": own.source}
     return {name: f"{own.prelude}\n{source}" for name, source in sources.items()}

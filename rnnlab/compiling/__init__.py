@@ -1,7 +1,6 @@
 """Kernels compiled where there is no GPU: what types they compute with, what registers they need.
 
-cache_hints  those words that Numba's own CUDA target lacks
-device_words words that every CUDA target lacks: loads for waiting loops, and a clock
+cache_hints  words that Numba's own CUDA target lacks
 target       the parts of Numba, or of numba-cuda where that is installed, that the rest is built on
 without_gpu  stand-ins for the driver and for NVVM, where there is no GPU
 typing       a kernel in numba.cuda's own words; its lines and the types Numba gives them

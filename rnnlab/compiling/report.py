@@ -1,7 +1,7 @@
 """Result of NVIDIA's compilers for a kernel: PTX, machine code, registers, spills, stack; no GPU is needed.
 
     print(compile_report(kernel, (float32[::1], float32[::1])))
-    print(compile_report("ladder/persistent_cluster.cu", arch="sm_90"))
+    print(compile_report("kernels/persistence/persistent_cluster.cu", arch="sm_90"))
 
 A spill is a value that found no register: it goes to local memory, which is global memory, and back.
 """

@@ -59,7 +59,7 @@ def _cells(function: FunctionType) -> tuple[CellType, ...] | None:
 
 def _numbas(value: object, known: dict) -> object:
     """What Numba has in the place of a value that the kernel looks up."""
-    if hasattr(value, "on_gpu"):  # of rnnlab.compiling.device_words
+    if hasattr(value, "on_gpu"):  # of rnnlab.kernels.persistence.device_words
         return value.on_gpu
     if isinstance(value, ModuleType):
         return numba_cuda if value.__name__ in OURS else value

@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from rnnlab.lab.resources import in_browser
+from rnnlab.resources import in_browser
 
 
 class _Ended(BaseException):

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from rnnlab.lab import resources
+from rnnlab import resources
 
 KERNELS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 THREADS = ("OPENBLAS_NUM_THREADS", "GOTO_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")

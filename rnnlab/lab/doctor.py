@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from rnnlab import resources
 from rnnlab.files import ROOT
 from rnnlab.grading import progress_file
-from rnnlab.lab import driver, gpu, resources
+from rnnlab.lab import driver, gpu
 from rnnlab.lab.start import course_folder
 
 GIB = 2**30

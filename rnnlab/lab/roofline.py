@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rnnlab.lab.resources import caches, usable_cores
+from rnnlab.resources import caches, usable_cores
 
 SIZES = (512, 1024, 1536)  # of square float32 products: large enough for the BLAS to reach its rate
 STREAM_MB = 128  # per array, at least

@@ -9,7 +9,8 @@ A rung is one implementation.  Its module has two functions and no options, and 
 
 The functions have the meaning that they have in `rnnlab.reference`, with which every rung must agree; `saved`
 is the rung's own.  The module's docstring says what changed against the rung before.  RUNGS alone knows the
-order.  A module is imported when its facts are first read, and imports its package when it first runs.
+order.  Rungs that launch kernels stand in the folder launching/, since they import tools.  A module is
+imported when its facts are first read, and imports its package when it first runs.
 """
 
 import importlib
@@ -31,11 +32,16 @@ INSTALL = "pip install --constraint constraints.txt"
 class Rung:
     """One line of the ladder: a name, and the facts that the module of that name states."""
 
-    name: str  # the module in this folder, the id of its tests, its bar in every chart
+    place: str  # of the module in this folder, dotted
+
+    @property
+    def name(self) -> str:
+        """The module's name: the id of its tests, its bar in every chart."""
+        return self.place.rpartition(".")[2]
 
     @property
     def module(self) -> ModuleType:
-        return importlib.import_module(f"{__name__}.{self.name}")
+        return importlib.import_module(f"{__name__}.{self.place}")
 
     @property
     def facts(self) -> "Facts":
@@ -69,18 +75,18 @@ RUNGS = tuple(
             "gru_reset_after",
             "gru_store_product",
             "gru_batched_recompute",
-            "numba_fused",
-            "numba_parallel",
-            "halide_scheduled",
-            "packed_weights",
-            "kernel_per_operation",
-            "fused_cell",
-            "fused_layer",
-            "layer_wavefront",
-            "graph_replay",
-            "persistent",
-            "persistent_grid",
-            "persistent_cluster",
+            "launching.numba_fused",
+            "launching.numba_parallel",
+            "launching.halide_scheduled",
+            "launching.packed_weights",
+            "launching.kernel_per_operation",
+            "launching.fused_cell",
+            "launching.fused_layer",
+            "launching.layer_wavefront",
+            "launching.graph_replay",
+            "launching.persistent",
+            "launching.persistent_grid",
+            "launching.persistent_cluster",
         ),
     )
 )

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnlab.lab.resources import usable_cores
+from rnnlab.resources import usable_cores
 from rnnlab.scaling.faults import FINISHED, Board, failure
 from rnnlab.scaling.rank import SHARED_MEMORY
 

@@ -1,33 +1,15 @@
-"""Stages of Appleyard, Kočiský and Blunsom (2016): a network run by a plan and a list of passes over it.
+"""Stages of Appleyard, Kočiský and Blunsom (2016): the plan of a network, and a list of passes over it.
 
-`forward, backward = stage(PASSES)` makes a rung: both build the plan, send it through the passes, and give
-it to an executor: NumPy's, or the GPU's if the machine has one.
+rnnlab.ladder.launching.plan_rung runs them.
 """
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
-import numpy as np
-
-from rnnlab.cells import State
-from rnnlab.gpu import card, run_cuda
-from rnnlab.graphs.cells import cell_name
-from rnnlab.network import Network, check_gradients, check_input
-from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.plan import Plan, Sizes
-from rnnlab.schedule.run_numpy import allocate, execute
 
 Pass = Callable[[Plan], Plan]
-
-
-class Saved(NamedTuple):
-    """What forward saves for backward: the buffers that outlive it."""
-
-    arrays: dict[str, np.ndarray]
-    T: int
-    B: int
 
 
 def apply(plan: Plan, passes: Sequence[Pass]) -> Plan:
@@ -42,39 +24,3 @@ def plan_for(direction: str, cell: str, sizes: Sizes, passes: tuple[Pass, ...]) 
     """The plan of a pass through a network, made once for the same sizes and passes."""
     build = forward_plan if direction == "forward" else backward_plan
     return apply(build(cell, sizes), passes)
-
-
-def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
-    """The forward and backward of a rung that is these passes over the plan; see rnnlab.ladder."""
-
-    def forward(network: Network, x: np.ndarray, state: State | None = None):
-        """y [T,B,H], final state, saved; see rnnlab.ladder."""
-        state = check_input(network, x, state)
-        T, B, _ = x.shape
-        plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
-        arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
-        y, final = arrays_of.forward_results(network, arrays, T, B)
-        outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
-        return y.copy(), final, Saved(outputs, T, B)
-
-    def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | None = None):
-        """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
-        T, B = saved.T, saved.B
-        dstate = check_gradients(network, T, B, dy, dstate)
-        sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
-        plan = plan_for("backward", cell_name(network), sizes, passes)
-        arrays = saved.arrays | arrays_of.backward_arrays(network, dy, dstate)
-        arrays = executed(plan, network.dtype, arrays)
-        dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
-        return dx, dfirst, {name: gradients[name] for name in network.parameters}
-
-    return forward, backward
-
-
-def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """The plan's buffers, of any shape, after it has run: on a GPU if the machine has one, else by NumPy."""
-    if card.why_not() is None:
-        return run_cuda.executed(plan, dtype, arrays, card.Gpu())
-    arrays = allocate(plan, dtype, arrays)
-    execute(plan, arrays)
-    return arrays

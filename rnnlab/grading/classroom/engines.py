@@ -18,7 +18,7 @@ import psutil
 from rnnlab.grading.classroom.judge import Judge
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import MEMORY
-from rnnlab.lab.resources import memory_limit, usable_cores
+from rnnlab.resources import memory_limit, usable_cores
 
 AHEAD = 4  # jobs for each worker of a cluster that are sent before the first has ended
 PATIENCE = 20  # seconds for a scheduler to answer, and for its first worker to come

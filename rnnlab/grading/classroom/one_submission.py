@@ -19,7 +19,7 @@ from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined
 from rnnlab.grading.verdict import Status, Verdict
-from rnnlab.lab.resources import memory_limit, usable_cores
+from rnnlab.resources import memory_limit, usable_cores
 
 SLOWER = 3  # times an exercise's limit, on half a core that the judge uses, too
 SHARE = 0.55  # of the machine's memory, for an answer; the judge and Python need the rest

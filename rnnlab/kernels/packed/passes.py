@@ -20,10 +20,10 @@ from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, STRIP_STEPS
 from rnnlab.kernels.packed.split import split
 from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
-from rnnlab.lab.resources import caches
 from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer as Parameters
 from rnnlab.network import Network, merged_bias
+from rnnlab.resources import caches
 
 CHUNK_ROWS = 256  # sequences times time steps of a chunk: enough that packing is a small part of a product
 

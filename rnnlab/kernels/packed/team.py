@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 from rnnlab.kernels.compiled import threads
-from rnnlab.lab.resources import usable_cores
+from rnnlab.resources import usable_cores
 
 Task = Callable[[int], object]
 _one_at_a_time = threading.Lock()

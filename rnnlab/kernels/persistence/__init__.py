@@ -2,9 +2,9 @@
 
 In Python, read: tiles (what fits where on a chip, and who keeps which weights), pointwise (a cell's
 work for one unit), kernels and reset_before (the loop over time), numba_layer (products over all steps
-around it), and rnnlab.ladder.persistent.
+around it), and rnnlab.ladder.launching.persistent.
 
-In CUDA C++, read: instructions.cuh, cells.cuh, exchange.cuh, rnnlab/ladder/persistent_grid.cu and
+In CUDA C++, read: instructions.cuh, cells.cuh, exchange.cuh, persistent_grid.cu and
 persistent_cluster.cu (the kernels), fragments (weights as tensor cores want them), shapes (who
 keeps what), layers (products over all steps around the kernels), cuda_chip (the GPU
 behind them); floor (what a step cannot be faster than) and chooser (which way for which shape, and why not

@@ -18,7 +18,7 @@ from rnnlab.devices import Device
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import ITEMSIZE, PRECISIONS
 
-HEADERS, RUNGS = Path(__file__).parent, Path(__file__).parents[2] / "ladder"
+SOURCES = Path(__file__).parent  # the kernels and their headers
 CELLS = {"rnn_tanh": 0, "rnn_relu": 1, "lstm": 2, "gru": 3}  # as the kernels' CELL
 SEQUENCES = 8  # of a tile
 WARP = 32
@@ -36,7 +36,7 @@ DIRECTIONS = "forward", "backward"
 def with_includes(text: str) -> str:
     """CUDA C++ with our own headers in the place of their names, since NVRTC reads no folders."""
     for name in ("instructions", "cells", "exchange"):
-        part = (HEADERS / f"{name}.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
+        part = (SOURCES / f"{name}.cuh").read_text(encoding="utf-8").replace("#pragma once\n", "")
         text = re.sub(rf'#include "[./a-z]*/{name}\.cuh"', lambda include, part=part: part, text)
     return text
 
@@ -75,7 +75,7 @@ class Shape:
     @cached_property
     def source(self) -> str:
         """The kernels' text, with what it includes in its place."""
-        return with_includes((RUNGS / self.file).read_text(encoding="utf-8"))
+        return with_includes((SOURCES / self.file).read_text(encoding="utf-8"))
 
     @property
     def _constants(self) -> dict[str, int]:

@@ -6,9 +6,9 @@ The input product runs in a stream beside the recurrence.
 """
 
 from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.launching.plan_rung import stage
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
-from rnnlab.schedule.stages import stage
 
 PASSES = (group_gates, fuse_pointwise, two_streams)
 FACTS = Facts(

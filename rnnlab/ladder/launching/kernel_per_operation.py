@@ -7,7 +7,7 @@ resets after its product 21·T and 31·T, of a tanh RNN 5·T and 7·T.  Every po
 
 from rnnlab.kernels.persistence.chooser import launch_by_launch
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.schedule.stages import stage
+from rnnlab.ladder.launching.plan_rung import stage
 
 PASSES = ()
 FACTS = Facts(

@@ -4,10 +4,10 @@ Operations, bytes and order are layer_wavefront's; launches by the host go from 
 """
 
 from rnnlab.kernels.persistence.chooser import replayed_graph
-from rnnlab.ladder import layer_wavefront
 from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.launching import layer_wavefront
+from rnnlab.ladder.launching.plan_rung import stage
 from rnnlab.schedule.order import capture
-from rnnlab.schedule.stages import stage
 
 PASSES = (*layer_wavefront.PASSES, capture)
 FACTS = Facts(
