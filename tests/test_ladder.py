@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from legs import in_full
 
+from bench.gpu import tensor_layers
 from rnnlab import cuda, reference
 from rnnlab.cells import STATES, Saved
 from rnnlab.compare import TOLERANCES, relative_error
@@ -15,6 +16,9 @@ from rnnlab.ladder import RUNGS, Rung, find
 from rnnlab.ladder.facts import Counted as Sizes
 from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.network import Network
+from rnnlab.records import cpu_picture, gpu_report
+from rnnlab.scaling.settings import Settings
+from rnnlab.views import step_view
 
 CELLS = [(cell, "after") for cell in STATES] + [("gru", "before")]
 CPU_RUNGS = [
@@ -264,6 +268,12 @@ def test_every_rung_states_its_facts_and_stands_once():
 def test_every_module_of_the_ladder_that_states_facts_is_a_rung():
     modules = [path for path in ROOT.glob("rnnlab/ladder/**/*.py") if "\nFACTS = " in path.read_text("utf-8")]
     assert {path.stem for path in modules} == {rung.name for rung in RUNGS}
+
+
+def test_every_rung_that_a_picture_or_a_setting_names_is_one():
+    looks = {*cpu_picture.LOOKS} - {"pytensor", "jax"}
+    named = {gpu_report.NAIVE, step_view.GRAPH, step_view.GRID, step_view.CLUSTER, Settings.rung}
+    assert not (looks | named | {*tensor_layers.NAMES}) - {rung.name for rung in RUNGS}
 
 
 def test_facts_that_no_reader_would_understand_are_refused():

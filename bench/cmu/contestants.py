@@ -8,6 +8,7 @@ import numpy as np
 from bench.cmu.problem import Answer, Problem
 from bench.peers import Candidate
 from rnnlab.kernels.halide.published import NAMES
+from rnnlab.ladder import find
 
 # name -> module beside this one, its function, further arguments of the function, the package it needs
 EPOCHS = {
@@ -16,8 +17,10 @@ EPOCHS = {
     "numpy theirs": ("numpy_contestants", "step_by_step", (), None),
     "numpy batched": ("numpy_contestants", "batched", (), None),
     "pytensor": ("pytensor_contestant", "epoch", (), "pytensor"),
-    "one_big_gemm": ("rung_contestants", "of_rung", ("one_big_gemm",), None),
-    "numba_parallel": ("rung_contestants", "of_rung", ("numba_parallel",), "numba"),
+    **{
+        rung.name: ("rung_contestants", "of_rung", (rung.name,), rung.facts.package)
+        for rung in (find("one_big_gemm"), find("numba_parallel"))
+    },
 }
 CANDIDATES = tuple(
     Candidate(name, __name__, needs, is_rung=module == "rung_contestants")
