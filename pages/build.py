@@ -46,6 +46,7 @@ class Site:
     folder: Path
     repository: str | None = None  # address of the published clone, such as https://github.com/name/rnnlab
     tag: str = "main"
+    absent: frozenset[str] = frozenset()  # pages of lessons that this site leaves out
     sections: list[dict] = field(default_factory=list)
     browser: str = ""  # what became of the lessons in the browser
 
@@ -55,7 +56,7 @@ class Site:
 
     def prose(self, source: str, page: str) -> Prose:
         """The renderer for a file of the clone that becomes that page."""
-        link = lambda url: places.page_link(url, source, page, self.repository, self.tag)
+        link = lambda url: places.page_link(url, source, page, self.repository, self.tag, self.absent)
         return Prose(link, PurePosixPath(source).parent)
 
     def keep(self, page: str) -> Callable[[bytes, str], str]:
@@ -111,7 +112,9 @@ def build(
     if folder.exists():
         shutil.rmtree(folder)
     shutil.copytree(OWN / "assets", folder / "assets")
-    site = Site(folder, repository, tag)
+    left_out = {path.stem for path in all_lessons()} - {path.stem for path in lessons}
+    absent = frozenset(f"{kind}/{stem}.html" for kind in ("lessons", "exercises") for stem in left_out)
+    site = Site(folder, repository, tag, absent)
     if pyodide is not None:
         try:
             site.browser = add_lite(folder, pyodide)

@@ -1,7 +1,7 @@
 """Where a file of the clone is on the site, and where else a lesson can be run."""
 
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from html import escape
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
@@ -12,17 +12,20 @@ COLAB_BRANCH = "pages"  # the published site, with notebooks that begin with a s
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md")  # beside docs/
 
 
-def page_link(url: str, source: str, page: str, repository: str | None, tag: str) -> str | None:
+def page_link(
+    url: str, source: str, page: str, repository: str | None, tag: str, absent: Collection[str] = ()
+) -> str | None:
     """The address on a page for a link in its source file; None where it leads to nothing that is published.
 
-    `source` and `page` are paths from the clone's and from the site's first folder.
+    `source` and `page` are paths from the clone's and from the site's first folder, `absent` are pages that
+    a site of some lessons leaves out.
     """
     parts = urlsplit(url)
     if parts.scheme or url.startswith(("#", "//")):
         return url
     target = posixpath.normpath(posixpath.join(posixpath.dirname(source), parts.path))
     place = page_of(target)
-    if place is None:
+    if place is None or place in absent:
         if not repository or target.startswith(("..", "work/")):
             return None
         return f"{repository}/blob/{tag}/{quote(target)}"

@@ -32,6 +32,7 @@ FLAGS = (
 IDLE = '.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator[data-status="idle"]'
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CELL = f"{PANEL} .jp-CodeCell"
+FAILED = '[data-mime-type="application/vnd.jupyter.error"]'
 SOURCES = """return [...document.querySelectorAll(arguments[0])].map(
     cell => (cell.querySelector(".cm-content") || cell).textContent)"""
 
@@ -108,12 +109,17 @@ class Learner:
         until(status, "the kernel has started: a cell run before it has asks which kernel to take")
 
     def run_all(self, seconds: float = 120) -> None:
-        """Menu Run, entry Run All Cells; back when every cell has run."""
+        """Menu Run, entry Run All Cells; back when every cell has run, RuntimeError when one has failed."""
         before = self.prompts()
         self.click('//div[contains(@class,"lm-MenuBar-itemLabel") and text()="Run"]', By.XPATH)
         self.click('.lm-Menu-item[data-command="runmenu:run-all"]')
-        ran = lambda: all(map(_has_run, self.prompts(), before))
-        until(ran, "every cell has run: one that fails stops the others", seconds)
+
+        def ran():
+            if failed := self.first(f"{PANEL} {FAILED}"):
+                raise RuntimeError(f"a cell failed: {failed.text}")
+            return all(map(_has_run, self.prompts(), before))
+
+        until(ran, "every cell has run", seconds)
 
     def prompts(self) -> list[str]:
         """ "[ ]:", "[*]:" or "[3]:", of each code cell."""

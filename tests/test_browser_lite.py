@@ -15,9 +15,13 @@ from jupyterlab_browser import CELL, PANEL, SOURCES, Learner, until
 from page_browser import needs_browser
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from test_browser import RIGHT, WRONG
+
+from pages.places import LAST_IN_BROWSER
+from rnnlab.checks.answers import answers
+from rnnlab.files import ROOT
 
 SITE = Path(os.environ.get("RNNLAB_SITE") or "nowhere").resolve()
+LESSONS = sorted(path.stem for path in ROOT.glob("notebooks/*.ipynb") if path.stem[:2] <= LAST_IN_BROWSER)
 START, RUN = 300.0, 600.0  # seconds until Python has loaded, and until a lesson has run: WebAssembly is slow
 pytestmark = [
     pytest.mark.slow,
@@ -60,42 +64,39 @@ def _listens(port: int) -> bool:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
-def test_lesson_00_runs_in_a_page_and_judges_a_wrong_and_a_right_answer(address, tmp_path):
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_a_lesson_runs_to_its_end_in_a_page(address, tmp_path, lesson):
     with Visitor(address, tmp_path / "profile", tmp_path) as visitor:
-        visitor.open("notebooks/00_start_here.ipynb")
+        visitor.open(f"notebooks/{lesson}.ipynb")
         visitor.run_all(RUN)
         assert "in a browser" in visitor.output("import rnnlab")
-        assert "✘" in visitor.output("rnnlab.check(last_step)")
-        visitor.type_into("def last_step(y)", WRONG)
-        assert "takes the last sequence" in visitor.run("rnnlab.check(last_step)")
-        visitor.type_into("def last_step(y)", RIGHT)
-        assert "✔" in visitor.run("rnnlab.check(last_step)")
+        pictures = visitor.browser.find_elements(By.CSS_SELECTOR, f"{PANEL} .jp-OutputArea img")
+        assert all(len(picture.get_attribute("alt")) > 30 for picture in pictures)
+        assert pictures or lesson.startswith("00"), "the lesson has pictures"
 
 
-STEP = """def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    da = dh * (h_after > 0)
-    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
-"""
-
-
-def test_an_answer_is_judged_kept_by_the_browser_and_can_be_downloaded(address, tmp_path):
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_an_answer_is_judged_kept_by_the_browser_and_can_be_downloaded(address, tmp_path, lesson):
+    name, answer = next(iter(answers(lesson[3:]).items()))
+    mistake = answer.mutants[0]
     with Visitor(address, tmp_path / "profile", tmp_path) as visitor:
-        visitor.open("work/02_bptt.ipynb")
+        visitor.open(f"work/{lesson}.ipynb")
         visitor.run_all(RUN)
-        assert "not attempted" in visitor.output("check(relu_step_backward)")
-        visitor.type_into("def relu_step_backward(", STEP.replace("(h_after > 0)", "h_after"))
-        assert "multiplies by h instead of 1[h>0]" in visitor.run("check(relu_step_backward)")
-        visitor.type_into("def relu_step_backward(", STEP)
-        assert "✔" in visitor.run("check(relu_step_backward)")
+        assert "not attempted" in visitor.output(f"check({name})")
+        visitor.type_into(f"def {name}(", answer.source.replace(mistake.old, mistake.new))
+        assert mistake.name in visitor.run(f"check({name})")
+        visitor.type_into(f"def {name}(", answer.source)
+        assert "✔" in visitor.run(f"check({name})")
         visitor.press(Keys.CONTROL, "s")
         dirty = "#jp-main-dock-panel .lm-TabBar-tab.jp-mod-dirty"
         until(lambda: not visitor.first(dirty), "the notebook is saved")
-        visitor.open("work/02_bptt.ipynb")
-        assert any("da = dh * (h_after > 0)" in source for source in visitor.sources())
+        visitor.open(f"work/{lesson}.ipynb")
+        line = next(line for line in answer.source.splitlines() if mistake.old in line)
+        assert any(line in source for source in visitor.sources())
         place = {"behavior": "allow", "downloadPath": str(tmp_path)}
         visitor.browser.execute_cdp_cmd("Browser.setDownloadBehavior", place)
         visitor.click('//div[contains(@class,"lm-MenuBar-itemLabel") and text()="File"]', By.XPATH)
         visitor.click('.lm-Menu-item[data-command="docmanager:download"]')
-        (file,) = until(lambda: [*tmp_path.glob("*02_bptt.ipynb")], "the download is there")
+        (file,) = until(lambda: [*tmp_path.glob(f"*{lesson}.ipynb")], "the download is there")
         cells = until(lambda: file.stat().st_size and json.loads(file.read_text())["cells"], "it is whole")
-        assert any("da = dh * (h_after > 0)" in "".join(cell["source"]) for cell in cells)
+        assert any(line in "".join(cell["source"]) for cell in cells)
