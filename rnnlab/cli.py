@@ -33,7 +33,7 @@ from rnnlab.printable import printable
 BENCHMARKS = "bench.commands"
 PARTS = (
     "rnnlab.lab.commands",
-    "rnnlab.grading.commands",
+    "rnnlab.grading.front.commands",
     "rnnlab.grading.classroom.commands",
     "rnnlab.scaling.commands",
     "rnnlab.capstone.commands",

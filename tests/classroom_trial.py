@@ -31,9 +31,9 @@ import psutil
 
 from rnnlab import checks
 from rnnlab.checks.answers import answers
-from rnnlab.grading import attacks
 from rnnlab.grading.classroom import results
-from rnnlab.grading.self_check import notebook
+from rnnlab.grading.front import attacks
+from rnnlab.grading.front.self_check import notebook
 
 NAMES = "Ada", "Zoë", "José", "Łukasz", "Nguyễn", "陈", "Ольга", "עדה", "O'Neil", "Müller, A.", "أمل", "Ìyá"
 HOST = "last_step"  # the exercise in whose place the attacks on the demonstration exercise are made

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rnnlab import checks
 from rnnlab.grading import sandbox
-from rnnlab.grading.grade import grade_one, lesson_of
+from rnnlab.grading.front.grade import grade_one, lesson_of
 from rnnlab.grading.reading import Unusable, cells
 from rnnlab.grading.slices import answer_in, defined
 from rnnlab.grading.verdict import Stopped

@@ -5,7 +5,7 @@ import json
 from rnnlab import checks
 from rnnlab.grading.classroom import results
 from rnnlab.grading.classroom.collect import Assignment, collect
-from rnnlab.grading.self_check import notebook
+from rnnlab.grading.front.self_check import notebook
 from rnnlab.grading.verdict import Status, Verdict
 
 LESSON = "start_here"

@@ -6,7 +6,7 @@ others. `rnnlab attacks --run` tries all.
 
 import pytest
 
-from rnnlab.grading.attacks import (
+from rnnlab.grading.front.attacks import (
     KILLED,
     MODES,
     attacks,

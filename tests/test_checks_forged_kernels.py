@@ -9,9 +9,9 @@ from numba import cuda as numba_cuda
 
 from rnnlab import checks, cuda
 from rnnlab.checks.kernels import Case, launch
-from rnnlab.grading import learner
 from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.grade import judge_apart
+from rnnlab.grading.front import learner
+from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.sandbox import choose
 from rnnlab.grading.verdict import Status, Stopped

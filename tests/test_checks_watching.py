@@ -10,7 +10,7 @@ from rnnlab import checks
 from rnnlab.checks.answers import Answer
 from rnnlab.checks.traces import require_calls
 from rnnlab.grading.exercise import Code, Exercise
-from rnnlab.grading.grade import judge_apart
+from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
 from rnnlab.grading.judging import Transcript, expect, recording

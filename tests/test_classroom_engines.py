@@ -17,7 +17,7 @@ from pretended_class import FIRST, LESSON, POINTS, SECOND, STUDENTS, THIRD, bare
 from rnnlab import checks, cli
 from rnnlab.grading.classroom import engines, judge_process, results, run, submissions
 from rnnlab.grading.classroom.judge import Judge
-from rnnlab.grading.grade import grade
+from rnnlab.grading.front.grade import grade
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import CHECKOUT, choose
 from rnnlab.grading.verdict import Status, Verdict

@@ -10,9 +10,9 @@ from rnnlab.checks import variants
 from rnnlab.cli import main
 from rnnlab.course import ROOT, exercise_notebook, exercises_of
 from rnnlab.exercise_text import read_exercise, varied
-from rnnlab.grading import grade, learner
 from rnnlab.grading.classroom import keys
 from rnnlab.grading.classroom import variants as of_a_class
+from rnnlab.grading.front import grade, learner
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import run_check
 from rnnlab.grading.notebook_file import Unusable

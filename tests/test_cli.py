@@ -113,7 +113,7 @@ def test_a_fault_of_a_command_is_one_sentence_and_status_3(monkeypatch, capsys, 
 
 
 def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, capsys):
-    from rnnlab.grading import attacks
+    from rnnlab.grading.front import attacks
 
     corpus = [attack for attack in attacks.attacks() if attack.name in ("honest", "returns_nan")]
     monkeypatch.setattr(attacks, "attacks", lambda: corpus)

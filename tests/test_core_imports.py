@@ -48,7 +48,7 @@ PACKAGES = "numpy", "matplotlib", "pillow", "threadpoolctl", "tqdm", "pygments"
 PROGRAM = f"""
 import json
 from rnnlab import checks
-from rnnlab.grading import learner
+from rnnlab.grading.front import learner
 answers = {{}}
 for lesson in {LESSONS}:
     for exercise in checks.exercises(lesson):

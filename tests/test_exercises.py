@@ -11,8 +11,8 @@ from rnnlab.checks.parallel_cpu import choose_schedule
 from rnnlab.course import ROOT
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.fork_server import forking
+from rnnlab.grading.front.self_check import findings
 from rnnlab.grading.sandbox import choose
-from rnnlab.grading.self_check import findings
 
 LESSONS = list(checks.LESSONS)
 EXERCISES = [

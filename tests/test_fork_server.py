@@ -10,8 +10,9 @@ import numpy as np
 import psutil
 import pytest
 
-from rnnlab.grading import attacks, fork_server, sandbox
+from rnnlab.grading import fork_server, sandbox
 from rnnlab.grading.classroom.judge_process import Accounts
+from rnnlab.grading.front import attacks
 from rnnlab.grading.verdict import Stopped
 from rnnlab.grading.worker import NotStarted, Worker, of_source
 

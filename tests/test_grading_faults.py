@@ -15,9 +15,9 @@ from test_grading_notebooks import COUNT, RIGHT, STUB, book, code
 from rnnlab import checks, cli
 from rnnlab.course import ROOT
 from rnnlab.grading import clock, notebook_file, sandbox
-from rnnlab.grading import grade as grading
-from rnnlab.grading.attacks import exercise as demo
-from rnnlab.grading.grade import grade, judge_apart
+from rnnlab.grading.front import grade as grading
+from rnnlab.grading.front.attacks import exercise as demo
+from rnnlab.grading.front.grade import grade, judge_apart
 from rnnlab.grading.verdict import Status, Verdict
 from rnnlab.grading.worker import NotStarted, of_source
 from rnnlab.printable import LONGEST, printable

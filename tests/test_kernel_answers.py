@@ -6,7 +6,7 @@ import pytest
 from rnnlab import checks
 from rnnlab.checks.cuda_first_kernels import ANSWERS, limit_tanh
 from rnnlab.checks.kernels import Case, Result, compare_launches, launch
-from rnnlab.grading.grade import judge_apart
+from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
 from rnnlab.grading.judging import Transcript, recording

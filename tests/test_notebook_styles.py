@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from rnnlab import checks
-from rnnlab.grading.grade import grade_one
+from rnnlab.grading.front.grade import grade_one
 from rnnlab.grading.reading import parse
 from rnnlab.grading.sandbox import choose
 from rnnlab.grading.slices import answer_in

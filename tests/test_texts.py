@@ -9,7 +9,7 @@ from babel.messages.pofile import read_po
 from pages import texts
 from rnnlab import checks
 from rnnlab.course import ROOT
-from rnnlab.grading import learner
+from rnnlab.grading.front import learner
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from rnnlab.grading.classroom import archives, keys, layouts, submissions
 from rnnlab.grading.classroom.archives import Entry
 from rnnlab.grading.classroom.submissions import Submission
 from rnnlab.grading.clock import Overtime, limited
-from rnnlab.grading.grade import lesson_of
+from rnnlab.grading.front.grade import lesson_of
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined

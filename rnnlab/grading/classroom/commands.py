@@ -104,7 +104,7 @@ def _count(text: str) -> int:
 
 def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
     """The exit status of a class command; one sentence where it cannot be done."""
-    from rnnlab.grading.commands import NEEDS_POSIX
+    from rnnlab.grading.front.commands import NEEDS_POSIX
     from rnnlab.grading.notebook_file import Unusable
 
     try:

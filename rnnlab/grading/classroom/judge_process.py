@@ -18,13 +18,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from rnnlab import checks
-from rnnlab.grading import grade, sandbox
+from rnnlab.grading import sandbox
 from rnnlab.grading.classroom import results, versions
 from rnnlab.grading.clean_start import clean_start
 from rnnlab.grading.clock import PATIENCE
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.family import own_seconds
 from rnnlab.grading.fork_server import ForkServers, forking
+from rnnlab.grading.front import grade
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import Cell
 from rnnlab.grading.sandbox import Sandbox

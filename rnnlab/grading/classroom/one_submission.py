@@ -14,7 +14,7 @@ from typing import NamedTuple
 from rnnlab import checks
 from rnnlab.grading import sandbox
 from rnnlab.grading.clean_start import clean_start
-from rnnlab.grading.grade import cells_of, grade_one
+from rnnlab.grading.front.grade import cells_of, grade_one
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined

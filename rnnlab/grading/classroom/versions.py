@@ -30,7 +30,7 @@ def grader_digest(lesson: str) -> str:
 
 def _files(lesson: str) -> set[Path]:
     """The files that the verdicts of a lesson depend on."""
-    waiting = ["rnnlab.grading.grade", "rnnlab.checks.variants", f"rnnlab.checks.{lesson}"]
+    waiting = ["rnnlab.grading.front.grade", "rnnlab.checks.variants", f"rnnlab.checks.{lesson}"]
     waiting += KERNELS if _has_kernels(lesson) else ()
     reached = {PACKED / f"{lesson}.answers", *INSIDE.glob("*.py")}
     while waiting:

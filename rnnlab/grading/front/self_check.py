@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from rnnlab import checks
 from rnnlab.grading.exercise import Exercise, Mutant
-from rnnlab.grading.grade import grade_one, judge_apart
+from rnnlab.grading.front.grade import grade_one, judge_apart
 from rnnlab.grading.reading import Cell, parse, read
 from rnnlab.grading.sandbox import CHECKOUT, Sandbox
 from rnnlab.grading.slices import defined

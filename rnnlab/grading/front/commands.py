@@ -90,7 +90,7 @@ def _check(chosen: argparse.Namespace) -> int:
 
 def _progress(chosen: argparse.Namespace) -> int:
     from rnnlab import checks
-    from rnnlab.grading.learner import progress
+    from rnnlab.grading.front.learner import progress
 
     if chosen.lesson and chosen.lesson not in checks.LESSONS:
         lessons = ", ".join(checks.LESSONS)
@@ -137,7 +137,7 @@ def _absolute(path: Path) -> Path:
 
 def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
     """Grade, keep the report, print it; the exit status."""
-    from rnnlab.grading.grade import grade, refuse_to_replace
+    from rnnlab.grading.front.grade import grade, refuse_to_replace
     from rnnlab.grading.notebook_file import Unusable
 
     _refuse_without_sandbox(chosen)
@@ -186,7 +186,7 @@ def _self_check(chosen: argparse.Namespace) -> int:
 
     from rnnlab import checks
     from rnnlab.grading import sandbox
-    from rnnlab.grading.self_check import findings
+    from rnnlab.grading.front.self_check import findings
 
     _refuse_without_sandbox(chosen)
     box = sandbox.choose(chosen.plain)
@@ -213,7 +213,7 @@ def _attacks(chosen: argparse.Namespace) -> int:
 
 
 def _show_attacks(chosen: argparse.Namespace) -> int:
-    from rnnlab.grading import attacks
+    from rnnlab.grading.front import attacks
 
     print(attacks.page())
     return ALL_PASSED
@@ -221,7 +221,8 @@ def _show_attacks(chosen: argparse.Namespace) -> int:
 
 def _run_attacks(chosen: argparse.Namespace) -> int:
     """Make every attack in every mode that works here; 1 if one ends otherwise than its file says."""
-    from rnnlab.grading import attacks, sandbox
+    from rnnlab.grading import sandbox
+    from rnnlab.grading.front import attacks
 
     otherwise = 0
     for mode in attacks.MODES:

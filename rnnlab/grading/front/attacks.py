@@ -25,7 +25,7 @@ from pathlib import Path
 from rnnlab import checks
 from rnnlab.grading import progress_file
 from rnnlab.grading.exercise import Exercise
-from rnnlab.grading.grade import judge_apart
+from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.reading import Unusable
 from rnnlab.grading.sandbox import CHECKOUT, Sandbox, choose
 from rnnlab.grading.worker import of_source
@@ -113,7 +113,7 @@ def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int =
 
 def perform_apart(attack: Attack, mode: str) -> str:
     """The same from a judge in a process of its own, which an attack may kill."""
-    command = [sys.executable, "-P", "-m", "rnnlab.grading.attacks", str(attack.path), mode]
+    command = [sys.executable, "-P", "-m", "rnnlab.grading.front.attacks", str(attack.path), mode]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
     return KILLED if ended.returncode < 0 else ended.stdout.strip() or ended.stderr[-500:]
 
