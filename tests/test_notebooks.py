@@ -15,7 +15,7 @@ from rnnlab import checks
 from rnnlab.course import ROOT
 
 SECONDS = 90  # for one notebook on two cores
-CELLS = 25, 52
+CELLS = 25, 45
 WORDS = 200  # in a cell of prose
 WORDS_MEDIAN = 30, 120
 CODE_LINES = 30

@@ -28,12 +28,12 @@ drawings.show("shared_weights")
 # %% [markdown]
 # ## 1 · What this machine is
 #
-# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. You can also call it from a shell: `rnnlab doctor`.
+# Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures for some seconds, and tries whether another setting would make the BLAS faster; this lesson measures in sections 4 and 6.
 
 # %%
 from rnnlab.lab import doctor
 
-doctor.report()
+doctor.report(measured=False)
 
 # %% [markdown]
 # ## 2 · A check that says no
@@ -72,7 +72,7 @@ rnnlab.hint(last_step)
 #
 # <!-- exercise: last_step -->
 #
-# Open your own notebook for this lesson with the link above, and write the answer there too. Every exercise works in this way: read the text here, write the answer there, come back. Your progress is stored in one file on this machine; nothing is sent anywhere.
+# Open your own notebook for this lesson with the link above, and write the answer there too. Every exercise works in this way: read the text here, write the answer there, come back. Your progress is stored in one file on this machine; nothing is sent anywhere. The next cell shows it, and so does the recap of every lesson.
 
 # %%
 rnnlab.progress("start_here")
@@ -106,7 +106,7 @@ guess_2 = 2  # times as long as for one sequence: put your own numbers here
 guess_64 = 64
 
 # %% [markdown]
-# The next cell measures. Each product runs 52 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 51 runs we take the **median**: half of the runs were faster, half slower. A few disturbed runs do not change it.
+# The next cell measures. Each product runs 32 times; the first run is not counted, because it also fills caches and starts threads. The products take turns, so that a busy minute of your machine slows all of them and not one. From the other 31 runs we take the **median**: half of the runs were faster, half slower. A few disturbed runs do not change it.
 #
 # The **spread** is the distance between the first and the third quartile: half of all runs lie between these two. If it is larger than the median itself, or if more than two threads for each core wanted to run, another program was using the cores, and the cell says so.
 
@@ -125,7 +125,7 @@ products = {}
 for B in minibatches:
     h = rng.standard_normal((B, H), dtype=np.float32)
     products[f"B = {B}"] = partial(np.matmul, h, weight_hh.T)
-timings = take_turns(products, rounds=51)
+timings = take_turns(products, rounds=31)
 seconds = {B: timings[f"B = {B}"].median for B in minibatches}
 for B in minibatches:
     microseconds, spread = 1e6 * seconds[B], timings[f"B = {B}"].relative_spread
@@ -182,7 +182,7 @@ drawings.show("two_roofs")
 # %%
 from rnnlab.lab import roofline
 
-roof = roofline.measure()
+roof = roofline.measure(seconds=1.0)
 print(f"peak       {roof.peak:7.1f} GFLOP/s")
 print(f"bandwidth  {roof.bandwidth:7.1f} GB/s")
 print(f"balance    {roof.balance:7.1f} FLOP for each byte")
@@ -250,6 +250,7 @@ for B in (1, 64):
 for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
     disturbed = disturbance({name: timings[name] for name in ("B = 1", f"B = {B}")})
     print(f"claim, {B} sequences: {verdict(holds, disturbed)}; {ratios[B]:.1f} times as long as one in this run")
+rnnlab.progress("start_here")
 
 # %% [markdown]
 # ## Recall
@@ -269,6 +270,3 @@ for B, holds in ((64, ratios[64] < 64), (2, ratios[2] > 2)):
 # - The two roofs: S. Williams, A. Waterman, D. Patterson, *Roofline: An Insightful Visual Performance Model for Multicore Architectures*, Communications of the ACM 52 (2009).
 #
 # Next: [01 · A recurrent network runs](01_rnn_forward.ipynb)
-
-# %%
-rnnlab.progress("start_here")

@@ -58,8 +58,7 @@ except ValueError as error:
 # | function h = f(a) | d ∘ f′, written on h | h |
 #
 # The right column decides what a network must save. **Look for** two rules of which each is the reverse of the other.
-
-# %% [markdown]
+#
 # Test one rule with central differences; a single node is a graph, too. **Guess** the relative error of central differences in float64, as a power of ten.
 
 # %%
@@ -86,12 +85,8 @@ print(f"your guess: {my_guess:.0e}; error {error:.0e}")
 #
 # <!-- exercise: graph_rules -->
 #
-# Write them in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb). Your function gets only the values that a rule needs. Below the check, a loop of eight lines makes a mirror of your rules; two of its lines are yours to mend. This is how far you are in this lesson:
-
-# %%
-rnnlab.progress("differentiable_graphs")
-
-# %% [markdown]
+# Write them in [work/04_differentiable_graphs.ipynb](../work/04_differentiable_graphs.ipynb). Your function gets only the values that a rule needs. Below the check, a loop of eight lines makes a mirror of your rules; two of its lines are yours to mend.
+#
 # ## 3 · Reverse the arrows
 #
 # With these rules you get the gradient without algebra. Keep every node in its place, reverse every arrow, and replace each node by its rule: a sum becomes a copy, and a copy becomes a sum. We call the result the **mirror** of the graph; it computes the backward pass.
@@ -349,12 +344,12 @@ for name in gradient:
 # %% [markdown]
 # ## 9 · What the clock says
 #
-# The notes measured V1 to V4 on a TitanX at minibatch 128: the time of V1 divided by that of each variant, read off their figure. Now the same here: float32, 4 steps, forward and backward, variants taking turns, median of 5 rounds.
+# The notes measured V1 to V4 on a TitanX at minibatch 128: the time of V1 divided by that of each variant, read off their figure. Now the same here: float32, 3 steps, forward and backward, variants taking turns, median of 5 rounds.
 #
-# **Predict** from the counts: for which sizes will a CPU give the same order? The cell takes 5 to 20 s on an idle machine, and minutes on a busy one. Below the table it prints the spread, the distance between the quartiles as a share of the median. If two variants differ by less than their spread, the measurement has not shown which of them is faster. Then **change** `rounds` to 20 while your machine is idle; add 2048, or minibatches down to 8, if you have some minutes.
+# **Predict** from the counts: for which sizes will a CPU give the same order? The cell takes 4 to 15 s on an idle machine, and minutes on a busy one. Below the table it prints the spread, the distance between the quartiles as a share of the median. If two variants differ by less than their spread, the measurement has not shown which of them is faster. Then **change** `rounds` to 20 while your machine is idle; add 2048, or minibatches down to 8, if you have some minutes.
 
 # %%
-cases = measure((128, 256, 512, 1024), (128,), T=4, rounds=5)
+cases = measure((128, 256, 512, 1024), (128,), T=3, rounds=5)
 print("speed relative to V1, minibatch 128")
 print("hidden   TitanX, published: V1   V2   V3   V4     here: V1   V2   V3   V4   V5")
 for case in cases:
@@ -369,18 +364,9 @@ for case in cases:
 # %% [markdown]
 # ## 10 · Why a CPU and a GPU differ
 #
-# The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. How much? Count the operations of a step of V3, forward and backward, and what it recomputes.
-
-# %%
-after = step_graph("gru_after", 128, 1024, 1024)
-reverse = mirror(after)
-all_work = after.flops() + reverse.graph.flops()
-extra = make_plan(after, reverse, plans["V3"], alive).extra_flops
-print(f"a step, forward and backward: {all_work / 1e9:.2f} GFLOP")
-print(f"V3 recomputes {extra / all_work:.1%} of that")
-
-# %% [markdown]
-# So V3 must gain at least that share by its larger calls. Measure the prices on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1024?
+# The picture also shows the arithmetic. No variant reduces it: stacking moves the work into fewer calls, and V3 even **adds** some work. The next cell counts which share of a step it recomputes, forward and backward together; V3 must gain at least that share by its larger calls.
+#
+# Then the cell measures prices on this machine: three products, the same three stacked, one product, and the tanh that V4 computes instead of that product. **Predict:** how many tanhs could you compute in the time of one product, at 128 units and at 1024?
 
 
 # %%
@@ -392,6 +378,10 @@ def three_products(h, U):
     return [h @ part.T for part in np.split(U, 3)]
 
 
+after = step_graph("gru_after", 128, 1024, 1024)
+reverse = mirror(after)
+extra = make_plan(after, reverse, plans["V3"], alive).extra_flops
+print(f"V3 recomputes {extra / (after.flops() + reverse.graph.flops()):.1%} of a step, forward and backward")
 B = 128
 for H in (128, 256, 512, 1024):
     h, U = (rng.standard_normal(shape).astype("float32") for shape in ((B, H), (3 * H, H)))
@@ -437,6 +427,7 @@ print("claim, calls:", "holds" if counts_hold else "does NOT hold", f"for T = 8:
 order_says = verdict(same_order, disturbance(cases[-1].timings))
 ranking = "the four variants are ranked as on the TitanX" if same_order else "another ranking than on the TitanX"
 print(f"claim, order of speed: {order_says}; in this run {ranking}")
+rnnlab.progress("differentiable_graphs")
 
 # %% [markdown]
 # ## Recall

@@ -36,7 +36,7 @@ my_guess = 64
 H, minibatches, rng = 1024, (1, 2, 4, 8, 16, 32, 64, 128, 256), np.random.default_rng(0)
 weights = rng.random((H, H), "float32")
 products = {B: partial(np.matmul, rng.random((B, H), "float32"), weights) for B in minibatches}
-timings = take_turns(products, 31)
+timings = take_turns(products, 21)
 times = {B: timings[B].median for B in minibatches}
 rates = {B: 2e-9 * B * H * H / times[B] for B in minibatches}
 for B in minibatches:
@@ -67,7 +67,7 @@ print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-ad
 from rnnlab.lab import roofline
 from rnnlab.views.roofline_view import explore_roofline
 
-roof = roofline.measure()
+roof = roofline.measure(seconds=1.0)
 print(f"{roof.peak:.0f} GFLOP/s, {roof.bandwidth:.0f} GB/s: they meet at {roof.balance:.1f} FLOP a byte")
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
@@ -79,9 +79,6 @@ explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 # <!-- exercise: arithmetic_intensity -->
 #
 # In [work/05_gemm_shapes.ipynb](../work/05_gemm_shapes.ipynb).
-
-# %%
-rnnlab.progress("gemm_shapes")
 
 # %% [markdown]
 # ## 3 · What it looked like on a GPU
@@ -115,7 +112,7 @@ for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
           f"sequence; you guessed {my_guess[library]}")
 
 # %% [markdown]
-# Published, TitanX, 2560 by 2560. One library lost a factor of more than four where the other lost a fifth: the sawtooth comes from a library's pieces, not from the hardware.
+# Published, TitanX, 2560 by 2560. One library takes more than four times as long for a sequence, the other a fifth longer: the sawtooth comes from a library's pieces, not from the hardware.
 #
 # ## 4 · Padding
 #
@@ -149,9 +146,6 @@ print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 #
 # <!-- exercise: pad_dimension -->
 
-# %%
-rnnlab.progress("gemm_shapes")
-
 # %% [markdown]
 # ## 5 · Which way the weights lie
 #
@@ -160,7 +154,7 @@ rnnlab.progress("gemm_shapes")
 # The numbers are the same. **Predict:** does the layout change the time?
 
 # %%
-B, T = 64, 40
+B, T = 64, 20
 weights, h = rng.random((H, H), "float32"), rng.random((B, H), "float32")
 transposed = np.ascontiguousarray(weights.T)
 loops = {
@@ -208,9 +202,6 @@ print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}. {disturbance(ov
 # <!-- exercise: batch_input_gemm -->
 
 # %%
-rnnlab.progress("gemm_shapes")
-
-# %%
 for size, rates_over_time in svail_gemm.OVER_TIME.items():
     shares = ", ".join(f"{name} {100 * rate / svail_gemm.PEAK:.0f} %"
                      for name, rate in zip(svail_gemm.LIBRARIES, rates_over_time, strict=True))
@@ -249,6 +240,7 @@ for question, answer in rows:
     print(f"{question:24}{answer}")
 says = verdict(work_over_time < 1.25, disturbed)
 print(f"\nclaim: {says}; here one sequence takes {work_over_time:.1f} times as long as 64, for the same work")
+rnnlab.progress("gemm_shapes")
 
 # %% [markdown]
 # ## Recall
@@ -263,7 +255,7 @@ print(f"\nclaim: {says}; here one sequence takes {work_over_time:.1f} times as l
 #
 # <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #
-# <details><summary>Which product can be batched neither over time nor over gates alone?</summary>The recurrent one over time; over gates it can, since all gates read the same h.</details>
+# <details><summary>Which product cannot be batched over time? Can it be batched over gates?</summary>The recurrent one: each step needs the state of the step before. Over gates it can, since all gates read the same h.</details>
 
 # %% [markdown]
 # ## Sources

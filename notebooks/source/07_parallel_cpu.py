@@ -25,7 +25,7 @@ drawings.show("threads_and_barriers")
 #
 # NumPy's BLAS shares products by itself: that is what happened in every lesson so far. `numba_parallel` shares sequences: each thread takes its own through all steps.
 #
-# **Predict:** how many times as fast as one thread is each of the two on your machine, for 100 steps, 32 sequences and 256 units?
+# **Predict:** how many times as fast as one thread is each of the two on your machine, for 50 steps, 32 sequences and 256 units?
 
 # %%
 drawings.show("three_cuts")
@@ -43,8 +43,8 @@ from rnnlab.network import Network
 my_guess = {"products shared": 2.0, "sequences shared": 2.0}
 network = Network.create("rnn_tanh", 128, 256, seed=0)
 rng = np.random.default_rng(0)
-x = rng.normal(size=(100, 32, 128)).astype("float32")
-dy = rng.normal(size=(100, 32, 256)).astype("float32")
+x = rng.normal(size=(50, 32, 128)).astype("float32")
+dy = rng.normal(size=(50, 32, 256)).astype("float32")
 
 
 def training_step(rung, threads):
@@ -132,9 +132,6 @@ print(f"a barrier costs about {1e6 * barrier:.0f} µs, one step of all sequences
 #
 # In [work/07_parallel_cpu.ipynb](../work/07_parallel_cpu.ipynb).
 
-# %%
-rnnlab.progress("parallel_cpu")
-
 # %% [markdown]
 # ## 3 · Where sequences are added
 #
@@ -196,9 +193,6 @@ print("one thread: equal bits?", np.array_equal(once, alone),
 # ### Exercise: one sum
 #
 # <!-- exercise: sum_gradients -->
-
-# %%
-rnnlab.progress("parallel_cpu")
 
 # %% [markdown]
 # ## 4 · Two thread pools on the same cores
@@ -284,9 +278,6 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; wit
 #
 # Then put your own machine's three numbers into it.
 
-# %%
-rnnlab.progress("parallel_cpu")
-
 # %% [markdown]
 # ## 6 · The order of work, as data
 #
@@ -356,9 +347,6 @@ for by in compilers:
 #
 # It is graded by counting loads, and at the end by a race against the serial schedule.
 
-# %%
-rnnlab.progress("parallel_cpu")
-
 # %% [markdown]
 # ## 7 · Beside the others
 #
@@ -398,6 +386,7 @@ for question, answer in rows:
 reached = ", ".join(f"{kind} shared {speedup:.2f} times" for kind, speedup in speedups.items())
 says = verdict(min(speedups.values()) > 0.9 * cores > 1, disturbed)
 print(f"\nclaim: {says}; here, with {cores} cores: {reached}")
+rnnlab.progress("parallel_cpu")
 
 # %% [markdown]
 # ## Recall

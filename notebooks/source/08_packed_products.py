@@ -351,9 +351,6 @@ for B in my_guess:
 #
 # <!-- exercise: split_work -->
 
-# %%
-rnnlab.progress("packed_products")
-
 # %% [markdown]
 # ## 8 · Beside NumPy
 #
@@ -445,6 +442,7 @@ verdict = "undecided, every size was disturbed: run section 8 again" if not stea
     f"does NOT hold here; the Python product over NumPy's: {', '.join(ahead)} units" if ahead else
     f"holds here, at {', '.join(map(str, steady))} units")
 print(f"\nclaim: {verdict}")
+rnnlab.progress("packed_products")
 
 # %% [markdown]
 # ## Recall

@@ -56,7 +56,7 @@ scale_kernel[my_blocks, 4](np.float32(10), x, y)
 print(y)
 
 # %% [markdown]
-# Elements that no thread owned are still 0. With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. That line is not decoration. Take it away and look.
+# Elements that no thread owned are still 0. With three blocks there are 12 threads for 10 elements: two of them find `i < x.size` false and do nothing. That line is not decoration. Remove it and look.
 
 # %%
 @cuda.jit
@@ -81,9 +81,6 @@ except RuntimeError as fault:
 # Write it in [work/09_cuda_first_kernels.ipynb](../work/09_cuda_first_kernels.ipynb), and one for any grid:
 #
 # <!-- exercise: tanh_kernel -->
-
-# %%
-rnnlab.progress("cuda_first_kernels")
 
 # %% [markdown]
 # ## 2 · Threads come in warps
@@ -236,9 +233,6 @@ print("equal:", np.array_equal(*results))
 #
 # The check counts sectors: no more than rows need.
 
-# %%
-rnnlab.progress("cuda_first_kernels")
-
 # %% [markdown]
 # ## 4 · What “wait for each other” means
 #
@@ -267,8 +261,6 @@ race
 
 # %%
 drawings.show("race")
-
-# %%
 if cuda.is_simulated:
     for seed in (1, 2):
         with cuda.settings(shuffle=True, seed=seed):
@@ -300,9 +292,6 @@ print("findings:", [finding.kind for finding in fixed.findings])
 #
 # Somebody's kernel smooths numbers in a ring, step after step. It needs two barriers. Where?
 
-# %%
-rnnlab.progress("cuda_first_kernels")
-
 # %% [markdown]
 # ## 5 · Break it: a barrier that not all reach
 #
@@ -323,14 +312,14 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# A GPU may hang there for ever, or go on with numbers that nobody can explain; the manual calls it undefined. The simulator counts who has come. Change the condition to `i < 32`, run the cell again, and the complaint is gone.
+# A GPU may hang there for ever, or go on with numbers that nobody can explain; the manual calls it undefined. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
 #
 # ## Recap
 
 # %%
 rows = [
-    ("who am I", "cuda.grid(1), threadIdx, blockIdx"),
-    ("threads to spare", "if i < x.size"),
+    ("a thread's place", "cuda.grid(1), threadIdx, blockIdx"),
+    ("more threads than elements", "if i < x.size"),
     ("more elements than threads", "range(grid(1), n, gridsize(1))"),
     ("price of an access", "sectors of 32 bytes a warp touches"),
     ("order within a block", "cuda.syncthreads(), by all threads"),
@@ -345,6 +334,7 @@ if naive.counts:
     print(f"and its writes move {factor:g} times the sectors. That sectors decide the time stays open without a GPU")
 else:
     print("\nclaim: not tested here; a GPU does not count sectors without a profiler")
+rnnlab.progress("cuda_first_kernels")
 
 # %% [markdown]
 # ## Recall

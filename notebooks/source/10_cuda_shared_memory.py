@@ -86,10 +86,7 @@ drawings.show("tiled_product")
 #
 # <!-- exercise: tiled_matmul_kernel -->
 #
-# In [work/10_cuda_shared_memory.ipynb](../work/10_cuda_shared_memory.ipynb). It is the longest kernel so far; every line of it you have seen.
-
-# %%
-rnnlab.progress("cuda_shared_memory")
+# In [work/10_cuda_shared_memory.ipynb](../work/10_cuda_shared_memory.ipynb). It is the longest kernel so far, and you have seen every line of it before.
 
 # %% [markdown]
 # The effect can be seen on half of the work. The kernel below puts only the tiles of `a` into shared memory; it still loads `b` from global memory for every product, and its sizes must be multiples of 8. Compare the loads with those of the naive kernel: those of `a` have moved to *shared loads*.
@@ -186,9 +183,6 @@ except RuntimeError as fault:
 #
 # <!-- exercise: block_sum_kernel -->
 
-# %%
-rnnlab.progress("cuda_shared_memory")
-
 # %% [markdown]
 # ## 4 · From register to register
 #
@@ -216,9 +210,6 @@ print(seen)
 # <!-- exercise: warp_sum_kernel -->
 #
 # The check refuses shared memory.
-
-# %%
-rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]
 # ## 5 · Thirty-two banks
@@ -256,9 +247,6 @@ explore_banks()
 
 # %%
 drawings.show("banks_and_padding")
-
-# %%
-rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]
 # ## 6 · Measure: what the three transposes move
@@ -350,8 +338,11 @@ rows = [
 for question, answer in rows:
     print(f"{question:32}{answer}")
 if one_tile.counts:
-    verdict = "holds" if naive.counts.global_loads // 2 == 8 * of_a else "does NOT hold"
-    print(f"\nclaim: {verdict}; tiles of 8 divide the loads of a by {naive.counts.global_loads // 2 / of_a:g}")
+    factor = naive.counts.global_loads // 2 / of_a
+    barriers = one_tile.counts.barriers / (16 * 32 / 8)  # 16 blocks, each with 32 / 8 tiles of a
+    verdict = "holds" if (factor, barriers) == (8, 2) else "does NOT hold"
+    print(f"\nclaim: {verdict}; tiles of 8 divide the loads of a by {factor:g}, and cost {barriers:g} barriers each")
+rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]
 # ## Recall

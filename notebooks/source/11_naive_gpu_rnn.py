@@ -125,9 +125,6 @@ drawings.show("numbers_between_kernels")
 #
 # In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb). The lesson shows the tanh network; you write the GRU.
 
-# %%
-rnnlab.progress("naive_gpu_rnn")
-
 # %% [markdown]
 # ## 3 · What a launch costs
 #
@@ -235,9 +232,6 @@ else:
 # <!-- exercise: launch_count -->
 #
 # In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb): launches, FLOPs and launch-bound time of any naive forward pass. Count a GRU's kernels on paper first.
-
-# %%
-rnnlab.progress("naive_gpu_rnn")
 
 # %% [markdown]
 # ## 5 · Busy, and still empty
@@ -354,6 +348,7 @@ is_empty = at_512.idle < 0.01 and at_512.tflops < 0.05 * H200.peak
 print(f"\nclaim, 64 units are launch-bound: {'holds' if is_launch_bound else 'does NOT hold'} in the model")
 print(f"claim, 512 units run all the time and use less than a twentieth of the peak: "
       f"{'holds' if is_empty else 'does NOT hold'} in the model")
+rnnlab.progress("naive_gpu_rnn")
 
 # %% [markdown]
 # ## Recall

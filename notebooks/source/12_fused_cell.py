@@ -65,9 +65,6 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
 #
 # In [work/12_fused_cell.ipynb](../work/12_fused_cell.ipynb).
 
-# %%
-rnnlab.progress("fused_cell")
-
 # %% [markdown]
 # ## 2 · Two streams
 #
@@ -96,7 +93,7 @@ for device in ("M40", "H200"):
     print(f"{device:4}: one stream {one / 1e3:.2f} ms, two {two / 1e3:.2f} ms: {one / two:.2f} times as fast")
 
 # %% [markdown]
-# Predicted again. The H200 gains more if its factor is the larger one: its 132 multiprocessors have room for both products (32 blocks each), while the M40 with 24 is filled by one of them and gains only where the other stream leaves gaps.
+# Predicted again. Where the H200 has the larger factor, the reason is room: its 132 multiprocessors can run both products at once (32 blocks each). The 24 of an M40 are filled by one product, so that the second stream gains only where the first one leaves gaps.
 
 # %% [markdown]
 # ## 3 · One kernel for the rest
@@ -153,9 +150,6 @@ drawings.show("one_thread_one_unit")
 #
 # It is graded by its numbers, its loads and its stores. Inputs of ±100 are among the numbers.
 
-# %%
-rnnlab.progress("fused_cell")
-
 # %% [markdown]
 # Such kernels need not be written by hand. A plan stores the function of every pointwise operation, and `fuse_pointwise` joins those of a step into one operation. From it the course generates a kernel, in CUDA C++ for a GPU and in Python for the simulator. Below are lines of the LSTM's CUDA C++; a generator numbers its registers (r21, r22, …), so the names of the equations are lost.
 
@@ -199,9 +193,6 @@ print("agrees with the finite difference:", np.allclose(dsum, h * slope, atol=1e
 # <!-- exercise: lstm_pointwise_backward_kernel -->
 #
 # Two gradients come in, five go out. Below its check the notebook compares your two kernels with each other.
-
-# %%
-rnnlab.progress("fused_cell")
 
 # %% [markdown]
 # In the backward pass products are not only grouped by a common factor. The gradient of h is a sum of four products, one for each gate, and **one product with a longer inner dimension** computes that sum by itself: [B, 4H] times [4H, H]. `group_gates` also replaces other sums by products that add to an array. Count the remaining launches of a step.
@@ -277,6 +268,7 @@ factors = {(H, device): gains[H, device, "fused pointwise"] for H in (512, 2048)
 holds = all(abs(factor / (25 / 3) - 1) < 0.05 for factor in factors.values())
 print(f"\nclaim, faster by 25/3 = {25 / 3:.1f}: {'holds' if holds else 'does NOT hold'} in the model;",
       ", ".join(f"{H} units on an {device}: {factor:.1f}" for (H, device), factor in factors.items()))
+rnnlab.progress("fused_cell")
 
 # %% [markdown]
 # ## Recall

@@ -83,9 +83,6 @@ print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: "
 #
 # In [work/13_fused_layer.ipynb](../work/13_fused_layer.ipynb).
 
-# %%
-rnnlab.progress("fused_layer")
-
 # %% [markdown]
 # ## 3 · Inputs of several steps
 #
@@ -129,9 +126,6 @@ print(f"four layers: {4 * gates_of_all_steps / 1e6:.0f} MB of products, {4 * sav
 # ### Exercise: k steps at a time
 #
 # <!-- exercise: batch_inputs -->
-
-# %%
-rnnlab.progress("fused_layer")
 
 # %% [markdown]
 # ## 4 · May it be moved?
@@ -195,9 +189,6 @@ for name, way in (("in the loop", in_loop), ("after it", weight_gradient_after_l
 #
 # <!-- exercise: weight_gradient_after_loop -->
 
-# %%
-rnnlab.progress("fused_layer")
-
 # %% [markdown]
 # ## 6 · All together
 #
@@ -248,6 +239,7 @@ losing = [" ".join(key) for key, factor in gains.items() if factor < 0.995]
 print(f"\nclaim, for one layer: {'does NOT hold' if losing else 'holds'} in the model;",
       f"slower: {', '.join(losing)}" if losing else "nothing that leaves the loop makes it slower")
 print("for several layers lesson 14 tests it")
+rnnlab.progress("fused_layer")
 
 # %% [markdown]
 # ## Recall

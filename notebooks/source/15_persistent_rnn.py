@@ -83,9 +83,6 @@ explore_chip()
 #
 # In [work/15_persistent_rnn.ipynb](../work/15_persistent_rnn.ipynb).
 
-# %%
-rnnlab.progress("persistent_rnn")
-
 # %% [markdown]
 # ## 3 · Which thread stores which weight
 #
@@ -112,9 +109,6 @@ drawings.show("weights_of_threads")
 # ### Exercise: the tile of a thread
 #
 # <!-- exercise: tile_for_thread -->
-
-# %%
-rnnlab.progress("persistent_rnn")
 
 # %% [markdown]
 # ## 4 · Blocks that synchronise
@@ -205,9 +199,6 @@ drawings.show("not_resident")
 #
 # The simulator reports a missing fence on either side, a flag that is set too early, and threads that wait for ever.
 
-# %%
-rnnlab.progress("persistent_rnn")
-
 # %% [markdown]
 # ## 5 · The kernel
 #
@@ -251,11 +242,8 @@ for steps in (1, 8):
 #
 # The smallest one: 16 units, one thread for each. It is graded by its loads.
 
-# %%
-rnnlab.progress("persistent_rnn")
-
 # %% [markdown]
-# Between that kernel and the course's own lies one step: the **lanes of a warp share a row**, and there are several sequences. Below, a warp computes a unit and each of its 32 lanes stores one weight. Every lane multiplies, and the 32 products are added by shuffles (lesson 10). One weight in a register serves all B sequences.
+# One step lies between that kernel and the course's own: the **lanes of a warp share a row**, and there are several sequences. Below, a warp computes a unit and each of its 32 lanes stores one weight. Every lane multiplies, and the 32 products are added by shuffles (lesson 10). One weight in a register serves all B sequences.
 #
 # **Predict:** with 3 sequences instead of 1, how many times as many loads of weights, and of h?
 
@@ -325,9 +313,6 @@ print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 # <!-- exercise: activation_memory -->
 
 # %%
-rnnlab.progress("persistent_rnn")
-
-# %%
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
     layers = 6 * 10**9 // (saved_bytes + 3 * 2 * 1152**2 * 4)
@@ -360,6 +345,7 @@ if observation.counts:
     holds = weight_loads > 12 * 12
     print(f"\nclaim, weights must be loaded in each step: {'holds' if holds else 'does NOT hold'};",
           f"{weight_loads} loads for {steps} steps")
+rnnlab.progress("persistent_rnn")
 
 # %% [markdown]
 # ## Recall

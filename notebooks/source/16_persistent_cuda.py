@@ -150,9 +150,6 @@ print("the same product:", np.array_equal(paired, weights @ h))
 #
 # In [work/16_persistent_cuda.ipynb](../work/16_persistent_cuda.ipynb).
 
-# %%
-rnnlab.progress("persistent_cuda")
-
 # %% [markdown]
 # ## 3 · Registers
 #
@@ -200,9 +197,6 @@ drawings.show("registers_of_a_thread")
 # ### Exercise: a budget of registers
 #
 # <!-- exercise: register_budget -->
-
-# %%
-rnnlab.progress("persistent_cuda")
 
 # %% [markdown]
 # ## 4 · Across blocks
@@ -259,8 +253,6 @@ def goes_wrong(rows, seed):
 
 my_guess = 100
 print("one row: wrong in", sum(goes_wrong(1, seed) for seed in range(500)), "of 500 runs; you guessed", my_guess)
-
-# %%
 drawings.show("row_overwritten")
 
 # %% [markdown]
@@ -278,8 +270,7 @@ print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in lin
 # A warp cannot be two steps ahead: between two writes to the same row there is a barrier of its block, which the slow warp reaches only after its reads.
 #
 # How did we find this race? The compilers reported nothing, and the register table was perfect. We saw it when the tests began to **run** the kernels on the CPU, every thread a coroutine, in random order. That is no proof for a GPU; it is the best test without one.
-
-# %% [markdown]
+#
 # ## 5 · The floor, by hand
 #
 # Now you have all parts: the exchange or the push, how many bytes of h each block reads from where, and how many multiprocessors compute the product. **Write** the floor of both kernels yourself.
@@ -287,9 +278,6 @@ print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in lin
 # ### Exercise: the lower bound of a step
 #
 # <!-- exercise: steps_floor -->
-
-# %%
-rnnlab.progress("persistent_cuda")
 
 # %% [markdown]
 # ## 6 · Which way for which shape
@@ -371,6 +359,7 @@ print(f"\nclaim, a grid's step mostly waits: holds for {len(mostly)} of {len(gri
 barrier = H200.grid_barrier / H200.grid_exchange
 print(f"claim, a barrier takes more than three times as long as an exchange: "
       f"{'holds' if barrier > 3 else 'does NOT hold'} on paper, {barrier:.1f} times; no GPU has measured it")
+rnnlab.progress("persistent_cuda")
 
 # %% [markdown]
 # ## Recall

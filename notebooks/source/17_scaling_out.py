@@ -17,6 +17,7 @@ rnnlab.banner()
 # Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions: greenlets on one core, with a clock of their own. **Predict** before you run the next cell: does this machine have MPI? All times on simulated ranks are predictions.
 
 # %%
+from rnnlab import drawings
 from rnnlab.scaling.launch import why_not
 
 live = why_not() is None
@@ -27,10 +28,6 @@ else:
     from rnnlab.scaling.simulated_ranks import call
     from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train_on_ranks
 print("real ranks: cells with ranks are live" if live else f"simulated ranks only: {why_not()}")
-
-# %%
-from rnnlab import drawings
-
 drawings.show("ring_all_reduce")
 
 # %% [markdown]
@@ -61,9 +58,6 @@ for name, guess in my_guess.items():
 # <!-- exercise: ring_allreduce -->
 #
 # In [work/17_scaling_out.ipynb](../work/17_scaling_out.ipynb).
-
-# %%
-rnnlab.progress("scaling_out")
 
 # %% [markdown]
 # ## 2 · What a message costs
@@ -147,9 +141,6 @@ print(f"mean of means {means[0][0]}, mean over four sequences {right}; you guess
 #
 # <!-- exercise: average_gradients -->
 
-# %%
-rnnlab.progress("scaling_out")
-
 # %% [markdown]
 # The course's engine scales each rank's gradient by its share before the sum. Every rank draws the whole minibatch and takes its own sequences, so the data are the same for any number of ranks. **Predict:** how far apart are the losses of one process and of two ranks with 11 and 5 sequences, after 30 updates on the adding problem?
 
@@ -207,9 +198,6 @@ drawings.show("messages_behind_work")
 #
 # <!-- exercise: gradient_ready_times -->
 
-# %%
-rnnlab.progress("scaling_out")
-
 # %% [markdown]
 # On one GPU the wavefront is the faster schedule, and it sends its gradients late. **Predict:** is the wavefront still the faster one on 128 GPUs, with 400, 25, 6 and 1 GB/s between them?
 
@@ -255,7 +243,7 @@ constants = model_fit.fit(series, [line.point for line in lines if line.is_fitte
 print({name: round(value, 2) for name, value in constants.cost.items()}, "ms each")
 
 # %% [markdown]
-# The constants have a meaning: ms of arithmetic, ms a gigabyte inside a node and between nodes, ms a message. A message of the fitted size of milliseconds is far more than a network's latency: the program's own waiting is in it. Such a term, which grows with every rank, is missing from the report's estimate.
+# The constants have a meaning: ms of arithmetic, ms a gigabyte inside a node and between nodes, ms a message. A fitted message takes milliseconds, a network's latency only microseconds: the rest is time in which the program waits. Such a term, which grows with every rank, is missing from the report's estimate.
 #
 # The report has three mistakes to find; **write down** what should stand there. It prints the data a GPU sends as 2(N−1)·N/K, for K bytes on N GPUs. It calls that independent of N. And its text and its figure give different times. The recall section has the answers.
 
@@ -271,9 +259,6 @@ print("smaller half fitted:    ", model_fit.verdict(model_fit.lines(model_fit.ex
 # ### Exercise: a model of your own
 #
 # <!-- exercise: predict_scaling -->
-
-# %%
-rnnlab.progress("scaling_out")
 
 # %% [markdown]
 # ## 6 · Two walls
@@ -292,8 +277,6 @@ for name, rates in published.RATES.items():
           f"-> 16 to 128: {factors[name]:.2f} times as fast, you guessed {my_guess[name]}")
     full = strong_scaling(Training(batch=1024), (16,), rates)[0].tflops
     print(f"{'':13} 16 GPUs × 64 sequences: {full:.0f} TFLOP/s; 128 GPUs × 4: {scaled[name][3].tflops:.0f} TFLOP/s")
-
-# %%
 figure, axis = canvas()
 for name, mark in zip(scaled, "osD", strict=True):
     axis.loglog(counts, [line.tflops for line in scaled[name]], f"-{mark}", label=name)
@@ -372,9 +355,6 @@ drawings.show("lost_rank")
 #
 # <!-- exercise: survive -->
 
-# %%
-rnnlab.progress("scaling_out")
-
 # %% [markdown]
 # Two ways go on. The common one starts all ranks again from the checkpoint, with as many as are left. The other needs no restart: MPI's fault tolerance (ULFM) lets the survivors **revoke** the communicator, **shrink** it, and continue. **Predict:** do both end at the loss of the undisturbed run?
 
@@ -422,6 +402,7 @@ for question, answer in rows:
 for name, factor in factors.items():
     print(f"claim, 8 times the GPUs, 8 times as fast: {'holds' if factor > 7.2 else 'does NOT hold'} for {name}: "
           f"{factor:.2f} times, predicted")
+rnnlab.progress("scaling_out")
 
 # %% [markdown]
 # ## Recall

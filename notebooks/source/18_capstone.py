@@ -84,9 +84,6 @@ print("better than standing still:", [name for name, loss in losses.items() if l
 #
 # In [work/18_capstone.ipynb](../work/18_capstone.ipynb).
 
-# %%
-rnnlab.progress("capstone")
-
 # %% [markdown]
 # ## 2 · Memory
 #
@@ -138,9 +135,6 @@ print(f"activations with segments of 10, from the difference of the peaks: {save
 #
 # <!-- exercise: segment_lengths -->
 
-# %%
-rnnlab.progress("capstone")
-
 # %% [markdown]
 # ## 3 · What it costs
 #
@@ -156,7 +150,8 @@ train_step = lambda segment: lambda: loss_and_gradients(
 timings = take_turns({"recomputing": train_step(10), "saving": train_step(None)}, rounds=11)
 pairs = zip(timings["recomputing"].seconds, timings["saving"].seconds, strict=True)
 ratios = [with_recomputation / without for with_recomputation, without in pairs]
-print("measured factors:", " ".join(f"{ratio:.3f}" for ratio in ratios), disturbance(timings))
+print("measured factors:", " ".join(f"{ratio:.3f}" for ratio in ratios))
+print(disturbance(timings) or "no sign of another program")
 print(f"counted {counted:.2f}, you predicted {my_prediction}, median {np.median(ratios):.3f}")
 
 # %% [markdown]
@@ -175,10 +170,9 @@ for k in (1, 2, 3, 4):
     print(f"from number {k} to number {len(ordered) + 1 - k}: {low:.3f} to {high:.3f}, holds the true median with "
           f"{coverage(ratios, low, high):.1%}")
 interval = ordered[1], ordered[-2]
-rnnlab.progress("capstone")
 
 # %% [markdown]
-# The narrower the interval, the less certain it is. For 95 % with 11 measurements the second from each end is enough. If your prediction lies outside, the measurements contradict it; if it lies inside, they do not, which is less than a proof. A median close to it says neither.
+# The narrower the interval, the less certain it is. For 95 % with 11 measurements the second from each end is enough. If your prediction lies outside, the measurements contradict it; if it lies inside, they do not, which is less than a proof. A median near your prediction proves nothing without its interval.
 #
 # ## 4 · A schedule of your own
 #
@@ -223,7 +217,7 @@ worst = max(np.abs(result.gradients[name] - gradient).max() / np.abs(gradient).m
 print(f"{plan.count()} operations, live in {result.seconds:.2f} s; largest relative difference {worst:.0e}, you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# A live time is shown, never scored: another computer gives another time. Scored is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
+# A live time is shown, never scored: another computer gives another time. The score is the time on the timeline of lesson 14, for an H200 with one CUDA graph, divided by a **lower bound** that no schedule of this model can beat. The bound is the largest of three times: the chain of operations that wait for each other, all arithmetic on a full chip, all bytes of the pointwise operations. **Predict:** 100 layers of 512 units, 16 steps, 64 sequences: which of the three is the largest, and how many times the bound does the schedule above need?
 
 # %%
 my_guess = {"largest": "arithmetic", "times": 2}
@@ -264,7 +258,7 @@ rnnlab.progress("capstone")
 # %% [markdown]
 # ## 5 · The board and the page
 #
-# On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. Nobody has to be believed: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line that says something else. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/18_capstone.ipynb --as NAME` adds yours. **Predict:** how far above the bound is the course's own best entry, in its worst problem?
+# On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/18_capstone.ipynb --as NAME` adds yours. **Predict:** how far above the bound is the course's own best entry, in its worst problem?
 
 # %%
 from rnnlab.capstone import board
@@ -292,7 +286,7 @@ print(page.partition("##")[0])
 print(*check_page(page), sep="\n")
 
 # %% [markdown]
-# **Break it:** mend both values above until the check is content. Then claim 99.9 % instead of 95 %, and see what the check says. How many measurements would you need for that? Then choose something of your own for the page: the price of a skip, another segment length, a rung of the ladder that you have never timed.
+# **Break it:** mend both values above until the check finds no mistake. Then claim 99.9 % instead of 95 %, and see what the check says. How many measurements would you need for that? Then choose something of your own for the page: the price of a skip, another segment length, a rung of the ladder that you have never timed.
 #
 # ## Recap
 
@@ -311,6 +305,7 @@ low, high = interval
 verdict = "holds" if high <= 1.4 else "does NOT hold" if low > 1.4 else "stays open: the interval is too wide"
 print(f"\nclaim: {verdict if saved_share <= 0.2 else 'does NOT hold'}; here {saved_share:.0%} of the activations, "
       f"{interval[0]:.2f} to {interval[1]:.2f} times the time")
+rnnlab.progress("capstone")
 
 # %% [markdown]
 # ## Recall

@@ -8,6 +8,7 @@ The experiment is Pascanu, Mikolov and Bengio's (2013, figure 6), with tanh in p
 from functools import lru_cache
 
 import numpy as np
+from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
@@ -84,8 +85,9 @@ def _blank():
     b, w = np.linspace(-0.6, 3.6, 300), np.linspace(0.2, 2.2, 150)
     loss, _, _ = loss_and_gradient(w[:, np.newaxis], b)
     edges = (b[0], b[-1], w[0], w[-1])
-    image = left.imshow(loss, extent=edges, origin="lower", aspect="auto", cmap="Greys", vmax=3)
-    figure.colorbar(image, ax=left, label="loss")
+    shades = LogNorm(1e-3, 4, clip=True)  # a linear scale shows the valley as white as what surrounds it
+    image = left.imshow(loss, extent=edges, origin="lower", aspect="auto", cmap="Greys", norm=shades)
+    figure.colorbar(image, ax=left, label="loss", format=lambda value, _: f"{value:g}")
     left.plot(*START[::-1], "s", color=PALETTE["black"], mfc="white", label="start")
     parts = {}
     for name, colour, mark in (("unclipped", "red", "X--"), ("clipped", "blue", "o-")):
@@ -97,5 +99,5 @@ def _blank():
     right.set(xlabel="updates", ylabel="loss", xlim=(0, UPDATES), ylim=(1e-8, 10))
     right.minorticks_off()
     right.yaxis.set_major_formatter(lambda value, _: f"{value:.0e}")  # typeset powers are slow
-    right.legend(loc="lower left", fontsize=8)
+    right.legend(loc="upper right", fontsize=8)
     return figure, parts
