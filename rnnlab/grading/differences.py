@@ -10,6 +10,7 @@ import numpy as np
 
 from rnnlab import compare
 from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.patterns import common_fact, in_words
 
 WRONG_TYPE = "returns the wrong type"
 WRONG_SHAPE = "returns the wrong shape"
@@ -73,8 +74,9 @@ def _in_sequence(
     if not isinstance(got, tuple | list) or len(got) != len(want):
         expected = f"{len(want)} results are expected: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
-    parts = zip(got, want, names, strict=True)
-    return next(filter(None, (first_difference(g, w, axes, name, tolerance) for g, w, name in parts)), None)
+    return _first_part(
+        dict(zip(names, got, strict=True)), dict(zip(names, want, strict=True)), axes, tolerance
+    )
 
 
 def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: float | None) -> Wrong | None:
@@ -86,7 +88,17 @@ def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: flo
         return Wrong(f"The dict it returns lacks {', '.join(missing)}.", WRONG_TYPE)
     if surplus := [str(key) for key in got if key not in want]:
         return Wrong(f"The dict it returns holds {', '.join(surplus)}, which are not expected.", WRONG_TYPE)
-    return next(filter(None, (first_difference(got[k], want[k], axes, k, tolerance) for k in want)), None)
+    return _first_part(got, want, axes, tolerance)
+
+
+def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) -> Wrong | None:
+    """The first difference of named parts, and which of the others are right."""
+    parts = {name: first_difference(got[name], part, axes, name, tolerance) for name, part in want.items()}
+    right = [str(name) for name, difference in parts.items() if difference is None]
+    first = next(filter(None, parts.values()), None)
+    if first and right:
+        first.message += f" Right: {in_words(right)}."
+    return first
 
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
@@ -106,11 +118,10 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
     if compare.agrees(got, want, limit):
         return None
     place = compare.first_difference(got, want, axes, limit)
-    return Wrong(
-        f"{what} {place}."
-        if place
-        else f"{what} is off by {compare.relative_error(got, want):.1g} of its size."
-    )
+    if place is None:
+        return Wrong(f"{what} is off by {compare.relative_error(got, want):.1g} of its size.")
+    fact = common_fact(got, want, axes, limit)
+    return Wrong(f"{what} {place}." + (f" {fact}" if fact else ""))
 
 
 def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:

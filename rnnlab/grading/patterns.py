@@ -1,0 +1,79 @@
+"""What a wrong array has in common with the right one: facts that follow the first difference.
+
+The first difference says where to look, a fact says what for: "Every number is 2 times the right one." None
+of them guesses at a cause, so none can name the wrong mistake.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+MOST = 6  # places that a sentence lists
+
+
+def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], tolerance: float) -> str | None:
+    """A sentence about two arrays of one shape that differ; None if nothing stands out.
+
+    `axes` names the axes of `want`; `tolerance` is relative to the largest number.
+    """
+    if want.size < 2 or want.dtype.kind not in "iuf":
+        return None
+    got, want = got.astype("float64"), want.astype("float64")
+    limit = tolerance * max(np.abs(want).max(), np.abs(got).max())
+    close = np.abs(got - want) <= limit
+    names = tuple(axes) if len(axes) == want.ndim else tuple(f"axis {n}" for n in range(want.ndim))
+    long = [axis for axis in range(want.ndim) if want.shape[axis] > 1]
+    facts = (
+        _factor(got, want, limit),
+        *(_moved(got, want, axis, names[axis], limit) for axis in long),
+        _elsewhere(got, want, limit),
+        *(_right_parts(close, axis, names[axis]) for axis in long),
+    )
+    return next(filter(None, facts), None)
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Names in a sentence: "a", "a and b", "a, b and c"."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _factor(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
+    """One factor for all numbers."""
+    factor = float((got * want).sum() / (want * want).sum()) if want.any() else 0.0
+    if not factor or (np.abs(got - factor * want) > limit).any():
+        return "Every number is 0." if not got.any() else None
+    if abs(factor + 1) < 1e-4:
+        return "Every number has the wrong sign."
+    return f"Every number is {factor:.4g} times the right one." if f"{factor:.4g}" != "1" else None
+
+
+def _moved(got: np.ndarray, want: np.ndarray, axis: int, name: str, limit: float) -> str | None:
+    """The right numbers at other places of one axis, or one part of it everywhere."""
+    got, want = np.moveaxis(got, axis, 0), np.moveaxis(want, axis, 0)
+    alike = lambda a, b: bool((np.abs(a - b) <= limit).all())
+    if alike(got, got[:1]) and not alike(want, want[:1]):
+        return f"It holds the same at every {name}."
+    if alike(got, want[::-1]):
+        return f"It is right in reverse order: {name} 0 stands last."
+    if len(want) > 2 and not alike(want[1:], want[:-1]):
+        if alike(got[1:], want[:-1]):
+            return f"At {name} 1 and later it holds what belongs to the {name} before."
+        if alike(got[:-1], want[1:]):
+            return f"At {name} 0 and later it holds what belongs to the {name} behind."
+    return None
+
+
+def _elsewhere(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
+    """All numbers at other places."""
+    ordered = np.abs(np.sort(got, axis=None) - np.sort(want, axis=None)) <= limit
+    return "The numbers are the right ones at other places." if ordered.all() and want.size > 2 else None
+
+
+def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:
+    """Where along one axis all is right, unless that is only before the first difference."""
+    right = np.moveaxis(close, axis, 0).reshape(close.shape[axis], -1).all(axis=1)
+    places, wrong = np.flatnonzero(right), np.flatnonzero(~right)
+    if not len(places) or places[-1] < wrong[0]:
+        return None
+    start, listed = ("Wrong only", wrong) if len(wrong) < len(places) else ("Right", places)
+    return f"{start} at {name} {in_words([str(n) for n in listed])}." if len(listed) <= MOST else None

@@ -1,0 +1,57 @@
+"""Facts that follow a first difference: true of both arrays, and none where nothing stands out."""
+
+import numpy as np
+import pytest
+
+from rnnlab.grading.differences import first_difference
+from rnnlab.grading.patterns import common_fact
+
+WANT = np.random.default_rng(1).normal(size=(4, 3, 2))
+AXES = ("step", "sequence", "unit")
+
+
+def changed(*places):
+    got = WANT.copy()
+    for place in places:
+        got[place] += 1
+    return got
+
+
+@pytest.mark.parametrize(
+    ("got", "fact"),
+    [
+        (2 * WANT, "Every number is 2 times the right one."),
+        (-WANT, "Every number has the wrong sign."),
+        (0 * WANT, "Every number is 0."),
+        (WANT[::-1], "It is right in reverse order: step 0 stands last."),
+        (WANT[:, [0, 0, 0]], "It holds the same at every sequence."),
+        (
+            np.concatenate([WANT[:1], WANT[:-1]]),
+            "At step 1 and later it holds what belongs to the step before.",
+        ),
+        (
+            np.concatenate([WANT[1:], WANT[:1]]),
+            "At step 0 and later it holds what belongs to the step behind.",
+        ),
+        (WANT[[1, 0, 3, 2]], "The numbers are the right ones at other places."),
+        (changed(1), "Wrong only at step 1."),
+        (changed(0, 2, 3), "Right at step 1."),
+        (changed((slice(None), 0)), "Wrong only at sequence 0."),
+        (changed((2, 0, 0), (3, 1, 1)), "Right at sequence 2."),
+        (WANT**2 + 1, None),
+        (np.concatenate([WANT[:2], WANT[2:] ** 2 + 1]), None),  # which the first difference says by itself
+    ],
+)
+def test_a_fact_follows_the_first_difference(got, fact):
+    assert common_fact(got, WANT, AXES, 1e-9) == fact
+
+
+def test_a_number_has_no_facts_and_axes_without_names_have_numbers():
+    assert common_fact(np.ones(1), np.zeros(1), ("unit",), 1e-9) is None
+    assert common_fact(changed(1), WANT, (), 1e-9) == "Wrong only at axis 0 1."
+
+
+def test_results_that_are_right_are_named_beside_one_that_is_not():
+    wrong = first_difference((WANT, WANT**2, 3), (WANT, WANT, 3), AXES, ("y", "h", "step"), None)
+    assert wrong.message.endswith("Right: y and step.")
+    assert "Right" not in first_difference((WANT**2,), (WANT,), AXES, ("y",), None).message
