@@ -244,7 +244,7 @@ else:
 #
 # Now the claim. A network with 8 units and tanh starts from random weights. It reads pieces of 32 pixels from rows of *china.jpg*, with Sobel's answers, and training changes its weights to make the mean squared error smaller. Lessons 02 and 03 explain training; here it is one call.
 #
-# **Predict.** The **baseline** is the error of somebody who always gives the mean answer. By what factor will the network's error on the *other* photograph be smaller after 600 updates of the weights: 2, 10, 100?
+# **Predict.** The **baseline** is the error of an answer that is always the mean. By what factor will the network's error on the *other* photograph be smaller after 600 updates of the weights: 2, 10, 100?
 
 # %%
 from rnnlab.training.loop import fit

@@ -114,7 +114,7 @@ for lag, number in enumerate(recording.kernel[:3]):
 #
 # ## 4 · The same loop, three more problems
 #
-# `fit` is the loop of section 2 with a progress bar. Its options here are explained later: **Adam** (section 6) is an update rule whose steps have nearly the same length for every parameter, and `clip=1.0` (section 5) shortens a gradient that is longer than 1. Products run on one thread: they are small, and where other programs want the cores, too, two threads would mostly wait for each other (lesson 07).
+# `fit` is the loop of section 2 with a progress bar. Its options here are explained later: **Adam** (section 6) is an update rule whose steps have nearly the same length for every parameter, and `clip=1.0` (section 5) shortens a gradient that is longer than 1. Products run on one thread: they are small, and where other programs use the cores, too, two threads would mostly wait for each other (lesson 07).
 #
 # In the first task a camera moves over a photograph. The network reads one frame at a time and computes what changed since the frame before.
 

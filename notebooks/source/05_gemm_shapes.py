@@ -195,7 +195,7 @@ slow, fast = (over_time[name].median for name in (*ways,)[::2])
 print(f"{slow / fast:.1f} times as fast; you guessed {my_guess}. {disturbance(over_time)}")
 
 # %% [markdown]
-# That is the most valuable line of this lesson, and it costs memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 13 asks when two steps at a time are better than all.
+# That is the most valuable line of this lesson, and it costs memory: all T input products are stored before the first step needs them. Elsen's measurements for 4 096 rows reach eight to nine tenths of the TitanX's peak, nearly whatever the size of the weights. Lesson 13 shows when two steps at a time are better than all.
 #
 # ### Exercise: several steps at a time
 #
@@ -222,7 +222,7 @@ print(f"input products, all at once: {1e3 * fast:.2f} ms; recurrent, one by one:
 print(f"the recurrent part is {recurrent / (recurrent + fast):.0%}; you guessed {my_guess:.0%}. {disturbance(parts)}")
 
 # %% [markdown]
-# Both have the same number of operations. There are three ways out, and each has its lessons: a larger minibatch where it may be had, kernels that suit small products (09 to 14), and weights that never leave the chip (15 and 16).
+# Both have the same number of operations. There are three ways out, and each has its lessons: a larger minibatch where the task allows it, kernels that suit small products (09 to 14), and weights that never leave the chip (15 and 16).
 #
 # ## Recap
 

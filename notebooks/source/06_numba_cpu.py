@@ -18,7 +18,7 @@ rnnlab.banner()
 #
 # Below is one step of an LSTM, after its matrix products: `a [B,4H]` holds the four gates before their functions. NumPy works out each operation by itself: it reads whole arrays from memory and writes a whole array back, which the next operation reads again.
 #
-# **Predict:** how many bytes does the step move for each byte that it needs? Needed are `a` and `c`, read once, and two results, written once.
+# **Predict:** how many bytes does the step move for each byte that it needs? It needs to read `a` and `c` once, and to write two results once.
 
 # %%
 import numpy as np
@@ -392,7 +392,7 @@ def run_nest(order, n, turns):
 
 
 # %% [markdown]
-# Measured are matrices of 40 by 40, which lie in the nearest cache, and of 1 000 by 1 000, which do not; of the outermost loop only some turns. Beside them stand the misses that a **cache model** counts. It knows no time, only lines, a capacity, and one rule: the line used *least recently* makes room.
+# The cell measures matrices of 40 by 40, which lie in the nearest cache, and of 1 000 by 1 000, which do not; it runs only some turns of the outermost loop. The last column shows the misses that a **cache model** counts. It has no clock, only lines, a capacity, and one rule: a new line replaces the one that was used *least recently*.
 
 # %%
 from rnnlab.cache_model import Cache, product_misses
@@ -512,7 +512,7 @@ for row in my_guess:
 print(f"the cache has {first_cache.bytes // 1024} KiB")
 
 # %% [markdown]
-# 256 lines are a third of this cache, yet none is found again: with rows of 1 024 all want the same set. The students at CMU trained with 1 000 units, not 1 024, because powers of two cost them half a second an epoch (their progress report). **Change** the rows in `my_guess` to 1 008 and 1 040: which spread the lines?
+# 256 lines are a third of this cache, yet none is found again: with rows of 1 024 all fall into the same set. The students at CMU trained with 1 000 units, not 1 024, because powers of two cost them half a second an epoch (their progress report). **Change** the rows in `my_guess` to 1 008 and 1 040: which spread the lines?
 #
 # ## 10 · A whole network
 #

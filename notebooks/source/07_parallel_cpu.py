@@ -188,7 +188,7 @@ print("one thread: equal bits?", np.array_equal(once, alone),
       f"largest difference {np.abs(once - alone).max() / np.abs(alone).max():.0e} of the largest gradient")
 
 # %% [markdown]
-# The same number of threads gives the same bits, another number another rounding: the sum is cut at other places. Tests that want equal bits must fix the number of threads, and so must a bug hunt.
+# The same number of threads gives the same bits, another number another rounding: the sum is cut at other places. Tests that compare bits must fix the number of threads; so must you when you search for a bug.
 #
 # ### Exercise: one sum
 #
@@ -230,7 +230,7 @@ for name, timing in times.items():
 # %% [markdown]
 # ## 5 · How far can it go?
 #
-# Some work stays serial: calling, summing the gradients, what nobody has split. **Amdahl's law** says what is left: if a share s of the run is serial, no number of threads gives more than 1/s. If each further thread also adds a cost at the barrier, there is a best number of threads, and more threads are slower.
+# Some work stays serial: calls, the sum of the gradients, and whatever was not split. **Amdahl's law** says what is left: if a share s of the run is serial, no number of threads gives more than 1/s. If each further thread also adds a cost at the barrier, there is a best number of threads, and more threads are slower.
 #
 # Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit: whatever else grows with the threads (a shared cache or memory, SMT, other programs) is counted as serial. The range comes from the quartiles of the measured times.
 

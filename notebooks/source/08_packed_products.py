@@ -106,7 +106,7 @@ print(disturbance(times))
 #
 # <!-- exercise: pack_panels -->
 #
-# In [work/08_packed_products.ipynb](../work/08_packed_products.ipynb). The lesson's loop knows neither gates nor edges.
+# In [work/08_packed_products.ipynb](../work/08_packed_products.ipynb). The lesson's loop handles neither gates nor edges.
 
 # %%
 rnnlab.progress("packed_products")
@@ -280,7 +280,7 @@ rnnlab.progress("packed_products")
 # %% [markdown]
 # ## 6 · One call for a sequence
 #
-# A step with few units is over soon, and a call from Python takes time of its own, whatever the size. A recurrent network knows beforehand that T such products follow: it needs a single call, which loops over the steps and stays in compiled code.
+# A step with few units is over soon, and a call from Python takes time of its own, whatever the size. In a recurrent network T such products follow each other, so a single call is enough: it loops over the steps and stays in compiled code.
 #
 # **Predict:** 100 steps in one call, in place of 100 calls: how many times as fast, at 64 units and at 512?
 
@@ -312,7 +312,7 @@ for H in my_guess:
 #
 # ## 7 · Two cores
 #
-# A step can be shared in two ways. By **minibatch**: each core has some rows and all weights, and nobody waits. By **units**: each core has all rows and some panels, and all wait for each other after each step (`wait` above), because the next step needs all units.
+# A step can be shared in two ways. By **minibatch**: each core has some rows and all weights, and no core waits. By **units**: each core has all rows and some panels, and all wait for each other after each step (`wait` above), because the next step needs all units.
 #
 # **Predict** which way is faster for 64 sequences, and which for 1.
 

@@ -87,7 +87,7 @@ except RuntimeError as fault:
 #
 # A GPU does not run threads one by one. It runs **warps** of 32 threads, the **lanes**, mostly in step: the same instruction for all of them. (Since 2017 lanes may drift apart; where their order matters, a kernel says so: section 4.) When that instruction loads from memory, the 32 lanes make one **request**, and the request moves whole **sectors** of 32 bytes: 8 float32 each.
 #
-# So the price of a load is not how many bytes the lanes want. It is how many sectors hold them. `cuda.observe` launches a kernel once and gives a report of both.
+# So the price of a load is not the number of bytes that the lanes read, but the number of sectors that hold them. `cuda.observe` launches a kernel once and gives a report of both.
 
 # %%
 from rnnlab.views.access_map import strided_copy
@@ -97,9 +97,9 @@ report = cuda.observe(strided_copy, 1, 32, x, y, 1, 0)
 report
 
 # %% [markdown]
-# On a GPU this cell prints a time instead: hardware keeps such counts to itself unless a profiler asks. What you see here is counted from every access of every thread.
+# On a GPU this cell prints a time instead: a GPU counts sectors only for a profiler. What you see here is counted from every access of every thread.
 #
-# **Predict:** the kernel copies `x[offset + i·stride]`. With stride 1, 32 lanes want 128 bytes, in 4 sectors. How many sectors does stride 2 move? And 8? And 16?
+# **Predict:** the kernel copies `x[offset + i·stride]`. With stride 1, 32 lanes read 128 bytes, in 4 sectors. How many sectors does stride 2 move? And 8? And 16?
 
 # %%
 my_guess = {2: 4, 4: 4, 8: 4, 16: 4}
@@ -150,10 +150,10 @@ if mapped.counts:
     print(f"{mapped.counts.global_load_sectors} sectors read in {mapped.counts.global_load_requests} requests")
 
 # %% [markdown]
-# Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows want the same eight numbers. Exchange the two names and run the cell again: the result is right, and a warp is now 8 rows by 4 columns. The cell counts what that costs.
+# Half of the requests read `sums`, 4 sectors each: four rows of 32 bytes. The other half read the bias, one sector each, because all four rows need the same eight numbers. Exchange the two names and run the cell again: the result is right, and a warp is now 8 rows by 4 columns. The cell counts what that costs.
 
 # %% [markdown]
-# ## 3 · The transpose: one side always loses
+# ## 3 · The transpose: one side is never coalesced
 #
 # Transposing a matrix computes nothing, so memory is all there is. The naive kernel reads along rows, and therefore writes along columns.
 #
@@ -227,7 +227,7 @@ print("equal:", np.array_equal(*results))
 # 3 · 30 loads become 32 + 6: each block loads its own elements, and the blocks inside load two more. **Break it:** take `cuda.syncthreads()` away and read the finding.
 
 # %% [markdown]
-# ### Exercise: a transpose without losers
+# ### Exercise: a transpose with both sides coalesced
 #
 # <!-- exercise: transpose_coalesced -->
 #
@@ -236,7 +236,7 @@ print("equal:", np.array_equal(*results))
 # %% [markdown]
 # ## 4 · What “wait for each other” means
 #
-# Threads of a block run in no order that you may rely on. Between “I have written my number” and “I read yours” there must be something that orders the two: `cuda.syncthreads()`, the **barrier**, at which all threads of the block meet.
+# Threads of a block run in no order that you may rely on. Between “I have written my number” and “I read yours” there must be something that orders the two: `cuda.syncthreads()`, the **barrier**, at which all threads of the block wait for each other.
 #
 # This kernel reverses the order of 32 numbers. It has no barrier. **Predict:** will the result be right here? Would it be right on a GPU?
 
@@ -255,7 +255,7 @@ print(numbers[:4], "…", numbers[-4:])
 race
 
 # %% [markdown]
-# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read what nobody had written yet. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
+# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read elements that had not been written yet. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
 #
 # A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds the same race:
 
@@ -312,7 +312,7 @@ except RuntimeError as fault:
     print(fault)
 
 # %% [markdown]
-# A GPU may hang there for ever, or go on with numbers that nobody can explain; the manual calls it undefined. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
+# A GPU may hang there for ever, or continue with wrong numbers; the manual calls the result undefined. The simulator counts the threads that have reached the barrier. Change the condition to `i < 32`, run the cell again, and the finding is gone.
 #
 # ## Recap
 

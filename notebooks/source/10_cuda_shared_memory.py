@@ -69,7 +69,7 @@ if naive.counts:
 #
 # **Shared memory** belongs to a block and lives on the chip, next to the arithmetic: on an H200 up to 227 KiB of it a block. Reading it takes about a tenth of the time of reading the L2 cache (memory itself is slower still), and nothing outside the block can see it. An array of fixed size, as below, may take up to 48 KiB; more needs a setting of the launch.
 #
-# `cuda.shared.array((8, 8), np.float32)` asks for a **tile**: one for each block, not one for each thread. The plan of a tiled product, 8 numbers of the inner size at a time:
+# `cuda.shared.array((8, 8), np.float32)` declares a **tile**: one for each block, not one for each thread. The plan of a tiled product, 8 numbers of the inner size at a time:
 #
 # 1. every thread loads one number of `a` and one of `b` into the tiles;
 # 2. all wait: the tiles are full;
@@ -214,7 +214,7 @@ print(seen)
 # %% [markdown]
 # ## 5 · Thirty-two banks
 #
-# Shared memory has 32 **banks**. Word number `w` lies in bank `w mod 32`, and each bank serves one word at a time. 32 lanes that want words of 32 different banks are served at once; two lanes that want *different* words of *one* bank queue. That is a **bank conflict**. Lanes that want the same word share it.
+# Shared memory has 32 **banks**. Word number `w` lies in bank `w mod 32`, and each bank serves one word at a time. If 32 lanes read words of 32 different banks, all are served at once; two lanes that read *different* words of *one* bank are served one after the other. That is a **bank conflict**. Lanes that read the same word share it.
 #
 # **Predict:** a tile of 32 by 32 words. A warp reads a row: conflicts? A warp reads a column: conflicts?
 
@@ -239,7 +239,7 @@ from rnnlab.views.bank_map import explore_banks
 explore_banks()
 
 # %% [markdown]
-# Every odd length does it: then walking down a column visits all 32 banks before it meets one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**, and you will meet it in every fast kernel.
+# Every odd length does it: then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**, and many fast kernels use it.
 #
 # ### Exercise: a transpose without conflicts
 #

@@ -75,7 +75,7 @@ for size in (1e3, 1e6, 100e6):
 print("you guessed", my_guess)
 
 # %% [markdown]
-# These formulas count messages and bytes of the longest path; the course's tests hold each against simulated ranks that send the messages one by one. Nothing in them knows about a busy network or a rank that comes late.
+# These formulas count messages and bytes of the longest path; the course's tests hold each against simulated ranks that send the messages one by one. They leave out a busy network and a rank that comes late.
 #
 # Now move the sliders. **Look for** a place where more bandwidth changes nothing, and one where a smaller latency changes nothing. Then try 4,096 ranks.
 
