@@ -163,6 +163,16 @@ def test_a_lesson_has_all_parts_of_the_grammar(path):
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=stem)
+def test_exercises_come_in_the_order_in_which_their_lesson_reaches_them(path):
+    lesson, solutions = (
+        (ROOT / folder / path.name).with_suffix(".py").read_text(encoding="utf-8")
+        for folder in ("notebooks/source", "solutions/source")
+    )
+    included = re.findall(r"^# %% \[exercise\] (\w+)$", solutions, re.M)
+    assert re.findall(r"<!-- exercise: (\w+) -->", lesson) == included
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=stem)
 def test_a_lesson_keeps_its_budget(path):
     prose, code = cells(path, "markdown"), cells(path, "code")
     assert CELLS[0] <= len(prose) + len(code) <= CELLS[1]

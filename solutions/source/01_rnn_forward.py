@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 01 · A recurrent network runs: exercises
 #
-# One step, then a sequence, then a minibatch of sequences; at last you set weights by hand, without any training.
+# One step, then a sequence; weights that you set by hand, without any training; at last a minibatch of sequences.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(rnn_step)` opens one hint, and once more the next one.
 
@@ -13,18 +13,6 @@ from rnnlab import check, hint, progress, use
 # %% [exercise] rnn_step
 
 # %% [exercise] rnn_forward
-
-# %% [exercise] rnn_forward_batched
-
-# %% [markdown]
-# Used: 200 steps of 64 sequences. Outside the check, `multiply` is simply NumPy's own product.
-
-# %%
-rng = np.random.default_rng(1)
-x = rng.standard_normal((200, 64, 8))
-weights = [0.3 * rng.standard_normal(shape) for shape in ((32, 8), (32, 32), 32, 32)]
-states = use(rnn_forward_batched)(np.matmul, x, np.zeros((64, 32)), *weights)
-print(states.shape, "mean |h|:", np.abs(states[1:]).mean().round(2))
 
 # %% [exercise] filter_weights
 
@@ -39,6 +27,18 @@ for pixel in row:
     answer.append(float(weight_out[0] @ h))
 print(row)
 print(answer)
+
+# %% [exercise] rnn_forward_batched
+
+# %% [markdown]
+# Used: 200 steps of 64 sequences. Outside the check, `multiply` is simply NumPy's own product.
+
+# %%
+rng = np.random.default_rng(1)
+x = rng.standard_normal((200, 64, 8))
+weights = [0.3 * rng.standard_normal(shape) for shape in ((32, 8), (32, 32), 32, 32)]
+states = use(rnn_forward_batched)(np.matmul, x, np.zeros((64, 32)), *weights)
+print(states.shape, "mean |h|:", np.abs(states[1:]).mean().round(2))
 
 # %% [markdown]
 # ## Where you stand

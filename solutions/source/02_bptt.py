@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 02 · Back through time: exercises
 #
-# One step backward, a test that any gradient must pass, a whole sequence backward, and a sequence cut short.
+# One step backward, a whole sequence backward, a test that any gradient must pass, and a sequence cut short.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
 # Stuck? `hint(relu_step_backward)` opens one hint, and once more the next one.
 
@@ -34,28 +34,7 @@ def tanh_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
 
 # %% [markdown]
 # The appendix of the 2016 notes that lesson 04 follows prints ReLU's derivative as `h` itself. Your check knows that slip by name.
-# How could you have found it without a check? By a test that needs no formula for the gradient at all. You write it next.
-
-# %% [exercise] gradient_check
-
-# %% [markdown]
-# Now hold your ReLU step against your own test. The loss is a weighted sum of the next state, so `dh` is the weights.
-# Expect about 1e-10 for the step, and an error near 1 for the misprinted derivative.
-
-# %%
-rng = np.random.default_rng(0)
-B, I, H = 3, 2, 4
-x, h_before, dh = rng.standard_normal((B, I)), rng.standard_normal((B, H)), rng.standard_normal((B, H))
-weight_ih, weight_hh, bias = rng.standard_normal((H, I)), rng.standard_normal((H, H)), rng.standard_normal(H)
-
-relu_step = lambda weight: np.maximum(x @ weight_ih.T + h_before @ weight.T + bias, 0)
-loss = lambda weight: (dh * relu_step(weight)).sum()
-h_after = relu_step(weight_hh)
-dweight_hh = use(relu_step_backward)(dh, x, h_before, h_after, weight_ih, weight_hh)[3]
-misprinted = (dh * h_after).T @ h_before
-test = use(gradient_check)
-for name, gradient in {"1[h>0]": dweight_hh, "h": misprinted}.items():
-    print(f"derivative {name:>6}: error {test(loss, weight_hh, gradient, 1e-5)[1]:.1e}")
+# How could you have found it without a check? By a test that needs no formula for the gradient at all. You write it after the next exercise.
 
 # %% [markdown]
 # ## Given: the sweep as tutorials write it
@@ -88,7 +67,7 @@ def bptt_quadratic(cell_backward, x, h, dy, weight_ih, weight_hh):
 # Count both on a tanh network of your own. Before you run the cell: how many calls will 20 steps need, each way?
 
 # %%
-T = 20
+rng, T, B, I, H = np.random.default_rng(0), 20, 3, 2, 4
 weight_ih, weight_hh = rng.standard_normal((H, I)) / 2, rng.standard_normal((H, H)) / 2
 x, dy = rng.standard_normal((T, B, I)), rng.standard_normal((T, B, H))
 h = np.zeros((T + 1, B, H))
@@ -103,6 +82,25 @@ calls.clear()
 fast = use(bptt_linear)(counted, x, h, dy, weight_ih, weight_hh)
 print("linear:   ", len(calls), "cell-backwards")
 print("largest difference:", max(np.abs(a - b).max() for a, b in zip(slow, fast, strict=True)))
+
+# %% [exercise] gradient_check
+
+# %% [markdown]
+# Now hold your ReLU step against your own test. The loss is a weighted sum of the next state, so `dh` is the weights.
+# Expect about 1e-10 for the step, and an error near 1 for the misprinted derivative.
+
+# %%
+x_t, h_before, dh = (rng.standard_normal((B, size)) for size in (I, H, H))
+W, U, bias = (rng.standard_normal(shape) for shape in ((H, I), (H, H), H))
+
+relu_step = lambda weight: np.maximum(x_t @ W.T + h_before @ weight.T + bias, 0)
+loss = lambda weight: (dh * relu_step(weight)).sum()
+h_after = relu_step(U)
+dweight_hh = use(relu_step_backward)(dh, x_t, h_before, h_after, W, U)[3]
+misprinted = (dh * h_after).T @ h_before
+test = use(gradient_check)
+for name, gradient in {"1[h>0]": dweight_hh, "h": misprinted}.items():
+    print(f"derivative {name:>6}: error {test(loss, U, gradient, 1e-5)[1]:.1e}")
 
 # %% [markdown]
 # ## Given: truncation by a window
