@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab.lab import gru_variants
+from rnnlab.lab import gru_variants, turns
 from rnnlab.lab.gru_variants import Case
 from rnnlab.lab.turns import Timing, disturbance, take_turns, verdict
 
@@ -13,6 +13,14 @@ def test_candidates_take_turns_after_one_run_to_warm_up():
     timings = take_turns({name: lambda n=name: runs.append(n) for name in "ab"}, 3, clock=lambda: next(ticks))
     assert "".join(runs) == "ab" + "ab" + "ba" + "ab"
     assert timings["a"].seconds == (1, 1, 1)
+
+
+@pytest.mark.parametrize(("browser", "rounds"), [(False, 5), (True, 2)])
+def test_rounds_that_take_long_are_fewer_in_a_browser(monkeypatch, browser, rounds):
+    monkeypatch.setattr(turns, "in_browser", lambda: browser)
+    ticks = iter(range(0, 1000, 20))
+    timings = take_turns(dict.fromkeys("ab", lambda: None), 5, clock=lambda: next(ticks))
+    assert timings["a"].seconds == timings["b"].seconds == (20,) * rounds
 
 
 def test_a_timing_is_told_by_median_and_quartiles():

@@ -1,5 +1,6 @@
 """Time several ways of doing the same, in turn: whatever slows the machine down slows all of them."""
 
+import math
 import os
 import statistics
 import time
@@ -7,8 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from rnnlab.resources import in_browser
+
 DISTURBED = 1.0  # relative spread above which a median says nothing about the code
 CROWDED = 2.0  # threads that want to run, for each core, above which other programs are among them
+
+BROWSER_SECONDS = 15.0  # NumPy in a browser has no BLAS: all rounds of lesson 05 would take ten minutes
 
 Item = TypeVar("Item")
 
@@ -76,13 +81,19 @@ def take_turns(
     rounds: int = 7,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, Timing]:
-    """Run every candidate once to warm up, then `rounds` times (at least 2) in turn, and time each run."""
+    """Run every candidate once to warm up, then `rounds` times (at least 2) in turn, and time each run.
+
+    In a browser no further round begins once two have run and all runs together took BROWSER_SECONDS.
+    """
     if rounds < 2:
         raise ValueError(f"rounds is {rounds}: a median needs at least 2")
     for run in candidates.values():
         run()
     seconds: dict[str, list[float]] = {name: [] for name in candidates}
+    most = BROWSER_SECONDS if in_browser() else math.inf
     for number in range(rounds):
+        if number >= 2 and sum(map(sum, seconds.values())) >= most:
+            break
         for name, run in rotated(list(candidates.items()), number):
             start = clock()
             run()
