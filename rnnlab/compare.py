@@ -71,12 +71,3 @@ def first_difference(
     place = ", ".join(f"{name} {k}" for name, k in zip(names, index, strict=True))
     start = f"first differs at {place}:" if place else "is"
     return f"{start} {got[index]:.6g} instead of {want[index]:.6g}"
-
-
-def taylor_slopes(loss: Callable[[float], float], slope: float, steps: Sequence[float]) -> np.ndarray:
-    """Order of the error |loss(ε) − loss(0) − ε·slope| between neighbouring ε [n-1], for steps [n].
-
-    2 where `slope` is the derivative of loss at 0, 1 where it is not: halving ε must quarter the error.
-    """
-    errors = np.array([abs(loss(eps) - loss(0.0) - eps * slope) for eps in steps])
-    return np.log(errors[1:] / errors[:-1]) / np.log(np.array(steps[1:]) / np.array(steps[:-1]))

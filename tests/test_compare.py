@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab.compare import TOLERANCES, agrees, first_difference, relative_error, taylor_slopes
+from rnnlab.compare import TOLERANCES, agrees, first_difference, relative_error
 
 
 def test_relative_error_is_a_ratio_of_norms():
@@ -45,9 +45,3 @@ def test_float32_is_accepted_where_its_rounding_ends_and_refused_where_a_mistake
     tolerance = TOLERANCES["float32"].forward(1)
     assert agrees(want.astype("float32"), want, tolerance)
     assert not agrees(want * (1 + 1e-5), want, tolerance)
-
-
-def test_taylor_slopes_tell_a_true_derivative_from_a_wrong_one():
-    steps = [1e-2, 5e-3, 2.5e-3]
-    assert np.allclose(taylor_slopes(np.exp, 1.0, steps), 2, atol=0.02)
-    assert np.allclose(taylor_slopes(np.exp, 1.1, steps), 1, atol=0.1)

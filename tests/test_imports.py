@@ -1,6 +1,7 @@
 """Dependencies point downward only, and `import rnnlab` brings nothing that makes a learner wait."""
 
 import ast
+import functools
 import json
 import subprocess
 import sys
@@ -81,13 +82,16 @@ def part(module):
     return next(inside, module.split(".")[0])
 
 
+@functools.cache
 def dotted(path):
     """Dotted names, split, that a module imports anywhere in its text."""
+    names = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name.split(".") for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            yield from (f"{node.module}.{alias.name}".split(".") for alias in node.names)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return [name.split(".") for name in names]
 
 
 def imported(path):

@@ -1,8 +1,8 @@
 """Products of RNN sizes as Baidu SVAIL measured them in 2015, read off the figures of their first RNN post.
 
 Elsen, "Optimizing RNN Performance", svail/rnn_perf: a TitanX (Maxwell) without boost, 6.14 TFLOP/s at most,
-CUDA 7.0, float32.  M = K weights, N sequences; TFLOP/s of cuBLAS and of Nervana's kernels.  NN is the forward
-product, TN the one backward, which reads the weights transposed.
+CUDA 7.0, float32.  M = K weights, N sequences; TFLOP/s of cuBLAS and of Nervana's kernels.  The products are
+those of the forward pass.
 """
 
 PEAK = 6.14  # TFLOP/s
@@ -21,10 +21,6 @@ FORWARD = {  # M = K -> a pair for each of MINIBATCHES
         (1.46, 3.14), (2.60, 4.63), (1.56, 4.79), (4.59, 4.85),
         (2.05, 4.70), (4.61, 4.90), (2.55, 4.95), (4.58, 5.07),
     ),
-}  # fmt: skip
-BACKWARD_2560 = {  # TN, M = K = 2560
-    32: (1.37, 1.51), 64: (1.28, 3.00), 96: (1.17, 4.33), 128: (2.82, 4.79),
-    160: (1.59, 4.50), 192: (4.10, 4.62), 224: (2.05, 4.47), 256: (3.21, 4.49),
 }  # fmt: skip
 ODD_2560 = {  # NN, M = K = 2560, minibatches that are multiples of 25
     25: (0.96, 2.34), 50: (1.10, 3.12), 75: (1.44, 3.25), 100: (1.02, 3.28),

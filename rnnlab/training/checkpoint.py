@@ -15,7 +15,6 @@ import numpy as np
 from rnnlab.files import write_whole
 
 MAGIC = b"rnnlab checkpoint 1 "
-DIGEST_SIZE = 64  # hexadecimal digits of a SHA-256
 
 REMEDY = {
     errno.ENOSPC: "the disk is full: free some space",
