@@ -5,7 +5,7 @@ import pytest
 
 from rnnlab import checks
 from rnnlab.checks.cuda_first_kernels import ANSWERS, limit_tanh
-from rnnlab.checks.kernels import Case, Result, compare_launches, launch
+from rnnlab.checks.kernels import Case, Result, compare_launches, launch, unset
 from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
@@ -101,3 +101,48 @@ def test_without_counts_as_on_a_gpu_arrays_alone_decide():
     assert transcript.first is None
     assert len(transcript.observations) == 1
     assert Result(**without(*case[:2], *case.arguments)).counts is None
+
+
+OLD = np.arange(4, dtype="float32")
+
+
+def _nothing(x, y, old):
+    y[2] = old[2]
+
+
+def _on_top(x, y, old):
+    y += old
+
+
+def _input(x, y, old):
+    x[1] = 7
+
+
+def _overflow(x, y, old):
+    with np.errstate(invalid="ignore"):
+        y[2] = np.float32(np.inf) - np.float32(np.inf)
+
+
+@pytest.mark.parametrize(
+    ("change", "old", "sentence"),
+    [
+        (_nothing, OLD, "It holds the same number before the launch."),
+        (_nothing, unset(4), "It holds NaN, as it does before the launch."),
+        (_on_top, OLD, "That is the right number plus what the element holds before the launch."),
+        (_input, OLD, "This launch has to leave x as it is."),
+        (_overflow, unset(4), "leaves the range of float32?"),
+    ],
+)
+def test_a_difference_says_what_the_array_before_the_launch_shows(change, old, sentence):
+    """The course's launch, with its arrays changed afterwards."""
+    x = np.full(4, np.arctanh(0.5), "float32")
+    case, answer = Case((1,), (4,), (x, old), ""), ANSWERS["tanh_kernel"]
+
+    def changed(*arguments):
+        result = InProcess(answer.function)(*arguments)
+        change(*result["arrays"], old)
+        return result
+
+    with recording(transcript := Transcript()):
+        compare_launches(changed, answer, case, ("x", "y"), (("element",),) * 2)
+    assert sentence in f"{transcript.first.message} {transcript.first.next_step}"

@@ -1,5 +1,7 @@
 """Checks of lesson 18: a skip through time, segments of layers, an interval of the median, a schedule."""
 
+from math import comb
+
 import numpy as np
 
 from rnnlab.capstone.launches import Illegal, Problem
@@ -56,9 +58,13 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
 
 
 def draw_segments(rng) -> list[tuple]:
-    """Layers and memory; in one case everything fits, in one the fewest segments hold all exactly."""
+    """Layers and memory; in one case everything fits, in one the fewest segments hold all exactly.
+
+    There one segment more would leave the top one less room, so that a segment too many recomputes more.
+    """
     memory, arrays = int(rng.integers(24, 40)), ANSWERS["segment_lengths"].number("arrays", 2)
-    exact = sum((memory - below) // arrays for below in range(4))
+    full = next(n for n in range(4, 9) if (memory - n + 1) % arrays == 0)
+    exact = sum((memory - below) // arrays for below in range(full))
     return [
         (7, 10),
         (3, 12),
@@ -77,6 +83,9 @@ def check_median_interval(submission, rng, n, confidence, digits):
     if want is None or got is None:
         refuse(_none_sentence(got, want, n), case, result=got)
         return
+    k = sorted(times).index(want[0]) + 1
+    inside = [sum(comb(n, i) for i in range(m, n - m + 1)) / 2**n for m in (k, k + 1)]
+    case += f"; k={k} has probability {inside[0]:.4g}, k={k + 1} has {inside[1]:.4g}"
     expect(got, want, axes=(), what=("low", "high"), case=case, tolerance=1e-9)
 
 
@@ -129,6 +138,7 @@ EXERCISES = (
         lambda rng: (
             (7, 0.9, 6),
             (4, 0.9, 6),
+            (4, 0.375, 6),  # exactly what the two in the middle reach
             (1, 0.6, 6),
             (5, 0.9375, 6),  # exactly what the smallest and the largest of 5 reach
             (int(rng.integers(44, 60)), 0.95, 6),

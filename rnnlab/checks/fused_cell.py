@@ -1,9 +1,7 @@
 """Checks of lesson 12: all gates from two products, and an LSTM's pointwise work in one kernel each way."""
 
-import numpy as np
-
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches
+from rnnlab.checks.kernels import Case, compare_launches, unset
 from rnnlab.checks.traces import require_calls
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
@@ -58,8 +56,8 @@ def check_lstm_pointwise_kernel(submission, rng, B, H, block, largest):
     sums = 2 * draw(B, 4 * H)
     for gate in range(4 * bool(largest)):  # both signs into every gate
         sums[rng.permutation(B)[:2], gate * H + rng.integers(H)] = -largest, largest
-    unset = [np.full(shape, np.nan, "float32") for shape in ((B, 4 * H), (B, H), (B, H))]
-    case = Case(_grid(B, H, block), block, (sums, draw(B, H), *unset), f"B={B}, H={H}, blocks of {block}")
+    results = unset(B, 4 * H), unset(B, H), unset(B, H)
+    case = Case(_grid(B, H, block), block, (sums, draw(B, H), *results), f"B={B}, H={H}, blocks of {block}")
     names, axes = ("sums", "c", "gates", "c_next", "h_next"), (WIDE, UNITS, WIDE, UNITS, UNITS)
     compare_launches(submission, ANSWERS["lstm_pointwise_kernel"], case, names, axes, limit_forward)
 
@@ -70,8 +68,8 @@ def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
     states = [draw(B, H) for _ in range(4)]
     if largest:
         states[1].flat[rng.permutation(B * H)[:2]] = -largest, largest
-    unset = [np.full(shape, np.nan, "float32") for shape in ((B, 4 * H), (B, H))]
-    case = Case(_grid(B, H, block), block, (gates, *states, *unset), f"B={B}, H={H}, blocks of {block}")
+    results = unset(B, 4 * H), unset(B, H)
+    case = Case(_grid(B, H, block), block, (gates, *states, *results), f"B={B}, H={H}, blocks of {block}")
     names = ("gates", "c", "c_next", "dh", "dc_next", "dsums", "dc")
     axes = (WIDE, *[UNITS] * 4, WIDE, UNITS)
     answer = ANSWERS["lstm_pointwise_backward_kernel"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.traces import require_calls
+from rnnlab.checks.traces import describe_first_call, require_calls
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
 
@@ -130,15 +130,17 @@ def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
     arguments = h, dy, Code(source, "back", trace), Code(source, "gradient", trace)
     what, case = ("the gradient of the weights", "dh of the first state"), f"T={T}, B={B}, I={I}, H={H}"
     axes = dict(zip(what, (("unit", "weight"), ("sequence", "unit")), strict=True))
-    if expect(submission(*arguments), (want, dh), axes=axes, what=what, case=case):
-        require_calls(ANSWERS["weight_gradient_after_loop"], trace, arguments, case)
+    answer = ANSWERS["weight_gradient_after_loop"]
+    advice = lambda: describe_first_call(answer, trace, arguments, ("sequence", "unit"))
+    if expect(submission(*arguments), (want, dh), axes=axes, what=what, case=case, advice=advice):
+        require_calls(answer, trace, arguments, case)
 
 
 EXERCISES = (
     ANSWERS["transpose_once"].exercise(check_transpose_once, ((3, 2, 3), (2, 1, 2), (4, 3, 5))),
     ANSWERS["batch_inputs"].exercise(
         check_batch_inputs,
-        ((5, 2, 3, 4, 2), (1, 1, 2, 1, 1), (4, 1, 3, 2, 2), (8, 3, 2, 3, 3), (6, 2, 4, 3, 6)),
+        ((5, 2, 3, 4, 2), (1, 1, 2, 1, 1), (4, 1, 3, 2, 2), (10, 3, 2, 3, 4), (6, 2, 4, 3, 6)),
     ),
     ANSWERS["weight_gradient_after_loop"].exercise(
         check_weight_gradient_after_loop, ((3, 2, 1, 3), (2, 1, 2, 2), (5, 3, 4, 2))

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.checks.answers import Answer
-from rnnlab.grading.differences import NOT_FINITE, WRONG_TYPE, describe, first_difference
+from rnnlab.compare import TOLERANCES
+from rnnlab.grading.differences import WRONG_TYPE, describe, first_difference
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import refuse
@@ -31,7 +32,7 @@ REMEDIES = {
     "limit": "Make the array smaller: a block has 48 KiB of shared memory without further settings.",
     "endless": "Look at the loop's condition: what changes in each turn, so that it becomes false?",
 }
-UNSET = "Does a thread write this element, and does none read it before?"
+UNSET = np.uint32(0x7FC0_5EED).view(np.float32)  # NaN that no arithmetic gives: an element before any store
 
 
 class Case(NamedTuple):
@@ -49,6 +50,11 @@ class Result(NamedTuple):
     arrays: list[np.ndarray]
     counts: dict | None  # fields of simulator.counts.Counts; None on a GPU
     findings: list  # [kind, message]
+
+
+def unset(*shape: int) -> np.ndarray:
+    """Float32 array for results, each element NaN until a thread writes it."""
+    return np.full(shape, UNSET)
 
 
 def size_in_words(blocks: int, threads: int) -> str:
@@ -137,7 +143,26 @@ def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence,
         got.arrays[judged], want.arrays[judged], names, axes, before, strict=True
     ):
         if difference := first_difference(a, b, axis, name, None):
-            if difference.misconception == NOT_FINITE and np.isnan(old).any():
-                difference.next_step = f"Before the launch {name} holds NaN. {UNSET}"
+            _explain(difference, a, b, old, name)
             return difference
     return None
+
+
+def _explain(difference: Wrong, got: np.ndarray, want: np.ndarray, before: np.ndarray, name: str) -> None:
+    """Adds what the array before the launch shows: no store, a sum on top of it, an input that changes."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return
+    finite = np.isfinite(got)
+    with np.errstate(invalid="ignore"):
+        wrong = np.abs(got - want) > TOLERANCES["float32"].gradient * np.abs(want).max(initial=0)
+    place = tuple(np.argwhere(wrong if finite.all() else ~finite)[0])
+    if want.tobytes() == before.tobytes():
+        difference.message += f" This launch has to leave {name} as it is."
+    elif got[place].tobytes() == before[place].tobytes():
+        old = "NaN, as it does" if np.isnan(before[place]) else "the same number"
+        difference.message += f" It holds {old} before the launch."
+        difference.next_step = "Does a thread write this element, and does none read it before?"
+    elif not finite[place]:
+        difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
+    elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
+        difference.message += " That is the right number plus what the element holds before the launch."

@@ -1,11 +1,15 @@
 """Checks of lesson 15: what fits on a chip, who has which weight, a barrier of flags, a kernel that stays."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches, size_in_words
+from rnnlab.checks.kernels import Case, compare_launches, size_in_words, unset
 from rnnlab.checks.numbers import compare_numbers
-from rnnlab.grading.judging import expect
+from rnnlab.grading.differences import WRONG_TYPE
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import refuse
 
 ANSWERS = answers("persistent_rnn")
 
@@ -31,7 +35,7 @@ def draw_chips(rng) -> list[tuple]:
         (1, 10, 4, 100, 100, 2),
         (3, 10, 2, 64, 64, 2),
         (1, 3, 4, 18, 7, 2),  # a weight is split between two multiprocessors
-        (1, 4, 4, 10, 6, 4),  # and between registers and shared memory
+        (1, 4, 4, 11, 11, 3),  # and between registers and shared memory; so are rows
         (1, 1152, 4, 216 * 256 * 4, 0, 24),
         drawn,
         large,
@@ -57,22 +61,31 @@ def draw_threads(rng) -> list[tuple]:
 
 
 def check_tile_for_thread(submission, rng, *case):
-    want, got = ANSWERS["tile_for_thread"].call(*case), submission(*case)
+    """Any order is right; a mistake is named by the weights that it gives."""
+    want, got = set(ANSWERS["tile_for_thread"].call(*case)), submission(*case)
     says = "block={}, thread={}, H={}, gates={}, units={}, warps={}".format(*case)
-    expect(
-        _sorted(got), _sorted(want), axes=("weight", "row or column"), what="the list of weights", case=says
+    is_list = isinstance(got, list | tuple) and all(
+        np.shape(pair) == (2,) and np.asarray(pair).dtype.kind in "iu" for pair in got
     )
+    pairs = sorted((int(row), int(column)) for row, column in got) if is_list else None
+    refuse(_wrong_weights(got, pairs, want), says, result=pairs)
 
 
-def _sorted(pairs: object) -> object:
-    """[n,2] (row, column), so that any order is right; what is no list of pairs stays as it is."""
-    if not isinstance(pairs, list | tuple) or any(np.shape(pair) != (2,) for pair in pairs):
-        return pairs
-    return np.array(sorted(map(tuple, pairs)), dtype="int64").reshape(-1, 2)
+def _wrong_weights(got: object, pairs: list | None, want: set) -> str | Wrong | None:
+    """The first weight that should not be in the list, or that is missing."""
+    if pairs is None:
+        sentence = f"The result must be a list of pairs (row, column); it returns {got!r:.60}."
+        return Wrong(sentence, WRONG_TYPE)
+    if surplus := [pair for pair in pairs if pair not in want]:
+        return f"The thread does not store weight {surplus[0]}; {len(want)} others are its own."
+    if missing := sorted(want - set(pairs)):
+        return f"Weight {missing[0]} is missing: the list has {len(set(pairs))} of {len(want)} weights."
+    twice = next((a for a, b in pairwise(pairs) if a == b), None)
+    return f"Weight {twice} is in the list more than once." if twice else None
 
 
 def check_flag_barrier(submission, rng, blocks, threads, steps):
-    history = np.full((steps + 1, blocks * threads), np.nan, "float32")
+    history = unset(steps + 1, blocks * threads)
     history[0] = rng.normal(size=blocks * threads)
     says = f"{size_in_words(blocks, threads)}, {steps} steps"
     case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps), says)
@@ -83,7 +96,7 @@ WIDE = 16
 
 
 def check_persistent_rnn_kernel(submission, rng, blocks, steps):
-    h = np.full((steps + 1, WIDE), np.nan, "float32")
+    h = unset(steps + 1, WIDE)
     h[0] = rng.normal(size=WIDE)
     weights = rng.normal(size=(WIDE, WIDE)).astype("float32") / 4
     inputs = rng.normal(size=(steps, WIDE)).astype("float32")
@@ -103,6 +116,12 @@ def limit_loads(counts, case):
             f"{steps} steps {most} in all: keep the weights in a local array"
         )
     return None
+
+
+def _bytes_of_layer(T: int, B: int, H: int, itemsize: int) -> str:
+    """Saved arrays, then weights with their gradients and what the optimiser keeps, in words."""
+    copies = 4 if ANSWERS["activation_memory"].number("optimiser", "momentum") == "adam" else 3
+    return f"{2 * T * B * H * itemsize} + {2 * H * H * itemsize * copies} bytes"
 
 
 def draw_memories(rng) -> list[tuple]:
@@ -126,6 +145,10 @@ EXERCISES = (
             ANSWERS["fits_on_chip"],
             ("the place", "the most units"),
             "gates={}, H={}, itemsize={}, registers={}, shared={}, multiprocessors={}",
+            lambda gates, H, itemsize, registers, shared, chips: (
+                f"{gates * H * H * itemsize} bytes of weights, {registers * chips} of registers, "
+                f"{shared * chips} of shared memory"
+            ),
         ),
         draw_chips,
     ),
@@ -143,6 +166,7 @@ EXERCISES = (
             ANSWERS["activation_memory"],
             ("number of bytes", "number of layers"),
             "T={}, B={}, H={}, itemsize={}, memory={}",
+            lambda T, B, H, itemsize, memory: f"a whole layer needs {_bytes_of_layer(T, B, H, itemsize)}",
         ),
         draw_memories,
     ),

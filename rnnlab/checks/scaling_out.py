@@ -184,7 +184,16 @@ def check_predict_scaling(submission, rng, name):
     want = ANSWERS["predict_scaling"].call(gpus, seconds, wanted)
     case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs"
     got = submission(gpus, seconds, wanted)
-    expect(got, want, axes=("place",), what="the prediction", case=case, tolerance=1e-6)
+    weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
+    expect(
+        got,
+        want,
+        axes=("place",),
+        what="the prediction",
+        case=case,
+        tolerance=1e-6,
+        advice=lambda: weights if name == "with noise" else None,
+    )
 
 
 def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -251,7 +260,9 @@ def check_survive(submission, rng, ranks, updates, every, losses):
     got = submission(*codes, ranks)
     best: list = []
     want = call(ANSWERS["survive"].function, (Code(source, "train", best), codes[1], ranks))
-    if expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
+    if got is None and want is not None:
+        refuse("It returns None, although ranks are left that could go on.", case)
+    elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
         extra = len(trace) - len(best)
         refuse(_repeats(len(trace), len(best)) if extra > 0 else None, case, result=len(trace))
 
@@ -286,7 +297,7 @@ EXERCISES = (
             (2, 5, 2, []),
             (4, 20, 3, [(14, 1), (18, 1)]),
             (4, 9, 4, [(2, 2), (7, 1)]),
-            (2, 12, 3, [(5, 1), (9, 1)]),
+            (2, 12, 3, [(3, 1), (9, 1)]),  # the first loss leaves nothing but an incomplete checkpoint
             (9, int(rng.integers(60, 90)), 4, [(int(rng.integers(20, 30)), 3), (44, 2), (57, 1)]),
         ),
     ),

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from rnnlab.checks.answers import Answer, call
+from rnnlab.compare import first_difference
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import refuse
 
@@ -29,6 +30,18 @@ def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> b
             )
             return refuse(problem, case, result=[entry[0] for entry in trace])
     return True
+
+
+def describe_first_call(answer: Answer, trace: list, arguments: tuple, axes: tuple) -> str | None:
+    """The first call that gets another array than in the course's own answer, in the same order of calls."""
+    for place, (entry, needed) in enumerate(zip(trace, _trace_of(answer, arguments), strict=False)):
+        if not _alike(entry, needed):
+            if entry[0] != needed[0] or np.shape(entry[1]) != np.shape(needed[1]):
+                return None
+            where = first_difference(entry[1], needed[1], axes, TOLERANCE)
+            number = sum(entry[0] == other[0] for other in trace[: place + 1])
+            return where and f"Call {number} of {entry[0]} gets another array: it {where}."
+    return None
 
 
 def _trace_of(answer: Answer, arguments: tuple) -> list:

@@ -71,7 +71,7 @@ check(register_budget)
 # - words + beside <=
 # + words <=
 
-# %% [mistake] forgets that a block's threads share the registers
+# %% [mistake] does not divide the registers by the threads of a block
 # - min(255, 65536 // (32 * warps))
 # + 255
 

@@ -48,7 +48,7 @@ check(gradient_ready_times)
 # Go from the top layer down and remember when the last product ended: `start = free + steps * cell`, or on the
 # wavefront `start = max(free, (k + steps) * cell)`; then `free = start + product`. Reverse the list at the end.
 
-# %% [mistake] lists the top layer first
+# %% [mistake] gives the lowest layer the time of the top one
 # - return ready[::-1]
 # + return ready
 

@@ -50,7 +50,7 @@ check(predict_scaling)
 # - np.linalg.lstsq(rows, np.ones(len(seconds)), rcond=None)[0]
 # + np.linalg.lstsq(terms(gpus), seconds, rcond=None)[0]
 
-# %% [mistake] lets every message carry the whole array
+# %% [mistake] lets the term of the bytes be the same on all numbers of GPUs
 # - 2 * (p - 1) / p, 2
 # + 2.0 * (p > 1), 2
 
@@ -62,7 +62,7 @@ check(predict_scaling)
 # - 2 * (p - 1)], axis
 # + 2 * np.log2(p)], axis
 
-# %% [mistake] takes bytes times p
+# %% [mistake] lets the term of the bytes grow like the square of p
 # - 2 * (p - 1) / p, 2
 # + 2 * (p - 1) * p, 2
 

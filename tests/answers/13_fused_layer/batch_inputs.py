@@ -95,3 +95,14 @@ def batch_inputs(x, h, inputs, step, k):
         for row in a[s - s0 :]:
             states.append(step(row, states[-1]))
     return np.stack(states)
+
+
+# %% [wrong] spreads the rest over all chunks
+def batch_inputs(x, h, inputs, step, k):
+    T, B, I = x.shape
+    states = [h]
+    for chunk in np.array_split(x, -(-T // k)):
+        products = inputs(chunk.reshape(-1, I)).reshape(len(chunk), B, -1)
+        for a in products:
+            states.append(step(a, states[-1]))
+    return np.stack(states)

@@ -135,3 +135,10 @@ def assign_streams(operations, waits):
     streams = [2 * layer + (kind == "inputs") for layer, _, kind in operations]
     events = [(k, later) for later, earlier in enumerate(waits) for k in list(earlier)[:1] if streams[k] != streams[later]]
     return streams, events
+
+
+# %% [wrong] puts the cell behind the input products
+def assign_streams(operations, waits):
+    streams = [2 * layer + (kind == "recurrent") for layer, step, kind in operations]
+    events = [(e, k) for k, w in enumerate(waits) for e in w if streams[e] != streams[k]]
+    return streams, events

@@ -176,3 +176,14 @@ def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
     both = first + shared // itemsize * multiprocessors
     place = 1 if need <= first else 2 if need <= both else 0
     return place, int((both // gates) ** 0.5)
+
+
+# %% [wrong] splits no row between multiprocessors
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    need = gates * H * H * itemsize
+    first = registers * multiprocessors
+    both = first + shared * multiprocessors
+    place = 1 if need <= first else 2 if need <= both else 0
+    rows = (registers + shared) // (H * itemsize) * multiprocessors
+    place = place if rows >= gates * H else 0
+    return place, int((both // (gates * itemsize)) ** 0.5)

@@ -41,7 +41,7 @@ def gradient_ready_times(layers, steps, cell, product, order):
     return [end[l] for l in range(layers)]
 
 
-# %% [wrong] lists the top layer first
+# %% [wrong] gives the lowest layer the time of the top one
 def gradient_ready_times(layers, steps, cell, product, order):
     first = steps * cell + product
     gap = first if order == "layers" else max(cell, product)
@@ -106,7 +106,7 @@ def gradient_ready_times(layers, steps, cell, product, order):
     return ready[::-1]
 
 
-# %% [wrong] lists the top layer first
+# %% [wrong] gives the lowest layer the time of the top one
 def gradient_ready_times(layers, steps, cell, product, order):
     times, free = [0.0] * layers, 0.0
     for k in range(layers):

@@ -80,3 +80,15 @@ def median_interval(times, confidence):
         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
             best = t[k - 1], t[-k]
     return best
+
+
+# %% [wrong] never returns the two in the middle
+def median_interval(times, confidence):
+    s = sorted(times)
+    n = len(s)
+    best = None
+    for k in range(1, n // 2):
+        inside = sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n
+        if inside >= confidence:
+            best = k
+    return None if best is None else (s[best - 1], s[n - best])

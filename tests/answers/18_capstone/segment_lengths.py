@@ -54,3 +54,19 @@ def segment_lengths(layers, memory):
 # %% [wrong] returns how many segments there are
 def segment_lengths(layers, memory):
     return -(-layers // (memory // 2))
+
+
+# %% [wrong] keeps the inputs of all segments throughout
+def segment_lengths(layers, memory):
+    for n in range(1, layers + 1):
+        room = [(memory - n + 1) // 2 for k in range(n)]
+        if min(room) > 0 and sum(room) >= layers:
+            break
+    lengths = [0] * n
+    left = layers
+    lengths[-1] = min(left, room[-1])
+    left -= lengths[-1]
+    for k in range(n - 1):
+        lengths[k] = min(room[k], left - (n - 2 - k))
+        left -= lengths[k]
+    return lengths
