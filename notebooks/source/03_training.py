@@ -151,10 +151,11 @@ print(f"the {better} step has the smaller error")
 
 # %% [markdown]
 # A first step that is as good as the others says that the present picture is enough: the network needs no memory for this task, because the direction never changes. Memory would help if start angle and direction were different in each sequence.
+
+# %% [markdown]
+# The last task is text, one character a step. The network computes a number $a_k$ for each of 97 characters, and **softmax** makes them probabilities of being the next one: $p_k = e^{a_k} / \sum_j e^{a_j}$. Its loss is the **cross-entropy**, the mean of −log p, where p is the probability of the character that really came next. With the natural logarithm its unit is the **nat**: a loss of 2 nats is what you get if p is always e⁻² = 0.14.
 #
-# The last task is text, one character a step. The network computes a probability for each of 97 characters to be the next one. Its loss is the **cross-entropy**, the mean of −log p, where p is the probability of the character that really came next. With the natural logarithm its unit is the **nat**: a loss of 2 nats is what you get if p is always e⁻² = 0.14.
-#
-# Below the picture the network writes text: it draws a character at random with its probabilities, and reads it as the next input. The **temperature** divides the outputs before softmax. Below 1 it makes probable characters still more probable; near 0 only the most probable one is drawn. **Find** a character that the network predicted with a high probability, and one that it did not expect.
+# Below the picture the network writes text: it draws a character at random with its probabilities, and reads it as the next input. The **temperature** divides the numbers before softmax. Below 1 it makes probable characters still more probable; near 0 only the most probable one is drawn. **Find** a character that the network predicted with a high probability, and one that it did not expect.
 
 # %%
 show_prediction(trained["text"], tasks[3])

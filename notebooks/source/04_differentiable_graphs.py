@@ -424,6 +424,8 @@ counts_hold = list(steps.values()) == [6 * 8, 1 + 2 * 8, 1 + 8]
 order = lambda speeds: sorted(range(4), key=lambda k: speeds[k])
 same_order = order(measured) == order(published)
 print("claim, calls:", "holds" if counts_hold else "does NOT hold", f"for T = 8: {steps}")
+again = {name: make_plan(after, reverse, plans[name], alive).extra_gemms for name in ("V3", "V4")}
+print("claim, what to save:", "holds;" if again == {"V3": 1, "V4": 0} else "does NOT hold;", f"products again: {again}")
 order_says = verdict(same_order, disturbance(cases[-1].timings))
 ranking = "the four variants are ranked as on the TitanX" if same_order else "another ranking than on the TitanX"
 print(f"claim, order of speed: {order_says}; in this run {ranking}")

@@ -38,7 +38,7 @@ print("measured on this machine:", H200.measured)
 # A **floor** is a lower bound of a step's time. It adds the parts that must follow one another: the exchange, then the bytes of h as far as the exchange does not hide them ("broadcast"), then the product. In a cluster the product begins while h arrives; only the rest of it counts. A real step takes longer: the floor leaves out tanh, sums in shared memory, and barriers of a block.
 
 # %% [markdown]
-# For the product the course takes 65 % of the data sheet's tensor-core rate: what a warp's own `mma` instructions reached on an H800 (published). Hopper's `wgmma`, an instruction of four warps, reached 95 % there with 64 columns, but only 29 % with 8, and a tile here has 8 sequences; so these kernels do not use it. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
+# For the product the course takes 65 % of the data sheet's tensor-core rate: what a warp's own `mma` instructions reached on an H800 (published). Hopper's `wgmma`, an instruction of four warps, reached 95 % there with 64 columns, but only 29 % with 8, and a tile here has 8 sequences; so these kernels do not use it. Numbers are **bfloat16**: 16 bits, with the range of float32 and 8 bits of precision. **Predict:** an LSTM of 512 units, 8 sequences: how many µs a step over the whole chip, and in a cluster of 16 blocks?
 
 # %%
 from rnnlab.kernels.persistence.floor import floor
@@ -62,7 +62,7 @@ print("you guessed", my_guess)
 # %% [markdown]
 # The last column is the exchange's share of the step. With 8 sequences the exchange is most of the grid's step. With 64, reading h costs more (the middle number): each block reads all of h through the second-level cache. A cluster computes 8 sequences with all weights and does not depend on other clusters; its price is the bytes of h that are pushed into every block.
 #
-# 16 blocks are the largest cluster of an H200. This size is non-portable: a kernel must request it, and only 8 are guaranteed on every GPU with clusters. A cluster lies in one GPC (a group of some 16 multiprocessors), so fewer clusters can run at once than multiprocessors divided by 16; `cudaOccupancyMaxActiveClusters` gives the number.
+# 16 blocks are the largest cluster of an H200, a non-portable size, and fewer clusters run at once than multiprocessors divided by 16 (lesson 15).
 #
 # Move the sliders. **Look for:** the size from which the cluster kernel refuses to run, and the minibatch from which its floor is below the grid's.
 
@@ -74,7 +74,7 @@ explore_step()
 # %% [markdown]
 # ## 2 · Tensor cores
 #
-# A tensor core multiplies small tiles. The instruction `mma.m16n8k16` multiplies 16 rows by 16 numbers of the weights with 16 numbers by 8 sequences of h, and adds the result to 16 rows by 8 sequences of sums. Two 16-bit numbers share a **word** of 32 bits. The tiles are distributed over a warp's 32 lanes.
+# A tensor core multiplies small tiles. The instruction `mma.m16n8k16` multiplies 16 rows by 16 numbers of the weights with 16 numbers by 8 sequences of h, and adds the result to 16 rows by 8 sequences of sums. Two 16-bit numbers share a **word** of 32 bits. (For float32 there is **TF32**: the same range, 11 bits of precision, a word for each number.) The tiles are distributed over a warp's 32 lanes.
 #
 # **Predict:** how many words of each tile does a lane hold? Below is the CUDA C++ of the kernels: `asm` inserts the instruction, `"+f"` are registers with float that are read and written, `"r"` are registers with words that are read.
 

@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %% [markdown]
-# Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions: greenlets on one core, with a clock of their own. **Predict** before you run the next cell: does this machine have MPI? All times on simulated ranks are predictions.
+# Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions in turn on one core, with a clock of their own. **Predict** before you run the next cell: does this machine have MPI? All times on simulated ranks are predictions.
 
 # %%
 from rnnlab import drawings
