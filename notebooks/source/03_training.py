@@ -114,7 +114,7 @@ for lag, number in enumerate(recording.kernel[:3]):
 #
 # ## 4 · The same loop, three more problems
 #
-# `fit` is the loop of section 2 with a progress bar. Its options here are explained later: **Adam** (section 6) is an update rule whose steps have nearly the same length for every parameter, and `clip=1.0` (section 5) shortens a gradient that is longer than 1. Products run on one thread: they are small, and where other programs use the cores, too, two threads would mostly wait for each other (lesson 07).
+# `fit` is the loop of section 2 with a progress bar. Its options here are explained later: **Adam** (section 6) is an update rule whose steps have nearly the same length for every parameter, and `clip=1.0` (section 5) shortens a gradient that is longer than 1. From here on products run on one thread: they are small, and where other programs use the cores, too, two threads would mostly wait for each other (lesson 07).
 #
 # In the first task a camera moves over a photograph. The network reads one frame at a time and computes what changed since the frame before.
 
@@ -122,12 +122,13 @@ for lag, number in enumerate(recording.kernel[:3]):
 # %%
 from threadpoolctl import threadpool_limits
 
+threadpool_limits(1)
+
 
 def train(task, cell="rnn_tanh", hidden_size=128, updates=400, learning_rate=0.003, seed=0, progress=True):
     """Train a fresh model on a task, gradients clipped to length 1; (trained model, history)."""
     model = Model.create(cell, task.input_size, hidden_size, task.output_size, seed=seed)
-    with threadpool_limits(1):
-        return fit(model, task, Adam(learning_rate), updates, seed=seed, clip=1.0, progress=progress)
+    return fit(model, task, Adam(learning_rate), updates, seed=seed, clip=1.0, progress=progress)
 
 
 trained = {}

@@ -5,7 +5,7 @@
 #
 # Three operations can: transposing the weights, the products with the inputs, and the products for the weights' gradients. You will take each of them out, count launches, bytes and memory, and see which one is better left partly inside. The recap tests the claim.
 #
-# - **Time:** 90 minutes, exercises included.
+# - **Time:** 85 minutes, exercises included.
 # - **You need:** [12 · A cell in few kernels](12_fused_cell.ipynb), [05 · Shapes of products](05_gemm_shapes.ipynb). No GPU.
 # - **Afterwards you can** say which operations of a layer wait for the previous step, move those that do not, show that nothing is read too early, and say what moving them costs in memory.
 
