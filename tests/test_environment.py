@@ -3,6 +3,7 @@
 Nothing is downloaded: environments are made without packages, and pip's part is played by `install`.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -243,6 +244,27 @@ def test_pip_is_run_once_with_the_constraints_and_its_output_kept(tmp_path, monk
     assert line.endswith("--editable .[lab,dev] --pre")
     assert "--constraint constraints.txt" in line
     assert "  downloading big, 100 MB" in capsys.readouterr().out
+
+
+def test_a_full_disk_is_one_sentence_wherever_it_is_noticed(clone, monkeypatch, capsys):
+
+    def no_space(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for place in ("write_note", "install"):
+        with monkeypatch.context() as patch:
+            patch.setattr(environment, place, no_space)
+            assert environment.main([".venv", "lab"]) == 1
+        sentence = ".venv is not set up: the disk is full. Free 2 GB; the same command then goes on.\n"
+        assert capsys.readouterr().err == sentence
+
+
+def test_where_pips_own_words_cannot_be_kept_their_reason_is_named(tmp_path, monkeypatch):
+    python = program(tmp_path / ".venv/bin", 'echo "OSError: [Errno 28] No space left on device"; exit 1')
+    monkeypatch.setattr(environment, "interpreter", lambda folder: python)
+    (tmp_path / ".venv" / environment.LOG).mkdir()
+    with pytest.raises(NotSetUp, match="the disk is full"):
+        environment.install(tmp_path / ".venv", ["lab"])
 
 
 def test_set_up_needs_the_standard_library_only():

@@ -9,6 +9,8 @@ changed or is not the chosen one, is made anew. One whose set-up was interrupted
 """
 
 import argparse
+import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -27,11 +29,9 @@ LARGE_MB = 8  # a file of this size has a line of its own while one waits
 BUILT = "numpy,pillow,scipy,scikit-learn,numba,llvmlite"
 DOWNLOAD = re.compile(r"Downloading (?:\S*/)?([\w.]+)-\d\S* \(([\d.]+) MB\)")
 UNREACHABLE = "the package index does not answer. See to a network, or name a proxy in HTTPS_PROXY"
+FULL = "the disk is full. Free 2 GB"
 CAUSES = (  # what pip printed, and the sentence for it; the first that fits
-    (
-        r"No space left on device",
-        "the disk is full. Free 2 GB",
-    ),
+    (r"No space left on device", FULL),
     (
         r"CERTIFICATE_VERIFY_FAILED",
         "the package index shows a certificate that is not trusted here. Name your network's own in PIP_CERT",
@@ -70,8 +70,10 @@ def main(arguments: list[str] | None = None) -> int:
     folder, extras = ROOT / chosen.folder, chosen.extras.split(",")
     try:
         set_up(folder, extras, chosen.pip_options, chosen.python_chosen, chosen.else_older)
-    except NotSetUp as problem:
-        print(f"{chosen.folder} is not set up: {problem}", file=sys.stderr)
+    except (NotSetUp, OSError) as problem:
+        full = isinstance(problem, OSError) and problem.errno == errno.ENOSPC
+        reason = f"{FULL}; the same command then goes on." if full else problem
+        print(f"{chosen.folder} is not set up: {reason}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print(f"\n{chosen.folder} is not set up yet: the same command goes on from here", file=sys.stderr)
@@ -191,7 +193,7 @@ def _why_no_environment(folder: Path, output: str) -> str:
     if not os.access(folder if folder.exists() else folder.parent, os.W_OK):
         return f"{folder.parent} cannot be written: make it writable, or clone the course elsewhere"
     last = next(reversed(output.strip().splitlines()), "no reason was printed")
-    return f"{python} -m venv failed: {last}"
+    return f"{FULL}." if "No space left" in output else f"{python} -m venv failed: {last}"
 
 
 def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) -> None:
@@ -201,19 +203,19 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
     line += ["--progress-bar", "off", "--constraint", "constraints.txt", "--only-binary", BUILT]
     line += ["--no-compile"]  # Python compiles what it imports; all of it would be 160 MB
     line += ["--editable", f".[{','.join(extras)}]", *pip_options]
-    with (
-        open(folder / LOG, "w", encoding="utf-8") as log,
-        subprocess.Popen(
-            line, cwd=ROOT, env=pip_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, encoding="utf-8", errors="replace",
-        ) as pip,
-    ):  # fmt: skip
+    output = []
+    with subprocess.Popen(
+        line, cwd=ROOT, env=pip_environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text=True, encoding="utf-8", errors="replace",
+    ) as pip:  # fmt: skip
         for text in pip.stdout:
-            log.write(text)
+            output.append(text)
             for sentence in progress(text):
                 print(f"  {sentence}", flush=True)
+    with contextlib.suppress(OSError):  # a full disk is one reason for which pip fails
+        (folder / LOG).write_text("".join(output), encoding="utf-8")
     if pip.returncode:
-        raise failure(folder, (folder / LOG).read_text(encoding="utf-8"))
+        raise failure(folder, "".join(output))
 
 
 def progress(line: str) -> Iterable[str]:
