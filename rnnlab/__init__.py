@@ -16,7 +16,8 @@ Tools, which lessons use:
   scaling    training on many ranks, real and simulated; a model of what it costs
   capstone   a residual RNN; a schedule as data, and its score beside a lower bound
   grading    how an answer is judged; checks: the question behind each exercise
-  views      pictures; course: notebooks built from their sources; exchange: files and PyTorch
+  views      pictures; drawings: what opens a lesson, made by the scripts in the clone's folder drawings/
+  course     notebooks and drawings built from their sources; exchange: files and PyTorch
 
 Letters, here and nowhere else:
   T  time steps            B  sequences in a minibatch    I  inputs             H  hidden units
