@@ -38,7 +38,7 @@ def check_group_gates(submission, rng, B, I, H, gates):
         require_calls(ANSWERS["group_gates"], trace, arguments, case)
 
 
-WIDE, UNITS = ("sequence", "gate column"), ("sequence", "unit")
+WIDE, UNITS = ("sequence", ("gate", 4), "unit"), ("sequence", "unit")
 
 
 def draw_blocks(rng) -> list[tuple]:

@@ -17,6 +17,7 @@ from rnnlab.grading.differences import WRONG_TYPE, describe, first_difference
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import refuse
+from rnnlab.grading.patterns import in_words
 from rnnlab.grading.worker import Worker
 
 KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
@@ -90,8 +91,9 @@ def compare_launches(
 ) -> None:
     """Notes whether the submission leaves what the course's kernel leaves, and within the limit.
 
-    names and axes: of the array arguments, in order; those behind are for the kernel's own use.  A known
-    mistake must have the same kinds of findings, leave the same arrays and break the same limit.
+    names and axes: of the array arguments, in order; those behind are for the kernel's own use.  The axes
+    ("sequence", ("gate", 4), "unit") split the second axis of [B,4·H] in messages.  A known mistake must
+    have the same kinds of findings, leave the same arrays and break the same limit.
     """
     got = launch(submission, case)
     want = _launch_own(answer, case)
@@ -137,15 +139,22 @@ def _finding(got: Result) -> Wrong | None:
 
 
 def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence, case: Case) -> Wrong | None:
-    judged = slice(len(names))
-    before = [part for part in case.arguments if isinstance(part, np.ndarray)][judged]
-    for a, b, name, axis, old in zip(
-        got.arrays[judged], want.arrays[judged], names, axes, before, strict=True
-    ):
-        if difference := first_difference(a, b, axis, name, None):
-            _explain(difference, a, b, old, name)
-            return difference
-    return None
+    """The first difference of the judged arrays, and which other results are right."""
+    before = [part for part in case.arguments if isinstance(part, np.ndarray)]
+    first, right = None, []
+    for a, b, name, axis, old in zip(got.arrays, want.arrays, names, axes, before, strict=False):
+        count = [part[1] if isinstance(part, tuple) else -1 for part in axis]
+        shape = (len(a), *count[1:]) if len(axis) > a.ndim else a.shape
+        labels = tuple(part[0] if isinstance(part, tuple) else part for part in axis)
+        difference = first_difference(a.reshape(shape), b.reshape(shape), labels, name, None)
+        if difference and first is None:
+            first = difference
+            _explain(first, a, b, old, name)
+        elif difference is None and b.tobytes() != old.tobytes():
+            right.append(name)
+    if first and right:
+        first.message += f" Right: {in_words(right)}."
+    return first
 
 
 def _explain(difference: Wrong, got: np.ndarray, want: np.ndarray, before: np.ndarray, name: str) -> None:

@@ -14,8 +14,8 @@ AXES = (
     ("gate row", "unit read"),
     ("gate row",),
     ("gate row",),
-    ("sequence", "gate column"),
-    ("sequence", "gate column"),
+    ("sequence", ("gate", 3), "unit"),
+    ("sequence", ("gate", 3), "unit"),
     ("sequence", "unit"),
 )
 RESULTS = ("x times weight_ih", "h times weight_hh", "the gates r and z", "the new state")
