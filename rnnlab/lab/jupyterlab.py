@@ -43,6 +43,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
 def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT) -> list[str]:
     """The command line of JupyterLab on a course, opening that notebook (relative to the course)."""
     options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
+    options.append("--log-level=WARN")  # the address is printed all the same; thirty lines before it are not
     options += [] if browser else ["--no-browser"]
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         options.append("--allow-root")  # in a container the user is root, which Jupyter refuses otherwise
