@@ -91,9 +91,9 @@ def test_the_cost_of_a_tile_counts_the_rows_that_are_left_over():
     [
         ((4, 3), None),
         ([np.int64(4), 3], None),
-        ((6, 2), "It needs 8 loads for each term and vector; 7 are possible"),
+        ((6, 2), "2 × 8 loads a term; divided by 2 vectors 8, and 7 is possible"),
         ((4, 4), "needs 21 registers; the core has 16"),
-        ((2, 2), "12 cycles"),
+        ((2, 2), "6 × 4 cycles a term; divided by 2 vectors 12, and 6 is possible"),
         ((0, 3), "1 to 12 rows"),
         ((13, 1), "1 to 12 rows"),
         ((4, 0), "at least 1 vector"),

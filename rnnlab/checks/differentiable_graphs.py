@@ -7,8 +7,10 @@ import numpy as np
 
 from rnnlab.checks.answers import answers, load
 from rnnlab.checks.traces import require_calls
+from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import in_words
 
 ANSWERS = answers("differentiable_graphs")
 
@@ -87,6 +89,8 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
     pairs = list(zip(got[-last:], want[-last:], strict=True))
     if any(not isinstance(a, np.ndarray) or a.shape != b.shape for a, b in pairs):
         return None
+    if same(got[:-last], want[:-last], None):
+        return "All but the bias gradients are right: look at how they are added up."
     sentences = [_sentence(name, *pair, gates) for name, pair in zip(biases, pairs, strict=True)]
     if any(sentences):
         return f"{' '.join(filter(None, sentences))} Follow the wires from the output to there."
@@ -100,8 +104,8 @@ def _sentence(bias: str, got: np.ndarray, want: np.ndarray, gates: str) -> str |
     if not wrong:
         return None
     others = [gate for gate in gates if right[gate]]
-    return f"By {bias}, what arrives in front of {' and '.join(wrong)} is wrong" + (
-        f", in front of {' and '.join(others)} right." if others else "."
+    return f"By {bias}, what arrives in front of {in_words(wrong)} is wrong" + (
+        f", in front of {in_words(others)} right." if others else "."
     )
 
 
@@ -133,7 +137,8 @@ def check_count_gemms(submission, rng, cell, step):
         for stack_time in (False, True):
             arguments = step, T, stack_gates, stack_time
             want = ANSWERS["count_gemms"].call(*arguments)
-            case = f"{cell}, T={T}, {stack_gates=}, {stack_time=}"
+            read = ", ".join(factor for factor, _ in step)
+            case = f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}"
             expect(submission(*arguments), want, what="the number of GEMM calls", case=case)
 
 
@@ -174,8 +179,25 @@ def check_gru_reset_after(submission, rng, T, B, I, H):
     except Wrong as surplus:  # which products came before tells mistakes apart
         refuse(surplus, case, result=[a for _, a in trace])
         return
-    if expect(got, want, axes=("step", "sequence", "unit"), what=("y", "the saved product"), case=case):
+    what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
+    advice = lambda: _gates(got[0], want[0], *arguments[1:])
+    if expect(got, want, axes=axes, what=what, case=case, advice=advice):
         require_calls(ANSWERS["gru_reset_after"], trace, arguments, case)
+
+
+def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> str | None:
+    """The right gates at the first state that differs."""
+    far = np.abs(got - want) > 1e-9
+    if not far.any():
+        return None
+    t, b, unit = map(int, np.argwhere(far)[0])
+    h = want[t - 1, b] if t else h0[b]
+    (r, z, n), (own_r, own_z, own_n) = (
+        sums.reshape(3, -1)[:, unit] for sums in (weight_hh @ h + bias_hh, weight_ih @ x[t, b] + bias_ih)
+    )
+    r, z = 1 / (1 + np.exp(-r - own_r)), 1 / (1 + np.exp(-z - own_z))
+    n = np.tanh(own_n + r * n)
+    return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {h[unit]:.4g} before."
 
 
 RECOMPUTING = """
@@ -233,8 +255,10 @@ def draw_plan(rng: np.random.Generator, wires: int) -> tuple[dict, Code, int]:
 
 
 def fixed_plans() -> Iterator[tuple[dict, Code, int]]:
-    """A limit below every wire, one above all; equal FLOPs for fewer bytes; wires no greedy rule takes."""
+    """A limit below every wire, one above all; nothing worth saving; equal FLOPs for fewer bytes; wires no
+    greedy rule takes."""
     plan = lambda again: Code(RECOMPUTING.format(again=again), "extra_flops")
+    yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], False), "w2": (0, ["w1"], False)}), 128
     yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, ["w1"], True)}), 32
     yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, [], True)}), 256
     wires = {"w1": (40, [], False), "w2": (60, [], False), "w3": (0, ["w1", "w2"], True)}

@@ -33,6 +33,12 @@ def draw_products(rng) -> list[tuple]:
     ]
 
 
+def _work_and_bytes(B, H, itemsize, *_) -> str:
+    """What one minibatch computes and moves."""
+    weights = ANSWERS["arithmetic_intensity"].number("weight_reads", 1) * H * H
+    return f"{2 * B * H * H} FLOP, {(2 * B * H + weights) * itemsize} bytes"
+
+
 def check_pad_dimension(submission, rng, T, B, I, M, multiple, dtype):
     x = rng.normal(size=(T, B, I)).astype(dtype)
     weight = rng.normal(size=(M, I)).astype(dtype)
@@ -42,6 +48,7 @@ def check_pad_dimension(submission, rng, T, B, I, M, multiple, dtype):
         axes={"x": ("step", "sequence", "input"), "the weights": ("unit", "input")},
         what=("x", "the weights"),
         case=f"T={T}, B={B}, I={I}, M={M}, multiple={multiple}, {dtype}",
+        tolerance=0.0,  # numbers are moved, not computed
     )
 
 
@@ -89,6 +96,7 @@ EXERCISES = (
             ANSWERS["arithmetic_intensity"],
             ("FLOP a byte", "the smallest minibatch"),
             "B={}, H={}, itemsize={}, peak={}, bandwidth={}",
+            parts=_work_and_bytes,
             tolerance=1e-9,
         ),
         draw_products,

@@ -4,7 +4,7 @@
 which sums are complete, and a model of two caches counts what each level loads for them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -51,6 +51,7 @@ def check_pack_panels(submission, rng, gates, H, K, columns, dtype):
         axes=("panel", "term", "gate", "place"),
         what="the packed array",
         case=f"weight [{gates * H},{K}] {dtype}, {gates} gates, columns={columns}",
+        tolerance=0.0,  # numbers are moved, not computed
     )
 
 
@@ -107,13 +108,15 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     if (needed := rows * vectors + vectors + for_states) > registers:
         return f"The tile needs {needed} registers; the core has {registers}."
     own, best = _cost((rows, vectors), B, *core), min(_costs(B, registers, *core))
+    tiles = list(_tiles((rows, vectors), B, *core))
+    share = f"a term; divided by {vectors} vectors"
     if own[0] > best[0]:
-        return f"The rows need {own[0]:.4g} cycles for each term and vector; {best[0]:.4g} are possible."
+        parts = " + ".join(f"{count} × {cycles:.4g}" for count, cycles, _ in tiles)
+        return f"Its tiles take {parts} cycles {share} {own[0]:.4g}, and {best[0]:.4g} is possible."
     if own[1] > best[1]:
-        return (
-            f"The cycles are the fewest. It needs {own[1]:.4g} loads for each term and vector; "
-            f"{best[1]:.4g} are possible."
-        )
+        parts = " + ".join(f"{count} × {moved}" for count, _, moved in tiles)
+        sentence = f"Its tiles take {parts} loads {share} {own[1]:.4g}, and {best[1]:.4g} is possible."
+        return f"The cycles are the fewest. {sentence}"
     return None
 
 
@@ -135,14 +138,19 @@ def _costs(B: int, registers: int, *core: int) -> list[tuple[float, float]]:
 
 def _cost(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: int) -> tuple[float, float]:
     """(cycles, loads) of B rows for each term and vector of weights."""
+    tiles = list(_tiles(tile, B, latency, multiplies, loads))
+    cycles, moved = (sum(part[0] * part[k] for part in tiles) for k in (1, 2))
+    return round(cycles / tile[1], 6), round(moved / tile[1], 6)
+
+
+def _tiles(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: int) -> Iterator[tuple]:
+    """(tiles, cycles, loads) of those of full height, then of the one for the rows left over."""
     rows, vectors = tile
     whole, rest = divmod(B, rows)
-    cycles = moved = 0.0
     for height, count in ((rows, whole), (rest, 1)):
         if height:
-            cycles += count * max(height * vectors / multiplies, (height + vectors) / loads, latency)
-            moved += count * (height + vectors)
-    return round(cycles / vectors, 6), round(moved / vectors, 6)
+            cycles = max(height * vectors / multiplies, (height + vectors) / loads, latency)
+            yield count, cycles, height + vectors
 
 
 def _is_whole(value: object) -> bool:
@@ -280,6 +288,16 @@ def draw_steps(rng: np.random.Generator) -> list[tuple]:
     ]
 
 
+def _largest_shares(B, H, gates, cores, cache, rate, bandwidth, barrier) -> str:
+    """What the core with the largest share has to do, either way."""
+    shares = {"minibatch": (-(-B // cores), H), "units": (B, -(-H // cores))}
+    return ", ".join(
+        f"{way}: {rows} by {units} with {4 * H * gates * units} bytes of weights, "
+        f"{rows * gates * units * H / rate:.4g} µs of multiply-adds"
+        for way, (rows, units) in shares.items()
+    )
+
+
 EXERCISES = (
     ANSWERS["pack_panels"].exercise(check_pack_panels, draw_panels),
     ANSWERS["choose_tile"].exercise(check_choose_tile, draw_cores),
@@ -289,6 +307,7 @@ EXERCISES = (
             ANSWERS["split_work"],
             ("the way", "the time"),
             "B={}, H={}, gates={}, cores={}, cache={}, rate={}, bandwidth={}, barrier={}",
+            parts=_largest_shares,
             tolerance=1e-9,
         ),
         draw_steps,

@@ -39,7 +39,27 @@ def check_rnn_step(submission, rng, I, H, dtype, spread):
     arguments = x, h, *weights
     want = exact("rnn_step", *arguments)
     case = f"I={I}, H={H}, {dtype}" + (f", inputs of about {spread}" if spread > 1 else "")
-    expect(submission(*arguments), want, axes=("unit",), what="h'", case=case)
+    got = submission(*arguments)
+    advice = lambda: _sums(np.stack([h, got]), np.stack([h, want]), x[np.newaxis], weights)
+    expect(got, want, axes=("unit",), what="h'", case=case, advice=advice)
+
+
+def _sums(got: np.ndarray, want: np.ndarray, x: np.ndarray, weights: tuple) -> str:
+    """What tanh is taken of at the first state that differs; states [T+1,...,H] follow x [T,...,I]."""
+    far = np.abs(got - want) > TOLERANCES["float32"].gradient * np.abs(want).max()
+    if not far.any():
+        return "look at the last digits: which arrays are float32?"
+    row, *sequence, unit = map(int, np.argwhere(far)[0])
+    if row == 0:
+        return "row 0 is the initial state itself."
+    weight_ih, weight_hh, bias_ih, bias_hh = weights
+    own = weight_ih[unit] @ x[(row - 1, *sequence)] + bias_ih[unit]
+    carried = weight_hh[unit] @ want[(row - 1, *sequence)] + bias_hh[unit]
+    return (
+        f"print both sums there: the input and its bias give {own:.4g}, the state before and its bias "
+        f"{carried:.4g}; "
+        f"tanh is taken once, of their sum."
+    )
 
 
 def check_rnn_forward(submission, rng, T, I, H, dtype):
@@ -47,7 +67,9 @@ def check_rnn_forward(submission, rng, T, I, H, dtype):
     arguments = x, h0, *parameters(rng, I, H, dtype)
     want = exact("rnn_forward", *arguments)
     case = f"T={T}, I={I}, H={H}, {dtype}"
-    expect(submission(*arguments), want, axes=("row", "unit"), what="the array of states", case=case)
+    got = submission(*arguments)
+    advice = lambda: _sums(got, want, x, arguments[2:])
+    expect(got, want, axes=("row", "unit"), what="the array of states", case=case, advice=advice)
 
 
 COUNTED_PRODUCT = """
@@ -107,7 +129,9 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
             biases = (bias_ih * factors[0], bias_hh * factors[1])
             scaled = exact("rnn_forward_batched", product, x, h0, *matrices, *biases)
             want = scaled if same(got, scaled, None) else want
-    if expect(got, want, axes=("row", "sequence", "unit"), what="the array of states", case=case):
+    advice = lambda: _sums(got, want, x, weights) if scale == 1 else None
+    axes = "row", "sequence", "unit"
+    if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):
         refuse(_missing_product(multiply.trace, x, want), case)
 
 

@@ -19,7 +19,7 @@ TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never ano
 
 def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> bool:
     """Notes whether each call that the course's answer makes of the Codes is in the trace."""
-    for number, needed in enumerate(_trace_of(answer, arguments), 1):
+    for number, needed in enumerate(trace_of(answer, arguments), 1):
         if not any(_alike(entry, needed) for entry in trace):
             name, *_ = needed
             problem = Wrong(
@@ -34,7 +34,7 @@ def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> b
 
 def describe_first_call(answer: Answer, trace: list, arguments: tuple, axes: tuple) -> str | None:
     """The first call that gets another array than in the course's own answer, in the same order of calls."""
-    for place, (entry, needed) in enumerate(zip(trace, _trace_of(answer, arguments), strict=False)):
+    for place, (entry, needed) in enumerate(zip(trace, trace_of(answer, arguments), strict=False)):
         if not _alike(entry, needed):
             if entry[0] != needed[0] or np.shape(entry[1]) != np.shape(needed[1]):
                 return None
@@ -44,7 +44,7 @@ def describe_first_call(answer: Answer, trace: list, arguments: tuple, axes: tup
     return None
 
 
-def _trace_of(answer: Answer, arguments: tuple) -> list:
+def trace_of(answer: Answer, arguments: tuple) -> list:
     """The trace that the course's own answer leaves."""
     trace: list = []
     fresh = (replace(part, trace=trace) if isinstance(part, Code) else part for part in arguments)
@@ -56,10 +56,10 @@ def _alike(entry: tuple, needed: tuple) -> bool:
     """The same function, and arrays of the same shape and values."""
     if entry[0] != needed[0] or len(entry) != len(needed):
         return False
-    return all(_close(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
+    return all(close(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
 
 
-def _close(a: object, b: np.ndarray) -> bool:
+def close(a: object, b: np.ndarray) -> bool:
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.dtype.kind not in "biuf":
         return False

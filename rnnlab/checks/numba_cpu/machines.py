@@ -27,6 +27,7 @@ class Walk:
 
     def __init__(self, units: int, vectors: dict[str, np.ndarray]):
         self.units, self.vectors, self.now, self.left = units, dict(vectors), None, set()
+        self.entry = ""  # the element with which the present unit began
         self.written: dict[str, np.ndarray] = {}  # by result: which elements were
 
     @property
@@ -63,11 +64,12 @@ class Walk:
             raise Wrong(
                 f"{name}[{index}] belongs to unit {unit}, which was left: unit {self.now} came after it.",
                 AGAIN if walked else None,
-                "Everything that unit j needs is read, computed and written before unit j + 1.",
+                f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
+                "and written before unit j + 1.",
             )
         if unit != self.now:
             self.left.add(self.now)
-            self.now = unit
+            self.now, self.entry = unit, f"{name}[{index}]"
         return vector
 
 

@@ -110,6 +110,9 @@ EXERCISES = (
             ANSWERS["amdahl_limit"],
             ("the best number of threads", "the speed-up", "the limit"),
             "serial={}, shared={}, barrier={}, threads={}",
+            parts=lambda serial, shared, barrier, _: (
+                f"one thread takes {serial + shared:.4g} s, two {serial + shared / 2 + barrier:.4g} s"
+            ),
             tolerance=1e-9,
         ),
         draw_limits,

@@ -4,6 +4,7 @@ import numpy as np
 
 from rnnlab.checks.answers import answers
 from rnnlab.checks.training import train_filter
+from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import expect, refuse
 
@@ -34,7 +35,16 @@ def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
             Wrong(f"dlogits holds NaN or infinity: {problem}", "returns NaN or infinity", remedy), case, got
         )
     else:
-        expect(got, want, axes=("step", "sequence", "class"), what="dlogits", case=case)
+        advice = lambda: _softmax_at(got, want, logits, target)
+        expect(got, want, axes=("step", "sequence", "class"), what="dlogits", case=case, advice=advice)
+
+
+def _softmax_at(got: np.ndarray, want: np.ndarray, logits: np.ndarray, target: np.ndarray) -> str:
+    """Probabilities of the first guess whose gradient differs."""
+    t, b, _ = np.unravel_index(np.argmax(np.abs(got - want) > 1e-5 * np.abs(want).max()), want.shape)
+    e = np.exp(logits[t, b].astype("float64") - logits[t, b].max())
+    p = ", ".join(f"{part:.4g}" for part in e / e.sum())
+    return f"print the softmax: at step {t}, sequence {b} it is {p}, and class {target[t, b]} came."
 
 
 SHAPES = {
@@ -81,7 +91,23 @@ def check_adam_update(submission, rng, updates, shape, dtype):
     arguments = update(*state)
     want = ANSWERS["adam_update"].call(*arguments)
     case = f"an array of shape {shape}, {dtype}, after {updates} updates"
-    expect(submission(*arguments), want, axes=STATE_AXES, what=STATE, case=case)
+    got = submission(*arguments)
+    advice = lambda: _adam_parts(got, want, *settings)
+    expect(got, want, axes=STATE_AXES, what=STATE, case=case, advice=advice)
+
+
+def _adam_parts(
+    got: tuple, want: tuple, rate: float, beta1: float, beta2: float, epsilon: float
+) -> str | None:
+    """The corrected means at the first number, where only the weight is wrong."""
+    _, m, v, step = want
+    if not same(got[1:], want[1:], None):
+        return None
+    m_hat, v_hat = m.flat[0] / (1 - beta1**step), v.flat[0] / (1 - beta2**step)
+    return (
+        f"print the corrected means of the first number: with s = {step} they are {m_hat:.4g} and "
+        f"{v_hat:.4g}; learning_rate is {rate} and epsilon {epsilon}."
+    )
 
 
 EXERCISES = (

@@ -41,6 +41,7 @@ FIRST_STEP = "trains on the first step only"
 ONE_ROW = "trains on a single row at a time"
 OTHERS = "returns other arrays than those that it trained"
 TOO_EARLY = "stops too early"
+NO_MEMORY = None  # no known mistake: weights that were cut, or never trained, or not returned
 
 SEEN = {  # misconception: what was found, and the next step
     UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
@@ -65,6 +66,10 @@ SEEN = {  # misconception: what was found, and the next step
     SCRAMBLED: (
         "The network uses no pixel but the present one.",
         "Axis 0 is time and stays whole; the rows to choose from are axis 1: x[:, chosen].",
+    ),
+    NO_MEMORY: (
+        "The network uses no pixel but the present one.",
+        "Only weight_hh brings pixels before to a step: print it after training. Did it become 0?",
     ),
     FIRST_STEP: ("Each minibatch has one step only.", "Axis 0 is time and stays whole: take x[:, chosen]."),
     ONE_ROW: (
@@ -130,7 +135,9 @@ def _has_form(got, start, case) -> bool:
     return refuse(difference, case)
 
 
-def _misconception(got, start, kernel, held_out: Rows, baseline: float, calls: list, fell: bool) -> str:
+def _misconception(
+    got, start, kernel, held_out: Rows, baseline: float, calls: list, fell: bool
+) -> str | None:
     """Why these parameters are no solution, from what they compute and how they were trained."""
     still = [np.array_equal(got[name], start[name]) for name in start]
     prediction, response = predict(got, held_out.x), response_to_one_pixel(got)
@@ -141,6 +148,8 @@ def _misconception(got, start, kernel, held_out: Rows, baseline: float, calls: l
     columns = map(np.array, zip(*calls, strict=True)) if calls else [np.zeros(1)] * 5
     losses, steps, rows, pixel, target = columns
     unpaired = np.abs(target - kernel[0] * pixel) > 1e-9  # nothing stands before the first step
+    exchanged = unpaired & (np.abs(pixel - kernel[0] * target) < 1e-9)
+    one_pixel = error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0])
     findings = {
         UNTOUCHED: all(still),
         FIRST_STEP: bool(calls) and (steps == 1).all(),
@@ -150,12 +159,13 @@ def _misconception(got, start, kernel, held_out: Rows, baseline: float, calls: l
         PARTLY: any(still),
         UNPAIRED: unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
         WRONG_STEP: error < 3 * baseline and _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel),
-        SWAPPED: backwards < 0.1 * held_out.x.var(),
+        SWAPPED: backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
         OTHERS: fell and error > 0.9 * spread,
     }
     later = {
         DIVERGED: error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
-        SCRAMBLED: error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0]),
+        SCRAMBLED: one_pixel and unpaired.mean() > 0.5,
+        NO_MEMORY: one_pixel,
         TOO_EARLY: True,
     }
     return next(name for name, applies in (*findings.items(), *later.items()) if applies)

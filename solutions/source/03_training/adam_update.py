@@ -11,7 +11,7 @@
 # 3. $\hat m = m / (1-\beta_1^s)$ and $\hat v = v / (1-\beta_2^s)$, because the means begin at 0 and are too small at first;
 # 4. weight $\leftarrow$ weight $-$ learning_rate $\cdot\, \hat m / (\sqrt{\hat v} + \epsilon)$.
 #
-# Return new arrays. The state for the next update is `m` and `v`, not the corrected means.
+# Return new arrays of the same dtype. The state for the next update is `m` and `v`, not the corrected means.
 
 # %%
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
