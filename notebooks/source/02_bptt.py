@@ -191,7 +191,7 @@ for T, measured in zip(lengths, seconds["quadratic"], strict=True):
     print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured {measured * 1e3:6.1f} ms{remark}")
 
 # %% [markdown]
-# Where no line is marked, the counts explain the times. A marked line says that the prices were not the same in both sweeps: another program used the cores, and interrupted the long runs of the quadratic sweep more often than the short ones of the linear sweep (run sections 5 and 6 again), or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
+# Where no line is marked, the counts explain the times. A marked line says that the prices were not the same in both sweeps. Another program may have used the cores: it interrupts the long runs of the quadratic sweep more often than the short ones of the linear sweep (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
 
 # %% [markdown]
 # ## 7 · Is the gradient right at all?

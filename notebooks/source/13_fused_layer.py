@@ -219,7 +219,7 @@ for direction in ("forward", "backward"):
 # %% [markdown]
 # Predicted milliseconds, each with the switches to its left. There is one layer and one stream here, so nothing runs at the same time. For the M40 a second-hand report on the article gives 6.2 times the naive form once the weights are transposed, after 5.3 with fused kernels.
 #
-# And the claim? For one layer, the recap prints which of the three gain. For several layers the inputs are different: SVAIL (Baidu's lab, lesson 05) and Haste (a library of RNN kernels) multiply the inputs of all steps at once, one layer after the other; Appleyard and his colleagues take **two** steps, because a layer above should not wait for the end of the sequence. Lesson 14 shows that both can be right.
+# And the claim? For one layer, the recap prints which of the three gain. For several layers the inputs are different: SVAIL (Baidu's lab, lesson 05) and Haste (a library of RNN kernels) multiply the inputs of all steps at once, one layer after the other. Appleyard and his colleagues take **two** steps, because a layer above should not wait for the end of the sequence. Lesson 14 shows that both can be right.
 #
 # ## Recap
 

@@ -313,14 +313,17 @@ print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 # <!-- exercise: activation_memory -->
 
 # %%
+layers_held = []
 for B in (64, 16, 4):
     saved_bytes = 2 * 700 * B * 1152 * 4
     layers = 6 * 10**9 // (saved_bytes + 3 * 2 * 1152**2 * 4)
     print(f"minibatch {B:2}: {saved_bytes / 1e6:5.0f} MB a layer for 700 steps of 1152 units, two arrays; "
           f"6 GB hold {layers} layers, {layers * 2 * 1152**2 / 1e6:.0f} million weights")
+    layers_held.append(layers)
+print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the weights")
 
 # %% [markdown]
-# Deeper networks have more weights: the last column counts them. The paper reports twelve times the parameters in the same memory.
+# Deeper networks have more weights: the last column counts them. The paper reports twelve times the parameters in the same memory. Here weights, their gradients and momenta need memory, too; without them the factor would be 16, that of the minibatches.
 #
 # The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
 #
