@@ -45,6 +45,18 @@ def test_a_run_in_two_parts_is_the_run_in_one(tmp_path):
     assert os.listdir(tmp_path) == ["c"]
 
 
+def test_a_run_resumes_after_its_rung_moved_to_another_folder_but_with_no_other_rung(tmp_path):
+    path = tmp_path / "c"
+    run(path, steps=17)
+    arrays = checkpoint.load(path)
+    move = lambda rung: arrays["identity"].item().replace('"one_big_gemm"', f'"rnnlab.older.{rung}"')
+    checkpoint.save(path, arrays | {"identity": np.array(move("one_big_gemm"))})
+    assert same(run(path), run(None))
+    checkpoint.save(path, arrays | {"identity": np.array(move("gru_stacked"))})
+    with pytest.raises(ValueError, match="its rung is gru_stacked, this one's one_big_gemm"):
+        run(path)
+
+
 @pytest.mark.parametrize("delay", [0.0, 0.01, 0.03, 0.1])
 def test_a_run_killed_at_any_moment_ends_as_if_it_had_not_been(tmp_path, delay):
     path = tmp_path / "c"

@@ -67,12 +67,18 @@ def identity(model: Model, recipe: Any) -> dict[str, str]:
             "output_size": str(model.output_size),
             "task": recipe.task.name,
             "data": data.hexdigest()[:16],
-            "rung": getattr(recipe.rung, "__name__", type(recipe.rung).__name__),
+            "rung": _last_name(getattr(recipe.rung, "__name__", type(recipe.rung).__name__)),
         }
     )
 
 
+def _last_name(module: str) -> str:
+    """The rung's own name: its module may move to another folder."""
+    return module.rpartition(".")[2]
+
+
 def _check_same_run(path: str, stored: dict[str, str], wanted: dict[str, str]) -> None:
+    stored |= {"rung": _last_name(stored.get("rung", ""))}  # older files have the module's whole name
     for name, value in wanted.items():
         if stored.get(name) != value:
             difference = f"its {name} is {stored.get(name)}, this one's {value}"
