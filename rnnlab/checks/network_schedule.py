@@ -1,5 +1,7 @@
 """Checks of lesson 14: cells in the order of the wavefront, streams with events, inputs of several steps."""
 
+from collections import defaultdict
+
 import numpy as np
 
 from rnnlab.checks.answers import answers
@@ -96,21 +98,30 @@ def network(
 
 def end_times(operations: list, streams: list, events: list, durations: dict[str, int]) -> list[int]:
     """When each operation ends, if streams run side by side and events hold them."""
-    free, end = {}, []
+    free, end, awaited = {}, [], _earlier(events)
     for k, ((_, _, kind), stream) in enumerate(zip(operations, streams, strict=True)):
-        start = max([free.get(stream, 0), *(end[earlier] for earlier, later in events if later == k)])
+        start = max([free.get(stream, 0), *(end[earlier] for earlier in awaited[k])])
         free[stream] = start + durations[kind]
         end.append(free[stream])
     return end
+
+
+def _earlier(events: list) -> defaultdict[int, list[int]]:
+    """{operation: those that its events make it wait for}"""
+    awaited = defaultdict(list)
+    for earlier, later in events:
+        awaited[later].append(earlier)
+    return awaited
 
 
 def open_hazard(waits: list, streams: list, events: list) -> tuple[int, int] | None:
     """(earlier, later) that nothing orders: neither a stream nor a chain of events; None if there is none."""
     done: list[set[int]] = []
     last: dict[int, int] = {}
+    awaited = _earlier(events)
     for k, stream in enumerate(streams):
         before = {last[stream]} if stream in last else set()
-        before |= {earlier for earlier, later in events if later == k}
+        before.update(awaited[k])
         done.append(before.union(*(done[place] for place in before)))
         last[stream] = k
     return next(((w, k) for k, places in enumerate(waits) for w in places if w not in done[k]), None)
@@ -173,6 +184,7 @@ def draw_input_batches(rng) -> list[tuple]:
         (8, 2, 5.0, 1.0, 2.0),
         (10, 4, 1.0, 2.0, 3.0),
         (4, 2, 6.0, 1.0, 2.0),
+        (11, 3, 5.0, 1.0, 2.0),  # the last chunk is not full
         (4, 1, 0.0, 1.0, 2.0),
         (1, 1, 2.0, 1.0, 1.5),
         (7, 1, 2.0, 1.0, 1.5),
