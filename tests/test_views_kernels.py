@@ -60,7 +60,7 @@ def test_a_bank_map_has_as_many_turns_as_the_simulator_counts(width, down, turns
     report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), width, down)
     _, offsets = first_request(report, "tile[lane * width]" if down else "tile[lane]")
     assert report.counts.bank_conflicts == turns - 1
-    assert f"{turns} turns" in banks_in_words(offsets)
+    assert f": {turns} turn{'s' * (turns > 1)}, " in banks_in_words(offsets)
     assert max(patch.get_y() for patch in figure_banks(offsets).axes[0].patches) == turns - 1
 
 

@@ -61,13 +61,12 @@ def figure_access(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> 
 
 
 def access_in_words(lanes: np.ndarray, offsets: np.ndarray, itemsize: int = 4) -> str:
-    """How many sectors a request of lanes [n] moves, and how much of them is wanted."""
+    """How many sectors a request of lanes [n] moves, and how much of them is used."""
     ends = offsets + itemsize - 1
     moved = len({*(offsets // SECTOR).tolist(), *(ends // SECTOR).tolist()})
-    wanted = len(set(offsets.tolist())) * itemsize
-    share = wanted / (moved * SECTOR)
-    moving = f"{moved} sectors of {SECTOR} bytes move: {share:.0%} of them wanted."
-    return f"{len(lanes)} lanes want {wanted} bytes; {moving}"
+    used = len(set(offsets.tolist())) * itemsize
+    moving = f"{moved} sectors of {SECTOR} bytes move: {used / (moved * SECTOR):.0%} of their bytes are used."
+    return f"{len(lanes)} lanes read {used} bytes; {moving}"
 
 
 def explore_stride() -> View:

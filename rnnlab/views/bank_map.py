@@ -29,9 +29,9 @@ def walk_a_tile(out: np.ndarray, width: int, down: int) -> None:
 
 
 def figure_banks(offsets: np.ndarray) -> Figure:
-    """A column for each bank; stacked in it the lanes that want another word of that bank: a turn each.
+    """A column for each bank; stacked in it the lanes that read another word of that bank: a turn each.
 
-    offsets [n]: byte each lane reads, from the start of the array.  Lanes that want one word share a cell.
+    offsets [n]: byte each lane reads, from the start of the array.  Lanes that read one word share a cell.
     """
     figure, axis = canvas(width=7.2, height=3.0)
     words = offsets // WORD
@@ -60,8 +60,10 @@ def banks_in_words(offsets: np.ndarray) -> str:
     """How many turns a request at these offsets [n], in bytes, takes, and why."""
     words = offsets // WORD
     banks, turns = len(np.unique(words % BANKS)), turns_of(words)
-    waits = "no conflict" if turns == 1 else f"{turns - 1} conflicts"
-    return f"{len(words)} lanes want {len(np.unique(words))} words in {banks} banks: {turns} turns, {waits}."
+    number = lambda count, noun: f"{count} {noun}" + "s" * (count != 1)
+    parts = number(len(np.unique(words)), "word"), number(banks, "bank"), number(turns, "turn")
+    waits = number(turns - 1, "conflict") if turns > 1 else "no conflict"
+    return "{} lanes read {} in {}: {}, {}.".format(len(words), *parts, waits)
 
 
 def explore_banks() -> View:

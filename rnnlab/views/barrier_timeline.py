@@ -36,7 +36,7 @@ def figure_barriers(report: Any, block: int = 0) -> Figure:
     for when in barriers(report, block):
         axis.axvline(when, color=PALETTE["black"], lw=1)
     axis.set(xlabel="events so far", ylabel="thread of the block")
-    axis.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))  # accesses fill all corners
+    axis.legend(frameon=False, ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1))  # no corner is free
     return figure
 
 
