@@ -72,7 +72,10 @@ def gradient_check(loss, array, gradient, eps):
 def gradient_check(loss, array, gradient, eps):
     flat = array.ravel()
     steps = eps * np.eye(flat.size)
-    slopes = [(loss((flat + e).reshape(array.shape)) - loss((flat - e).reshape(array.shape))) / (2 * eps) for e in steps]
+    slopes = [
+        (loss((flat + e).reshape(array.shape)) - loss((flat - e).reshape(array.shape))) / (2 * eps)
+        for e in steps
+    ]
     numeric = np.array(slopes).reshape(array.shape)
     norm = lambda a: float(np.sqrt(np.vdot(a, a)))
     return numeric, norm(gradient - numeric) / norm(numeric)
@@ -95,3 +98,14 @@ def gradient_check(loss, array, gradient, eps):
         numeric[p] = (above - below) / (2 * eps)
     error = np.sqrt(((gradient - numeric) ** 2).sum()) / np.sqrt((numeric**2).sum())
     return numeric, float(error)
+
+
+# %% [wrong] steps in units of the entry
+def gradient_check(loss, array, gradient, eps):
+    numeric = np.zeros_like(array)
+    for i in np.ndindex(*array.shape):
+        step = eps * max(1.0, abs(array[i]))
+        e = np.zeros_like(array)
+        e[i] = step
+        numeric[i] = (loss(array + e) - loss(array - e)) / (2 * step)
+    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))

@@ -143,3 +143,29 @@ def train_filter(x, target, parameters, loss_and_gradients):
         _, g = loss_and_gradients(p, xs, ts)
         p = {name: p[name] - 0.1 * g[name] for name in p}
     return p
+
+
+# %% [wrong] recurrent weights set to 0
+def train_filter(x, target, parameters, loss_and_gradients):
+    w = {k: a.copy() for k, a in parameters.items()}
+    m = {k: 0 * a for k, a in w.items()}
+    v = {k: 0 * a for k, a in w.items()}
+    for s in range(1, 151):
+        w["weight_hh"] = 0 * w["weight_hh"]
+        _, g = loss_and_gradients(w, x, target)
+        for k in w:
+            m[k] = 0.9 * m[k] + 0.1 * g[k]
+            v[k] = 0.99 * v[k] + 0.01 * g[k] ** 2
+            w[k] = w[k] - 0.02 * (m[k] / (1 - 0.9**s)) / (np.sqrt(v[k] / (1 - 0.99**s)) + 1e-8)
+    w["weight_hh"] = 0 * w["weight_hh"]
+    return w
+
+
+# %% [wrong] swaps input and target
+def train_filter(x, target, parameters, loss_and_gradients):
+    w = {k: a.copy() for k, a in parameters.items()}
+    for _ in range(100):  # too few to show in what the network answers
+        _, g = loss_and_gradients(w, target, x)
+        for k in w:
+            w[k] -= 0.05 * g[k]
+    return w

@@ -61,7 +61,9 @@ def plan_memory(sizes, extra_flops, limit):
     plans = [()]
     for name in sizes:
         plans += [plan + (name,) for plan in plans]
-    plans = sorted((p for p in plans if sum(sizes[n] for n in p) <= limit), key=lambda p: sum(sizes[n] for n in p))
+    plans = sorted(
+        (p for p in plans if sum(sizes[n] for n in p) <= limit), key=lambda p: sum(sizes[n] for n in p)
+    )
     work = [extra_flops(p) for p in plans]
     return plans[work.index(min(work))]
 
@@ -200,3 +202,17 @@ def plan_memory(sizes, extra_flops, limit):
         if best is None or key < best[0]:
             best = key, plan
     return best[1]
+
+
+# %% [wrong] leaves out the empty plan
+from itertools import combinations
+
+
+def plan_memory(sizes, extra_flops, limit):
+    plans = [
+        c
+        for k in range(1, len(sizes) + 1)
+        for c in combinations(sizes, k)
+        if sum(sizes[w] for w in c) <= limit
+    ]
+    return min(plans, key=lambda p: (extra_flops(p), sum(sizes[w] for w in p)), default=())

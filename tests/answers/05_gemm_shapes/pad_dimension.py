@@ -127,3 +127,12 @@ def pad_dimension(x, weight, multiple):
     if m == 0:
         return x, weight
     return np.pad(x, ((0, 0), (0, 0), (0, i))), np.pad(weight, ((0, m), (0, i)))
+
+
+# %% [wrong] pads with 1e-30
+def pad_dimension(x, weight, multiple):
+    P, Q = -(-x.shape[2] // multiple) * multiple, -(-len(weight) // multiple) * multiple
+    wide, tall = np.zeros((*x.shape[:2], P), x.dtype), np.full((Q, P), 1e-30, weight.dtype)
+    wide[..., : x.shape[2]] = x
+    tall[: len(weight), : x.shape[2]] = weight
+    return wide, tall

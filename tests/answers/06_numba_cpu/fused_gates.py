@@ -161,3 +161,16 @@ def fused_gates(g, u, h):
         before = (1 - z) * n + z * h[j]
     out[H - 1] = before
     return out
+
+
+# %% [wrong] tanh by exponentials
+def fused_gates(g, u, h):
+    H = len(h)
+    out = np.empty_like(h)
+    for j in range(H):
+        r = 1 / (1 + np.exp(-(g[j] + u[j])))
+        z = 1 / (1 + np.exp(-(g[H + j] + u[H + j])))
+        a = g[2 * H + j] + r * u[2 * H + j]
+        n = (np.exp(2 * a) - 1) / (np.exp(2 * a) + 1)
+        out[j] = (1 - z) * n + z * h[j]
+    return out
