@@ -51,9 +51,12 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
                 f"Segment {below} of {length} layers needs {arrays * length} arrays beside {below} saved "
                 f"inputs, {needed} in all; the memory holds {memory}."
             )
-    fewest = layers - ANSWERS["segment_lengths"].call(layers, memory)[-1]
-    if (again := layers - lengths[-1]) > fewest:
-        return f"{again} layers are recomputed; {fewest} are possible. Which segment is not recomputed?"
+    own = ANSWERS["segment_lengths"].call(layers, memory)
+    if (again := layers - lengths[-1]) > layers - own[-1]:
+        return (
+            f"{again} layers are recomputed, with {len(lengths)} segments; {layers - own[-1]} are possible, "
+            f"with {len(own)}. Which segment is not recomputed?"
+        )
     return None
 
 
