@@ -147,7 +147,7 @@ print(f"T = {len(x)}: {quadratic.cell_backwards} cell-backwards against {linear.
 # %% [markdown]
 # ## 5 · Does the clock agree with the count?
 #
-# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of five, because other programs on your machine can only make a run longer.
+# If time goes like $T^p$, then log time over log T is a straight line of slope p. **Predict** p for each sweep before you run the next two cells. All measurements take turns, and each time is the shortest of seven, because other programs on your machine can only make a run longer.
 
 # %%
 lengths = [16, 32, 64, 128]
@@ -159,7 +159,7 @@ runs = {
     for T in lengths
 }
 runs["forward"] = lambda: reference.forward(*problems[lengths[-1]][:3])
-timings = take_turns(runs, rounds=5)
+timings = take_turns(runs, rounds=7)
 shortest = {name: min(timing.seconds) for name, timing in timings.items()}
 seconds = {name: [shortest[f"{name}, T = {T}"] for T in lengths] for name in sweeps}
 print(disturbance(timings))
@@ -191,7 +191,7 @@ for T, measured in zip(lengths, seconds["quadratic"], strict=True):
     print(f"T = {T:3}: predicted {predicted * 1e3:6.1f} ms, measured {measured * 1e3:6.1f} ms{remark}")
 
 # %% [markdown]
-# Where no line is marked, the counts explain the times. A marked line says that the prices were not the same in both sweeps. Another program may have used the cores: it interrupts the long runs of the quadratic sweep more often than the short ones of the linear sweep (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
+# Where no line is marked, the counts explain the times. A marked line says that the prices were not the same in both sweeps. Another program may have used the cores during one of them (run sections 5 and 6 again). Or a cell-backward of short sequences costs another time than one of long sequences, for example because its arrays stay in a cache.
 
 # %% [markdown]
 # ## 7 · Is the gradient right at all?
