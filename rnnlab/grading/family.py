@@ -7,7 +7,6 @@ orphans. While a worker runs, the judge is that ancestor (on Linux), so nothing 
 import contextlib
 import ctypes
 import os
-import resource
 import signal
 import sys
 import time
@@ -18,7 +17,6 @@ import psutil
 from rnnlab.grading.clock import scheduled, waiting_of
 
 ADOPT_ORPHANS = 36  # prctl's PR_SET_CHILD_SUBREAPER
-MOMENT = 0.002  # seconds between two looks whether what was killed has ended
 PATIENCE = 10.0  # seconds until processes that do not end are left alone
 
 
@@ -38,11 +36,12 @@ class Family:
         self.host = host  # the server that has forked the worker: only its descendants count
         self.earlier = set() if host else {child.pid for child in psutil.Process().children()}
         self.first: int | None = None  # the worker's pid: whoever started it reaps it
+        self._known: dict[int, psutil.Process] = {}
 
     def members(self) -> list[psutil.Process]:
         """Those alive now. One look at all processes: between two, an orphan changes its parent and is in
         neither."""
-        if self.host is not None and (below := _descendants(self.host)) is not None:
+        if self.host is not None and (below := self._below_host()) is not None:
             return below
         children: dict[int, list[psutil.Process]] = defaultdict(list)
         for process in psutil.process_iter(["ppid", "status"]):
@@ -70,8 +69,6 @@ class Family:
     def end(self) -> bool:
         """Kill every member; False if some are still there after a while. They are stopped first: none may
         fork on."""
-        if self.host is not None:
-            return self._end_namespaces()
         until = time.monotonic() + PATIENCE
         looks_without = 0
         while looks_without < 2 and time.monotonic() < until:
@@ -84,18 +81,13 @@ class Family:
             self._reap()
         return looks_without == 2
 
-    def _end_namespaces(self) -> bool:
-        """Kill the first process of each namespace; the kernel ends all others in it."""
-        until = time.monotonic() + PATIENCE
-        while time.monotonic() < until:
-            members = self.members()
-            if not members:
-                return True
-            for member in members:
+    def kill(self, first: bool) -> None:
+        """Kill the first process of the server's namespaces, and the kernel ends all others in them; or kill
+        all others, then the first one ends, and the server learns what they have used of the processor."""
+        for member in self.members():
+            if (member.info["ppid"] == self.host) is first:
                 with contextlib.suppress(psutil.Error):
                     member.kill()
-            time.sleep(MOMENT)
-        return False
 
     def _reap(self) -> None:
         """Let go of orphans that have ended."""
@@ -104,33 +96,28 @@ class Family:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(child.pid, os.WNOHANG)
 
+    def _below_host(self) -> list[psutil.Process] | None:
+        """The living descendants of the server, by the kernel's own lists; None where it keeps none.
 
-def own_seconds() -> float:
-    """Seconds of the processor that this process has used itself."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def _descendants(host: int) -> list[psutil.Process] | None:
-    """The living descendants of a server, by the kernel's own lists; None where it keeps none.
-
-    An orphan that changes its parent meanwhile may be missing once. It cannot get away: when the first
-    process of its namespace is killed, the kernel ends all others.
-    """
-    descendants, waiting = [], [host]
-    while waiting:
-        parent = waiting.pop()
-        try:
-            with open(f"/proc/{parent}/task/{parent}/children") as file:
-                children = [int(pid) for pid in file.read().split()]
-        except FileNotFoundError:
-            if not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"):
-                return None
-            continue  # it has ended
-        waiting += children
-        for child in children:
+        An orphan that changes its parent meanwhile may be missing once. It cannot get away: when the first
+        process of its namespace is killed, the kernel ends all others.
+        """
+        if (waiting := _children(self.host)) is None:
+            return None
+        known, self._known = self._known, {}
+        for pid, parent in waiting:  # grows while it is gone through
             with contextlib.suppress(psutil.Error):
-                process = psutil.Process(child)
+                process = known.get(pid) or psutil.Process(pid)
                 process.info = {"ppid": parent, "status": process.status()}
-                descendants.append(process)
-    return [process for process in descendants if process.info["status"] != psutil.STATUS_ZOMBIE]
+                self._known[pid] = process
+            waiting += _children(pid) or ()
+        return [p for p in self._known.values() if p.info["status"] != psutil.STATUS_ZOMBIE]
+
+
+def _children(parent: int) -> list[tuple[int, int]] | None:
+    """[(pid, parent's pid), ...] of the children of a process; None where the kernel keeps no such lists."""
+    try:
+        with open(f"/proc/{parent}/task/{parent}/children") as file:
+            return [(int(pid), parent) for pid in file.read().split()]
+    except OSError:
+        return [] if os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children") else None

@@ -15,12 +15,14 @@ from dataclasses import replace
 import psutil
 
 from rnnlab.grading import sandbox
+from rnnlab.grading.family import Family
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.verdict import Stopped
 from rnnlab.grading.worker import Answer, Worker, of_source
 
 LONGEST = 1 << 17  # bytes of a message
 START = 60.0  # seconds until a server must be ready: the simulator's compilers take two
+SOON = 1.0  # seconds until a fork whose answer was killed usually has ended
 END = 10.0  # seconds until a forked process that was killed must have ended
 
 
@@ -164,6 +166,14 @@ class Forked:
         if self.returncode is None and self.server.control is not None:
             self.returncode = self.server.status(0)
         return self.returncode
+
+    def end(self, family: Family) -> bool:
+        """End the process and all it has started; False if the server does not say so in time."""
+        for first, patience in ((False, SOON), (True, END)):
+            if self.poll() is None:
+                family.kill(first)
+                self.returncode = self.server.status(patience)
+        return self.returncode is not None
 
     def wait(self, timeout: float = END) -> int:
         """The exit status. Raises subprocess.TimeoutExpired where it still runs after so many seconds."""

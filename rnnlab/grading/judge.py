@@ -108,7 +108,7 @@ class Rehearsal:
 
     def __init__(self, exercise: Exercise, mutant: Mutant, seed: int):
         self.transcript = Transcript()
-        answer = InProcess(exercise.mutated(mutant), exercise.name)
+        answer = InProcess(exercise.mutated(mutant), exercise.name, is_own=True)
         self._rest = _cases(exercise, answer, seed, self.transcript)
         self._failure: Exception | None = None
         self.is_interrupted = False

@@ -11,25 +11,28 @@ import os
 import stat
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 
 import psutil
 
 IN_MEMORY = "/memfd:", "/dev/zero", "/SYSV", "/dev/shm/"  # how the kernel names such files
+NAMES = tuple(map(str.encode, IN_MEMORY))
 BLOCK = 512  # bytes of st_blocks' unit
 
 File = tuple[int, int]  # device and inode
 
 
-def family_bytes(members: Iterable[psutil.Process]) -> int:
-    """Bytes of private memory and of files in memory, of all these processes together."""
+def family_bytes(members: Iterable[psutil.Process], exempt: Container[int] = ()) -> int:
+    """Bytes of private memory and of files in memory, of all these processes together.
+
+    exempt: processes that run no answer, whose files are not looked at."""
     private, shared = 0, defaultdict(int)
     for process in members:
         with suppress(psutil.Error):
             size = process.memory_info()
             private += size.rss - getattr(size, "shared", 0)  # only Linux tells them apart
-        if sys.platform == "linux":
+        if sys.platform == "linux" and process.pid not in exempt:
             for file, extent in (*_open_files(process.pid), *_mapped_files(process.pid).items()):
                 shared[file] = max(shared[file], extent)
     return private + sum(shared.values())
@@ -65,10 +68,10 @@ def _open_files(pid: int) -> Iterator[tuple[File, int]]:
 def _mapped_files(pid: int) -> dict[File, int]:
     """Files in memory that a process has mapped, with the size of the mapping."""
     sizes: dict[File, int] = defaultdict(int)
-    with suppress(OSError), open(f"/proc/{pid}/maps", encoding="utf-8", errors="replace") as file:
-        text = file.read()
-        lines = text.split("\n")[:-1] if any(name in text for name in IN_MEMORY) else ()  # seldom: be quick
-        for line in lines:
+    with suppress(OSError), open(f"/proc/{pid}/maps", "rb") as file:
+        content = file.read()
+        text = content.decode(errors="replace") if any(map(content.__contains__, NAMES)) else ""  # be quick
+        for line in text.split("\n")[:-1]:
             addresses, _, _, device, inode, *path = line.split(maxsplit=5)
             if path and path[0].startswith(IN_MEMORY):
                 start, end = (int(address, 16) for address in addresses.split("-"))

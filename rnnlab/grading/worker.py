@@ -25,14 +25,14 @@ import psutil
 from rnnlab.grading import memory, sandbox
 from rnnlab.grading.clock import waiting_of
 from rnnlab.grading.conversation import TOO_BIG, Conversation, answer
-from rnnlab.grading.family import Family, adopt_orphans, own_seconds
+from rnnlab.grading.family import Family, adopt_orphans
 from rnnlab.grading.inside import wire
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.verdict import Status, Stopped
 
 PIPE = 1 << 16  # bytes that a pipe takes at once
 TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process does
-LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
+LOOKING = 0.005  # share of the time that looks may take, as far as LONGEST_TICK allows
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
 START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
 
@@ -82,12 +82,9 @@ class Worker:
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
-            adopt_orphans(True)
-            stack.callback(adopt_orphans, False)
-            own = own_seconds()
-            self._start(folder, stack)
-            self._judge_seconds = own_seconds() - own
+            own = time.process_time()
+            self._start(stack)
+            self._judge_seconds = time.process_time() - own
             self._load()
             self._stack = stack.pop_all()
         return self
@@ -99,13 +96,13 @@ class Worker:
         conversation = Conversation(self.name)
         frame = self._exchange(conversation.question(arguments, keywords))
         while conversation.is_request(frame):
-            own = own_seconds()
+            own = time.process_time()
             reply = conversation.reply(frame)
-            self._called += own_seconds() - own
+            self._called += time.process_time() - own
             frame = self._exchange(reply)
         return conversation.outcome(frame)
 
-    def _start(self, folder: str, stack: ExitStack) -> None:
+    def _start(self, stack: ExitStack) -> None:
         """The process, with one pipe each way; on leaving the stack its whole family is ended."""
         ask, self.asking = os.pipe()
         self.answering, reply = os.pipe()
@@ -120,17 +117,15 @@ class Worker:
             "course": self.box.course,
         }
         try:
-            self._launch(settings, folder, (ask, reply))
+            self._launch(settings, (ask, reply), stack)
         finally:
             os.close(ask)
             os.close(reply)
-        if self.box.fork is None:
-            stack.enter_context(self.process.stderr)
         stack.callback(self._end)
         self._await_ready()
         self._starting = self.family.seconds()
 
-    def _launch(self, settings: dict, folder: str, ends: tuple[int, int]) -> None:
+    def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
         """Fork the process from a server where the sandbox has one, else start it as a program."""
         if self.box.fork is not None:
             try:
@@ -139,6 +134,9 @@ class Worker:
                 raise NotStarted(self.name, str(error)) from error
             self.family = Family(self.process.pid)
             return
+        folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        adopt_orphans(True)
+        stack.callback(adopt_orphans, False)
         self.family = Family()
         self.process = subprocess.Popen(
             self.box.command(json.dumps(settings)),
@@ -151,6 +149,7 @@ class Worker:
             start_new_session=True,
         )
         self.family.first = self.process.pid
+        stack.enter_context(self.process.stderr)
 
     def _await_ready(self) -> None:
         """Wait until the process can take the answer. Then nothing hears its standard error any more."""
@@ -189,16 +188,16 @@ class Worker:
         left = self.left if patience is None else patience
         if frame and select.select([self.answering], [], [], 0)[0]:
             self._receive(bytearray())  # whatever came unasked; that a process is ready comes so by right
-        sending, got = memoryview(frame), bytearray()
-        while not _whole(self.name, got):
+        sending, got = self._send(memoryview(frame)), bytearray()
+        while len(got) < (size := _size(self.name, got)):
             if time.monotonic() - start > left:
                 left += self._grant()
             if time.monotonic() - start > left:
                 self._watch()  # on a busy machine, what has made it slow may not have been seen yet
                 raise Stopped(Status.timeout, self._too_slow())
             ready, free, _ = select.select([self.answering], [self.asking] if sending else [], [], TICK)
-            with suppress(BrokenPipeError):
-                sending = sending[os.write(self.asking, sending[:PIPE]) :] if free else sending
+            if free:
+                sending = self._send(sending)
             if ready:
                 self._receive(got)
             if (begin := time.monotonic()) - looked > pause:  # also while it writes byte by byte
@@ -207,7 +206,13 @@ class Worker:
                 pause = min(max(TICK, (looked - begin) / LOOKING), LONGEST_TICK)
         if patience is None:
             self.left = left - (time.monotonic() - start)
-        return bytes(got[: wire.LENGTHS.size + sum(wire.lengths(got))])  # what follows answers nothing
+        return bytes(got[:size])  # what follows answers nothing
+
+    def _send(self, frame: memoryview) -> memoryview:
+        """What is left of a frame when as much of it is sent as the pipe takes now."""
+        with suppress(BrokenPipeError, BlockingIOError):
+            return frame[os.write(self.asking, frame[:PIPE]) :] if frame else frame
+        return frame
 
     def _grant(self) -> float:
         """Seconds in which the answer, or its judge, has waited for a core and that were not granted yet."""
@@ -228,9 +233,10 @@ class Worker:
         members = self.family.members()
         if len(members) > sandbox.PROCESSES:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
-        if self.ready and memory.hidden_from_judge(members, self._own_processes(members)):
+        own = self._own_processes(members)
+        if self.ready and memory.hidden_from_judge(members, own):
             raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
-        if memory.family_bytes(members) > self.box.memory:
+        if memory.family_bytes(members, own) > self.box.memory:
             raise Stopped(
                 Status.memory, f"{self.name} took more than {_in_words(self.box.memory)} of memory."
             )
@@ -266,12 +272,13 @@ class Worker:
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""
-        has_ended, own = self.process.poll() is not None, own_seconds()
+        has_ended, own = self.process.poll() is not None, time.process_time()
         answer = None if has_ended else max(self.family.seconds() - self._starting, 0.0)
-        gone = self.family.end()
+        gone = self.process.end(self.family) if self.box.fork else self.family.end()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
-        self.box.report(self._starting, answer, self._judge_seconds + own_seconds() - own, self._called)
+        own = self._judge_seconds + time.process_time() - own
+        self.box.report(self._starting, answer, own, self._called)
         if not gone:
             warnings.warn(
                 f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2
@@ -282,10 +289,10 @@ def _in_words(size: int) -> str:
     return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
 
 
-def _whole(name: str, got: bytearray) -> bool:
-    """Is a frame complete? Its sizes are held against their caps before the rest is read."""
+def _size(name: str, got: bytearray) -> int:
+    """Bytes of a frame that has begun. Its sizes are held against their caps before the rest is read."""
     try:
-        return len(got) >= wire.LENGTHS.size and len(got) >= wire.LENGTHS.size + sum(wire.lengths(got))
+        return wire.LENGTHS.size + (sum(wire.lengths(got)) if len(got) >= wire.LENGTHS.size else 0)
     except wire.TooBig:
         raise Stopped(Status.too_big, TOO_BIG.format(name=name)) from None
 

@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from rnnlab.files import write_whole
@@ -61,11 +61,11 @@ class Result:
 
     def line(self) -> str:
         """The result as one line of JSON; fields in a fixed order."""
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True)
+        return json.dumps(vars(self), ensure_ascii=False, sort_keys=True)
 
     def without_times(self) -> dict:
         """Whatever two runs must agree on."""
-        entry = {name: value for name, value in asdict(self).items() if name not in TIMES}
+        entry = {name: value for name, value in vars(self).items() if name not in TIMES}
         exercises = ({n: v for n, v in exercise.items() if n not in TIMES} for exercise in self.exercises)
         return entry | {"exercises": list(exercises)}
 

@@ -5,6 +5,7 @@ the rest, with the same seeds, and ends with the same results.
 """
 
 import contextlib
+import os
 import signal
 import sys
 import threading
@@ -139,10 +140,13 @@ def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = 
     """Grade the jobs and write each result; those below results/ get a line in results.jsonl too."""
     progress = Progress(len(jobs), sys.stderr)
     begin = time.monotonic()
+    used = -sum(os.times()[2:4])  # by a trial of the sandbox; the first result has the start of this process
     try:
         for number, (job, outcome) in enumerate(engine(jobs), 1):
             if isinstance(outcome, BaseException):
                 raise outcome
+            before, used = used, time.process_time()
+            outcome["cpu"]["judge"] = round(outcome["cpu"].get("judge", 0.0) + used - before, 3)
             result = result_of(job, outcome)
             _write(folder, below, result, number)
             progress.count(result, time.monotonic() - begin)

@@ -29,12 +29,17 @@ class Forbidden(Exception):
 
 
 def call(
-    function: Callable, frame: bytes, exchange: Callable[[bytes], bytes], failure: dict | None = None
+    function: Callable,
+    frame: bytes,
+    exchange: Callable[[bytes], bytes],
+    failure: dict | None = None,
+    is_own: bool = False,
 ) -> bytes:
     """The frame of the outcome of function(*arguments, **keywords), where `frame` holds both.
 
     `exchange` sends the judge a frame and returns the judge's: it carries the calls of the judge's functions.
-    `failure` is the outcome of a statement that did not run; it is why a name is missing.
+    `failure` is the outcome of a statement that did not run; it is why a name is missing. `is_own`: an answer
+    of the course, which a GPU compiles.
     """
     (arguments, keywords), header = wire.unpack(frame)
     programs = Programs(header.get("functions", []), exchange)
@@ -45,7 +50,7 @@ def call(
             warnings.simplefilter(
                 "ignore"
             )  # a warning is no mistake, however the course's own tests treat one
-            result = kernels.launched(function)(*arguments, **keywords)
+            result = kernels.launched(function, is_own)(*arguments, **keywords)
         changed = [
             n
             for n, (old, new) in enumerate(zip(before, _bytes(arguments, keywords), strict=True))

@@ -11,22 +11,25 @@ import gc
 import json
 import os
 import platform
+import resource  # noqa: F401  which `main` needs: loaded once, not in each fork
+import signal
 import socket
 import sys
 
-from . import kernels, main
+from . import kernels, main, system_calls
 
 NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000  # mount, IPC, user, process
 PRIVATE, BIND, MOVE, REMOUNT, READ_ONLY = 1 << 18, 1 << 12, 1 << 13, 1 << 5, 1
 NO_DEVICES = 2 | 4 | 8  # no setuid, no devices, no programs
 RECURSIVE = 1 << 14
-DUMPABLE, SUBREAPER, DROP_CAPABILITY = 4, 36, 24  # of prctl
-CAPABILITIES = 64  # more than any kernel has
+DUMPABLE, DROP_CAPABILITY = 4, 24  # of prctl
 CAPABILITY_VERSION = 0x20080522
+CLONE = {"x86_64": 56, "aarch64": 220}  # system call
 JOIN_KEYRING = {"x86_64": 250, "aarch64": 219}  # system call keyctl
 OF_MACHINE = "cpuinfo", "meminfo", "stat", "filesystems", "version", "uptime", "loadavg"  # files in /proc
 LONGEST = 1 << 17  # bytes of the settings of a worker
 libc = ctypes.CDLL(None, use_errno=True)
+python = ctypes.PyDLL(None, use_errno=True)  # whose calls keep the interpreter's lock
 
 
 def serve(settings: str) -> None:
@@ -39,8 +42,8 @@ def serve(settings: str) -> None:
     control = socket.socket(fileno=chosen["control"])
     if chosen["simulator"]:
         kernels.prepare(chosen["course"])
-    libc.prctl(SUBREAPER, 1, 0, 0, 0)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
+    system_calls.refuse_segments()
     gc.collect()
     gc.freeze()  # a fork that looks through all objects would copy their pages
     control.send(b"ready")
@@ -48,40 +51,45 @@ def serve(settings: str) -> None:
         message, descriptors, _, _ = socket.recv_fds(control, LONGEST, 2)
         if not message:
             return
-        if os.fork() == 0:
+        child = _fork_into_namespaces()
+        if child == 0:
             control.close()
             _leave(json.loads(message), *descriptors, chosen["scratch"])
         for descriptor in descriptors:
             os.close(descriptor)
-        control.send(str(_last_status()).encode())
+        control.send(str(_status(child)).encode())
 
 
-def _last_status() -> int:
-    """The exit status of the last descendant that ends, as a shell reports it."""
-    status = 0
-    while True:
-        try:
-            _, raw = os.wait()
-        except ChildProcessError:
-            return status
-        code = os.waitstatus_to_exitcode(raw)
-        status = code if code >= 0 else 128 - code
+def _fork_into_namespaces() -> int:
+    """os.fork whose child is the first process of new namespaces, in which it has all rights.
+
+    One system call: a process that entered namespaces and forked again would copy the page tables once more.
+    """
+    user, group = os.getuid(), os.getgid()
+    child = python.syscall(CLONE[platform.machine()], NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
+    _require(min(child, 0), "clone")
+    if child == 0:
+        libc.prctl(DUMPABLE, 1, 0, 0, 0)  # else its maps of users belong to another user
+        for name, text in (
+            ("setgroups", "deny"),
+            ("uid_map", f"{user} {user} 1"),
+            ("gid_map", f"{group} {group} 1"),
+        ):
+            with open(f"/proc/self/{name}", "w") as file:
+                file.write(text)
+    return child
+
+
+def _status(child: int) -> int:
+    """The exit status of a child, as a shell reports it. With the first process of a namespace all in it
+    have ended."""
+    _, raw = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(raw)
+    return code if code >= 0 else 128 - code
 
 
 def _leave(settings: dict, ask: int, answer: int, scratch: int) -> None:
-    """Become the first process of new namespaces, start the answer's process in them, end with its status."""
-    libc.prctl(DUMPABLE, 1, 0, 0, 0)  # else its maps of users belong to another user
-    user, group = os.getuid(), os.getgid()
-    _require(libc.unshare(NEW_NAMESPACES), "unshare")
-    for name, text in (
-        ("setgroups", "deny"),
-        ("uid_map", f"{user} {user} 1"),
-        ("gid_map", f"{group} {group} 1"),
-    ):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(text)
-    if os.fork():
-        os._exit(0)
+    """Start the answer's process as the first process of new namespaces, and end with its status."""
     os.setsid()
     child = os.fork()
     if child == 0:
@@ -90,9 +98,7 @@ def _leave(settings: dict, ask: int, answer: int, scratch: int) -> None:
     _drop_capabilities()
     os.close(ask)
     os.close(answer)
-    _, raw = os.waitpid(child, 0)
-    code = os.waitstatus_to_exitcode(raw)
-    os._exit(code if code >= 0 else 128 - code)
+    os._exit(_status(child))
 
 
 def _run(settings: dict, scratch: int) -> None:
@@ -140,8 +146,9 @@ def _mount_own_process() -> None:
 
 def _drop_capabilities() -> None:
     """Give up all rights in the new namespaces, for this process and all that it starts."""
-    for capability in range(CAPABILITIES):
-        libc.prctl(DROP_CAPABILITY, capability, 0, 0, 0)
+    capability = 0
+    while libc.prctl(DROP_CAPABILITY, capability, 0, 0, 0) == 0:  # up to the last one of this kernel
+        capability += 1
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0)
     _require(libc.capset(header, (ctypes.c_uint32 * 6)()), "capset")
     if platform.machine() in JOIN_KEYRING:  # a keyring of the session would outlive the answer

@@ -8,6 +8,7 @@ import ctypes
 import errno
 import platform
 import sys
+from functools import cache
 
 NO_NEW_PRIVILEGES, SET_FILTER, MODE_FILTER = 38, 22, 2  # of prctl
 ARCHITECTURES = {"x86_64": (0xC000003E, 29), "aarch64": (0xC00000B7, 194)}  # name in the kernel, shmget
@@ -34,6 +35,7 @@ class Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction)))
 
 
+@cache  # a fork has the filter of its server
 def refuse_segments() -> bool:
     """Refuse shmget from here on; False where this system has no such filter."""
     if sys.platform != "linux" or platform.machine() not in ARCHITECTURES or sys.maxsize < 2**32:

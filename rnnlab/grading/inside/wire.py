@@ -185,6 +185,8 @@ def _build(tree: list, buffers: _Reader, depth: int) -> object:
     if depth == 0:
         raise Broken("too deep")
     kind, *rest = tree
+    if kind in _PLAIN:  # for speed: most parts
+        return _PLAIN[kind](*rest)
     below = lambda part: _build(part, buffers, depth - 1)
     if kind == "array":
         return buffers.numbers(*rest)
@@ -197,7 +199,7 @@ def _build(tree: list, buffers: _Reader, depth: int) -> object:
     if kind in ("list", "tuple"):
         parts = [below(part) for part in rest[0]]
         return parts if kind == "list" else tuple(parts)
-    return _PLAIN[kind](*rest)
+    raise Broken("no kind of value")
 
 
 def _text(value: object) -> str:
