@@ -115,13 +115,8 @@ def main(arguments: list[str] | None = None) -> int:
     except OSError as error:
         _drop_output()
         return _report(name, error, error.strerror or str(error), UNUSABLE)
-    except ModuleNotFoundError as error:
-        remedy = f"the package {error.name} is missing: pip install 'rnnlab[lab]'"
-        return _report(name, error, remedy, OWN_FAULT)
     except Exception as error:
-        first_line = str(error).strip().partition("\n")[0]
-        sentence = f"a fault of rnnlab, not of your input ({type(error).__name__}: {first_line})"
-        return _report(name, error, f"{sentence}; RNNLAB_DEBUG=1 shows where. Please report it.", OWN_FAULT)
+        return _report(name, error, _own_fault(error), OWN_FAULT)
 
 
 def _parsed(arguments: list[str] | None) -> argparse.Namespace:
@@ -132,6 +127,19 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
         command.print_help(sys.stderr)
         raise SystemExit(UNUSABLE)
     return chosen
+
+
+def _own_fault(error: Exception) -> str:
+    """Sentence about what is no fault of the input: foreign packages, missing ones, or ours."""
+    first_line = str(error).strip().partition("\n")[0]
+    if isinstance(error, ModuleNotFoundError):
+        return f"the package {error.name} is missing: pip install 'rnnlab[lab]'"
+    foreign = [variable for variable in ("PYTHONPATH", "PYTHONHOME") if os.environ.get(variable)]
+    if isinstance(error, ImportError) and foreign:
+        remedy = f"{foreign[0]} brings packages of another system before the course's: unset {foreign[0]}"
+        return f"{first_line}. {remedy}"
+    sentence = f"a fault of rnnlab, not of your input ({type(error).__name__}: {first_line})"
+    return f"{sentence}; RNNLAB_DEBUG=1 shows where. Please report it."
 
 
 def _report(name: str, error: Exception, sentence: str, status: int) -> int:

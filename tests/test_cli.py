@@ -112,6 +112,19 @@ def test_a_fault_of_a_command_is_one_sentence_and_status_3(monkeypatch, capsys, 
     )
 
 
+def test_packages_of_another_system_are_named_with_the_variable_that_brings_them(monkeypatch, capsys):
+    def broken(arguments):
+        raise ImportError("numpy was built for another Python\nand more lines")
+
+    monkeypatch.setattr(cli, "PARTS", ("a part",))
+    monkeypatch.setattr(cli, "import_module", part(broken))
+    monkeypatch.setenv("PYTHONPATH", "/opt/ros")
+    assert cli.main(["act"]) == 3
+    error = capsys.readouterr().err
+    assert error.startswith("rnnlab act: numpy was built for another Python. PYTHONPATH brings packages of")
+    assert error.endswith("unset PYTHONPATH\n")
+
+
 def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, capsys):
     from rnnlab.grading.front import attacks
 
