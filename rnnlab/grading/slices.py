@@ -21,11 +21,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import NamedTuple
 
 from rnnlab.grading.effects import ANYTHING, Scope, words
 from rnnlab.grading.needs import Function, Names
-from rnnlab.grading.reading import Cell
+from rnnlab.grading.reading import REMEMBERED, SMALL, Cell
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import Answer
 
@@ -119,6 +120,7 @@ class _Choice:
 
     def __init__(self, parts: list[Part]):
         self.parts = parts
+        self._known_uses: dict[int, set[str]] = {}
         self.names = Names([part.scope for part in parts])
         self.binding: dict[str, list[int]] = defaultdict(list)
         self.changing: dict[str, list[int]] = defaultdict(list)  # an object, through this name of it
@@ -177,10 +179,13 @@ class _Choice:
 
     def _uses(self, index: int) -> set[str]:
         """The names that a statement needs when it runs, and those that its functions need when called."""
+        if index in self._known_uses:
+            return self._known_uses[index]
         scope = self.parts[index].scope
         nodes = [*scope.inner, *(node for nodes in scope.named.values() for node in nodes)]
         uses = scope.reads.union(*(Function(node).reads() for node in nodes))
-        return uses | words(scope.texts) if scope.is_reflective else uses
+        self._known_uses[index] = uses | words(scope.texts) if scope.is_reflective else uses
+        return self._known_uses[index]
 
     def _settings(self, names: set[str]) -> set[int]:
         """Statements that set something in a needed module, from constants: np.seterr(all="raise")."""
@@ -229,7 +234,14 @@ def _first_line(statement: ast.stmt) -> int:
 def _parts(cell: Cell) -> Iterator[Part]:
     for index, statement in enumerate(cell.statements):
         with suppress(RecursionError):  # nested too deeply for anybody to have written it
-            yield Part(cell, index, statement, Scope([statement]))
+            scope = _scope(statement) if len(cell.text) <= SMALL else Scope([statement])
+            yield Part(cell, index, statement, scope)
+
+
+@lru_cache(maxsize=4 * REMEMBERED)
+def _scope(statement: ast.stmt) -> Scope:
+    """What a statement does, found once where many notebooks hold it."""
+    return Scope([statement])
 
 
 def _uses(expression: ast.expr, name: str) -> bool:

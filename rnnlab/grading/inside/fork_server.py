@@ -75,8 +75,9 @@ def _fork_into_namespaces() -> int:
             ("uid_map", f"{user} {user} 1"),
             ("gid_map", f"{group} {group} 1"),
         ):
-            with open(f"/proc/self/{name}", "w") as file:
-                file.write(text)
+            file = os.open(f"/proc/self/{name}", os.O_WRONLY)
+            os.write(file, text.encode())
+            os.close(file)
     return child
 
 

@@ -63,7 +63,7 @@ def unpack(frame: bytes) -> tuple[object, dict]:
     header_bytes, _ = lengths(frame)
     end = LENGTHS.size + header_bytes
     try:
-        header = json.loads(frame[LENGTHS.size : end])
+        header = json.loads(frame[LENGTHS.size : end].decode())
         buffers = _Reader(frame, end)
         value = _build(header.pop("value"), buffers, MAX_DEPTH)
     except (
