@@ -91,12 +91,12 @@ def test_an_answer_is_judged_kept_by_the_browser_and_can_be_downloaded(address, 
         dirty = "#jp-main-dock-panel .lm-TabBar-tab.jp-mod-dirty"
         until(lambda: not visitor.first(dirty), "the notebook is saved")
         visitor.open(f"work/{lesson}.ipynb")
-        kept = answer.source.strip().replace("\n", "")
-        assert any(kept in source for source in visitor.sources())
+        code = answer.source.strip().replace("\n", "")
+        assert any(code in source for source in visitor.sources())
         place = {"behavior": "allow", "downloadPath": str(tmp_path)}
         visitor.browser.execute_cdp_cmd("Browser.setDownloadBehavior", place)
         visitor.click('//div[contains(@class,"lm-MenuBar-itemLabel") and text()="File"]', By.XPATH)
         visitor.click('.lm-Menu-item[data-command="docmanager:download"]')
         (file,) = until(lambda: [*tmp_path.glob(f"*{lesson}.ipynb")], "the download is there")
         cells = until(lambda: file.stat().st_size and json.loads(file.read_text())["cells"], "it is whole")
-        assert any(kept in "".join(cell["source"]).replace("\n", "") for cell in cells)
+        assert any(code in "".join(cell["source"]).replace("\n", "") for cell in cells)
