@@ -68,7 +68,7 @@ from rnnlab.lab import roofline
 from rnnlab.views.roofline_view import explore_roofline
 
 roof = roofline.measure(seconds=1.0)
-print(f"{roof.peak:.0f} GFLOP/s, {roof.bandwidth:.0f} GB/s: they meet at {roof.balance:.1f} FLOP a byte")
+print(f"{roof.peak:.3g} GFLOP/s, {roof.bandwidth:.3g} GB/s: they meet at {roof.balance:.1f} FLOP a byte")
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
