@@ -38,6 +38,7 @@ def test_each_submission_has_a_file_a_line_and_a_seed_of_the_class_key(folder):
     seeds = [keys.seed(keys.class_key(folder), LESSON, attempt) for attempt in (1, 2)]
     assert {result.seed for result in listed} == {seeds[0]} != {seeds[1]}
     assert [verdict.status for verdict in listed[0].verdicts] == ["passed"] * 3
+    assert max(result.cpu["judge"] for result in listed) > 0, "the seconds of the run's own process"
 
 
 def test_a_second_run_does_only_what_is_missing(folder):

@@ -159,6 +159,20 @@ def burn(seconds):
         assert spent["starting"] < 0.3
 
 
+def test_a_server_counts_the_time_of_an_answer_that_its_judge_ends(forked):
+    box, servers = forked
+    burn = """
+import time
+def look(seconds):
+    while time.process_time() < seconds:
+        pass
+"""
+    answer_of(box, STATUS, "Pid")
+    before = servers.seconds()
+    answer_of(box, burn, 0.3)
+    assert 0.25 < servers.seconds() - before < 1.0  # seconds of a core, however busy it is
+
+
 def test_a_server_that_was_killed_is_replaced(forked):
     box, servers = forked
     answer_of(box, STATUS, "Pid")

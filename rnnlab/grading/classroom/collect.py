@@ -24,14 +24,13 @@ from rnnlab.grading.slices import defined
 
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
 SHOWN = 20  # files with one and the same reason that are printed
-LAYOUTS = "moodle", "canvas", "nbgrader", "plain"
 
 
 @dataclass(frozen=True)
 class Assignment:
     """What the teacher states about a download."""
 
-    layout: str | None = None  # one of LAYOUTS; None: found by the names of the files
+    layout: str | None = None  # "moodle", "canvas", "nbgrader" or "plain"; None: by the names of the files
     lessons: tuple[str, ...] = ()  # only these count; empty: every lesson
     due: datetime | None = None  # later files are late where the source has no mark of its own
     taken: tuple[str, ...] = ()  # digests, or their beginnings, that count where several files could
