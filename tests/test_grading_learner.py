@@ -13,6 +13,7 @@ from rnnlab.grading.exercise import Code, Exercise, Mutant
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
 from rnnlab.grading.judging import Transcript, expect, recording
+from rnnlab.grading.verdict import Status
 
 
 @pytest.fixture(autouse=True)
@@ -280,3 +281,16 @@ def test_without_a_home_progress_is_kept_below_the_temporary_folder(monkeypatch,
     progress_file.home().symlink_to(tmp_path / "elsewhere")
     with pytest.warns(UserWarning, match="made by another user"):
         assert progress_file.entries() == {}
+
+
+def test_a_loop_that_never_ends_is_stopped_in_the_notebook_as_in_a_grade():
+    def doubled(x):
+        while True:
+            x = x + 1
+
+    verdict = judge(
+        made(lambda submission, rng: submission(np.ones(2))), InProcess(doubled, "doubled", seconds=0.05), 1
+    )
+    assert verdict.status is Status.timeout
+    assert verdict.message == "doubled did not come to an end in 0.05 s. Is there a loop that never stops?"
+    assert InProcess(doubled, "doubled").left == np.inf  # known mistakes are limited by whoever judges

@@ -29,6 +29,7 @@ CHANGED_INPUT = "changes its input"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
 TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
+TOO_SLOW = "{name} did not come to an end in {seconds:g} s. Is there a loop that never stops?"
 
 
 class Conversation:

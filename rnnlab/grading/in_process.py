@@ -2,11 +2,16 @@
 anything."""
 
 import dis
+import math
+import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import ModuleType
 
-from rnnlab.grading.conversation import Conversation
+from rnnlab.grading.clock import Overtime, limited
+from rnnlab.grading.conversation import TOO_SLOW, Conversation
 from rnnlab.grading.inside import calls
+from rnnlab.grading.verdict import Status, Stopped
 
 PARTS = (
     "capstone",
@@ -47,10 +52,14 @@ class InProcess:
     would.
 
     is_own: an answer or a known mistake of the course, which takes nothing of the course and compiles.
+    seconds: limit of all calls together, in the main thread; known mistakes are limited by whoever judges.
     """
 
-    def __init__(self, function: Callable, name: str | None = None, is_own: bool = False):
+    def __init__(
+        self, function: Callable, name: str | None = None, is_own: bool = False, seconds: float = math.inf
+    ):
         self.function, self.name, self.is_own = function, name or function.__name__, is_own
+        self.seconds = self.left = seconds
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)
@@ -59,5 +68,15 @@ class InProcess:
             refusal = calls.Forbidden(f"An answer may not import {module}: write it with NumPy.")
             return conversation.outcome(calls.wire.pack(None, **calls.outcome(refusal, self.function)))
         question = conversation.question(arguments, keywords)
-        frame = calls.call(self.function, question, conversation.reply, is_own=self.is_own)
-        return conversation.outcome(frame)
+        begin = time.process_time()
+        try:
+            with limited(max(self.left, 0.01)) if self.left < math.inf else nullcontext():
+                frame = calls.call(self.function, question, conversation.reply, is_own=self.is_own)
+            return conversation.outcome(frame)
+        except (Overtime, Stopped) as end:
+            if isinstance(end, Overtime) or end.message.startswith(Overtime.__name__):
+                slow = TOO_SLOW.format(name=self.name, seconds=self.seconds)
+                raise Stopped(Status.timeout, slow) from None
+            raise
+        finally:
+            self.left -= time.process_time() - begin

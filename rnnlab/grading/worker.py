@@ -24,7 +24,7 @@ import psutil
 
 from rnnlab.grading import memory, sandbox
 from rnnlab.grading.clock import waiting_of
-from rnnlab.grading.conversation import TOO_BIG, Conversation, answer
+from rnnlab.grading.conversation import TOO_BIG, TOO_SLOW, Conversation, answer
 from rnnlab.grading.family import Family, adopt_orphans
 from rnnlab.grading.inside import wire
 from rnnlab.grading.sandbox import Sandbox
@@ -268,7 +268,7 @@ class Worker:
         return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
 
     def _too_slow(self) -> str:
-        return f"{self.name} did not come to an end in {self.seconds:g} s. Is there a loop that never stops?"
+        return TOO_SLOW.format(name=self.name, seconds=self.seconds)
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""

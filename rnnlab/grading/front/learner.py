@@ -42,7 +42,8 @@ def _judged(exercise: Exercise, function: Callable) -> Verdict:
             from rnnlab.grading.kernel_source import refuse_a_function  # loads what browsers have not
 
             refuse_a_function(function)
-        return judge(exercise, InProcess(function, exercise.name), secrets.randbits(64))
+        answer = InProcess(function, exercise.name, seconds=exercise.seconds)
+        return judge(exercise, answer, secrets.randbits(64))
     except Stopped as stopped:
         return outcome_of(exercise, stopped)
 
