@@ -1,5 +1,6 @@
 """Checks of lesson 04: rules of nodes, gradients read off graphs, products counted, memory planned."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 
@@ -268,12 +269,15 @@ def fixed_plans() -> Iterator[tuple[dict, Code, int]]:
 
 
 def draw_plans(rng) -> list[tuple]:
-    """Fixed plans, then drawn ones until in one of them each known mistake is wrong, and in its own way."""
+    """Fixed plans, then drawn ones until in two of them each known mistake is wrong, and in its own way.
+
+    In one alone an unknown mistake may store the same by chance.
+    """
     plans = [draw_plan(rng, 2), *fixed_plans(), draw_plan(rng, 1)]
-    untold = {mutant.name for mutant in ANSWERS["plan_memory"].mutants}
+    untold = Counter({mutant.name: 2 for mutant in ANSWERS["plan_memory"].mutants})
     while untold:
         arguments = draw_plan(rng, 4)
-        alone = untold & set(told_apart(*arguments))
+        alone = untold & Counter(told_apart(*arguments))
         untold -= alone
         plans += [arguments] if alone else []
     return [*plans, draw_plan(rng, 7)]

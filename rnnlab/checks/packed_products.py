@@ -291,8 +291,8 @@ def draw_steps(rng: np.random.Generator) -> list[tuple]:
 def _largest_shares(B, H, gates, cores, cache, rate, bandwidth, barrier) -> str:
     """What the core with the largest share has to do, either way."""
     shares = {"minibatch": (-(-B // cores), H), "units": (B, -(-H // cores))}
-    return ", ".join(
-        f"{way}: {rows} by {units} with {4 * H * gates * units} bytes of weights, "
+    return "; ".join(
+        f"by {way} a core has {rows} × {units} states, {4 * H * gates * units} bytes of weights and "
         f"{rows * gates * units * H / rate:.4g} µs of multiply-adds"
         for way, (rows, units) in shares.items()
     )

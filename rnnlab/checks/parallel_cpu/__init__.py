@@ -1,5 +1,6 @@
 """Checks of lesson 07: shares of a minibatch, a sum in a fixed order, a limit, an order of work."""
 
+from functools import reduce
 from itertools import pairwise
 
 import numpy as np
@@ -54,7 +55,7 @@ def check_sum_gradients(submission, rng, count, shape):
     if count > 2:
         cancelling[0], cancelling[1] = 2.0**60, -(2.0**60)
     sums = []
-    for threads in [np.roll(rng.permutation(count), turn) for turn in range(ORDERS)]:
+    for threads in _draw_orders(rng, cancelling):
         want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
         order = ", ".join(map(str, threads))
         case = f"{count} threads, ready in the order {order}; {shape} each"
@@ -62,6 +63,20 @@ def check_sum_gradients(submission, rng, count, shape):
         expect(got, want, axes=("row", "column"), what="the sum", case=case)
         sums.append(submission(threads, cancelling[threads]))
     refuse(None if all(np.array_equal(got, sums[0]) for got in sums) else _unstable(count), result=sums)
+
+
+def _draw_orders(rng: np.random.Generator, gradients: np.ndarray) -> list[np.ndarray]:
+    """Orders in which the threads of these gradients [n,H,I] are ready.
+
+    Of three threads and more the sums as they are ready differ, those with a thread's number for its place
+    differ, and both in their own way.
+    """
+    sums = lambda orders: [reduce(np.add, gradients[order]).tobytes() for order in orders]
+    while True:
+        orders = [rng.permutation(len(gradients)) for _ in range(ORDERS)]
+        ready, placed = sums(orders), sums(order[order] for order in orders)
+        if len(gradients) < 3 or (len(set(ready)) > 1 < len(set(placed)) and ready != placed):
+            return orders
 
 
 def _unstable(count: int) -> Wrong:
