@@ -32,7 +32,7 @@ FLAGS = (
 IDLE = '.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator[data-status="idle"]'
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CELL = f"{PANEL} .jp-CodeCell"
-FAILED = '[data-mime-type="application/vnd.jupyter.error"]'
+ERRORS = f'{PANEL} [data-mime-type="application/vnd.jupyter.stderr"]'  # what is printed there, and exceptions
 SOURCES = """return [...document.querySelectorAll(arguments[0])].map(
     cell => (cell.querySelector(".cm-content") || cell).textContent)"""
 
@@ -115,8 +115,9 @@ class Learner:
         self.click('.lm-Menu-item[data-command="runmenu:run-all"]')
 
         def ran():
-            if failed := self.first(f"{PANEL} {FAILED}"):
-                raise RuntimeError(f"a cell failed: {failed.text}")
+            for error in self.browser.find_elements(By.CSS_SELECTOR, ERRORS):
+                if "Traceback (most recent call last)" in error.text:
+                    raise RuntimeError(f"a cell failed: {error.text}")
             return all(map(_has_run, self.prompts(), before))
 
         until(ran, "every cell has run", seconds)
