@@ -22,7 +22,7 @@ from rnnlab.files import ROOT
 
 SITE = Path(os.environ.get("RNNLAB_SITE") or "nowhere").resolve()
 LESSONS = sorted(path.stem for path in ROOT.glob("notebooks/*.ipynb") if path.stem[:2] <= LAST_IN_BROWSER)
-START, RUN = 300.0, 600.0  # seconds until Python has loaded, and until a lesson has run: WebAssembly is slow
+START, RUN = 300.0, 1800.0  # seconds until Python has loaded, and until a lesson has run: WebAssembly is slow
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(
