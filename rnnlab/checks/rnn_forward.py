@@ -223,6 +223,7 @@ EXERCISES = (
         check_rnn_forward,
         ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 2, "float64"), (4, 2, 6, "float32")),
     ),
+    ANSWERS["filter_weights"].exercise(check_filter_weights, ((2,), (1,), (3,), (4,))),
     ANSWERS["rnn_forward_batched"].exercise(
         check_rnn_forward_batched,
         (
@@ -233,5 +234,4 @@ EXERCISES = (
             (2, 3, 4, 5, "float64", 0.5),
         ),
     ),
-    ANSWERS["filter_weights"].exercise(check_filter_weights, ((2,), (1,), (3,), (4,))),
 )
