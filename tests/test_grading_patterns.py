@@ -31,7 +31,7 @@ def changed(*places):
         ),
         (
             np.concatenate([WANT[1:], WANT[:1]]),
-            "At step 0 and later it holds what belongs to the step behind.",
+            "At step 0 and later it holds what belongs to the step after.",
         ),
         (WANT[[1, 0, 3, 2]], "The numbers are the right ones at other places."),
         (changed(1), "Wrong only at step 1."),

@@ -59,7 +59,7 @@ def _moved(got: np.ndarray, want: np.ndarray, axis: int, name: str, limit: float
         if alike(got[1:], want[:-1]):
             return f"At {name} 1 and later it holds what belongs to the {name} before."
         if alike(got[:-1], want[1:]):
-            return f"At {name} 0 and later it holds what belongs to the {name} behind."
+            return f"At {name} 0 and later it holds what belongs to the {name} after."
     return None
 
 
