@@ -53,5 +53,5 @@ def test_a_number_has_no_facts_and_axes_without_names_have_numbers():
 
 def test_results_that_are_right_are_named_beside_one_that_is_not():
     wrong = first_difference((WANT, WANT**2, 3), (WANT, WANT, 3), AXES, ("y", "h", "step"), None)
-    assert wrong.message.endswith("Right: y and step.")
+    assert wrong.message.endswith("Right: y, step.")
     assert "Right" not in first_difference((WANT**2,), (WANT,), AXES, ("y",), None).message

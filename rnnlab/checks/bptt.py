@@ -7,7 +7,6 @@ from rnnlab.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.patterns import in_words
 
 ANSWERS = answers("bptt")
 RESULTS = ("dx", "dh0", "dweight_ih", "dweight_hh", "dbias")
@@ -179,7 +178,7 @@ def _first_wrong_call(answer: Answer, arguments: tuple) -> str:
                 return f"print {name} at step {step}, where cell_backward gets another one: it {where}."
         left.discard(step)
     if left:
-        return f"call cell_backward for step {in_words([str(t) for t in sorted(left)])}, too."
+        return f"call cell_backward for step {', '.join(map(str, sorted(left)))}, too."
     return "all calls of cell_backward are right: look at what you make of their results."
 
 

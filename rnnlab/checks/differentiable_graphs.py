@@ -11,7 +11,6 @@ from rnnlab.checks.traces import require_calls
 from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.patterns import in_words
 
 ANSWERS = answers("differentiable_graphs")
 
@@ -105,8 +104,8 @@ def _sentence(bias: str, got: np.ndarray, want: np.ndarray, gates: str) -> str |
     if not wrong:
         return None
     others = [gate for gate in gates if right[gate]]
-    return f"By {bias}, what arrives in front of {in_words(wrong)} is wrong" + (
-        f", in front of {in_words(others)} right." if others else "."
+    return f"By {bias}, what arrives in front of {', '.join(wrong)} is wrong" + (
+        f", in front of {', '.join(others)} right." if others else "."
     )
 
 

@@ -17,7 +17,6 @@ from rnnlab.grading.differences import WRONG_TYPE, describe, first_difference
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import refuse
-from rnnlab.grading.patterns import in_words
 from rnnlab.grading.worker import Worker
 
 KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
@@ -155,7 +154,7 @@ def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence,
         elif difference is None and b.tobytes() != old.tobytes():
             right.append(name)
     if first and right:
-        first.message += f" Right: {in_words(right)}."
+        first.message += f" Right: {', '.join(right)}."
     return first
 
 

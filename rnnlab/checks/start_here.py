@@ -5,7 +5,6 @@ import numpy as np
 from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
-from rnnlab.grading.patterns import in_words
 
 ANSWERS = answers("start_here")
 
@@ -29,7 +28,7 @@ def check_count_rnn_flops(submission, rng, T, B, I, H, L):
     layers = [2 * H * (size + H) for size in (I, *[H] * (L - 1))]
     case = f"T={T}, B={B}, I={I}, H={H}, L={L}"
     if L < 4:
-        case += f"; for one step of one sequence {in_words([str(flop) for flop in layers])}, layer by layer"
+        case += f"; for one step of one sequence {', '.join(map(str, layers))}, layer by layer"
     expect(submission(T, B, I, H, L), want, what="the number of FLOP", case=case)
 
 
@@ -70,7 +69,7 @@ def check_measure_gemm(submission, rng, m, n, k, repeats):
     source = SCRIPTED_MACHINE.format(warm=warm, pause=int(rng.integers(400, 500)), durations=script)
     got = submission(Code(source, "multiply"), Code(source, "clock"), m, n, k, repeats)
     want = 2 * m * n * k / float(np.median(runs))
-    case = f"m={m}, n={n}, k={k}, repeats={repeats}; run by run: {in_words(list(map(str, script[:-1])))} ns"
+    case = f"m={m}, n={n}, k={k}, repeats={repeats}; run by run: {', '.join(map(str, script[:-1]))} ns"
     expect(got, want, what="the rate in GFLOP/s", case=case)
 
 

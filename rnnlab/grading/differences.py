@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnlab import compare
 from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.patterns import common_fact, in_words
+from rnnlab.grading.patterns import common_fact
 
 WRONG_TYPE = "returns the wrong type"
 WRONG_SHAPE = "returns the wrong shape"
@@ -97,7 +97,7 @@ def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) ->
     right = [str(name) for name, difference in parts.items() if difference is None]
     first = next(filter(None, parts.values()), None)
     if first and right:
-        first.message += f" Right: {in_words(right)}."
+        first.message += f" Right: {', '.join(right)}."
     return first
 
 

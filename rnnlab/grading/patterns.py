@@ -32,11 +32,6 @@ def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toleranc
     return next(filter(None, facts), None)
 
 
-def in_words(names: Sequence[str]) -> str:
-    """Names in a sentence: "a", "a and b", "a, b and c"."""
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
 def _factor(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
     """One factor for all numbers."""
     factor = float((got * want).sum() / (want * want).sum()) if want.any() else 0.0
@@ -76,4 +71,4 @@ def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:
     if not len(places) or places[-1] < wrong[0]:
         return None
     start, listed = ("Wrong only", wrong) if len(wrong) < len(places) else ("Right", places)
-    return f"{start} at {name} {in_words([str(n) for n in listed])}." if len(listed) <= MOST else None
+    return f"{start} at {name} {', '.join(map(str, listed))}." if len(listed) <= MOST else None
