@@ -17,7 +17,7 @@ BETWEEN = "The bias gradients are right for every gate"
 @pytest.mark.parametrize(
     ("name", "old", "new", "gates"),
     [
-        ("gru_backward", "* z * (1 - z)", "* z", "front of z is wrong, in front of r and n right"),
+        ("gru_backward", "* z * (1 - z)", "* z", "front of z is wrong, in front of r, n right"),
         ("lstm_backward", "* i * (1 - i)", "* i", "front of i is wrong"),
         ("lstm_backward", "dc_total * f, da.T", "dc_total * o, da.T", BETWEEN),
     ],

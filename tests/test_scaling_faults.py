@@ -62,6 +62,19 @@ class Killer:
             self.moment = time.monotonic()
 
 
+def killed(run, rank, step):
+    """The sentence of a run of which a rank was killed; begun anew where it ended first, as on busy cores."""
+    for _ in range(5):
+        killer = Killer(rank, step)
+        try:
+            train_on_ranks(run, look=killer)
+        except RankFailure as failure:
+            assert time.monotonic() - killer.moment < SECONDS_TO_END
+            return str(failure)
+        Path(run.checkpoint).unlink()
+    return "five runs ended before a rank was killed"
+
+
 @pytest.fixture(scope="module")
 def one_process():
     """The losses of one process without ranks."""
@@ -85,13 +98,11 @@ def whole(tmp_path_factory):
 
 @real_ranks
 def test_a_killed_run_goes_on_and_ends_with_the_same_bits(tmp_path, whole, one_process):
-    run, killer = replace(SETTINGS, checkpoint=str(tmp_path / "c")), Killer(rank=1, step=20)
-    with pytest.raises(
-        RankFailure, match=r"rank 1 was killed by signal 9 \(SIGKILL\).*It was in step"
-    ) as error:
-        train_on_ranks(run, look=killer)
-    assert time.monotonic() - killer.moment < SECONDS_TO_END
-    assert "is whole, of step" in str(error.value)
+    run = replace(SETTINGS, checkpoint=str(tmp_path / "c"))
+    sentence = killed(run, rank=1, step=20)
+    assert "rank 1 was killed by signal 9 (SIGKILL)" in sentence
+    assert "It was in step" in sentence
+    assert "is whole, of step" in sentence
     notes = []
     outcome = train_on_ranks(replace(run, resume=True), note=notes.append)
     assert any("on 2 ranks as before: the run is, bit for bit" in note for note in notes)
@@ -107,10 +118,7 @@ def test_a_rank_may_be_killed_at_any_moment(tmp_path, whole, seed):
     rng = np.random.default_rng(seed)
     run = replace(SETTINGS, checkpoint=str(tmp_path / "c"))
     step = rng.integers(STEPS // 2) if seed else 0  # later, the run may end first
-    killer = Killer(rank=rng.integers(2), step=step)
-    with pytest.raises(RankFailure, match="was killed by signal 9"):
-        train_on_ranks(run, look=killer)
-    assert time.monotonic() - killer.moment < SECONDS_TO_END
+    assert "was killed by signal 9" in killed(run, rng.integers(2), step)
     train_on_ranks(replace(run, resume=(tmp_path / "c").exists()))
     assert same_bits(tmp_path / "c", whole)
 
