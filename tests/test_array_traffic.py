@@ -1,4 +1,4 @@
-"""Walks over memory are counted as one counts them on paper."""
+"""Passes over memory are counted as one counts them on paper."""
 
 import numpy as np
 

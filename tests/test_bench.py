@@ -1,5 +1,8 @@
 """Benchmarks keep their promises; how fast anything is, no test says."""
 
+import math
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -13,6 +16,22 @@ def test_candidates_take_turns_after_one_run_to_warm_up():
     timings = take_turns({name: lambda n=name: runs.append(n) for name in "ab"}, 3, clock=lambda: next(ticks))
     assert "".join(runs) == "ab" + "ab" + "ba" + "ab"
     assert timings["a"].seconds == (1, 1, 1)
+
+
+@pytest.mark.parametrize(("spinning", "looks"), [(0.0, 1), (0.05, 6), (math.inf, 30)])
+def test_a_settled_turn_begins_when_other_threads_have_stopped_or_for_too_long_have_not(
+    monkeypatch, spinning, looks
+):
+    clock, runs = SimpleNamespace(now=0.0, sleeps=0), []
+
+    def sleep(seconds):
+        clock.now, clock.sleeps = clock.now + seconds, clock.sleeps + 1
+
+    monkeypatch.setattr(turns.time, "sleep", sleep)
+    monkeypatch.setattr(turns.time, "process_time", lambda: min(clock.now, spinning - 1e-9))
+    take_turns({"a": lambda: runs.append(clock.sleeps)}, 2, settled=True)
+    again = looks if spinning == math.inf else 1  # at the second round nothing spins any longer
+    assert runs == [0, looks, looks, looks + again, looks + again]  # to warm up; untimed and timed, twice
 
 
 @pytest.mark.parametrize(("browser", "rounds"), [(False, 5), (True, 2)])

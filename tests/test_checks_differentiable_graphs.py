@@ -5,7 +5,7 @@ import pytest
 
 from rnnlab import checks
 from rnnlab.checks.answers import answers
-from rnnlab.checks.differentiable_graphs import draw_plans, told_apart
+from rnnlab.checks.differentiable_graphs import distinct_mistakes, draw_plans
 from rnnlab.grading.exercise import Mutant
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
@@ -32,5 +32,5 @@ def test_a_mistake_without_a_name_is_told_by_the_gate_it_stands_at(name, old, ne
 
 @pytest.mark.parametrize("seed", range(3))
 def test_each_known_plan_is_alone_and_wrong_in_some_case(seed):
-    alone = [name for plan in draw_plans(np.random.default_rng(seed)) for name in told_apart(*plan)]
+    alone = [name for plan in draw_plans(np.random.default_rng(seed)) for name in distinct_mistakes(*plan)]
     assert {*alone} == {mutant.name for mutant in ANSWERS["plan_memory"].mutants}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from rnnlab.checks.numba_cpu import ANSWERS, EXERCISES
-from rnnlab.checks.numba_cpu.blocked_matmul import _walked
-from rnnlab.checks.numba_cpu.machines import Arithmetic, Memory, Walk
+from rnnlab.checks.numba_cpu.blocked_matmul import _product_of
+from rnnlab.checks.numba_cpu.machines import Arithmetic, Memory, UnitLoop
 from rnnlab.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
@@ -16,8 +16,8 @@ from rnnlab.lambert import lambert
 
 
 def vector(length=6, units=3):
-    walk = Walk(units, {"g": np.arange(length, dtype="float64")})
-    return Vector("g", length, walk.read, walk.write, walk.make), walk
+    loop = UnitLoop(units, {"g": np.arange(length, dtype="float64")})
+    return Vector("g", length, loop.read, loop.write, loop.make), loop
 
 
 def number(value, comparisons=3):
@@ -61,19 +61,19 @@ def test_all_numbers_of_a_unit_are_read_in_one_visit():
         (lambda g: g[-7], "runs past the edge"),
     ],
 )
-def test_what_is_not_a_walk_by_elements_is_named(use, misconception):
+def test_what_is_not_a_loop_over_elements_is_named(use, misconception):
     with pytest.raises(Wrong) as wrong:
         use(vector()[0])
     assert wrong.value.misconception == misconception
 
 
 def test_a_result_lies_with_the_judge_who_knows_what_was_written():
-    g, walk = vector(3)
+    g, loop = vector(3)
     row = np.empty_like(g)
     row[1] = 5.0
     (name,) = row
-    assert walk.vectors[name][1] == 5.0
-    assert walk.written[name].tolist() == [False, True, False]
+    assert loop.vectors[name][1] == 5.0
+    assert loop.written[name].tolist() == [False, True, False]
 
 
 def test_a_number_counts_operations_in_float32_wherever_the_batches_end():
@@ -102,7 +102,7 @@ def test_a_function_of_a_library_is_refused(call):
 def test_every_access_of_a_matrix_is_written_down_by_the_judge():
     arrays = [np.ones(shape) for shape in ((1, 2), (2, 1), (1, 1))]
     memory = Memory(dict(zip("abc", arrays, strict=True)))
-    assert _walked(InProcess(ANSWERS["blocked_matmul"].function), memory, arrays, 2).tolist() == [[3.0]]
+    assert _product_of(InProcess(ANSWERS["blocked_matmul"].function), memory, arrays, 2).tolist() == [[3.0]]
     # c is copied to a place of its own, the fourth line of 64 bytes
     c, a, b = 192, 0, 64
     assert memory.addresses == [c, a, b, c, c, a + 4, b + 4, c]
@@ -127,8 +127,8 @@ def test_a_forged_batch_raises_and_reaches_nothing(rows):
 
 
 def test_what_is_sent_holds_names_and_sizes_and_no_number():
-    walk = Walk(1, {"g": np.array([0.12345])})
-    shell = shells((Watched, Vector, Row), 'g = Vector("g", 1, read, write, make)\n', walk.services)["g"]
+    loop = UnitLoop(1, {"g": np.array([0.12345])})
+    shell = shells((Watched, Vector, Row), 'g = Vector("g", 1, read, write, make)\n', loop.services)["g"]
     assert "12345" not in shell.source
 
 

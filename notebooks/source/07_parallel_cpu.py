@@ -25,7 +25,7 @@ drawings.show("threads_and_barriers")
 #
 # NumPy's BLAS shares products by itself: that is what happened in every lesson so far. `numba_parallel` shares sequences: each thread takes its own through all steps.
 #
-# **Predict:** how many times as fast as one thread is each of the two on your machine, for 50 steps, 32 sequences and 256 units?
+# **Predict:** how many times as fast as one thread is each of the two on your machine, for 100 steps, 32 sequences and 256 units?
 
 # %%
 drawings.show("three_cuts")
@@ -43,8 +43,8 @@ from rnnlab.network import Network
 my_guess = {"products shared": 2.0, "sequences shared": 2.0}
 network = Network.create("rnn_tanh", 128, 256, seed=0)
 rng = np.random.default_rng(0)
-x = rng.normal(size=(50, 32, 128)).astype("float32")
-dy = rng.normal(size=(50, 32, 256)).astype("float32")
+x = rng.normal(size=(100, 32, 128)).astype("float32")
+dy = rng.normal(size=(100, 32, 256)).astype("float32")
 
 
 def training_step(rung, threads):
@@ -66,7 +66,7 @@ ways = {
     "sequences, one thread": partial(training_step, numba_parallel, 1),
     "sequences shared": partial(training_step, numba_parallel, cores),
 }
-times = take_turns(ways, 7)
+times = take_turns(ways, 7, settled=True)
 speedups = {}
 for kind in ("products", "sequences"):
     one, many = (times[f"{kind}{end}"].median for end in (", one thread", " shared"))
@@ -77,7 +77,7 @@ disturbed = disturbance(times)
 print(disturbed)
 
 # %% [markdown]
-# Compare the two factors with the number of cores. Where they are smaller, what is lost? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means to start the other thread and to wait for it, once a step. A factor below 1 means that other programs use the cores; threads that wait for each other lose most by that, as part 4 explains. Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# Compare the two factors with the number of cores. Where they are smaller, what is lost? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means to start the other thread and to wait for it, once a step. A factor below 1 says that the threads waited longer than they gained: other programs use the cores, or the steps are too small. Each way had the cores to itself (`settled`): BLAS's threads keep a core for a while after a product, as part 4 explains, and would have taken it from the next way. Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
 # ## 2 · Barriers
 #
@@ -217,7 +217,7 @@ def ours(holding_blas):
 
 crowds = {"BLAS held to one thread": partial(ours, single_threaded_blas),
           "BLAS with its own threads": partial(ours, nullcontext)}
-times = take_turns(crowds, 7)
+times = take_turns(crowds, 7, settled=True)
 for name, timing in times.items():
     low, high = timing.spread
     print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between {1e3 * low:.2f} and {1e3 * high:.2f}")
@@ -235,7 +235,7 @@ for name, timing in times.items():
 # Below, the law is fitted to your machine from two times: one thread, and all threads. That is a rough fit: whatever else grows with the threads (a shared cache or memory, SMT, other programs) is counted as serial. The range comes from the quartiles of the measured times.
 
 # %%
-times = take_turns({n: partial(training_step, numba_parallel, n) for n in (1, cores)}, 9)
+times = take_turns({n: partial(training_step, numba_parallel, n) for n in (1, cores)}, 9, settled=True)
 one, many = times[1].median, times[cores].median
 gained = max(one - many, 0.0)
 shared = min(gained / (1 - 1 / cores), one) if cores > 1 else one

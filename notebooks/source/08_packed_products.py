@@ -92,7 +92,7 @@ def pack(weights, panels):
 K = N = 512
 weights, panels = rng.random((K, N), "float32"), np.empty((N // columns, K, columns), "float32")
 ways = {f"{B} rows": by_numpy(B, K, N) for B in my_guess}
-times = take_turns(ways | {"packing": lambda: [pack(weights, panels) for _ in range(20)]}, 9)
+times = take_turns(ways | {"packing": lambda: [pack(weights, panels) for _ in range(20)]}, 9, settled=True)
 for B in my_guess:
     product_seconds = times[f"{B} rows"].median / repeats(B, K, N)
     part = times["packing"].median / 20 / product_seconds
@@ -107,9 +107,6 @@ print(disturbance(times))
 # <!-- exercise: pack_panels -->
 #
 # In [work/08_packed_products.ipynb](../work/08_packed_products.ipynb). The lesson's loop handles neither gates nor edges.
-
-# %%
-rnnlab.progress("packed_products")
 
 # %% [markdown]
 # ## 3 · A tile in registers
@@ -274,9 +271,6 @@ drawings.show("panels_in_caches")
 #
 # It is graded by what each level loads.
 
-# %%
-rnnlab.progress("packed_products")
-
 # %% [markdown]
 # ## 6 · One call for a sequence
 #
@@ -354,20 +348,18 @@ for B in my_guess:
 # %% [markdown]
 # ## 8 · Beside NumPy
 #
-# All parts together: packed once, tiles in registers, one call for all steps, one thread a core. NumPy has its own threads and the same number of cores. All are measured in turns, with pauses between them: NumPy's threads spin for some milliseconds after a product (lesson 07), and would keep a core from ours.
+# All parts together: packed once, tiles in registers, one call for all steps, one thread a core. NumPy has its own threads and the same number of cores. All are measured in turns, and each turn waits until all threads are at rest (`settled`): NumPy's spin for a while after a product (lesson 07), and would keep a core from ours.
 #
 # **Predict:** from which size on is NumPy ahead?
 
 # %%
-import time
-
-my_guess, pause = "512", partial(time.sleep, 0.05)
+my_guess = "512"
 sizes, curves, disturbed = (64, 128, 256, 512, 1024), {"NumPy": [], "ours": []}, {}
 for H in sizes:
     shape = 64, H, H
     a, weights, panels, c = operands(*shape)
     ours = partial(shared, repeats(*shape), "minibatch", a, panels, c)
-    times = take_turns({"NumPy": by_numpy(*shape), "pause": pause, "ours": ours, "second pause": pause}, 9)
+    times = take_turns({"NumPy": by_numpy(*shape), "ours": ours}, 9, settled=True)
     disturbed[H] = disturbance({f"{name}, {H} units": times[name] for name in curves})
     for name, curve in curves.items():
         curve.append(rate(shape, times[name]))
@@ -410,7 +402,7 @@ my_guess = 1.5
 network = Network.create("lstm", 256, 256, seed=0)
 x = rng.normal(size=(20, 32, 256)).astype("float32")
 rungs = {"numba_parallel": numba_parallel, "packed_weights": packed_weights}
-times = take_turns({name: partial(rung.forward, network, x, None) for name, rung in rungs.items()}, 9)
+times = take_turns({name: partial(rung.forward, network, x, None) for name, rung in rungs.items()}, 9, settled=True)
 for name, timing in times.items():
     print(f"{name:15} {1e3 * timing.median:7.2f} ms")
 slow, fast = (times[name].median for name in rungs)

@@ -183,7 +183,7 @@ if cuda.is_simulated:
                 wait_for_all[blocks, 1024](np.zeros(blocks, "int32"))
                 print(f"{blocks} blocks of 1024 threads: all flags were seen")
             except RuntimeError as fault:
-                print(f"{blocks} blocks:", str(fault).splitlines()[1][:180])
+                print(f"{blocks} blocks:", str(fault).splitlines()[1])
 
 # %%
 drawings.show("not_resident")

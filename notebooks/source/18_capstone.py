@@ -253,7 +253,6 @@ print(f"{attempt}; {attempt.microseconds / naive.microseconds:.2f} of the time b
 # %%
 tight = Problem(100, 16, 64, 512, 640)
 print("a fifth of the memory:", try_schedule(my_attempt, tight))
-rnnlab.progress("capstone")
 
 # %% [markdown]
 # ## 5 · The board and the page

@@ -127,7 +127,7 @@ def check_bptt_linear(submission, rng, T, B, I, H):
     sequence = draw_sequence(rng, T, B, I, H)
     want = ANSWERS["bptt_linear"].call(*sequence)
     remedy = (
-        "One walk from the last step to the first needs {T}.",
+        "One pass from the last step to the first needs {T}.",
         "Two gradients that arrive at the same h[t+1] can be added first and go back together: "
         "what comes from later steps, and dy[t].",
     )

@@ -273,16 +273,16 @@ def draw_plans(rng) -> list[tuple]:
     In one alone an unknown mistake may store the same by chance.
     """
     plans = [draw_plan(rng, 2), *fixed_plans(), draw_plan(rng, 1)]
-    untold = Counter({mutant.name: 2 for mutant in ANSWERS["plan_memory"].mutants})
-    while untold:
+    missing = Counter({mutant.name: 2 for mutant in ANSWERS["plan_memory"].mutants})
+    while missing:
         arguments = draw_plan(rng, 4)
-        alone = untold & Counter(told_apart(*arguments))
-        untold -= alone
+        alone = missing & Counter(distinct_mistakes(*arguments))
+        missing -= alone
         plans += [arguments] if alone else []
     return [*plans, draw_plan(rng, 7)]
 
 
-def told_apart(sizes: dict, extra_flops: Code, limit: int) -> Iterator[str]:
+def distinct_mistakes(sizes: dict, extra_flops: Code, limit: int) -> Iterator[str]:
     """Known mistakes whose plan is neither the right one nor another mistake's."""
     answer = ANSWERS["plan_memory"]
     plan = lambda function: frozenset(function(sizes, load(extra_flops), limit))

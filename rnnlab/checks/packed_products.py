@@ -253,8 +253,8 @@ def count_loads(calls: Sequence[tuple], product: Product) -> Loads:
     """Loads of a trace of calls (row, rows, panel, term, terms), each cache empty at the beginning."""
     columns = product.columns
     registers = sum(rows * columns + terms * (rows + columns) for _, rows, _, _, terms in calls)
-    walked = np.concatenate([_addresses(product, *numbers) for numbers in calls])
-    fetched = walked[missed(walked, Cache(product.near // LINE, line=ITEM * LINE))]
+    trace = np.concatenate([_addresses(product, *numbers) for numbers in calls])
+    fetched = trace[missed(trace, Cache(product.near // LINE, line=ITEM * LINE))]
     second = missed(fetched, Cache(product.far // LINE, line=ITEM * LINE))
     return Loads(registers, len(fetched), int(second.sum()))
 

@@ -52,7 +52,7 @@ class InProcess:
     would.
 
     is_own: an answer or a known mistake of the course, which takes nothing of the course and compiles.
-    seconds: limit of all calls together, in the main thread; known mistakes are limited by whoever judges.
+    seconds: limit of all calls together, in the main thread; the judge limits known mistakes itself.
     """
 
     def __init__(

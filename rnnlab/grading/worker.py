@@ -32,7 +32,8 @@ from rnnlab.grading.verdict import Status, Stopped
 
 PIPE = 1 << 16  # bytes that a pipe takes at once
 TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process does
-LOOKING = 0.005  # share of the time that looks may take, as far as LONGEST_TICK allows
+LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
+FILLING = 4 << 30  # bytes of new memory that a process may fill in a second
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
 START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
 
@@ -201,9 +202,9 @@ class Worker:
             if ready:
                 self._receive(got)
             if (begin := time.monotonic()) - looked > pause:  # also while it writes byte by byte
-                self._watch()
+                room = self._watch()
                 looked = time.monotonic()
-                pause = min(max(TICK, (looked - begin) / LOOKING), LONGEST_TICK)
+                pause = min(max(TICK, (looked - begin) / LOOKING, room / FILLING), LONGEST_TICK)
         if patience is None:
             self.left = left - (time.monotonic() - start)
         return bytes(got[:size])  # what follows answers nothing
@@ -227,21 +228,22 @@ class Worker:
             raise self._ended()
         got += part
 
-    def _watch(self) -> None:
-        """What no limit of the operating system covers: the processes together, and one that went without a
-        word."""
+    def _watch(self) -> int:
+        """Stop what no limit of the operating system covers: processes together, and one that went without
+        a word. Returns the bytes that they may still take."""
         members = self.family.members()
         if len(members) > sandbox.PROCESSES:
             raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
         own = self._own_processes(members)
         if self.ready and memory.hidden_from_judge(members, own):
             raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
-        if memory.family_bytes(members, own) > self.box.memory:
+        if (room := self.box.memory - memory.family_bytes(members, own)) < 0:
             raise Stopped(
                 Status.memory, f"{self.name} took more than {_in_words(self.box.memory)} of memory."
             )
         if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
             raise self._ended()
+        return room
 
     def _own_processes(self, members: list[psutil.Process]) -> set[int]:
         """Those of bubblewrap, which nobody may read: the one that was started, and its child."""

@@ -1,4 +1,4 @@
-"""How often a NumPy expression walks over memory: its calls, and the bytes that they read and write.
+"""How often a NumPy expression passes over memory: its calls, and the bytes that they read and write.
 
 Every operation of an expression is a call of its own: it reads its operands from memory and writes a new
 array there, whatever the next one does with it.

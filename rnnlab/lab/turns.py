@@ -13,6 +13,8 @@ from rnnlab.resources import in_browser
 DISTURBED = 1.0  # relative spread above which a median says nothing about the code
 CROWDED = 2.0  # threads that want to run, for each core, above which other programs are among them
 
+SPINNING = 0.3  # seconds; idle threads of OpenBLAS and OpenMP look for work for 0.1 to 0.2
+LOOK = 0.01  # seconds between two looks at what this process uses of the processor: a tick of Linux, or more
 BROWSER_SECONDS = 15.0  # NumPy in a browser has no BLAS: all rounds of lesson 05 would take ten minutes
 
 Item = TypeVar("Item")
@@ -70,6 +72,15 @@ def verdict(holds: bool, disturbed: str = "") -> str:
     return "holds" if holds else "does NOT hold"
 
 
+def rest() -> None:
+    """Wait until no thread of this process computes, for SPINNING seconds at most."""
+    for _ in range(round(SPINNING / LOOK)):
+        before = time.process_time()
+        time.sleep(LOOK)
+        if time.process_time() - before < LOOK / 4:
+            return
+
+
 def rotated(items: Sequence[Item], number: int) -> list[Item]:
     """Items in the order of round `number`: the first one changes, so that none always follows the same."""
     shift = number % max(1, len(items))
@@ -80,9 +91,13 @@ def take_turns(
     candidates: Mapping[str, Callable[[], object]],
     rounds: int = 7,
     clock: Callable[[], float] = time.perf_counter,
+    settled: bool = False,
 ) -> dict[str, Timing]:
     """Run every candidate once to warm up, then `rounds` times (at least 2) in turn, and time each run.
 
+    settled: before each turn wait until no thread of this process computes, and run the candidate once
+    untimed. A BLAS's threads look for work for a while after a product, and would take a core from the next
+    candidate's. When all cores were busy, Linux may at first wake two threads on one core (seen on two).
     In a browser no further round begins once two have run and all runs together took BROWSER_SECONDS.
     """
     if rounds < 2:
@@ -95,6 +110,9 @@ def take_turns(
         if number >= 2 and sum(map(sum, seconds.values())) >= most:
             break
         for name, run in rotated(list(candidates.items()), number):
+            if settled:
+                rest()
+                run()
             start = clock()
             run()
             seconds[name].append(clock() - start)

@@ -39,7 +39,7 @@ c = Matrix("c", 2, {c}, tape, make)
 def check(submission, rng, M, N, K, tile, is_large):
     arrays = _draw(rng, M, N, K)
     memory = Memory(dict(zip("abc", arrays, strict=True)))
-    product = _walked(submission, memory, arrays, tile)
+    product = _product_of(submission, memory, arrays, tile)
     case = f"M={M}, N={N}, K={K}, tile={tile}"
     axes = ("row", "column")
     if (
@@ -55,8 +55,8 @@ def _draw(rng: np.random.Generator, M: int, N: int, K: int) -> tuple[np.ndarray,
     return tuple(rng.integers(-99, 100, shape) / 32 for shape in ((M, K), (K, N), (M, N)))
 
 
-def _walked(submission: Callable, memory: Memory, arrays: Sequence[np.ndarray], tile: int) -> np.ndarray:
-    """The product [M,N] that the submission wrote; the walk is in the memory."""
+def _product_of(submission: Callable, memory: Memory, arrays: Sequence[np.ndarray], tile: int) -> np.ndarray:
+    """The product [M,N] that the submission wrote; the memory holds its accesses."""
     shapes = dict(zip("abc", (array.shape for array in arrays), strict=True))
     text = MATRICES.format(batch=BATCH, **shapes)
     names = shells((Watched, Tape, Number, Matrix, Sums), text, memory.services)
@@ -120,7 +120,7 @@ def _fewest_misses(own: Callable, shapes: tuple[tuple[int, int], ...], tile: int
     """Misses of the course's own loops, which read and write the same places whatever the numbers are."""
     arrays = [np.zeros(shape) for shape in shapes]
     memory = Memory(dict(zip("abc", arrays, strict=True)))
-    _walked(InProcess(own), memory, arrays, tile)
+    _product_of(InProcess(own), memory, arrays, tile)
     return _misses(memory)
 
 

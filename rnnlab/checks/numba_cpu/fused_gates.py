@@ -1,9 +1,9 @@
-"""A GRU's gates in one loop over its units: the judge hands out single elements and notices a second walk."""
+"""A GRU's gates in one loop over its units: the judge hands out single elements and notices a second pass."""
 
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.numba_cpu.machines import Walk
+from rnnlab.checks.numba_cpu.machines import UnitLoop
 from rnnlab.checks.numba_cpu.shells import Row, Vector, Watched, shells
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Wrong
@@ -30,20 +30,20 @@ def check(submission, rng, H, spread):
     for part in (g, u) if spread > 1 else ():
         part.reshape(3, H)[:, :2] = spread, -spread
     h = rng.uniform(-0.9, 0.9, H)
-    walk = Walk(H, {"g": g, "u": u, "h": h})
-    vectors = shells((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), walk.services)
+    loop = UnitLoop(H, {"g": g, "u": u, "h": h})
+    vectors = shells((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), loop.services)
     want = answers("numba_cpu")["fused_gates"].call(g, u, h)
-    result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), walk)
-    missing = np.flatnonzero(~walk.written[result])
+    result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), loop)
+    missing = np.flatnonzero(~loop.written[result])
     unwritten = f"h_next[{missing[0]}] was never written." if len(missing) else None
     if refuse(unwritten, f"H={H}"):
         case = f"H={H}" + (f", g and u up to {spread}" if spread > 1 else "")
-        expect(walk.vectors[result], want, axes=("unit",), what="h_next", case=case)
+        expect(loop.vectors[result], want, axes=("unit",), what="h_next", case=case)
 
 
-def _result(got: object, walk: Walk) -> str:
+def _result(got: object, loop: UnitLoop) -> str:
     """The name of the result that was returned."""
-    if type(got) is tuple and len(got) == 1 and type(got[0]) is str and got[0] in walk.written:
+    if type(got) is tuple and len(got) == 1 and type(got[0]) is str and got[0] in loop.written:
         return got[0]
     raise Wrong(
         f"It returns {describe(got)}; expected is the array that np.empty_like(h) made.",

@@ -11,7 +11,7 @@ import numpy as np
 from rnnlab.checks.numba_cpu.shells import Tape
 from rnnlab.grading.exercise import Wrong
 
-AGAIN = "walks over the units more than once"
+AGAIN = "goes over the units more than once"
 OUTSIDE = "runs past the edge"
 MOST_RESULTS = 16
 MOST_OPERATIONS = 1_000_000
@@ -22,7 +22,7 @@ COMPARISONS = {
 }  # fmt: skip
 
 
-class Walk:
+class UnitLoop:
     """Vectors whose elements belong to units: a unit that was left must not be visited again."""
 
     def __init__(self, units: int, vectors: dict[str, np.ndarray]):
@@ -60,10 +60,10 @@ class Walk:
             raise Wrong(f"It uses {name}[{index}]; {name} has shape {vector.shape}.", OUTSIDE)
         unit = index % self.units
         if unit != self.now and unit in self.left:
-            walked = len(self.left) == self.units  # None is among them: before the first unit
+            complete = len(self.left) == self.units  # None is among them: before the first unit
             raise Wrong(
                 f"{name}[{index}] belongs to unit {unit}, which was left: unit {self.now} came after it.",
-                AGAIN if walked else None,
+                AGAIN if complete else None,
                 f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
                 "and written before unit j + 1.",
             )

@@ -1,1 +1,1 @@
-"""The grader with the course's exercises: what learners and teachers call, where judge and checks meet."""
+"""The grader with the course's exercises: what learners and teachers call, judge and checks together."""

@@ -47,7 +47,7 @@ check(fused_gates)
 # `h_next = np.empty_like(h)`; for j in range(H): r and z are 1 / (1 + np.exp(-(g[...] + u[...]))); n is np.tanh(g[2 *
 # H + j] + r * u[2 * H + j]); then h_next[j]. Return h_next.
 
-# %% [mistake] walks over the units more than once
+# %% [mistake] goes over the units more than once
 # -     for j in range(H):
 # -         r = 1 / (1 + np.exp(-(g[j] + u[j])))
 # +     reset = [1 / (1 + np.exp(-(g[j] + u[j]))) for j in range(H)]

@@ -81,7 +81,7 @@ def fused_gates(g, u, h):
     return out
 
 
-# %% [wrong] walks over the units more than once
+# %% [wrong] goes over the units more than once
 def fused_gates(g, u, h):
     H, out = len(h), np.empty_like(h)
     for j in range(H):
