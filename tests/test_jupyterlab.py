@@ -114,9 +114,9 @@ def test_a_busy_port_is_told_and_without_one_the_next_is_taken(monkeypatch):
         taken = busy.getsockname()[1]
         with pytest.raises(NotReady, match=f"port {taken} is in use: choose another with --port N"):
             jupyterlab._port(taken)
-    monkeypatch.setattr(jupyterlab, "_trouble", lambda port: "is in use" if port < 8890 else None)
+    monkeypatch.setattr(jupyterlab, "_port_problem", lambda port: "is in use" if port < 8890 else None)
     assert jupyterlab._port(None) == 8890
-    monkeypatch.setattr(jupyterlab, "_trouble", lambda port: "is in use")
+    monkeypatch.setattr(jupyterlab, "_port_problem", lambda port: "is in use")
     with pytest.raises(NotReady, match="is in use: choose another"):
         jupyterlab._port(None)
 
@@ -202,6 +202,17 @@ def test_jupyter_writes_below_work_where_it_cannot_write_at_home(monkeypatch, tm
         assert environment[name] == str(tmp_path / "work/.jupyter" / name.lower())
     assert environment["IPYTHONDIR"] == str(tmp_path)
     assert capsys.readouterr().out.count("Jupyter cannot write in your home") == 1
+
+
+def test_jupyter_writes_below_work_where_the_system_knows_no_home(monkeypatch, tmp_path, capsys):
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(os, "getuid", lambda: 54321)
+    for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR"):
+        monkeypatch.delenv(name, raising=False)
+    (tmp_path / "work").mkdir()
+    environment = jupyterlab._with_settings(dict(os.environ), tmp_path / "work")
+    assert environment["HOME"] == str(tmp_path / "work/.jupyter")
+    assert "You have no home here" in capsys.readouterr().out
 
 
 def test_a_home_that_can_be_written_is_used(monkeypatch, tmp_path, capsys):

@@ -11,9 +11,8 @@ from rnnlab.grading.progress_file import home
 from rnnlab.lab import blas, copies
 from rnnlab.lab.start import course_folder
 
-SETTINGS = Path(__file__).with_name(
-    "jupyter"
-)  # on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start
+# on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start, and does not warn of what is in order
+SETTINGS = Path(__file__).with_name("jupyter")
 FIRST_PORT, LAST_PORT = 8888, 8987
 
 
@@ -94,15 +93,15 @@ def _copy_exercises(root: Path) -> None:
 
 def _port(wanted: int | None) -> int:
     if wanted is None:
-        free = (port for port in range(FIRST_PORT, LAST_PORT + 1) if _trouble(port) is None)
+        free = (port for port in range(FIRST_PORT, LAST_PORT + 1) if _port_problem(port) is None)
         wanted = next(free, FIRST_PORT)
-    trouble = _trouble(wanted)
-    if trouble:
-        raise NotReady(f'port {wanted} {trouble}: choose another with --port N (make: OPTIONS="--port N")')
+    problem = _port_problem(wanted)
+    if problem:
+        raise NotReady(f'port {wanted} {problem}: choose another with --port N (make: OPTIONS="--port N")')
     return wanted
 
 
-def _trouble(port: int) -> str | None:
+def _port_problem(port: int) -> str | None:
     """Why nothing can be served on this port."""
     if not 0 < port < 2**16:
         return "does not exist, ports are 1 to 65535"
@@ -125,6 +124,9 @@ def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
     """
     paths = [str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])]
     environment = environment | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    if os.path.expanduser("~") == "~":  # a user that the system does not know, as in some containers
+        os.environ["HOME"] = environment["HOME"] = str(work / ".jupyter")
+        print(f"You have no home here: Jupyter keeps its files in {environment['HOME']}.", flush=True)
     refused = [name for name, folder in _jupyter_folders(environment).items() if not _writable(folder)]
     if refused:
         print(f"Jupyter cannot write in your home: it keeps its files in {work / '.jupyter'}.", flush=True)
