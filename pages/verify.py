@@ -20,6 +20,7 @@ HEADINGS = re.compile(r"^h[1-6]$")
 
 def problems(folder: Path) -> list[str]:
     """Sentences about all that is wrong with the site in a folder; empty if nothing is."""
+    folder = folder.resolve()
     pages = {
         path: BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser") for path in pages_of(folder)
     }
@@ -54,7 +55,7 @@ def broken_links(path: Path, page: BeautifulSoup, anchors: dict, folder: Path) -
         if parts.scheme in ("http", "https", "mailto", "data"):
             continue
         target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-        if not target.is_relative_to(folder.resolve()) or not target.exists() or target.is_dir():
+        if not target.is_relative_to(folder) or not target.exists() or target.is_dir():
             yield f"the link {address!r} leads nowhere"
         elif parts.fragment and target in anchors and unquote(parts.fragment) not in anchors[target]:
             yield f"the link {address!r} names an anchor that {target.name} lacks"
