@@ -27,6 +27,7 @@ from pages.run import Run, run_lesson
 from rnnlab.files import ROOT, write_whole
 
 OWN = Path(__file__).parent
+FIRST = "00_start_here"
 MENU = (
     ("lessons/index.html", "Lessons"),
     ("documents/index.html", "Documents"),
@@ -142,7 +143,19 @@ def write_start(site: Site) -> None:
         ("documents/about.html", "About the course", "# About the course\n\n## Without a GPU" + rest),
     ):
         prose = site.prose("README.md", page)
-        site.write(page, title, mended_prose(site, page, prose, part), prose)
+        body = mended_prose(site, page, prose, part)
+        if page == "index.html" and (link := run_here(site, page, FIRST, "Begin lesson 00 in this browser")):
+            body = body.replace(
+                "</h1>", f"</h1>\n<div class='facts'><p>{link}: nothing is installed.</p></div>", 1
+            )
+        site.write(page, title, body, prose)
+
+
+def run_here(site: Site, page: str, stem: str, words: str) -> str:
+    """The link of a page to a lesson that Python runs in the browser; "" where the site has none."""
+    if not (site.folder / "lite").is_dir() or stem[:2] > places.LAST_IN_BROWSER:
+        return ""
+    return f'<a href="{up_from(page)}lite/lab/index.html?path=notebooks/{stem}.ipynb">{words}</a>'
 
 
 def write_lessons(site: Site, runs: dict[str, Run]) -> None:
@@ -172,10 +185,7 @@ def lesson_facts(site: Site, stem: str, run: Run) -> str:
         f'<a href="../exercises/{stem}.html">its exercises</a>',
         *places.services(site.repository, site.tag, f"notebooks/{stem}.ipynb"),
     ]
-    if (site.folder / "lite").is_dir() and stem[:2] <= places.LAST_IN_BROWSER:
-        ways.append(
-            f'<a href="../lite/lab/index.html?path=notebooks/{stem}.ipynb">run it in this browser</a>'
-        )
+    ways += filter(None, [run_here(site, f"lessons/{stem}.html", stem, "run it in this browser")])
     outputs = f"Outputs: computed on {escape(run.machine)}, {run.date}, in {run.seconds:.0f} s"
     return f'<div class="facts"><p>{outputs}. GPU kernels were simulated.</p><p>{" · ".join(ways)}</p></div>'
 

@@ -27,7 +27,9 @@ def write_records(site: "Site") -> None:
     entries = []
     for path in reversed(records.stored()):
         record = records.read(path)
-        title, page = f"{record['kind']}, {record['date'][:10]}", f"records/{path.stem}.html"
+        minute = record["date"][:16].replace("T", " ")  # a day has several records
+        title = f"{record['kind']}, {minute}"
+        page = f"records/{path.stem}.html"
         prose = site.prose(f"rnnlab/records/measured/{path.name}", page)
         parts = [f"# {title}", provenance(record), *tables(record)]
         body = mended(prose.html("\n\n".join(parts)), site.keep(page), prose.relink)
@@ -35,7 +37,7 @@ def write_records(site: "Site") -> None:
         body += f'<p><a href="{path.name}" download>The record itself, as JSON</a></p>'
         site.write(page, title, body, prose)
         shutil.copyfile(path, site.folder / "records" / path.name)
-        where = escape(machine(record))
+        where = escape(f"{machine(record)}, {records.origin(record)}")
         entries.append(f'<li><a href="{path.stem}.html">{escape(title)}</a>: {where}</li>')
     (site.folder / "records").mkdir(exist_ok=True)
     body = f"<h1>Measurements</h1><p>{INTRODUCTION}</p><ul>{''.join(entries)}</ul>"

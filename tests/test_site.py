@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser
 from selenium.webdriver.common.by import By
 
@@ -113,6 +114,22 @@ def test_a_formula_is_drawn_without_a_script_and_a_wrong_one_is_named():
     assert "<mfrac>" in prose.html("so $\\frac{a}{b}$ is")
     with pytest.raises(ValueError, match="is no mathematics that can be drawn"):
         mathml(r"\begin{array}", "block")
+
+
+def test_a_site_with_lessons_for_the_browser_offers_them_on_its_start_page(tmp_path):
+    site = build.Site(tmp_path)
+    assert build.run_here(site, "index.html", "00_start_here", "begin") == ""
+    (tmp_path / "lite").mkdir()
+    build.write_start(site)
+    link = 'href="lite/lab/index.html?path=notebooks/00_start_here.ipynb"'
+    assert link in (tmp_path / "index.html").read_text()
+    assert "lite/lab" not in (tmp_path / "documents/about.html").read_text()
+    assert build.run_here(site, "lessons/06_numba_cpu.html", "06_numba_cpu", "begin") == ""
+
+
+def test_every_record_has_a_name_of_its_own_in_the_list(site):
+    links = BeautifulSoup((site / "records/index.html").read_text(), "html.parser").select("main li a")
+    assert len({link.text for link in links}) == len(links) > 1
 
 
 def test_links_between_files_become_links_between_pages():
