@@ -167,6 +167,11 @@ def test_without_a_network_an_older_set_up_does_only_if_that_is_enough_and_whole
         ("OSError: [Errno 28] No space left on device", "the disk is full. Free 2 GB; the same command"),
         ("SSLError(SSLCertVerificationError(1, '[SSL: CERTIFICATE_VERIFY_FAILED]'))", "not trusted here"),
         ("ERROR: No matching distribution found for llvmlite==0.47.0", "not built for this system"),
+        (  # what pip says where a version is pinned
+            "ERROR: Cannot install rnnlab because these package versions have conflicting dependencies.\n"
+            "    The user requested (constraint) numba==0.65.1\nERROR: ResolutionImpossible: for help visit",
+            "not built for this system",
+        ),
         ("ERROR: first\nERROR: the last one\nnote: not with pip", "ERROR: the last one .all of it: .*log"),
         ("", "pip failed"),
     ],

@@ -41,7 +41,7 @@ CAUSES = (  # what pip printed, and the sentence for it; the first that fits
         UNREACHABLE,
     ),
     (
-        r"No matching distribution found for (?:numpy|pillow|scipy|scikit-learn|numba|llvmlite)\b",
+        rf"(?:No matching distribution found for|\(constraint\)) (?:{BUILT.replace(',', '|')})\b",
         "a package is not built for this system or this Python. README.md has a row on that",
     ),
     (r"\(from versions: none\)", UNREACHABLE),  # pip that is told not to retry says no more
