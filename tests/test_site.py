@@ -5,6 +5,7 @@ continuous integration builds by `make site` and examines page by page at three 
 """
 
 import os
+from itertools import product
 from pathlib import Path
 
 import nbformat
@@ -177,13 +178,13 @@ def pages(site):
 @pytest.mark.slow
 @needs_browser
 @needs_axe
-def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(site, browser):
+@pytest.mark.parametrize(("width", "theme"), [*product(WIDTHS, THEMES)] if WHOLE else LIT)
+def test_axe_finds_nothing_and_no_page_is_wider_than_the_window(site, browser, width, theme):
     source, faults = axe_source(), []
     for page in pages(site) if WHOLE else EXAMINED:
-        for width, theme in [(w, t) for w in WIDTHS for t in THEMES] if WHOLE else LIT:
-            browser.show((site / page).as_uri(), width, theme)
-            faults += [(page, width, theme, *violation) for violation in browser.violations(source)]
-            faults += [(page, width, theme, "scrolls sideways")] * browser.scrolls_sideways()
+        browser.show((site / page).as_uri(), width, theme)
+        faults += [(page, *violation) for violation in browser.violations(source)]
+        faults += [(page, "scrolls sideways")] * browser.scrolls_sideways()
     assert faults == []
 
 
