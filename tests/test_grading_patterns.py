@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rnnlab.checks.kernels import part_of_sum
 from rnnlab.grading.differences import first_difference
 from rnnlab.grading.patterns import common_fact
 
@@ -33,7 +34,12 @@ def changed(*places):
             np.concatenate([WANT[1:], WANT[:1]]),
             "At step 0 and later it holds what belongs to the step after.",
         ),
-        (WANT[[1, 0, 3, 2]], "The numbers are the right ones at other places."),
+        (WANT + 0.75, "Every number is 0.75 too large."),
+        (
+            WANT[[1, 0, 3, 2]],
+            "The numbers are the right ones at other places: "
+            "the first belongs to step 1, sequence 0, unit 0.",
+        ),
         (changed(1), "Wrong only at step 1."),
         (changed(0, 2, 3), "Right at step 1."),
         (changed((slice(None), 0)), "Wrong only at sequence 0."),
@@ -44,6 +50,34 @@ def changed(*places):
 )
 def test_a_fact_follows_the_first_difference(got, fact):
     assert common_fact(got, WANT, AXES, 1e-9) == fact
+
+
+def test_a_number_that_stands_in_two_places_belongs_to_neither():
+    fact = common_fact(np.array([2.0, 1, 1, 3]), np.array([1.0, 2, 1, 3]), ("unit",), 1e-9)
+    assert fact == "The numbers are the right ones at other places: the first belongs to unit 1."
+    fact = common_fact(np.array([1.0, 2, 3, 1]), np.array([2.0, 1, 3, 1]), ("unit",), 1e-9)
+    assert fact == "The numbers are the right ones at other places."
+
+
+def test_a_part_that_is_right_in_another_place_is_named():
+    parts = dict(zip("ifg", WANT, strict=False))
+    swapped = {"i": parts["f"], "f": parts["i"], "g": parts["g"]}
+    problem = first_difference(swapped, parts, ("sequence", "unit"), "gates", None)
+    assert problem.message.endswith("It is the right f. Right: g.")
+
+
+@pytest.mark.parametrize(
+    ("terms", "sentence"),
+    [
+        ([0, 1, 2, 3], " The sum lacks term 4 of its 5, counted from 0."),
+        ([2, 3, 4], " The sum lacks terms 0 to 1 of its 5, counted from 0."),
+        ([0, 1, 1, 2, 3, 4], " The sum has twice term 1 of its 5, counted from 0."),
+        ([0, 2, 4], " Its terms begin with 1, 2.5, 7."),
+    ],
+)
+def test_a_wrong_sum_lacks_terms_or_has_them_twice(terms, sentence):
+    right = np.array([1, 2.5, 7, -40, 300])
+    assert part_of_sum(right[terms].sum() - right.sum(), right) == sentence
 
 
 def test_a_number_has_no_facts_and_axes_without_names_have_numbers():

@@ -18,9 +18,25 @@ def check_skip_step_backward(submission, rng, B, H):
     dh, h_before, weight_hh, a, scale = draw(B, H), draw(B, H), draw(H, H), draw(B, H), rng.uniform(0.3, 0.8)
     h_next = np.tanh(a + h_before @ weight_hh.T + scale * h_before)
     arguments = dh, h_next, h_before, weight_hh, scale
-    want = ANSWERS["skip_step_backward"].call(*arguments)
+    want, got = ANSWERS["skip_step_backward"].call(*arguments), submission(*arguments)
     axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
-    expect(submission(*arguments), want, axes=axes, what=tuple(axes), case=f"B={B}, H={H}", tolerance=1e-9)
+    case, advice = f"B={B}, H={H}, scale={scale:.4g}", lambda: _skip_terms(got, want, *arguments)
+    expect(got, want, axes=axes, what=tuple(axes), case=case, tolerance=1e-9, advice=advice)
+
+
+def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None:
+    """What the first number that differs consists of."""
+    for name, part, right in zip(("da", "dh_before"), got, want, strict=False):
+        if np.shape(part) != right.shape or np.allclose(part, right, rtol=0, atol=1e-9):
+            continue
+        place = tuple(np.argwhere(~np.isclose(part, right, rtol=0, atol=1e-9))[0])
+        if name == "da":
+            return f"There dh is {dh[place]:.4g} and h_next, a tanh already, {h_next[place]:.4g}."
+        paths = (want[0] @ weight_hh)[place], scale * want[0][place]
+        return (
+            f"Two paths lead there: through weight_hh comes {paths[0]:.4g}, through the skip {paths[1]:.4g}."
+        )
+    return None
 
 
 def check_segment_lengths(submission, rng, layers, memory):
@@ -114,7 +130,12 @@ def check_my_schedule(submission, rng, *problem):
     if result.ratio <= FULL_MARKS:
         refuse(None)
         return
-    sentence = f"Legal, but slow: {result}. Full marks: {FULL_MARKS:g} times or less."
+    block, launches = answer
+    streams = len(set(np.asarray(launches)[:, 3].tolist()))
+    sentence = (
+        f"Legal, but slow: {result}; streams: {streams}, blocks of steps: {-(-problem.steps // int(block))}. "
+        f"Full marks: {FULL_MARKS:g} times or less."
+    )
     refuse(Wrong(sentence, slow_because(problem, answer)), f"{problem}")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches, size_in_words
+from rnnlab.checks.kernels import Case, compare_launches, part_of_sum, size_in_words
 
 ANSWERS = answers("cuda_shared_memory")
 TILE = 8
@@ -20,7 +20,9 @@ def check_tiled_matmul_kernel(submission, rng, M, K, N):
     grid = (-(-N // TILE), -(-M // TILE))
     case = Case(grid, (TILE, TILE), (a, b, _old(rng, M, N)), f"a {M} by {K}, b {K} by {N}")
     axes = (("row", "column"),) * 3
-    compare_launches(submission, ANSWERS["tiled_matmul_kernel"], case, ("a", "b", "c"), axes, limit_matmul)
+    explain = lambda _, place, surplus: part_of_sum(surplus, a[place[0]] * b[:, place[1]])
+    answer = ANSWERS["tiled_matmul_kernel"]
+    compare_launches(submission, answer, case, ("a", "b", "c"), axes, limit_matmul, explain)
 
 
 def limit_matmul(counts, case):
@@ -40,8 +42,9 @@ def check_block_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
     says = f"n={n}, {size_in_words(blocks, threads)}"
     case = Case((blocks,), (threads,), (x, _old(rng, blocks)), says)
-    axes = (("element",), ("block",))
-    compare_launches(submission, ANSWERS["block_sum_kernel"], case, ("x", "out"), axes, limit_block_sum)
+    axes, answer = (("element",), ("block",)), ANSWERS["block_sum_kernel"]
+    explain = lambda _, place, surplus: part_of_sum(surplus, x[place[0] * threads :][:threads])
+    compare_launches(submission, answer, case, ("x", "out"), axes, limit_block_sum, explain)
 
 
 def limit_block_sum(counts, case):
@@ -66,10 +69,14 @@ def limit_block_sum(counts, case):
 
 def check_warp_sum_kernel(submission, rng, n, blocks, threads):
     x = rng.normal(size=n).astype("float32")
-    out = _old(rng, blocks * threads // ANSWERS["warp_sum_kernel"].number("lanes", 32))
+    lanes = ANSWERS["warp_sum_kernel"].number("lanes", 32)
+    out = _old(rng, blocks * threads // lanes)
     case = Case((blocks,), (threads,), (x, out), f"n={n}, {size_in_words(blocks, threads)}")
-    axes = (("element",), ("warp",))
-    compare_launches(submission, ANSWERS["warp_sum_kernel"], case, ("x", "out"), axes, limit_warp_sum)
+    axes, answer = (("element",), ("warp",)), ANSWERS["warp_sum_kernel"]
+    explain = lambda _, place, surplus: (
+        f"{part_of_sum(surplus, x[place[0] * lanes :][:lanes])} After shuffles down, lane 0 holds the sum."
+    )
+    compare_launches(submission, answer, case, ("x", "out"), axes, limit_warp_sum, explain)
 
 
 def limit_warp_sum(counts, case):

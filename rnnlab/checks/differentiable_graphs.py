@@ -60,8 +60,25 @@ def check_lstm_backward(submission, rng, B, I, H):
     want, got = ANSWERS["lstm_backward"].call(*step), submission(*step)
     what = "dx", "dh", "dc", "dweight_ih", "dweight_hh", "dbias"
     order = ANSWERS["lstm_backward"].number("order", "ifgo")
-    advice = partial(wrong_gates, got, want, ("dbias",), order)
+
+    def advice() -> str:
+        gates = wrong_gates(got, want, ("dbias",), order)
+        return gates and f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
+
     expect(got, want, axes=gate_axes("dbias"), what=what, case=f"B={B}, I={I}, H={H}", advice=advice)
+
+
+def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
+    """What arrives at c_next where dc first differs, and what it consists of; nothing where dc is right."""
+    if np.shape(got) != want.shape or same(got, want, None):
+        return ""
+    place = tuple(np.argwhere(~np.isclose(got, want))[0])
+    number = lambda array: f"{array[place]:.4g}"
+    return (
+        f" By dc, {number(got / f)} arrives at c_next instead of {number(want / f)}, at sequence {place[0]}, "
+        f"unit {place[1]}: there dc_next is {number(dc_next)}, dh_next {number(dh_next)}, o {number(o)}, "
+        f"tanh(c_next) {number(np.tanh(c_next))}."
+    )
 
 
 def check_gru_backward(submission, rng, B, I, H):
@@ -132,13 +149,16 @@ def draw_cells(rng) -> list[tuple]:
 
 
 def check_count_gemms(submission, rng, cell, step):
-    T = int(rng.integers(3, 2000))
+    T = int(rng.integers(100, 2000))  # more than products: a number of calls is one multiple of T and a rest
     for stack_gates in (False, True):
         for stack_time in (False, True):
             arguments = step, T, stack_gates, stack_time
             want = ANSWERS["count_gemms"].call(*arguments)
             read = ", ".join(factor for factor, _ in step)
-            case = f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}"
+            case = (
+                f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}; "
+                f"right is {want // T}·T + {want % T}"
+            )
             expect(submission(*arguments), want, what="the number of GEMM calls", case=case)
 
 

@@ -72,8 +72,18 @@ def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
     case = Case(_grid(B, H, block), block, (gates, *states, *results), f"B={B}, H={H}, blocks of {block}")
     names = ("gates", "c", "c_next", "dh", "dc_next", "dsums", "dc")
     axes = (WIDE, *[UNITS] * 4, WIDE, UNITS)
+
+    def explain(name: str, place: tuple, surplus: float) -> str:
+        sequence, unit = place[0], place[1] % H
+        i, f, g, o = gates[sequence].reshape(4, H)[:, unit]
+        numbers = dict(
+            zip(("c", "c_next", "dh", "dc_next"), (part[sequence, unit] for part in states), strict=True)
+        )
+        numbers |= {"i": i, "f": f, "g": g, "o": o}
+        return f" There {', '.join(f'{letter} is {number:.4g}' for letter, number in numbers.items())}."
+
     answer = ANSWERS["lstm_pointwise_backward_kernel"]
-    compare_launches(submission, answer, case, names, axes, limit_backward)
+    compare_launches(submission, answer, case, names, axes, limit_backward, explain)
 
 
 def _grid(B: int, H: int, block: tuple[int, int]) -> tuple[int, int]:

@@ -4,6 +4,7 @@ import numpy as np
 
 from rnnlab.checks.answers import answers
 from rnnlab.checks.traces import describe_first_call, require_calls
+from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
 
@@ -131,9 +132,35 @@ def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
     what, case = ("the gradient of the weights", "dh of the first state"), f"T={T}, B={B}, I={I}, H={H}"
     axes = dict(zip(what, (("unit", "weight"), ("sequence", "unit")), strict=True))
     answer = ANSWERS["weight_gradient_after_loop"]
-    advice = lambda: describe_first_call(answer, trace, arguments, ("sequence", "unit"))
-    if expect(submission(*arguments), (want, dh), axes=axes, what=what, case=case, advice=advice):
+    got = submission(*arguments)
+
+    def advice() -> str | None:
+        rows = [array for name, array in trace if name == "back"]
+        call = describe_first_call(answer, trace, arguments, ("sequence", "unit"))
+        return call + _sum_at_call(rows, d, h, dy, U) if call else _passed_on(got, rows)
+
+    if expect(got, (want, dh), axes=axes, what=what, case=case, advice=advice):
         require_calls(answer, trace, arguments, case)
+
+
+def _sum_at_call(rows: list, d: np.ndarray, h: np.ndarray, dy: np.ndarray, U: np.ndarray) -> str:
+    """What the first wrong number that back gets consists of; rows go from the last step to the first."""
+    for t, got in zip(reversed(range(len(d))), rows, strict=False):
+        if not np.allclose(got, d[t], rtol=1e-3, atol=1e-4):
+            place = tuple(np.argwhere(~np.isclose(got, d[t], rtol=1e-3, atol=1e-4))[0])
+            later = (d[t + 1] @ U)[place] if t + 1 < len(d) else 0
+            return (
+                f" There dy is {dy[t][place]:.4g}, from the step after comes {later:.4g}, and the state "
+                f"after it is {h[t + 1][place]:.4g}."
+            )
+    return ""
+
+
+def _passed_on(got: object, rows: list) -> str | None:
+    """The call of back that gets what the answer returns as dh."""
+    returned = got[1] if isinstance(got, tuple | list) and len(got) == 2 else None
+    number = next((n for n, array in enumerate(rows, 1) if same(returned, array, None)), None)
+    return number and f"dh is what call {number} of back gets; what goes on to a state is what back returns."
 
 
 EXERCISES = (

@@ -33,10 +33,14 @@ def draw_products(rng) -> list[tuple]:
     ]
 
 
-def _work_and_bytes(B, H, itemsize, *_) -> str:
-    """What one minibatch computes and moves."""
-    weights = ANSWERS["arithmetic_intensity"].number("weight_reads", 1) * H * H
-    return f"{2 * B * H * H} FLOP, {(2 * B * H + weights) * itemsize} bytes"
+def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
+    """What this minibatch and the smallest one that is enough compute and move."""
+    answer = ANSWERS["arithmetic_intensity"]
+    weights = answer.number("weight_reads", 1) * H * H
+    work = lambda B: f"{2 * B * H * H} FLOP, {(2 * B * H + weights) * itemsize} bytes"
+    smallest = answer.call(B, H, itemsize, peak, bandwidth)[1]
+    enough = f"with B={smallest} {work(smallest)}" if smallest else "no B is enough"
+    return f"{work(B)}; needed are {peak / bandwidth:.6g} FLOP a byte: {enough}"
 
 
 def check_pad_dimension(submission, rng, T, B, I, M, multiple, dtype):
@@ -53,7 +57,7 @@ def check_pad_dimension(submission, rng, T, B, I, M, multiple, dtype):
 
 
 COUNTED = """
-weights, calls, rows_left = np.array({weights!r}, "float32"), 0, {rows}
+weights, calls, rows_left = np.array({weights!r}, {dtype!r}), 0, {rows}
 
 def multiply(rows):
     global calls, rows_left
@@ -79,12 +83,13 @@ multiply.outputs = len(weights)
 """
 
 
-def check_batch_input_gemm(submission, rng, T, B, I, M, steps):
+def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
+    """`dtype`: of the weights, and so of the products; x is float32."""
     x = rng.normal(size=(T, B, I)).astype("float32")
-    weights = rng.normal(size=(M, I)).astype("float32")
+    weights = rng.normal(size=(M, I)).astype(dtype)
     sizes = dict(rows=T * B, most_rows=steps * B, most_calls=-(-T // steps), steps=steps, B=B, T=T)
-    multiply = Code(COUNTED.format(weights=weights.tolist(), **sizes), "multiply", [])
-    case = f"T={T}, B={B}, I={I}, {M} outputs, steps={steps}"
+    multiply = Code(COUNTED.format(weights=weights.tolist(), dtype=dtype, **sizes), "multiply", [])
+    case = f"T={T}, B={B}, I={I}, {M} outputs in {dtype}, steps={steps}"
     got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
     if expect(got, x @ weights.T, axes=axes, what="the products", case=case):
         require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps), case)
@@ -114,6 +119,12 @@ EXERCISES = (
     ),
     ANSWERS["batch_input_gemm"].exercise(
         check_batch_input_gemm,
-        ((5, 3, 2, 4, 2), (1, 1, 2, 1, 3), (4, 1, 3, 2, 2), (8, 2, 3, 5, 5), (6, 4, 2, 3, 6)),
+        (
+            (5, 3, 2, 4, 2, "float32"),
+            (1, 1, 2, 1, 3, "float32"),
+            (4, 1, 3, 2, 2, "float32"),
+            (8, 2, 3, 5, 5, "float64"),
+            (6, 4, 2, 3, 6, "float32"),
+        ),
     ),
 )

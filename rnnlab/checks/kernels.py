@@ -6,7 +6,8 @@ and limits on what it moved.
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -64,6 +65,7 @@ def size_in_words(blocks: int, threads: int) -> str:
 
 
 Limit = Callable[[dict, Case], str | None]  # (counts, case) -> what the launch exceeded, as a sentence
+Explain = Callable[[str, tuple, float], str]  # (array, place, surplus) -> what the right number consists of
 
 
 def launch(submission: Callable, case: Case) -> Result:
@@ -87,17 +89,20 @@ def compare_launches(
     names: Sequence[str],
     axes: Sequence[tuple[str, ...]],
     limit: Limit = lambda counts, case: None,
+    explain: Explain = lambda name, place, surplus: "",
+    remedies: Mapping[str, str] = MappingProxyType({}),
 ) -> list[np.ndarray]:
     """The arrays that the course's kernel leaves; notes whether the submission leaves them, within the limit.
 
     names and axes: of the array arguments, in order; those behind are for the kernel's own use.  The axes
-    ("sequence", ("gate", 4), "unit") split the second axis of [B,4·H] in messages.  A known mistake must
-    have the same kinds of findings, leave the same arrays and break the same limit.
+    ("sequence", ("gate", 4), "unit") split the second axis of [B,4·H] in messages; explain follows the first
+    difference, and remedies replace REMEDIES.  A known mistake must have the same kinds of findings, leave
+    the same arrays and break the same limit.
     """
     got = launch(submission, case)
     want = _launch_own(answer, case)
     excess = limit(got.counts, case) if got.counts is not None else None
-    problem = _finding(got) or _difference(got, want, names, axes, case) or excess
+    problem = _finding(got, remedies) or _difference(got, want, names, axes, case, explain) or excess
     symptoms = {
         "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
         "excess": re.sub(r"[\d.]+", "N", excess or ""),
@@ -132,14 +137,17 @@ def _kind(kind: str, message: str) -> str:
     return f"{kind} of the reader" if kind == "missing_fence" and "the second has waited" in message else kind
 
 
-def _finding(got: Result) -> Wrong | None:
+def _finding(got: Result, remedies: Mapping[str, str]) -> Wrong | None:
     if not got.findings:
         return None
     kind, message = got.findings[0]
-    return Wrong(message, next_step=REMEDIES.get(kind))
+    place = f"{kind} between blocks" if "blocks run in any order" in message else kind
+    return Wrong(message, next_step=remedies.get(place, REMEDIES.get(kind)))
 
 
-def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence, case: Case) -> Wrong | None:
+def _difference(
+    got: Result, want: Result, names: Sequence[str], axes: Sequence, case: Case, explain: Explain
+) -> Wrong | None:
     """The first difference of the judged arrays, and which other results are right."""
     before = [part for part in case.arguments if isinstance(part, np.ndarray)]
     first, right = None, []
@@ -150,7 +158,7 @@ def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence,
         difference = first_difference(a.reshape(shape), b.reshape(shape), labels, name, None)
         if difference and first is None:
             first = difference
-            _explain(first, a, b, old, name)
+            _add_facts(first, a, b, old, name, explain)
         elif difference is None and b.tobytes() != old.tobytes():
             right.append(name)
     if first and right:
@@ -158,8 +166,11 @@ def _difference(got: Result, want: Result, names: Sequence[str], axes: Sequence,
     return first
 
 
-def _explain(difference: Wrong, got: np.ndarray, want: np.ndarray, before: np.ndarray, name: str) -> None:
-    """Adds what the array before the launch shows: no store, a sum on top of it, an input that changes."""
+def _add_facts(
+    difference: Wrong, got: np.ndarray, want: np.ndarray, before: np.ndarray, name: str, explain: Explain
+) -> None:
+    """Adds what the array before the launch shows: no store, a sum on top of it, an input that changes; or
+    what the right number consists of."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return
     finite = np.isfinite(got)
@@ -176,3 +187,18 @@ def _explain(difference: Wrong, got: np.ndarray, want: np.ndarray, before: np.nd
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
     elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
         difference.message += " That is the right number plus what the element holds before the launch."
+    else:
+        difference.message += explain(name, place, float(got[place] - want[place]))
+
+
+def part_of_sum(surplus: float, terms: np.ndarray) -> str:
+    """Which terms in a row a sum lacks or has twice, if those of one place do; else its first terms."""
+    sums, limit = np.concatenate([[0.0], np.cumsum(terms, dtype=float)]), 1e-4 * np.abs(terms).max(initial=0)
+    runs = np.subtract.outer(sums, sums)  # [end, first]: the sum of the terms from first on, before end
+    for verb, whole in (("lacks", -surplus), ("has twice", surplus)):
+        ends, firsts = np.nonzero(np.tril(np.abs(runs - whole) <= limit, -1))
+        if len(ends) == 1 < len(terms):
+            first, last = int(firsts[0]), int(ends[0]) - 1
+            which = f"term {first}" if first == last else f"terms {first} to {last}"
+            return f" The sum {verb} {which} of its {len(terms)}, counted from 0."
+    return f" Its terms begin with {', '.join(f'{term:.4g}' for term in terms[:3])}."

@@ -1,7 +1,9 @@
 """Checks of lesson 11: a GRU step as four small kernels, and what a naive forward pass launches."""
 
+from functools import partial
+
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches
+from rnnlab.checks.kernels import Case, compare_launches, part_of_sum
 from rnnlab.grading.judging import expect
 
 ANSWERS = answers("naive_gpu_rnn")
@@ -17,6 +19,7 @@ AXES = (
     ("sequence", ("gate", 3), "unit"),
     ("sequence", "unit"),
 )
+PRODUCTS = {0: "gates_x", 1: "gates_h"}  # of x and of h, and the launch that leaves them
 RESULTS = ("x times weight_ih", "h times weight_hh", "the gates r and z", "the new state")
 BLOCK = (8, 4)  # columns, sequences
 
@@ -32,7 +35,15 @@ def check_step_kernels(submission, rng, B, I, H, largest):
     for number, result in enumerate(RESULTS):
         says = f"launch {number}, {result}; B={B}, I={I}, H={H}, {grid} blocks of {BLOCK} threads"
         case = Case(grid, BLOCK, (number, *arrays), says)
-        arrays = compare_launches(submission, ANSWERS["step_kernels"], case, NAMES, AXES)
+        explain = partial(_explain, number, arrays)
+        arrays = compare_launches(submission, ANSWERS["step_kernels"], case, NAMES, AXES, explain=explain)
+
+
+def _explain(launch: int, arrays: list, name: str, place: tuple, surplus: float) -> str:
+    """Terms of a product, in launches 0 and 1."""
+    if name != PRODUCTS.get(launch):
+        return ""
+    return part_of_sum(surplus, arrays[launch][place[0]] * arrays[launch + 2][place[1]])
 
 
 def check_launch_count(submission, rng, *sizes):

@@ -131,7 +131,8 @@ EXERCISES = (
             ("the words", "the most registers", "whether it fits"),
             "gates={}, H={}, itemsize={}, blocks={}, warps={}, beside={}",
             lambda gates, H, itemsize, blocks, warps, beside: (
-                f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps"
+                f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "
+                f"{32 * warps} threads a block"
             ),
         ),
         draw_budgets,

@@ -89,7 +89,19 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
     history[0] = rng.normal(size=blocks * threads)
     says = f"{size_in_words(blocks, threads)}, {steps} steps"
     case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps), says)
-    compare_launches(submission, ANSWERS["flag_barrier"], case, ("history",), (("step", "element"),))
+    axes = (("step", "element"),)
+    mean = float(history[0].mean())
+    explain = lambda _, place, surplus: f" The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
+    answer = ANSWERS["flag_barrier"]
+    compare_launches(submission, answer, case, ("history",), axes, explain=explain, remedies=FLAGS)
+
+
+FLAGS = {
+    "race between blocks": (
+        "The reader's block went on too early. Before it reads row t, it must have seen t or more in each "
+        "block's flag, and then wait at a barrier of its own. A flag that is set back may be missed."
+    )
+}
 
 
 WIDE = 16
@@ -100,11 +112,20 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
     h[0] = rng.normal(size=WIDE)
     weights = rng.normal(size=(WIDE, WIDE)).astype("float32") / 4
     inputs = rng.normal(size=(steps, WIDE)).astype("float32")
+    want = [h[0]]
+    for row in inputs:
+        want.append(np.tanh(row + weights @ want[-1]))
     says = f"{size_in_words(blocks, WIDE // blocks)}, {steps} steps"
     case = Case((blocks,), (WIDE // blocks,), (h, weights, inputs, np.zeros(blocks, "int32")), says)
-    compare_launches(
-        submission, ANSWERS["persistent_rnn_kernel"], case, ("h",), (("step", "unit"),), limit_loads
-    )
+
+    def explain(name: str, place: tuple, surplus: float) -> str:
+        step, unit = place
+        carried = weights[unit] @ want[step - 1]
+        own = inputs[step - 1, unit]
+        return f" There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
+
+    answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
+    compare_launches(submission, answer, case, ("h",), axes, limit_loads, explain, FLAGS)
 
 
 def limit_loads(counts, case):

@@ -171,7 +171,17 @@ def check_filter_weights(submission, rng, K):
     got = run_linear(row, *(array.astype(float) for array in arrays))
     case = f"K={K}, kernel {np.round(kernel, 2).tolist()}"
     want = np.convolve(row, delayed)[: len(row)]
-    expect(got, want, axes=("pixel",), what="y", case=case, tolerance=tolerance)
+    advice = lambda: _spot(arrays, delayed)
+    expect(got, want, axes=("pixel",), what="y", case=case, tolerance=tolerance, advice=advice)
+
+
+def _spot(arrays: list, kernel: np.ndarray) -> str:
+    """What the network makes of one bright pixel: the kernel that it computes."""
+    pixels = np.eye(1, len(kernel) + 2)[0]
+    answer = run_linear(pixels, *(array.astype(float) for array in arrays))
+    words = lambda numbers: ", ".join(f"{number:.4g}" for number in numbers)
+    right = words(np.convolve(pixels, kernel)[: len(pixels)])
+    return f"A row of one bright pixel, {words(pixels)}, becomes {words(answer)}; right is {right}."
 
 
 def run_linear(row, weight_ih, weight_hh, weight_out):

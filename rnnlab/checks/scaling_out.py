@@ -1,5 +1,7 @@
 """Checks of lesson 17: a ring as data, a mean over ranks, ready times, a fit, a restart after losses."""
 
+from functools import partial
+
 import numpy as np
 
 from rnnlab.checks.answers import answers, call
@@ -80,8 +82,22 @@ def check_average_gradients(submission, rng, sequences, shapes):
     for rank, got in enumerate(results):
         names = [f"gradient {k} on rank {rank}" for k in range(len(shapes))]
         got = list(got) if isinstance(got, tuple) else got
-        if not expect(got, want, axes=("row", "column"), what=names, case=case, tolerance=1e-5):
+        advice = partial(_shares, got, want, ranks)
+        if not expect(
+            got, want, axes=("row", "column"), what=names, case=case, tolerance=1e-5, advice=advice
+        ):
             return
+
+
+def _shares(got: list, want: list, ranks: list) -> str | None:
+    """What the ranks have at the first number that differs."""
+    for number, (part, right) in enumerate(zip(got, want, strict=True)):
+        wrong = np.argwhere(~np.isclose(part, right, rtol=1e-4, atol=1e-5))
+        if len(wrong):
+            place = tuple(wrong[0])
+            sums = " + ".join(f"{count} · {own[number][place]:.6g}" for own, count in ranks if count)
+            return f"There the right number is ({sums}) / {sum(count for _, count in ranks)}."
+    return None
 
 
 def _mean(rng: np.random.Generator, shape: tuple, count: int) -> np.ndarray:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
+from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
 
@@ -11,8 +12,11 @@ ANSWERS = answers("start_here")
 
 def check_last_step(submission, rng, T, B, H):
     y = rng.standard_normal((T, B, H))
-    want = ANSWERS["last_step"].call(y)
-    expect(submission(y), want, axes=("sequence", "unit"), what="the last step", case=f"T={T}, B={B}, H={H}")
+    want, got = ANSWERS["last_step"].call(y), submission(y)
+    step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
+    advice = lambda: None if step is None else f"It is step {step}: which index has the last of {T} steps?"
+    axes = "sequence", "unit"
+    expect(got, want, axes=axes, what="the last step", case=f"T={T}, B={B}, H={H}", advice=advice)
 
 
 def draw_networks(rng) -> list[tuple]:
@@ -52,11 +56,15 @@ def clock():
 
 
 def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
-    """Durations in ns; of 5 and more the one in the middle is neither the median nor an extreme."""
+    """Durations in ns; of 5 and more the one in the middle is neither the median nor an extreme, and the
+    median is not the mean without the extremes."""
     while True:
         runs = 100 * rng.permutation(np.arange(10, 10 + repeats)) + rng.integers(100)
         runs[rng.integers(repeats)] *= 9
-        if repeats < 5 or runs[repeats // 2] not in (runs.min(), np.median(runs), runs.max()):
+        median, inner = np.median(runs), np.sort(runs)[1:-1]
+        if repeats < 5 or (
+            runs[repeats // 2] not in (runs.min(), median, runs.max()) and inner.mean() != median
+        ):
             return runs
 
 
@@ -69,7 +77,10 @@ def check_measure_gemm(submission, rng, m, n, k, repeats):
     source = SCRIPTED_MACHINE.format(warm=warm, pause=int(rng.integers(400, 500)), durations=script)
     got = submission(Code(source, "multiply"), Code(source, "clock"), m, n, k, repeats)
     want = 2 * m * n * k / float(np.median(runs))
-    case = f"m={m}, n={n}, k={k}, repeats={repeats}; run by run: {', '.join(map(str, script[:-1]))} ns"
+    case = (
+        f"m={m}, n={n}, k={k}, repeats={repeats}; {2 * m * n * k} FLOP; "
+        f"run by run: {', '.join(map(str, script[:-1]))} ns"
+    )
     expect(got, want, what="the rate in GFLOP/s", case=case)
 
 

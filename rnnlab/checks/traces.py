@@ -18,9 +18,12 @@ TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never ano
 
 
 def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> bool:
-    """Notes whether each call that the course's answer makes of the Codes is in the trace."""
+    """Notes whether each call that the course's answer makes of the Codes is in the trace.
+
+    The rows of an array may have another order, for instance sequence by sequence: the numbers are right.
+    """
     for number, needed in enumerate(trace_of(answer, arguments), 1):
-        if not any(_alike(entry, needed) for entry in trace):
+        if not any(_alike(entry, needed, in_any_order=True) for entry in trace):
             name, *_ = needed
             problem = Wrong(
                 f"The numbers are right, but {name} never got what call {number} of the course's own answer "
@@ -52,15 +55,29 @@ def trace_of(answer: Answer, arguments: tuple) -> list:
     return trace
 
 
-def _alike(entry: tuple, needed: tuple) -> bool:
+def _alike(entry: tuple, needed: tuple, in_any_order: bool = False) -> bool:
     """The same function, and arrays of the same shape and values."""
     if entry[0] != needed[0] or len(entry) != len(needed):
         return False
-    return all(close(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
+    alike = lambda a, b: close(a, b) or (in_any_order and _same_rows(a, b))
+    return all(alike(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
 
 
 def close(a: object, b: np.ndarray) -> bool:
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.dtype.kind not in "biuf":
         return False
-    return bool(np.abs(a - b).max(initial=0) <= TOLERANCE * max(1e-6, float(np.abs(b).max(initial=0))))
+    return bool(np.abs(a - b).max(initial=0) <= _limit(b))
+
+
+def _same_rows(a: object, b: np.ndarray) -> bool:
+    """Whether each row of one matrix stands in the other."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.ndim != 2 or a.dtype.kind not in "biuf":
+        return False
+    pairs = np.abs(a[:, np.newaxis] - b).max(axis=2, initial=0) <= _limit(b)
+    return bool(pairs.any(axis=0).all() and pairs.any(axis=1).all())
+
+
+def _limit(b: np.ndarray) -> float:
+    return TOLERANCE * max(1e-6, float(np.abs(b).max(initial=0)))

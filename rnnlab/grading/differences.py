@@ -95,10 +95,25 @@ def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) ->
     """The first difference of named parts, and which of the others are right."""
     parts = {name: first_difference(got[name], part, axes, name, tolerance) for name, part in want.items()}
     right = [str(name) for name, difference in parts.items() if difference is None]
-    first = next(filter(None, parts.values()), None)
-    if first and right:
+    name, first = next(((n, part) for n, part in parts.items() if part), (None, None))
+    if first is None:
+        return None
+    others = {other: part for other, part in want.items() if other != name}
+    if other := _other_part(got[name], others, tolerance):
+        first.message += f" It is the right {other}."
+    if right:
         first.message += f" Right: {', '.join(right)}."
     return first
+
+
+def _other_part(got: object, want: dict, tolerance: float | None) -> object:
+    """The name of the wanted part that a result holds in another's place; None if it holds none.
+
+    Whole numbers and single elements may agree by chance.
+    """
+    if not (isinstance(got, float) or (isinstance(got, np.ndarray) and got.size > 1)):
+        return None
+    return next((name for name, part in want.items() if same(got, part, tolerance)), None)
 
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:

@@ -25,8 +25,9 @@ def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toleranc
     long = [axis for axis in range(want.ndim) if want.shape[axis] > 1]
     facts = (
         _factor(got, want, limit),
+        _offset(got, want, limit),
         *(_moved(got, want, axis, names[axis], limit) for axis in long),
-        _elsewhere(got, want, limit),
+        _elsewhere(got, want, names, limit),
         *(_right_parts(close, axis, names[axis]) for axis in long),
     )
     return next(filter(None, facts), None)
@@ -40,6 +41,14 @@ def _factor(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
     if abs(factor + 1) < 1e-4:
         return "Every number has the wrong sign."
     return f"Every number is {factor:.4g} times the right one." if f"{factor:.4g}" != "1" else None
+
+
+def _offset(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
+    """One number added to all."""
+    more = float((got - want).mean())
+    if abs(more) <= limit or (np.abs(got - want - more) > limit).any():
+        return None
+    return f"Every number is {abs(more):.4g} too {'large' if more > 0 else 'small'}."
 
 
 def _moved(got: np.ndarray, want: np.ndarray, axis: int, name: str, limit: float) -> str | None:
@@ -58,10 +67,18 @@ def _moved(got: np.ndarray, want: np.ndarray, axis: int, name: str, limit: float
     return None
 
 
-def _elsewhere(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
-    """All numbers at other places."""
+def _elsewhere(got: np.ndarray, want: np.ndarray, names: Sequence[str], limit: float) -> str | None:
+    """All numbers at other places, and where the first of them belongs, if that is one place."""
     ordered = np.abs(np.sort(got, axis=None) - np.sort(want, axis=None)) <= limit
-    return "The numbers are the right ones at other places." if ordered.all() and want.size > 2 else None
+    if not ordered.all() or want.size < 3:
+        return None
+    number = got[tuple(np.argwhere(np.abs(got - want) > limit)[0])]
+    places = np.argwhere(np.abs(want - number) <= limit)
+    sentence = "The numbers are the right ones at other places"
+    if len(places) > 1:
+        return f"{sentence}."
+    place = ", ".join(f"{name} {n}" for name, n in zip(names, places[0], strict=True))
+    return f"{sentence}: the first belongs to {place}."
 
 
 def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:

@@ -3,7 +3,7 @@
 #
 # <!-- exercise: batch_input_gemm -->
 #
-# `multiply(rows)` is an input product: [n,I] goes in, [n,M] comes out, M is `multiply.outputs`, in the dtype of the result. You cannot see its weights. Give it `steps` steps at a time, all sequences of each; the last time what is left. It may not be called more often than that.
+# `multiply(rows)` is an input product: [n,I] goes in, [n,M] comes out, M is `multiply.outputs`. The result has the dtype of what comes out, which need not be that of `x`. You cannot see its weights. Give it `steps` steps at a time, all sequences of each; the last time what is left. It may not be called more often than that.
 
 
 # %%

@@ -107,3 +107,15 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
     _ = multiply()
     t = sorted(-((a := clock()) - (multiply(), clock())[1]) for _ in range(repeats))
     return 2e-9 * m * n * k / (t[len(t) // 2] * 1e-9)
+
+
+# %% [wrong] mean without the fastest and the slowest
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    durations = []
+    for _ in range(repeats):
+        begin = clock()
+        multiply()
+        durations.append(clock() - begin)
+    inner = sorted(durations)[1:-1] or durations
+    return 2 * m * n * k / (sum(inner) / len(inner))

@@ -191,3 +191,23 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         hs.append(h)
         ps.append(u[:, 2].copy())
     return np.array(hs), np.array(ps)
+
+
+# %% [right]
+def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    H = h0.shape[1]
+    states = np.empty((T + 1, B, H), h0.dtype)
+    kept = np.empty((T, B, H), h0.dtype)
+    states[0] = h0
+    inputs = product(x.transpose(1, 0, 2).reshape(B * T, I), weight_ih).reshape(B, T, 3 * H)
+    for t in range(T):
+        recurrent = product(states[t], weight_hh)
+        for b in range(B):
+            a, u = inputs[b, t] + bias_ih, recurrent[b] + bias_hh
+            r = 1 / (1 + np.exp(-(a[:H] + u[:H])))
+            z = 1 / (1 + np.exp(-(a[H : 2 * H] + u[H : 2 * H])))
+            kept[t, b] = u[2 * H :]
+            n = np.tanh(a[2 * H :] + r * kept[t, b])
+            states[t + 1, b] = (1 - z) * n + z * states[t, b]
+    return states[1:], kept

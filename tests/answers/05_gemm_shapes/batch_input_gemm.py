@@ -1,4 +1,4 @@
-# %% [right]
+# %% [wrong] has the dtype of x
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
     result = np.empty((T, B, multiply.outputs), x.dtype)
