@@ -22,6 +22,7 @@ from rnnlab.files import ROOT
 
 SITE = Path(os.environ.get("RNNLAB_SITE") or "nowhere").resolve()
 LESSONS = sorted(path.stem for path in ROOT.glob("notebooks/*.ipynb") if path.stem[:2] <= LAST_IN_BROWSER)
+OUTPUTS = f"{PANEL} .jp-OutputArea"
 START, RUN = 300.0, 1800.0  # seconds until Python has loaded, and until a lesson has run: WebAssembly is slow
 pytestmark = [
     pytest.mark.slow,
@@ -70,8 +71,9 @@ def test_a_lesson_runs_to_its_end_in_a_page(address, tmp_path, lesson):
         visitor.open(f"notebooks/{lesson}.ipynb")
         visitor.run_all(RUN)
         assert "in a browser" in visitor.output("import rnnlab")
-        pictures = visitor.browser.find_elements(By.CSS_SELECTOR, f"{PANEL} .jp-OutputArea img")
-        assert all(len(picture.get_attribute("alt")) > 30 for picture in pictures)
+        pictures = visitor.browser.find_elements(By.CSS_SELECTOR, f"{OUTPUTS} img, {OUTPUTS} svg[role=img]")
+        words = [one.get_attribute("alt") or one.get_attribute("aria-label") for one in pictures]
+        assert all(len(text or "") > 30 for text in words), words
         assert pictures or lesson.startswith("00"), "the lesson has pictures"
 
 
