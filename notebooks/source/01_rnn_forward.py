@@ -50,7 +50,7 @@ show(figure, f"Row {line}: {finding} and reaches {peak:.2f} where it jumps.")
 # %% [markdown]
 # **Predict.** A network reads one pixel a step and nothing else. To compute $x_t - x_{t-2}$ it must remember something from step to step. How many numbers must it remember at least?
 #
-# <details><summary>Answer</summary>Two are enough from one step to the next: the last pixel and the one before it. With the new pixel that makes three. You will build exactly this by hand in section 4.</details>
+# <details><summary>Answer</summary>Two are enough from one step to the next: the last pixel and the one before it. With the new pixel that makes three. In section 4 you see two of them set by hand; its exercise builds all three.</details>
 
 # %% [markdown]
 # ## 2 · One step

@@ -320,7 +320,7 @@ for wires in range(5):
 #
 # The course has each variant as a **rung** (an implementation) of its **ladder** (the list of all implementations), forward and backward. There is a fifth beside the four of the notes: variant 3, with the product of **all** steps recomputed in one call, because every h is known in the backward pass.
 #
-# First: which of them agree? **Guess** two pairs before you run the cell. The cell compares the gradients of the recurrent weights.
+# First: which of them agree? **Guess** the groups before you run the cell. The cell compares the gradients of the recurrent weights.
 
 # %%
 from rnnlab.lab.gru_variants import PUBLISHED, VARIANTS, measure

@@ -50,7 +50,7 @@ print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-ad
 # %% [markdown]
 # If the last number is well above 1, the first sequences cost more than their arithmetic. What do they wait for? If it is not, and a line above names a large spread, run the cell again.
 #
-# The weights are 4 MB. However small the minibatch is, they must come from memory, or from a cache, into the arithmetic units. A product with one sequence is finished as soon as they have been read.
+# The weights are 4 MB. However small the minibatch is, they must come from memory, or from a cache, into the arithmetic units. A product with one sequence is finished as soon as they have been read. If two sequences take more than twice as long as one, the library calls another routine for them; section 2 says what it does first.
 
 # %% [markdown]
 # ## 2 · Work for each byte
@@ -72,7 +72,7 @@ print(f"{roof.peak:.3g} GFLOP/s, {roof.bandwidth:.3g} GB/s: they meet at {roof.b
 explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 
 # %% [markdown]
-# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others lie below both bounds: a BLAS first copies (*packs*) the weights into an order of its own, at every call. With few rows the copying takes longer than the product (lesson 00).
+# The crosses are your measurements. Some may lie above the slope: weights that stay in a cache do not come from memory, and the cache is faster. Others may lie below both bounds: a BLAS first copies (*packs*) the weights into an order of its own, at every call. With few rows the copying takes longer than the product (lesson 00).
 #
 # ### Exercise: FLOP a byte
 #
@@ -168,7 +168,7 @@ for name, timing in layouts.items():
 print("same numbers:", np.allclose(h @ weights.T, h @ transposed, rtol=1e-4), disturbance(layouts))
 
 # %% [markdown]
-# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so transposing U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, however they are stored; what is left of the difference you see above.
+# On the TitanX it did: 2.60 TFLOP/s against 1.28 for 2560 by 2560 and 64 sequences, cuBLAS, so transposing U once a pass costs nothing beside what it gives. NumPy's BLAS packs the weights into an order of its own at every call, however they are stored; what is left of the difference you see above. The last line contains the copy, made once for all steps. If it is the slowest, the copy took longer than it saved in so few steps: NumPy transposes 4 MB in small pieces, each far from the next.
 #
 # ## 6 · Products over time
 #

@@ -418,11 +418,11 @@ for n in times:
 print("you guessed", my_guess)
 
 # %% [markdown]
-# Two causes compete. The first is the cache: with i innermost the loop goes down columns of a and c, with k innermost down a column of b. The model counts this; it is scaled down, so that a column has more lines than the cache.
+# Two causes compete. The first is the cache: with i innermost the loop goes down columns of a and c, with k innermost down a column of b. The model counts this, scaled down.
 #
 # The second is a **chain of additions**. With k innermost, each addition waits for the one before: it takes the *latency* of an addition, about 4 clock cycles, although a core can begin several in each cycle. The model does not see the chain.
 #
-# If k is slowest at n = 40, where everything lies in the nearest cache, the chain is the reason. If k is slowest at n = 1000, too, then the chain costs more than the misses, because the processor fetches the lines of a regular loop ahead of time. With j innermost a loop has neither problem.
+# If k is slowest at n = 40, where everything lies in the nearest cache, the chain is the reason. At n = 1000 the loop over i goes down two columns, that over k down one, with the chain. The slower of the two shows what costs more, a column's misses or the chain; a processor that fetches the lines of a regular loop ahead of time makes misses cheap. With j innermost a loop has neither problem.
 #
 # Now look at the cache. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which two orders lose by tiles of 8, and why?
 

@@ -77,7 +77,7 @@ disturbed = disturbance(times)
 print(disturbed)
 
 # %% [markdown]
-# Compare the two factors with the number of cores. Where they are smaller, what is lost? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means to start the other thread and to wait for it, once a step. A factor below 1 says that the threads waited longer than they gained: other programs use the cores, or the steps are too small. Each way had the cores to itself (`settled`): BLAS's threads keep a core for a while after a product, as part 4 explains, and would have taken it from the next way. Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
+# Compare the two factors with the number of cores. Where they are smaller, what is lost? A product of 32 sequences with 256 units is 4 MFLOP: a few hundredths of a millisecond for two cores. Sharing it means to start the other thread and to wait for it, once a step. A factor below 1 says that the threads waited longer than they gained: other programs use the cores, or the steps are too small. (`settled` waits until BLAS's threads rest: part 4 says why.) Two “cores” can also be the two hardware threads of a single core (SMT): then both share its arithmetic units.
 #
 # ## 2 · Barriers
 #
@@ -124,7 +124,7 @@ barrier = max(times[1].median - times[100].median, 0.0) / 99
 print(f"a barrier costs about {1e6 * barrier:.0f} µs, one step of all sequences {1e4 * times[100].median:.0f} µs")
 
 # %% [markdown]
-# That is why the loop over time belongs *inside* a thread. The same holds for Numba's `prange`, for OpenMP and for BLAS: a parallel region in the time loop has T barriers. The rule has an exception, a single sequence with a large layer: there only the units can be shared.
+# That is why the loop over time belongs *inside* a thread. (A barrier of 0 µs says that another program disturbed the run, or that there is one core.) The same holds for Numba's `prange`, for OpenMP and for BLAS: a parallel region in the time loop has T barriers. The rule has an exception, a single sequence with a large layer: there only the units can be shared.
 #
 # ### Exercise: the shares
 #
@@ -221,9 +221,12 @@ times = take_turns(crowds, 7, settled=True)
 for name, timing in times.items():
     low, high = timing.spread
     print(f"{name}: {1e3 * timing.median:7.2f} ms, half of the runs between {1e3 * low:.2f} and {1e3 * high:.2f}")
+held, free = times.values()
+apart = held.spread[1] < free.spread[0] or free.spread[1] < held.spread[0]
+print(f"with its own threads {free.median / held.median:.2f} times as long;", "the halves", "do not overlap" if apart else "overlap")
 
 # %% [markdown]
-# Look at the spread as well as at the median. On some machines the medians are close and single runs take many times as long: two threads on one core take turns of some milliseconds, and all threads at the next barrier wait for them.
+# Above 1, BLAS's threads and ours took turns on the cores, some milliseconds each, and all threads at the next barrier waited for them. Near 1, or where the halves overlap, this run shows no difference: BLAS may leave so small a product to one thread. Below 1, our threads left cores idle, and BLAS used them. Look at the spread as well: on some machines the medians are close, and single runs take many times as long.
 #
 # `numba_parallel` therefore holds every BLAS in the process to one thread while its own run, and gives the threads back afterwards. A library that is called by others should never assume that the cores are its own.
 
@@ -339,7 +342,7 @@ for by in compilers:
     print(f"{result}: {result.gflops / small.gflops:.2f} times the small tile's rate")
 
 # %% [markdown]
-# 64 sums of a vector each do not fit into 16 or 32 registers: whichever compiler it is, they go to memory and back.
+# These are 64 sums of a vector with vectors of 16 numbers, and 128 with vectors of 8. They do not fit into 16 or 32 registers: whichever compiler it is, they go to memory and back.
 #
 # ### Exercise: choose the order
 #

@@ -63,7 +63,7 @@ print("you guessed", ", ".join(f"{part:.0%} for {H} units" for H, part in my_gue
 print(disturbance({str(shape): timing for shape, timing in times.items()}))
 
 # %% [markdown]
-# Whatever is missing from 100 % is not arithmetic, and nothing above 100 % can be: there, something disturbed the last line. In each call the library chooses a method for the shape, wakes its threads, copies both factors into an order of its own, multiplies, and waits until all threads have finished.
+# Whatever is missing from 100 % is not arithmetic, and a line above 100 % says that the large product waited for memory, or that something disturbed it. In each call the library chooses a method for the shape, wakes its threads, copies both factors into an order of its own, multiplies, and waits until all threads have finished.
 #
 # The copying is called **packing**. Packing the weights moves K·N numbers, and the product has B·K·N multiply-adds: with many rows that is a small addition, with few rows it is not. A recurrent network repeats it in every step, for the same weights.
 #
@@ -163,8 +163,7 @@ from rnnlab.lab.tile_rates import measure_tiles
 my_guess = {"fastest": (4, 2), "first that spills": (16, 4)}
 tiles = [(1, 1), (4, 1), (4, 2), (6, 2), (4, 3), (8, 2), (12, 2), (5, 5), (8, 4), (16, 4)]
 measured, timings = measure_tiles(tiles)
-best = max(measured, key=lambda tile: measured[tile].gflops)
-peak = measured[best].gflops
+peak, best = max((rate.gflops, tile) for tile, rate in measured.items())
 print("rows × vectors   registers   predicted   measured                stack")
 for tile, (gflops, loop) in measured.items():
     print(f"{tile.rows:5} × {tile.vectors} {tile.registers:15} {predicted_rate(tile, CORE):13.0%} "
@@ -339,7 +338,7 @@ for B in my_guess:
     print(f"you guessed {my_guess[B]}. {disturbance(times)}")
 
 # %% [markdown]
-# With one sequence only the units can be shared, and what counts is reading the weights: two cores have two caches. With many, both ways do the same arithmetic, and the barriers decide, together with the question whose weights still fit into a core's own cache. `team` binds each thread to a core: two threads of a barrier that take turns on one core would wait for each other all the time.
+# With one sequence only the units can be shared, and what counts is reading the weights: two cores have two caches. If the units are slower even there, the barriers cost more than half of that reading. With many, both ways do the same arithmetic, and the barriers decide, together with the question whose weights still fit into a core's own cache. `team` binds each thread to a core: two threads of a barrier that take turns on one core would wait for each other all the time.
 #
 # ### Exercise: units or minibatch
 #
@@ -388,7 +387,7 @@ show(figure, f"Our product's rate over NumPy's, for 64 sequences: {words} units.
 print("ours over NumPy:", words)
 
 # %% [markdown]
-# Above 1, the Python product is ahead. If it is so at few units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 1 024 units, its tile or its order suits your processor better than the library's does. If a point was flagged, another program used the cores: run the cell again before you believe it.
+# Above 1, the Python product is ahead; below 1, the library is. If it is so at few units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 1 024 units, its tile or its order suits your processor better than the library's does. If a point was flagged, another program used the cores: run the cell again before you believe it.
 #
 # ## 9 · In a network
 #
