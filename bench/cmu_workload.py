@@ -20,7 +20,8 @@ from bench.cmu import problem as cmu
 from bench.cmu.contestants import CANDIDATES
 from bench.cmu.problem import Problem, Size
 from bench.peers import Candidate
-from bench.peers.process import Failed, Peer, interpreter
+from bench.peers.process import ContestantError, Peer, interpreter
+from bench.progress import show_progress
 from bench.provenance import provenance
 from bench.watch import Watch
 from rnnlab import records
@@ -37,7 +38,7 @@ QUICK = Size(B=100)
 
 @dataclass
 class Result:
-    """What came out, by contestant."""
+    """Results of the epochs, by contestant."""
 
     contestants: dict[str, dict] = field(default_factory=dict)  # Python, packages, BLAS
     missing: list[str] = field(default_factory=list)
@@ -74,7 +75,7 @@ class Epochs:
             result.contestants[candidate.name] = peer.ask("hello")[0]
             ready = peer.ask("prepare", self.problem._asdict())[0]
             self._check(candidate.name, peer)
-        except Failed as failure:
+        except ContestantError as failure:
             self._leave_out(candidate.name, failure)
             return
         result.first[candidate.name] = ready["seconds"]
@@ -89,7 +90,7 @@ class Epochs:
             return
         try:
             seconds += self.peers[name].ask("turn", warm=0, repeats=1)[0]["seconds"]
-        except Failed as failure:
+        except ContestantError as failure:
             self._leave_out(name, failure)
 
     def check_again(self) -> None:
@@ -97,10 +98,10 @@ class Epochs:
         for name in [*self.result.seconds]:
             try:
                 self._check(name, self.peers[name])
-            except Failed as failure:
+            except ContestantError as failure:
                 self._leave_out(name, failure)
 
-    def _leave_out(self, name: str, failure: Failed) -> None:
+    def _leave_out(self, name: str, failure: ContestantError) -> None:
         self.result.left_out[name] = str(failure)
         self.result.seconds.pop(name, None)
 
@@ -108,7 +109,7 @@ class Epochs:
         error = cmu.error(peer.ask("results")[1], self.want)
         self.result.error[name] = max(error, self.result.error.get(name, 0.0))
         if not error <= 1:
-            raise Failed(f"wrong numbers: {error:.1e} times the error that is tolerated")
+            raise ContestantError(f"wrong numbers: {error:.1e} times the error that is tolerated")
 
 
 def measure(
@@ -147,8 +148,8 @@ def run(chosen: argparse.Namespace) -> int:
     threads = chosen.threads or usable_cores()
     record = provenance(KIND, MEASURED, {**size._asdict(), "rounds": rounds, "threads": threads})
     selection = [known[name] for name in chosen.only or known]
-    record |= asdict(measure(size, selection, rounds, threads, chosen.peers_python, _say))
-    _say("")
+    record |= asdict(measure(size, selection, rounds, threads, chosen.peers_python, show_progress))
+    show_progress("")
     if chosen.record:
         _keep(record | {"complete": True})
     print(cmu_report.page(record))
@@ -169,9 +170,3 @@ def _draw(record: dict, file: str) -> None:
 
     cmu_picture.draw(record).savefig(file)
     print(cmu_picture.finding(record))
-
-
-def _say(text: str) -> None:
-    """One line that is written over and over, where somebody looks at it."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

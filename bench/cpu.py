@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bench.peers import LIMITS, Candidate
-from bench.peers.process import Failed, Peer, interpreter
+from bench.peers.process import ContestantError, Peer, interpreter
 from bench.watch import Watch
 from bench.workload import Problem, problem
 from rnnlab.lab.turns import rotated
@@ -39,7 +39,7 @@ class Settings:
 
 @dataclass
 class Case:
-    """What came out of one workload."""
+    """Results of all contestants on one workload."""
 
     workload: Workload
     seconds: dict[str, list[float]] = field(default_factory=dict)  # of each contestant, each round's median
@@ -96,7 +96,7 @@ class Arena:
         case.other_load = watch.others
         for candidate in ready:
             tell(f"{workload}: memory of {candidate.name}")
-            self._last_look(candidate, wanted, case)
+            self._check_last_step(candidate, wanted, case)
         return case
 
     def _is_ready(self, candidate: Candidate, wanted: Problem, case: Case, tell: Tell) -> bool:
@@ -109,9 +109,9 @@ class Arena:
                 case.left_out[name] = answer["refused"]
                 return False
             case.first_step[name] = answer["seconds"]
-            self._hold_against(wanted, candidate, case)
+            self._check_results(wanted, candidate, case)
             (once,) = peer.ask("turn", warm=0, repeats=1)[0]["seconds"]
-        except Failed as failure:
+        except ContestantError as failure:
             case.left_out[name] = str(failure)
             return False
         repeats = math.ceil(self.settings.turn / max(once, 1e-6))
@@ -119,14 +119,14 @@ class Arena:
         case.seconds[name] = []
         return True
 
-    def _hold_against(self, wanted: Problem, candidate: Candidate, case: Case) -> None:
+    def _check_results(self, wanted: Problem, candidate: Candidate, case: Case) -> None:
         """Raise Failed where the numbers of its last step are not the reference's."""
         if candidate in LIMITS:
             return
         error = wanted.error(self.peer(candidate).ask("results")[1])
         case.error[candidate.name] = max(error, case.error.get(candidate.name, 0.0))
         if not error <= 1:
-            raise Failed(f"wrong numbers: {error:.1e} times the error that is tolerated")
+            raise ContestantError(f"wrong numbers: {error:.1e} times the error that is tolerated")
 
     def _turn(self, candidate: Candidate, case: Case) -> None:
         """One round of one contestant: some steps to get going, then the timed ones."""
@@ -136,22 +136,22 @@ class Arena:
         warm = 1 + repeats // 4 if repeats > 1 else 0  # a step that fills a turn needs no start
         try:
             answer, _ = self.peer(candidate).ask("turn", warm=warm, repeats=repeats)
-        except Failed as failure:
+        except ContestantError as failure:
             self._leave_out(candidate.name, case, str(failure))
         else:
             case.seconds[candidate.name].append(statistics.median(answer["seconds"]))
 
-    def _last_look(self, candidate: Candidate, wanted: Problem, case: Case) -> None:
+    def _check_last_step(self, candidate: Candidate, wanted: Problem, case: Case) -> None:
         """What the last timed step left must be right too; then its memory."""
         if candidate.name in case.left_out:
             return
         try:
-            self._hold_against(wanted, candidate, case)
+            self._check_results(wanted, candidate, case)
             if candidate.is_rung or candidate.name == "pytorch":  # whose memory is to be compared
                 spare = self.peer(candidate, "memory")
                 spare.ask("prepare", wanted.inputs, cell=case.workload.cell)
                 case.memory[candidate.name] = spare.ask("memory")[0]["bytes"]
-        except Failed as failure:
+        except ContestantError as failure:
             self._leave_out(candidate.name, case, str(failure))
 
     def _leave_out(self, name: str, case: Case, why: str) -> None:

@@ -10,6 +10,7 @@ from bench import cpu_record, performance_page
 from bench.cpu import Arena, Settings
 from bench.peers import LADDER, PEERS, Candidate
 from bench.peers.process import find_peers_python
+from bench.progress import show_progress
 from rnnlab import records
 from rnnlab.cells import GATES
 from rnnlab.records import cpu_picture, cpu_report
@@ -65,9 +66,9 @@ def _measure(arena: Arena, workloads: list[Workload], record: dict, keep: bool) 
         if cpu_record.has(record, workload):
             continue
         start = time.monotonic()
-        say = lambda text, number=number: _progress(f"{number}/{len(workloads)} {text}")
+        say = lambda text, number=number: show_progress(f"{number}/{len(workloads)} {text}")
         cpu_record.add(record, arena.measure(workload, say))
-        _progress("")
+        show_progress("")
         print(f"{workload}: {time.monotonic() - start:.0f} s", file=sys.stderr)
         if keep:
             records.write(records.place(record), record)
@@ -126,9 +127,3 @@ def _say_what_is_missing(arena: Arena, peers_python: str | None) -> None:
     for candidate in arena.missing:
         command = f"make peers, or {candidate.installation(python)}"
         print(f"{candidate.name} is left out: it needs {candidate.needs}. To install it: {command}")
-
-
-def _progress(text: str) -> None:
-    """One line that is written over and over, where somebody looks at it."""
-    if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)

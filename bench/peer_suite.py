@@ -67,7 +67,7 @@ def modules() -> Iterator[str]:
 
 def outcomes(simulator: str, module: str, wanted: Sequence[str] = ()) -> list[Outcome]:
     """Every test of a module in a process of its own; started again behind a test that hangs."""
-    lines, ended = _said_by_worker(simulator, module, wanted)
+    lines, ended = _run_worker(simulator, module, wanted)
     done = {
         line["test"]: Outcome(**line) for line in lines if line["outcome"] in ("passed", "failed", "skipped")
     }
@@ -80,8 +80,8 @@ def outcomes(simulator: str, module: str, wanted: Sequence[str] = ()) -> list[Ou
     return [*done.values(), hung, *(outcomes(simulator, module, missing) if missing else [])]
 
 
-def _said_by_worker(simulator: str, module: str, wanted: Sequence[str]) -> tuple[list[dict], str]:
-    """The worker's lines, and what to say of a test that did not end."""
+def _run_worker(simulator: str, module: str, wanted: Sequence[str]) -> tuple[list[dict], str]:
+    """Lines that the worker has printed, and the reason if it was ended in the middle of a test."""
     command = [sys.executable, "-m", "bench.peer_suite_worker", simulator, module, *wanted]
     environment = {**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "RNNLAB_CUDA": "simulator"}
     try:

@@ -67,7 +67,7 @@ def runs_anyway(module_name: str) -> bool:
     return any(part in module_name.split(".") for part in RUN_ANYWAY)
 
 
-def put_ours_in_their_place() -> None:
+def replace_numba_names() -> None:
     """Every word of ours instead of theirs in the module that the tests import."""
     import numba.cuda as theirs
 
@@ -79,7 +79,7 @@ def put_ours_in_their_place() -> None:
     theirs.__getattr__ = ours.__getattr__
 
 
-def put_ours_in_children() -> None:
+def replace_numba_names_in_children() -> None:
     """Tests of print run their kernel by python -c."""
     theirs = subprocess.run
     prefix = f"from {__spec__.name} import put_ours_in_their_place as put; put()\n"
@@ -92,7 +92,7 @@ def put_ours_in_children() -> None:
     subprocess.run = run
 
 
-def run_what_they_skip() -> None:
+def ignore_skips() -> None:
     """skip_on_cudasim("…") as a decorator that skips nothing."""
     import numba.cuda.testing as testing
 
@@ -117,10 +117,10 @@ def main(simulator: str, module_name: str, *wanted: str) -> None:
     try:
         with contextlib.redirect_stdout(io.StringIO()):
             if simulator == "ours":
-                put_ours_in_their_place()
-                put_ours_in_children()
+                replace_numba_names()
+                replace_numba_names_in_children()
             if runs_anyway(module_name):
-                run_what_they_skip()
+                ignore_skips()
             tests = tests_of(module_name)
     except Exception as error:  # whatever a foreign module may raise: no test of it can be run
         result.say(
@@ -129,12 +129,12 @@ def main(simulator: str, module_name: str, *wanted: str) -> None:
         return
     chosen = [test for test in tests if not wanted or test.id() in wanted]
     result.say(test=module_name, outcome="found", tests=[test.id() for test in chosen])
-    with contextlib.redirect_stdout(io.StringIO()), _without_raising(simulator):
+    with contextlib.redirect_stdout(io.StringIO()), _let_races_run(simulator):
         unittest.TestSuite(chosen).run(result)
 
 
-def _without_raising(simulator: str):
-    """Some of these kernels race, and mean to; what counts is what they compute."""
+def _let_races_run(simulator: str):
+    """Launch without raising findings: some of these kernels race on purpose, and their results count."""
     from rnnlab.simulator.settings import settings
 
     return settings(raise_findings=False) if simulator == "ours" else contextlib.nullcontext()

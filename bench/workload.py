@@ -20,7 +20,7 @@ from rnnlab.records.workload import Workload
 STORED = {"tf32": "float32"}  # how numbers of a precision lie in memory, if not by its name
 
 
-class Wanted(NamedTuple):
+class ReferenceResults(NamedTuple):
     """Results in float64, and what computed them."""
 
     arrays: dict[str, np.ndarray]  # y [T,B,H], dx [T,B,I] and every gradient
@@ -57,18 +57,18 @@ class Problem(NamedTuple):
         )
 
 
-def by_numpy(network: Network, x: np.ndarray, dy: np.ndarray) -> Wanted:
+def by_numpy(network: Network, x: np.ndarray, dy: np.ndarray) -> ReferenceResults:
     """The reference by rnnlab.reference; parameters, x [T,B,I] and dy [T,B,H] are taken as float64."""
     exact = network.astype("float64")
     y, _, saved = reference.forward(exact, x.astype("float64"))
     dx, _, gradients = reference.backward(exact, saved, dy.astype("float64"))
-    return Wanted({"y": y, "dx": dx, **gradients}, "NumPy in float64")
+    return ReferenceResults({"y": y, "dx": dx, **gradients}, "NumPy in float64")
 
 
 def problem(
     workload: Workload,
     precision: str = "float32",
-    exact: Callable[[Network, np.ndarray, np.ndarray], Wanted] = by_numpy,
+    exact: Callable[[Network, np.ndarray, np.ndarray], ReferenceResults] = by_numpy,
 ) -> Problem:
     """Weights as PyTorch draws them, inputs and output gradients from the normal distribution, rounded.
 

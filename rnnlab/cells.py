@@ -178,7 +178,9 @@ def _lstm_backward(dstate, saved):
     return da, da, (np.zeros_like(dh), dc * f)
 
 
+# (gates_x, gates_h, state) -> (next state, Saved)
 POINTWISE = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "gru": _gru, "lstm": _lstm}
+# (dstate, Saved) -> (dgates_x, dgates_h, dstate before the step without what the product adds to it)
 POINTWISE_BACKWARD = {
     "rnn_tanh": _rnn_tanh_backward,
     "rnn_relu": _rnn_relu_backward,

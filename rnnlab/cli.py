@@ -130,7 +130,7 @@ def _parsed(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _own_fault(error: Exception) -> str:
-    """Sentence about what is no fault of the input: foreign packages, missing ones, or ours."""
+    """Sentence for an error that no input caused: a missing or broken package, or a fault of rnnlab."""
     first_line = str(error).strip().partition("\n")[0]
     if isinstance(error, ModuleNotFoundError):
         return f"the package {error.name} is missing: pip install 'rnnlab[lab]'"

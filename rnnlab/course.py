@@ -142,16 +142,16 @@ def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
 
 def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
     """{path: its bytes} of every derived file, and the errors of sources that cannot be built."""
-    texts, errors = _drawn(root), []
+    texts, errors = _drawing_files(root), []
     for source in sorted([*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]):
         try:
-            texts |= _built(source, root)
+            texts |= _notebook_files(source, root)
         except SourceError as error:
             errors.append(error)
     return texts, errors
 
 
-def _drawn(root: Path) -> dict[Path, bytes]:
+def _drawing_files(root: Path) -> dict[Path, bytes]:
     """The files of rnnlab/drawings/, from the scripts as they are now; none without such a folder."""
     init = root / "drawings/__init__.py"
     if not init.exists():
@@ -164,7 +164,7 @@ def _drawn(root: Path) -> dict[Path, bytes]:
     return {root / "rnnlab/drawings" / name: content for name, content in drawings.files().items()}
 
 
-def _built(source: Path, root: Path) -> dict[Path, bytes]:
+def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
     stem, where = source.stem, source.relative_to(root).as_posix()
     if not STEM.fullmatch(stem):
         raise SourceError(f"{where}:1: a source is named like 02_bptt.py")
@@ -184,7 +184,9 @@ def _built(source: Path, root: Path) -> dict[Path, bytes]:
 def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     """{path: "missing" | "stale" | "stray"} of every derived file that is not what its source says."""
     states = {path: "missing" for path in files if not path.exists()}
-    states |= {path: "stale" for path, data in files.items() if path.exists() and not _same(path, data)}
+    states |= {
+        path: "stale" for path, data in files.items() if path.exists() and not _same_content(path, data)
+    }
     for pattern in DERIVED:
         states |= {
             path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)
@@ -192,7 +194,7 @@ def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     return dict(sorted(states.items()))
 
 
-def _same(path: Path, data: bytes) -> bool:
+def _same_content(path: Path, data: bytes) -> bool:
     """Byte for byte; packed answers by content, because compressors differ between machines."""
     if path.suffix != ".answers":
         return path.read_bytes() == data

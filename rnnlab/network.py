@@ -146,7 +146,7 @@ def resets_after(network: Network) -> bool:
 
 
 def merged_bias(network: Network, layer: Layer) -> np.ndarray:
-    """The bias [G*H] that is added to the input products [T,B,G*H] of all steps at once: b_ih + b_hh.
+    """The bias [G·H] that is added to the input products [T,B,G·H] of all steps at once: b_ih + b_hh.
 
     A GRU that resets after its product multiplies the candidate's b_hh by r: that part is left out.
     """

@@ -36,7 +36,7 @@ def _packed(cells: list[Cell], exercise: ExerciseText) -> Answer:
         exercise.hints,
         mutants,
         exercise.right,
-        _given(texts, place, programs),
+        _dependencies(texts, place, programs),
         source,
         dict(exercise.numbers),
         tuple(_packed(*_with_variant(cells, exercise, variant)) for variant in exercise.variants),
@@ -52,7 +52,7 @@ def _with_variant(
     return [*cells[:place], *other.cells, *cells[place + len(other.cells) :]], other
 
 
-def _given(texts: list[str], place: int, programs: list[str]) -> str:
+def _dependencies(texts: list[str], place: int, programs: list[str]) -> str:
     """Imports, definitions and assignments of other cells whose names the programs use, directly or not."""
     bodies = [ast.parse(text).body for number, text in enumerate(texts) if number != place]
     statements = [statement for body in bodies for statement in body if isinstance(statement, GIVEN)]
@@ -61,7 +61,7 @@ def _given(texts: list[str], place: int, programs: list[str]) -> str:
     while new := {
         number
         for number, statement in enumerate(statements)
-        if number not in chosen and _bound_by(statement) & names
+        if number not in chosen and _bound_names(statement) & names
     }:
         chosen |= new
         names |= {name for number in new for name in _global_names(ast.unparse(statements[number]))}
@@ -83,7 +83,7 @@ def _global_names(program: str) -> set[str]:
     return read - {symbol.get_name() for symbol in module.get_symbols() if symbol.is_assigned()}
 
 
-def _bound_by(statement: ast.stmt) -> set[str]:
+def _bound_names(statement: ast.stmt) -> set[str]:
     """Names that a statement of GIVEN gives a value."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return {(alias.asname or alias.name).partition(".")[0] for alias in statement.names}

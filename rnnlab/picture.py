@@ -41,7 +41,7 @@ DPI = 96  # dots per inch: sharp enough on a laptop, and small enough to redraw 
 def show(figure: Figure, alt: str) -> None:
     """Displays a matplotlib figure; `alt` is the sentence that states its finding."""
     picture = Picture(png(figure), alt, tables_of(figure))
-    _forget(figure)
+    _close_pyplot_figure(figure)
     display(picture)
 
 
@@ -141,7 +141,7 @@ def slider_view(draw: Callable[..., Any], describe: Callable[..., str], **slider
     """
     start = {name: slider.values[slider.start] for name, slider in sliders.items()}
     shown = draw(**start)
-    still = _pictured(shown, describe(**start))
+    still = _as_page(shown, describe(**start))
     if isinstance(shown, Figure):
         # the layout found once holds: finding it again is a third of a redraw
         shown.set_layout_engine("none")
@@ -150,7 +150,7 @@ def slider_view(draw: Callable[..., Any], describe: Callable[..., str], **slider
 
     def show_at(**values: Any) -> tuple[str, str]:
         finding = describe(**values)
-        return _pictured(draw(**values), finding).tag(), finding
+        return _as_page(draw(**values), finding).tag(), finding
 
     return View(still, slider_box(show_at, sliders, (still.tag(), describe(**start))))
 
@@ -189,7 +189,7 @@ def widgets_run() -> bool:
     return hasattr(get_ipython(), "kernel")
 
 
-def _pictured(shown: Any, alt: str):
+def _as_page(shown: Any, alt: str):
     return Picture(png(shown), alt) if isinstance(shown, Figure) else shown
 
 
@@ -203,7 +203,7 @@ def display(picture: Any) -> None:
         ipython.display(picture)
 
 
-def _forget(figure: Figure) -> None:
+def _close_pyplot_figure(figure: Figure) -> None:
     """Closes a figure made by pyplot, which would otherwise be drawn a second time at the end of the cell."""
     from matplotlib import pyplot
 

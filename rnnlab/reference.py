@@ -176,7 +176,7 @@ def _add(total: Bptt, part: Bptt, start: int, keep_dstate: bool) -> Bptt:
 
 
 def _run(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray) -> Saved:
-    """What a forward pass saves, once dy is known to fit it."""
+    """What a forward pass saves.  Raises ValueError if x, the state or dy does not fit the network."""
     _, _, saved = forward(network, x, state)
     check_gradients(network, *x.shape[:2], dy)
     return saved

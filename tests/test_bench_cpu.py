@@ -10,7 +10,7 @@ from legs import in_full
 
 from bench.cpu import Arena, Settings
 from bench.peers import LADDER, LIMITS, PEERS, Candidate, process
-from bench.peers.process import Failed, Peer, environment, find_peers_python, interpreter
+from bench.peers.process import ContestantError, Peer, environment, find_peers_python, interpreter
 from bench.provenance import ROOT
 from bench.watch import Watch
 from bench.workload import problem
@@ -57,7 +57,7 @@ def test_a_peer_that_cheats_is_left_out_and_leaves_no_times(case, name):
         ("skips_work_when_timed", "wrong numbers: 2.2e+05 times"),
         ("dies_when_timed", "its process ended (status 3): it cannot go on"),
         ("raises_when_timed", "ArithmeticError: no more"),
-        ("gru_textbook", "it resets before the product: Network(reset='before')"),
+        ("gru_textbook", "it needs a GRU that resets before its product: reset='before'"),
     ],
 )
 def test_who_is_left_out_is_told_with_the_reason(case, name, why):
@@ -83,9 +83,11 @@ def test_memory_of_a_step_counts_what_it_must_at_least_return():
 
 INSTALLED = [candidate for candidate in PEERS if interpreter(candidate)]
 CELLS = "rnn_tanh", "rnn_relu", "gru", "lstm"
-TO_C = "pytensor"  # compiles C for each cell, 7 s of a core
-CHOSEN = [pytest.param(peer, CELLS[3:] if peer.name == TO_C else CELLS, id=peer.name) for peer in INSTALLED]
-CHOSEN += [in_full(peer, CELLS[:3]) for peer in INSTALLED if peer.name == TO_C]
+COMPILING = "pytensor", "jax"  # each cell anew, 2 to 7 s of a core in all
+CHOSEN = [
+    pytest.param(peer, CELLS[3:] if peer.name in COMPILING else CELLS, id=peer.name) for peer in INSTALLED
+]
+CHOSEN += [in_full(peer, CELLS[:3]) for peer in INSTALLED if peer.name in COMPILING]
 
 
 @pytest.mark.parametrize(("candidate", "cells"), CHOSEN)
@@ -137,7 +139,7 @@ def test_who_does_not_answer_is_not_waited_for_for_ever(monkeypatch):
     monkeypatch.setattr(process, "PATIENCE", 0.5)
     with Arena([], QUICK) as arena, Peer(cheat("never_comes_back"), sys.executable, 1) as peer:
         arena.peer(LIMITS[0])
-        with pytest.raises(Failed, match=r"it did not answer within 0\.5 s"):
+        with pytest.raises(ContestantError, match=r"it did not answer within 0\.5 s"):
             peer.ask("prepare", problem(SMALL).inputs, cell=SMALL.cell)
 
 

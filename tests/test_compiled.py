@@ -15,7 +15,7 @@ from rnnlab.cells import GATES
 from rnnlab.kernels.compiled import passes, recurrence, threads
 from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder import RUNGS, find
-from rnnlab.ladder.facts import Counted
+from rnnlab.ladder.facts import LedgerSizes
 from rnnlab.ladder.launching.numba_fused import forward as fused_forward
 from rnnlab.network import Network
 
@@ -107,7 +107,7 @@ def test_products_are_as_many_as_the_ledger_says():
     assert len(counts) == 3 * len(ledgers) > 0
     for name, products in counts.items():
         rung, cell = name.split()
-        sizes, ledger = Counted(5, B=3, H=6, G=len(GATES[cell])), ledgers[rung]
+        sizes, ledger = LedgerSizes(5, B=3, H=6, G=len(GATES[cell])), ledgers[rung]
         assert tuple(products) == (ledger.forward(sizes), ledger.backward(sizes)), name
 
 

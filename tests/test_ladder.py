@@ -13,8 +13,8 @@ from rnnlab.cells import STATES, Saved
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.course import ROOT
 from rnnlab.ladder import RUNGS, Rung, find
-from rnnlab.ladder.facts import Counted as Sizes
 from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.facts import LedgerSizes as Sizes
 from rnnlab.network import Network
 from rnnlab.records import cpu_picture, gpu_report
 from rnnlab.scaling.settings import Settings
@@ -148,29 +148,29 @@ def test_the_suite_works_where_units_are_neither_dead_nor_saturated(cell, reset)
     assert 0.1 < np.abs(y).mean() < 0.9
 
 
-class Counted(np.ndarray):
+class CountingArray(np.ndarray):
     """An array that counts the matrix products it takes part in, and makes arrays that count too."""
 
     products = 0
 
     def __array_ufunc__(self, ufunc, method, *inputs, out=None, **options):
-        Counted.products += ufunc is np.matmul
-        plain = lambda value: value.view(np.ndarray) if isinstance(value, Counted) else value
+        CountingArray.products += ufunc is np.matmul
+        plain = lambda value: value.view(np.ndarray) if isinstance(value, CountingArray) else value
         if out is not None:
             options["out"] = tuple(map(plain, out))
         result = getattr(ufunc, method)(*map(plain, inputs), **options)
-        return result.view(Counted) if isinstance(result, np.ndarray) else result
+        return result.view(CountingArray) if isinstance(result, np.ndarray) else result
 
     def __array_function__(self, function, types, inputs, options):
         result = super().__array_function__(function, types, inputs, options)
-        count = lambda value: value.view(Counted) if isinstance(value, np.ndarray) else value
+        count = lambda value: value.view(CountingArray) if isinstance(value, np.ndarray) else value
         return [count(part) for part in result] if isinstance(result, list | tuple) else count(result)
 
 
 def products(call):
-    Counted.products = 0
+    CountingArray.products = 0
     result = call()
-    return Counted.products, result
+    return CountingArray.products, result
 
 
 LEDGERS = [
@@ -187,11 +187,11 @@ def test_the_ledger_counts_the_products_really_done(rung, cell):
     T, L = 5, 2
     reset = "after" if not rung.refuses(Network.create(cell, 2, 2, reset="after"), 1, 1) else "before"
     network, x, state, dy, dstate = problem(cell, reset, (T, 3, 4, 6, L), "float64")
-    weights = {key: parameter.view(Counted) for key, parameter in network.parameters.items()}
+    weights = {key: parameter.view(CountingArray) for key, parameter in network.parameters.items()}
     counting, sizes = network.with_parameters(weights), Sizes(T, B=3, H=6, G=network.gates)
-    count, (_, _, saved) = products(lambda: rung.module.forward(counting, x.view(Counted), state))
+    count, (_, _, saved) = products(lambda: rung.module.forward(counting, x.view(CountingArray), state))
     assert count == L * rung.facts.ledger.forward(sizes)
-    count, _ = products(lambda: rung.module.backward(counting, saved, dy.view(Counted), dstate))
+    count, _ = products(lambda: rung.module.backward(counting, saved, dy.view(CountingArray), dstate))
     assert count == L * rung.facts.ledger.backward(sizes)
 
 
@@ -252,7 +252,7 @@ def test_a_variant_keeps_as_many_numbers_as_its_docstring_says(name, reset, per_
 def test_a_variant_says_which_gru_it_is_not(rung):
     refusals = {r: rung.refuses(Network.create("gru", 2, 3, reset=r), 1, 1) for r in ("after", "before")}
     assert sorted(refusals.values(), key=bool)[0] is None
-    assert "the product: Network(reset=" in next(filter(None, refusals.values()))
+    assert "its product: reset=" in next(filter(None, refusals.values()))
     assert rung.refuses(Network.create("lstm", 2, 3), 1, 1) == f"{rung.name} runs gru, not lstm"
 
 

@@ -30,7 +30,7 @@ def said(*lines):
 
 def test_tests_behind_one_that_hangs_are_run_in_another_process(monkeypatch):
     answers = [[*said(("a", "passed"), ("b", "hangs"), ("c", "passed"))], [*said(("c", "failed"))]]
-    monkeypatch.setattr(peer_suite, "_said_by_worker", lambda *_: (answers.pop(0), "no end"))
+    monkeypatch.setattr(peer_suite, "_run_worker", lambda *_: (answers.pop(0), "no end"))
     got = peer_suite.outcomes("ours", MODULE)
     assert got == [outcome("a"), outcome("b", "failed", "no end"), outcome("c", "failed")]
 

@@ -2,7 +2,9 @@
 where."""
 
 import inspect
+import re
 
+import machine_code
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +17,7 @@ from rnnlab.compiling import compilers
 from rnnlab.kernels.persistence import kernels, numba_layer, tiles
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find
-from rnnlab.ladder.facts import Counted
+from rnnlab.ladder.facts import LedgerSizes
 from rnnlab.ladder.launching import persistent
 from rnnlab.network import RESETS, Network
 
@@ -98,7 +100,7 @@ def test_weights_are_read_once_however_long_the_sequence(cell, reset):
         loads.append(observed.lines[line].global_loads)
     ledger = persistent.FACTS.ledger
     assert ledger.unit == "weights"
-    assert loads == [ledger.forward(Counted(T, B=1, H=6, G=G)) for T in (1, 4)]
+    assert loads == [ledger.forward(LedgerSizes(T, B=1, H=6, G=G)) for T in (1, 4)]
 
 
 def test_blocks_that_cannot_all_run_are_told_and_do_not_hang(monkeypatch):
@@ -177,7 +179,7 @@ TILINGS = [
 @needs_compilers
 @pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])
 @pytest.mark.parametrize(("cell", "reset", "hidden"), TILINGS)
-def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, reset, hidden, arch, major):
+def test_the_kernels_keep_their_weights_in_registers_and_wait_by_loads(cell, reset, hidden, arch, major):
     from numba import float32, int32
 
     from rnnlab.compiling.report import compile_report
@@ -193,3 +195,18 @@ def test_the_kernels_keep_their_weights_in_registers_without_a_spill(cell, reset
         assert (compiled.spill_stores, compiled.spill_loads, compiled.stack) == (0, 0, 0)
         assert compiled.registers >= tiles.weights
         assert ".f64" not in compiled.ptx
+        check_machine_code(compiled, kernel.__name__, barriers=2 if reset == "before" else 1)
+
+
+def check_machine_code(compiled, name, barriers):
+    """Waiting loops load and look at the clock, h comes past the first-level cache, nothing is spilled."""
+    words = lambda pattern, code: [line for line in code if re.search(pattern, line)]
+    codes = machine_code.disassembled(compiled.cubin)
+    code = next(code for function, code in codes.items() if name in function)
+    loops = machine_code.waiting_loops(code)
+    assert len(loops) >= barriers
+    assert all(loop.loads for loop in loops)
+    assert all(words("SR_GLOBALTIMER", loop.instructions) for loop in loops)
+    in_loops = sum(len(words(r"\bLDG?\.[\w.]*STRONG", loop.instructions)) for loop in loops)
+    assert len(words(r"\bLDG?\.[\w.]*STRONG\.GPU", code)) > in_loops  # those of h, or of what dh is made of
+    assert not words(r"\b(LDL|STL)\b", code)

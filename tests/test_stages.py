@@ -4,7 +4,7 @@ import pytest
 
 from rnnlab.devices import find
 from rnnlab.ladder import RUNGS
-from rnnlab.ladder.facts import Counted
+from rnnlab.ladder.facts import LedgerSizes
 from rnnlab.ladder.launching import fused_cell, graph_replay, kernel_per_operation
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
@@ -20,7 +20,7 @@ def test_launches_are_as_many_as_the_rungs_ledger_says(rung):
     for T, L in [(2, 1), (6, 3)]:
         for direction, count in (("forward", ledger.forward), ("backward", ledger.backward)):
             plan = plan_for(direction, "lstm", Sizes(T, 3, 4, 5, L), rung.facts.passes)
-            assert plan.count() == L * count(Counted(T, B=3, H=5, G=4))
+            assert plan.count() == L * count(LedgerSizes(T, B=3, H=5, G=4))
 
 
 @pytest.mark.parametrize(

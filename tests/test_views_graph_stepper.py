@@ -18,7 +18,7 @@ from rnnlab.views.graph_stepper import (
     explore_graph,
     figure_graph,
     finding,
-    stepped,
+    run_step,
 )
 
 ALL = dict.fromkeys(CHANGES, True)
@@ -28,7 +28,7 @@ LIT = f'fill="{PALETTE["yellow"]}"'
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("switches", [{}, ALL])
 def test_every_node_is_lit_once_forward_and_once_in_reverse_and_then_none(cell, switches):
-    nodes = stepped(cell, *switches).graph.count()
+    nodes = run_step(cell, *switches).graph.count()
     lit = [
         re.search(r"Highlighted: .*?\.(?= )", figure_graph(cell, move, **switches).alt)
         for move in range(LONGEST + 1)
@@ -45,7 +45,7 @@ def test_one_node_is_lit_in_both_graphs_and_none_at_the_start():
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_the_values_told_are_those_of_the_graph(cell):
-    step, graph = stepped(cell), step_graph(cell, 2, 3, 4)
+    step, graph = run_step(cell), step_graph(cell, 2, 3, 4)
     inputs = {wire: step.values[wire] for wire in graph.inputs}
     d = {wire: step.values[step.reverse.gradient[wire]] for wire in graph.outputs}
     # a gradient of an output that the graph goes on reading is the whole one, not the one that arrived
@@ -68,7 +68,7 @@ def test_the_counts_are_the_published_ones():
 
 
 def test_the_line_says_what_a_node_needs_and_that_a_sum_needs_nothing():
-    graph = stepped("rnn_tanh").graph
+    graph = run_step("rnn_tanh").graph
     lines = {node.op: finding("rnn_tanh", 2 * graph.count() - k) for k, node in enumerate(graph.nodes)}
     assert "needs h_next" in lines["tanh"]
     assert "needs nothing saved" in lines["sum"]

@@ -52,7 +52,7 @@ def test_the_response_does_not_depend_on_what_the_network_answers_to_even_grey(b
 def test_a_recording_goes_from_the_untrained_network_to_one_that_beats_the_baseline(recording):
     task = image_filters.task("sobel")
     untrained = Model.create("rnn_tanh", 1, 8, 1, seed=1)
-    first, last = recording.looks[0], recording.looks[-1]
+    first, last = recording.snapshots[0], recording.snapshots[-1]
     assert first.updates == 0
     assert first.error == evaluate(untrained, task)
     np.testing.assert_array_equal(first.response, impulse_response(untrained))
@@ -62,29 +62,29 @@ def test_a_recording_goes_from_the_untrained_network_to_one_that_beats_the_basel
 
 
 def test_looks_are_in_order_and_none_is_taken_twice(recording):
-    updates = [look.updates for look in recording.looks]
+    updates = [look.updates for look in recording.snapshots]
     assert updates == sorted(set(updates))
 
 
 def test_the_same_seed_gives_the_same_recording(recording):
     again = record("sobel", seed=1)
-    assert [look.error for look in again.looks] == [look.error for look in recording.looks]
+    assert [look.error for look in again.snapshots] == [look.error for look in recording.snapshots]
 
 
 def test_whoever_looks_sees_the_recording_grow_by_one(recording):
     seen = []
-    record("sobel", seed=1, look=lambda so_far: seen.append(len(so_far.looks)))
-    assert seen == list(range(1, len(recording.looks) + 1))
+    record("sobel", seed=1, look=lambda so_far: seen.append(len(so_far.snapshots)))
+    assert seen == list(range(1, len(recording.snapshots) + 1))
 
 
 def test_another_rule_gives_another_training(recording):
     slower = record("sobel", SGD(0.01), seed=1)
-    assert slower.looks[-1].error > recording.looks[-1].error
+    assert slower.snapshots[-1].error > recording.snapshots[-1].error
 
 
 @pytest.mark.parametrize("number", [0, 7, -1])
 def test_the_picture_holds_the_numbers_of_the_look(recording, number):
-    look = recording.looks[number]
+    look = recording.snapshots[number]
     left, right = figure_learned_filter(recording, number).axes
     true, network = left.lines[:2]
     np.testing.assert_array_equal(true.get_ydata(), recording.kernel)
@@ -107,7 +107,7 @@ def test_moving_the_slider_shows_another_moment_of_the_training(recording):
     image, line, row = explore_learned_filter(recording).box.children
     slider = row.children[0]
     before = image.value
-    slider.value = len(recording.looks) - 1
+    slider.value = len(recording.snapshots) - 1
     assert image.value != before
     assert f"After {UPDATES} updates" in line.value
 
@@ -127,7 +127,7 @@ def test_a_training_watched_in_a_notebook_redraws_one_picture(monkeypatch, recor
     shown = []
     monkeypatch.setattr(learned_filter, "_screen", lambda: shown.append)
     watched = watch_learned_filter("sobel", seed=1)
-    assert [p.alt for p in shown] == [finding(watched, n) for n in range(len(watched.looks))]
+    assert [p.alt for p in shown] == [finding(watched, n) for n in range(len(watched.snapshots))]
     assert shown[0].png != shown[-1].png
 
 

@@ -64,10 +64,10 @@ def run_task(
         reader.start()
     reason = "interrupted"
     try:
-        _hand_over(process.stdin, task)
-        reason = _follow(lines, outcome, limits, tell)
+        _write_task(process.stdin, task)
+        reason = _read_messages(lines, outcome, limits, tell)
     finally:
-        _end(process, FAREWELL if not reason else 0)
+        _end_process(process, FAREWELL if not reason else 0)
     for reader in readers:
         reader.join(FAREWELL)
     outcome.printed = [*outcome.printed, *filter(None, printed)]
@@ -82,7 +82,7 @@ def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": os.pathsep.join(path), "PYTHONUNBUFFERED": "1"}
 
 
-def _hand_over(pipe: IO[bytes], task: Mapping) -> None:
+def _write_task(pipe: IO[bytes], task: Mapping) -> None:
     try:
         pipe.write(json.dumps(task).encode())
         pipe.close()
@@ -98,7 +98,9 @@ def _read(pipe: IO[bytes], keep: Callable[[str | None], object], last: str | Non
     keep(last)
 
 
-def _follow(lines: queue.SimpleQueue, outcome: Outcome, limits: Limits, tell: Callable[[str], None]) -> str:
+def _read_messages(
+    lines: queue.SimpleQueue, outcome: Outcome, limits: Limits, tell: Callable[[str], None]
+) -> str:
     """Take messages until the pipe closes; why the process must be ended, if it must."""
     end = time.monotonic() + limits.total
     while True:
@@ -112,10 +114,10 @@ def _follow(lines: queue.SimpleQueue, outcome: Outcome, limits: Limits, tell: Ca
             return f"it said nothing for {limits.quiet:.0f} s"
         if line is None:
             return ""
-        _take(line, outcome, tell)
+        _apply_message(line, outcome, tell)
 
 
-def _take(line: str, outcome: Outcome, tell: Callable[[str], None]) -> None:
+def _apply_message(line: str, outcome: Outcome, tell: Callable[[str], None]) -> None:
     try:
         message = json.loads(line)
     except ValueError:  # a debugger's line, or half a line of a process that was killed
@@ -133,7 +135,7 @@ def _take(line: str, outcome: Outcome, tell: Callable[[str], None]) -> None:
         outcome.facts["done"] = True
 
 
-def _end(process: subprocess.Popen, patience: float) -> None:
+def _end_process(process: subprocess.Popen, patience: float) -> None:
     """Let it end by itself for so many seconds, then kill whatever is left of its process group."""
     try:
         process.wait(patience)

@@ -15,15 +15,15 @@ Beside what every record has (see rnnlab.records):
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 
 from bench.gpu.children import Limits, Outcome, run_task
 from bench.gpu.floors import predicted_floors
 from bench.gpu.measure import TIME_WAS_OVER, Settings
-from bench.gpu.record import Kept, begin, resume
+from bench.gpu.record import RecordCopies, begin, resume
 from bench.gpu.suites import APPLEYARD, Task, tasks_of
+from bench.progress import show_progress
 from rnnlab import records
 from rnnlab.devices import find as find_device
 from rnnlab.gpu import card
@@ -79,7 +79,7 @@ def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, wrong: list[str]) -
         return 2
     record = begin(described.facts, asdict(settings))
     folders = [*[records.MEASURED] * bool(chosen.record), *map(Path, filter(None, [chosen.out]))]
-    store = Kept(record, folders)
+    store = RecordCopies(record, folders)
     if getattr(chosen, "continue") is not None:
         store.record = resume(record, getattr(chosen, "continue"), folders)
     print(report.heading(store.record), flush=True)
@@ -115,7 +115,7 @@ def _refused(result: Result) -> bool:
     return result.left_out.startswith("ValueError") or "has small_h up to" in result.left_out
 
 
-def measure_task(task: Task, settings: Settings, store: Kept, end: float) -> None:
+def measure_task(task: Task, settings: Settings, store: RecordCopies, end: float) -> None:
     """Run one task, unless the record has it already; print and keep what comes back until then."""
     record = store.record
     if _has(record, task):
@@ -127,13 +127,13 @@ def measure_task(task: Task, settings: Settings, store: Kept, end: float) -> Non
         print(f"{task.name} is left out: {TIME_WAS_OVER}", flush=True)
         return store.write()
     start = time.monotonic()
-    outcome, excluded = run_without_the_broken(task, settings, record, end)
+    outcome, excluded = run_without_failures(task, settings, record, end)
     print(f"\n{task.name}, {time.monotonic() - start:.0f} s", flush=True)
     _add(record, task, outcome, excluded, time.monotonic() - start)
     store.write()
 
 
-def run_without_the_broken(
+def run_without_failures(
     task: Task, settings: Settings, record: dict, end: float
 ) -> tuple[Outcome, list[Result]]:
     """The task's outcome, begun again without each contestant that ended its process; those, with reasons."""
@@ -148,7 +148,11 @@ def run_without_the_broken(
             "latencies": record.get("latencies"),
             "seconds": ENOUGH * (seconds := min(TASK_SECONDS, end - time.monotonic())),
         }
-        outcome = run_task(message, Limits(seconds, min(QUIET_SECONDS, seconds)), _progress(task))
+        outcome = run_task(
+            message,
+            Limits(seconds, min(QUIET_SECONDS, seconds)),
+            lambda line: show_progress(f"{task.name}: {line}"),
+        )
         broken = next((entry for entry in entries if str(entry) == outcome.at), None)
         if not outcome.reason or outcome.is_late or broken is None:
             return outcome, excluded
@@ -203,13 +207,3 @@ def _unchecked(result: Result, outcome: Outcome) -> Result:
     if not result.left_out:
         result.exclude(f"not checked after its turns: {outcome.reason}")
     return result
-
-
-def _progress(task: Task) -> Callable[[str], None]:
-    """One line that is written over and over, where somebody looks at it."""
-
-    def show(line: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\033[K{task.name}: {line}", end="", file=sys.stderr, flush=True)
-
-    return show

@@ -7,7 +7,7 @@ import numpy as np
 from bench.workload import STORED, Problem
 from rnnlab.cells import STATES
 from rnnlab.gpu.card import Gpu
-from rnnlab.gpu.run_cuda import Prepared
+from rnnlab.gpu.run_cuda import PreparedPlan
 from rnnlab.graphs.cells import cell_name
 from rnnlab.ladder import stage_passes
 from rnnlab.schedule import network_arrays as arrays_of
@@ -33,9 +33,9 @@ class Stage:
             for way in ("forward", "backward")
         )
         arrays = arrays_of.forward_arrays(self.network, problem.x, zeros)
-        forward = Prepared(next(plans), dtype, arrays, self.gpu)
+        forward = PreparedPlan(next(plans), dtype, arrays, self.gpu)
         incoming = arrays_of.backward_arrays(self.network, problem.dy, zeros)
-        backward = Prepared(
+        backward = PreparedPlan(
             next(plans), dtype, forward.buffers | incoming, self.gpu, tuple(incoming.keys() - {"dy"})
         )
         self.parts = {"forward": (forward,), "backward": (backward,), "step": (forward, backward)}

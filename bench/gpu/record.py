@@ -11,6 +11,7 @@ KIND = "bench gpu"
 MEASURED = (
     "bench/gpu",
     "bench/peers",
+    "bench/progress.py",
     "bench/provenance.py",
     "rnnlab/lab/turns.py",
     "bench/workload.py",
@@ -64,7 +65,7 @@ def resume(record: dict, file: str, folders: list[Path]) -> dict:
     return record
 
 
-class Kept:
+class RecordCopies:
     """A record and the folders that hold a copy.  A folder that is full costs its copy, not the run."""
 
     def __init__(self, record: dict, folders: list[Path]):

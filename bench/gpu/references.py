@@ -10,21 +10,21 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from bench.workload import Wanted, by_numpy
+from bench.workload import ReferenceResults, by_numpy
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.network import Network
 
 SMALL = 5, 3, 4, 6  # T, B, I, H of the network on which both are compared
 
 
-def wanted(network: Network, x: np.ndarray, dy: np.ndarray) -> Wanted:
+def wanted(network: Network, x: np.ndarray, dy: np.ndarray) -> ReferenceResults:
     """For the network's parameters, x [T,B,I] and dy [T,B,H], all taken as float64; the first state is 0."""
     reason = "" if _gpu_has_torch() else "PyTorch sees no GPU"
     try:
         far = 0.0 if reason else _distance(network.cell, min(2, network.layers))
         if not reason and far <= TOLERANCES["float64"].gradient:
             source = f"PyTorch in float64 on the GPU, {far:.0e} from NumPy on a small network"
-            return Wanted(by_torch(network, x, dy, "cuda"), source)
+            return ReferenceResults(by_torch(network, x, dy, "cuda"), source)
         reason = reason or f"PyTorch in float64 is {far:.0e} away from NumPy on a small network"
     except RuntimeError as error:  # no memory, or no cuDNN: the reference then takes longer
         reason = f"PyTorch cannot: {error}".splitlines()[0]

@@ -26,11 +26,11 @@ VARIABLE = "RNNLAB_PEERS_PYTHON"
 POOLS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "HL")  # <name>_NUM_THREADS says how many threads each may start
 NOTHING: Mapping[str, str] = {}
 PATIENCE = 900.0  # seconds for one answer; the slowest compilers need half a minute
-LAST_WORDS = 2000  # characters of what a process said before it ended
+LAST_OUTPUT = 2000  # characters of what a process said before it ended
 
 
-class Failed(Exception):
-    """A contestant that raised, or is gone; says why in its own words."""
+class ContestantError(Exception):
+    """A contestant that raised, or whose process has ended; the message is its own."""
 
 
 class Peer:
@@ -70,16 +70,16 @@ class Peer:
             wire.send(self.process.stdin, {"ask": what, **fields}, arrays)
             answer, results = wire.receive(self.process.stdout)
         except (OSError, EOFError, ValueError) as error:
-            raise Failed(self._last_words(in_time=end.is_alive())) from error
+            raise ContestantError(self._reason_of_end(in_time=end.is_alive())) from error
         finally:
             end.cancel()
-        self._stand_still()
+        self._stop()
         if "failed" in answer:
-            raise Failed(answer["failed"])
+            raise ContestantError(answer["failed"])
         return answer, results
 
-    def _stand_still(self) -> None:
-        """Stop it, and wait until it has: a signal takes its time where all cores are busy."""
+    def _stop(self) -> None:
+        """Stop the process, and wait until it has stopped: on busy cores a signal arrives late."""
         self._signal(signal.SIGSTOP)
         if hasattr(os, "waitid"):
             os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
@@ -88,13 +88,13 @@ class Peer:
         with suppress(ProcessLookupError):  # gone: the question that follows will say so
             os.killpg(self.process.pid, number)
 
-    def _last_words(self, in_time: bool) -> str:
+    def _reason_of_end(self, in_time: bool) -> str:
         if not in_time:
             return f"it did not answer within {PATIENCE:g} s"
         self.process.kill()
         status = self.process.wait()
         self.stderr.seek(0, os.SEEK_END)
-        self.stderr.seek(max(0, self.stderr.tell() - LAST_WORDS))
+        self.stderr.seek(max(0, self.stderr.tell() - LAST_OUTPUT))
         lines = self.stderr.read().decode(errors="replace").strip().splitlines()
         return f"its process ended (status {status}): {lines[-1] if lines else 'without a word'}"
 

@@ -103,7 +103,7 @@ explore_learned_filter(recording)
 
 # %%
 for lag, number in enumerate(recording.kernel[:3]):
-    updates = [look.updates for look in recording.looks if look.response[lag] / number >= 0.8]
+    updates = [snapshot.updates for snapshot in recording.snapshots if snapshot.response[lag] / number >= 0.8]
     reached = f"first seen after update {updates[0]}" if updates else "not seen"
     print(f"{number:4.0f} at lag {lag}: 80 % of it {reached}")
 

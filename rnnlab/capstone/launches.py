@@ -20,7 +20,7 @@ from rnnlab.schedule.plan import Elementary, Operation, Plan, Region, Sizes
 
 FORWARD, BACKWARD, WEIGHTS = KINDS = range(3)
 NAMES = ("forward", "backward", "weight gradient")
-STREAMS = 32  # most
+STREAMS = 32  # most that a schedule may use
 MOST_LAUNCHES = 50_000
 
 

@@ -20,7 +20,7 @@ class CompilerMissing(ImportError):
 
 
 class DoesNotCompile(ValueError):
-    """The compiler's own words, with the line."""
+    """The compiler's error log, with the line."""
 
 
 def missing() -> str:

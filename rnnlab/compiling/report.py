@@ -129,7 +129,7 @@ def _ptx_of_kernel(kernel: Callable, signature: Sequence | None, arch: str, fast
 
 
 def _read(cubin: bytes, log: str, ptx: str, arch: str, name: str | None) -> list[Compiled]:
-    """Rows from the log: ptxas speaks of each function, then the linker, who puts names in quotes."""
+    """Rows from the log: ptxas reports each function first, then the linker, with names in quotes."""
     compiled = dict(re.findall(r"Function properties for ([\w$]+)\n(.*\n.*Used.*)", log))
     link = dict(re.findall(r"Function properties for '([\w$]+)':\n(.*)", log))
     both = [symbol for symbol in link if symbol in compiled]

@@ -40,10 +40,10 @@ def for_gpu(kernel: Callable, known: dict | None = None) -> FunctionType:
     copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
     known[function] = numba_cuda.jit(device=True)(copy)
     for name in names_in(function.__code__) & scope.keys():
-        scope[name] = _numbas(scope[name], known)
+        scope[name] = _numba_value(scope[name], known)
     for cell, own in zip(copy.__closure__ or (), function.__closure__ or (), strict=True):
         if own != CellType():
-            cell.cell_contents = _numbas(own.cell_contents, known)
+            cell.cell_contents = _numba_value(own.cell_contents, known)
     return copy
 
 
@@ -57,8 +57,8 @@ def _cells(function: FunctionType) -> tuple[CellType, ...] | None:
     return function.__closure__ and tuple(CellType() for _ in function.__closure__)
 
 
-def _numbas(value: object, known: dict) -> object:
-    """What Numba has in the place of a value that the kernel looks up."""
+def _numba_value(value: object, known: dict) -> object:
+    """Numba's counterpart of a value that the kernel uses by name."""
     if hasattr(value, "on_gpu"):  # of rnnlab.kernels.persistence.device_words
         return value.on_gpu
     if isinstance(value, ModuleType):
@@ -79,11 +79,11 @@ SHIFT = 2  # Numba counts the bytes of a function's code from here
 
 
 @dataclass(frozen=True)
-class Typed:
+class TypedKernel:
     """One kernel for one choice of argument types."""
 
     function: Callable
-    blocks: dict[int, ir.Block]  # straight pieces of it, by the offset of their first instruction
+    blocks: dict[int, ir.Block]  # basic blocks, by the offset of their first instruction
     types: dict[str, types.Type]  # of every variable by name
     signatures: dict  # of every operation and call
 
@@ -101,7 +101,7 @@ def type_of(argument: object) -> types.Type:
     return typeof(getattr(value, "_ary", value))  # a simulated device array keeps its own there
 
 
-def typed(kernel: Callable, argument_types: Sequence[types.Type]) -> Typed:
+def typed(kernel: Callable, argument_types: Sequence[types.Type]) -> TypedKernel:
     """Every statement of the kernel with its types.  Raises numba's errors where it has none."""
     function, flags = for_gpu(kernel), CUDAFlags()
     flags.no_compile, flags.error_model, flags.compute_capability = True, "numpy", CAPABILITY
@@ -117,7 +117,7 @@ def typed(kernel: Callable, argument_types: Sequence[types.Type]) -> Typed:
             raise
     blocks, known, signatures = result
     starts = {max(0, label - SHIFT): block for label, block in sorted(blocks.items())}
-    return Typed(function, starts, known, signatures)
+    return TypedKernel(function, starts, known, signatures)
 
 
 def _place(error: Exception, function: Callable) -> ir.Loc | None:

@@ -52,7 +52,7 @@ class Card(Protocol):
         """Return when everything issued is done.  Raises RuntimeError if something failed."""
 
 
-class Prepared:
+class PreparedPlan:
     """A plan, ready to be issued; `arrays` [name -> array or Buffer] is what stands in its buffers before.
 
     A plan that is issued again finds what it left; arrays named in `renewed` are put back each time.
@@ -121,6 +121,6 @@ class Prepared:
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray], card: Card) -> dict[str, np.ndarray]:
     """What stands in the buffers that outlive the plan, and in those given, after it has run once."""
-    prepared = Prepared(plan, dtype, arrays, card)
+    prepared = PreparedPlan(plan, dtype, arrays, card)
     prepared.issue()
     return arrays | prepared.arrays()

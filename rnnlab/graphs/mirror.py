@@ -34,7 +34,7 @@ def mirror(graph: Graph) -> Mirror:
     sketch.shapes.update(graph.shapes)  # any forward wire may be read; those that are become inputs below
     arrived = {wire: [sketch[_gradient_of(wire)]] for wire in graph.outputs}
     for node in reversed(graph.nodes):
-        _send_back(sketch, node, arrived)
+        _reverse_node(sketch, node, arrived)
     for wire in graph.inputs:
         if wire not in arrived:
             raise ValueError(f"no output depends on {wire!r}: its gradient is zero and has no wire")
@@ -61,7 +61,7 @@ def _gradient_of(wire: str) -> str:
     return f"d{wire}" if wire.isidentifier() else f"d({wire})"
 
 
-def _send_back(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
+def _reverse_node(sketch: Sketch, node, arrived: dict[str, list[Wire]]) -> None:
     d = tuple(_sum_contributions(sketch, wire, arrived) for wire in node.outputs)
     inputs, outputs = ([Wire(sketch, wire) for wire in wires] for wires in (node.inputs, node.outputs))
     if len(outputs) == 1:

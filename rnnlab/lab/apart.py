@@ -7,7 +7,7 @@ import sys
 from rnnlab.resources import in_browser
 
 
-class _Ended(BaseException):
+class _ProgramEnd(BaseException):
     """The end of a program that runs in this process, with its exit status."""
 
 
@@ -25,12 +25,12 @@ def _run_here(program: str) -> int:
     """Exit status of a program that runs in a namespace of its own; its exceptions are raised here."""
 
     def end(status: int) -> None:
-        raise _Ended(status)
+        raise _ProgramEnd(status)
 
     before, os._exit = os._exit, end
     try:
         exec(compile(program, "<program>", "exec"), {"__name__": "__main__"})
-    except _Ended as ended:
+    except _ProgramEnd as ended:
         return ended.args[0]
     finally:
         os._exit = before

@@ -72,14 +72,14 @@ class Diagnosis:
     def sentence(self, environment: Mapping[str, str]) -> str:
         """What was found; names the variables that the best trial did without."""
         best = f"{self.best} reach {self.best.gflops:.0f} GFLOP/s"
-        removed = _stated(environment, [name for name, _ in self.best.change])
+        removed = _settings_in_words(environment, [name for name, _ in self.best.change])
         cause = f" because {removed} set" if removed else ""
         if not self.now.gflops:
             return f"a product ends the process{cause}; {best}" if self.mends else "NumPy cannot multiply"
         sentence = f"{self.now}, {self.now.gflops:.0f} GFLOP/s in float32"
         if self.mends:
             return f"{sentence}{cause}; {best}, {self.gain:.1f} times as many"
-        harmless = _stated(environment, KERNELS)
+        harmless = _settings_in_words(environment, KERNELS)
         sentence += f" ({harmless} set, without harm)" if harmless else ""
         return f"{sentence}: no other choice tried is {WORTH_SAYING} times faster"
 
@@ -134,12 +134,12 @@ def thread_change(environment: Mapping[str, str], cores: int) -> Change:
 def diagnose(rounds: list[list[Trial]]) -> Diagnosis:
     """Compare candidates over rounds of the same candidates; the first is the environment as it is."""
     turns = list(zip(*rounds, strict=True))  # [candidate][round]
-    gains = [_gain(turn, turns[0]) for turn in turns]
+    gains = [_median_gain(turn, turns[0]) for turn in turns]
     chosen = next(k for k, gain in enumerate(gains) if gain >= AS_GOOD * max(gains))
     return Diagnosis(_median(turns[0]), _median(turns[chosen]), gains[chosen])
 
 
-def _gain(turn: tuple[Trial, ...], now: tuple[Trial, ...]) -> float:
+def _median_gain(turn: tuple[Trial, ...], now: tuple[Trial, ...]) -> float:
     """The median, over the rounds, of how many times as fast as things are now."""
     if _is_the_same_choice(turn[0], now[0]):
         return 1.0
@@ -154,7 +154,7 @@ def _is_the_same_choice(trial: Trial, now: Trial) -> bool:
     return trial.change == () or (same and trial.gflops > 0 and "OPENBLAS_L2_SIZE" not in dict(trial.change))
 
 
-def _stated(environment: Mapping[str, str], names: Iterable[str]) -> str:
+def _settings_in_words(environment: Mapping[str, str], names: Iterable[str]) -> str:
     """ "A=1 and B=2 are", of those names that are set; empty if none is."""
     settings = [f"{name}={environment[name]}" for name in names if name in environment]
     return f"{' and '.join(settings)} {'is' if len(settings) == 1 else 'are'}" if settings else ""
@@ -186,21 +186,21 @@ def better_environment(environment: Mapping[str, str], cache: Path) -> tuple[dic
     Thread variables that are set stay: they may be a decision, on a machine that others use too.
     """
     key = _key(environment)
-    diagnosis = _remembered(cache, key)
+    diagnosis = _read_cache(cache, key)
     if diagnosis is None:
         diagnosis = examine(environment, keep_threads=True)
-        _remember(cache, key, diagnosis)
+        _write_cache(cache, key, diagnosis)
     return changed(environment, diagnosis.best.change if diagnosis.mends else ()), diagnosis
 
 
 def _key(environment: Mapping[str, str]) -> list:
-    """All that the choice hangs on: a home may be shared by computers with different processors."""
+    """All that the choice depends on: a home may be shared by computers with different processors."""
     variables = {name: environment[name] for name in (*KERNELS, *THREADS) if name in environment}
     processor = resources.processor_name(), sorted(resources.processor_flags()), resources.usable_cores()
     return json.loads(json.dumps([processor, sys.version, version("numpy"), variables]))
 
 
-def _remembered(cache: Path, key: list) -> Diagnosis | None:
+def _read_cache(cache: Path, key: list) -> Diagnosis | None:
     try:
         stored = json.loads(cache.read_text(encoding="utf-8"))
         if stored["key"] != key:
@@ -211,7 +211,7 @@ def _remembered(cache: Path, key: list) -> Diagnosis | None:
         return None
 
 
-def _remember(cache: Path, key: list, diagnosis: Diagnosis) -> None:
+def _write_cache(cache: Path, key: list, diagnosis: Diagnosis) -> None:
     try:
         cache.parent.mkdir(parents=True, exist_ok=True)
         cache.write_text(json.dumps({"key": key, **asdict(diagnosis)}), encoding="utf-8")

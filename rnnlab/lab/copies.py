@@ -46,7 +46,7 @@ def copy_exercises(root: Path = ROOT) -> Copies:
             _renumber(source, root / "work" / source.name, origins, copies)
     with _origins(root) as origins:
         for source in sources:
-            _see_to(source, root / "work" / source.name, origins, copies)
+            _update_copy(source, root / "work" / source.name, origins, copies)
     return copies
 
 
@@ -75,7 +75,7 @@ def _is_blank(copy: Path, source: Path, origins: dict[str, str]) -> bool:
     return written(copy.read_bytes()) in (origins.get(copy.name), written(source.read_bytes()))
 
 
-def _see_to(source: Path, copy: Path, origins: dict[str, str], copies: Copies) -> None:
+def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copies) -> None:
     """Make, replace or leave one copy; its origin is the exercise of today unless it is outdated.
 
     A copy from a time without origins is taken for one of today's exercise.

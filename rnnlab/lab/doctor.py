@@ -182,11 +182,11 @@ def _gpu(measured: bool) -> Iterator[Finding]:
         yield Finding("GPU", f"{card}, supports {supports}")
     for name, program in ((f"cupy-{extra}x", gpu.TRIALS["cupy"]), ("numba-cuda", gpu.TRIALS["numba-cuda"])):
         finding = _package(name, "runs kernels on the GPU")
-        yield _tried(finding, program) if measured and not finding.remedy else finding
+        yield _check_by_running(finding, program) if measured and not finding.remedy else finding
 
 
-def _tried(finding: Finding, program: str) -> Finding:
-    """The finding of an installed package after it was made to run a kernel."""
+def _check_by_running(finding: Finding, program: str) -> Finding:
+    """The finding of an installed package after a trial program has run a kernel with it."""
     trouble = gpu.failure(program)
     if trouble is None:
         return Finding(finding.name, f"{finding.value}, runs a kernel")

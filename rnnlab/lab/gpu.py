@@ -35,7 +35,7 @@ def cards() -> list[str]:
 
 
 def failure(program: str) -> str | None:
-    """The last line of what a program complains of in a fresh process; None if it runs to its end."""
+    """Last line of a program's error output, run in a process of its own; None if it ends without error."""
     command = [sys.executable, "-c", program]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)

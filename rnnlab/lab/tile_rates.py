@@ -59,7 +59,7 @@ class CompiledTile:
                 f"{MOST_SUMS} sums (rows times vectors)"
             )
         self.width, self.terms = self.tile.vectors * LANES, PANEL_VECTORS // self.tile.vectors
-        self._loop = _repeated(self.tile)
+        self._loop = _compile_repeated(self.tile)
         self._arrays = (
             np.ones((self.terms, self.tile.rows), "float32"),
             np.ones((self.terms, self.width), "float32"),
@@ -117,7 +117,7 @@ def measure_tiles(
     return rates, timings
 
 
-def _repeated(tile: Tile):
+def _compile_repeated(tile: Tile):
     """A compiled function (turns, a [K,rows], panel [K,width], c [rows,width]) that writes c each turn."""
     form = Form(tile.rows, tile.vectors, LANES, ir.FloatType(), is_strip=True, is_fused=FUSED)
 

@@ -16,7 +16,7 @@ CELLS = tuple(GATES)
 GPUS = ("cpu", "cuda", "sm80", "sm90")
 
 
-class Counted(NamedTuple):
+class LedgerSizes(NamedTuple):
     """Sizes that a ledger counts for: one layer, T steps, B sequences, H units, G gates."""
 
     T: int
@@ -34,8 +34,8 @@ class Ledger:
     """
 
     unit: str
-    forward: Callable[[Counted], int]
-    backward: Callable[[Counted], int] | None = None  # None: not counted
+    forward: Callable[[LedgerSizes], int]
+    backward: Callable[[LedgerSizes], int] | None = None  # None: not counted
 
     def __post_init__(self):
         if self.unit not in ("products", "launches", "weights", "packings"):
@@ -68,10 +68,10 @@ class Facts:
 def only_reset_before(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if the GRU resets after its product."""
     wrong = network.cell == "gru" and network.reset != "before"
-    return "it resets before the product: Network(reset='before')" if wrong else None
+    return "it needs a GRU that resets before its product: reset='before'" if wrong else None
 
 
 def only_reset_after(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if the GRU resets before its product."""
     wrong = network.cell == "gru" and network.reset != "after"
-    return "it resets after the product: Network(reset='after')" if wrong else None
+    return "it needs a GRU that resets after its product: reset='after'" if wrong else None

@@ -103,7 +103,7 @@ class Operation(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Short name: gemm W, gemm U, dW, pointwise tanh, …"""
+        """Short name: gemm → gates_l0, pointwise tanh, pointwise ×3 (three functions), …"""
         if self.kind == "pointwise":
             return f"pointwise {self.body[0].rule if len(self.body) == 1 else f'×{len(self.body)}'}"
         return f"{self.kind} → {self.writes[0].buffer}"

@@ -103,7 +103,7 @@ def _shape(operation: Operation) -> tuple:
     return operation.kind, operation.transposed, operation.accumulates, len(operation.body), *sides
 
 
-class _Running:
+class _RunningOperation:
     """An operation on the device: its latency before the work begins, and how much of the work is left."""
 
     def __init__(self, index: int, work: Work, node: float):
@@ -150,7 +150,7 @@ class _Streams:
                     del running[stream]
         return self.start, self.end
 
-    def _start_ready(self, now: float, running: dict[int, _Running]) -> float:
+    def _start_ready(self, now: float, running: dict[int, _RunningOperation]) -> float:
         """Start what can start; the time of the next issue that a free stream waits for."""
         until = float("inf")
         for stream, queue in self.queues.items():
@@ -163,10 +163,10 @@ class _Streams:
                 until = min(until, self.issued[index])
             else:
                 self.start[index] = now
-                running[stream] = _Running(index, self.work[index], self.device.node)
+                running[stream] = _RunningOperation(index, self.work[index], self.device.node)
         return until
 
-    def _share_multiprocessors(self, running: dict[int, _Running]) -> None:
+    def _share_multiprocessors(self, running: dict[int, _RunningOperation]) -> None:
         """The speed of each operation at work: 1 is its speed if no other kernel runs."""
         active = [operation for operation in running.values() if operation.latency <= ROUNDING]
         total = sum(operation.work.blocks for operation in active)

@@ -67,7 +67,7 @@ from rnnlab.simulator.threads import (
     warpsize,
 )
 
-# host's own words, and those that it takes from Numba
+# what host defines, and what it imports from Numba
 HOST = {
     name: value
     for name, value in vars(host).items()
@@ -76,8 +76,8 @@ HOST = {
 globals().update({**VECTOR_TYPES, **{k: v for k, v in HOST.items() if k not in globals()}})
 
 
-def _numbas_words() -> dict[int, object]:
-    """{id of a word of numba.cuda: ours}, for kernels that say `from numba import cuda`."""
+def _replacements_of_numba() -> dict[int, object]:
+    """{id of a name of numba.cuda: the simulator's}, for kernels that use `from numba import cuda`."""
     words = {id(numba_cuda): sys.modules[__name__]}
     for name, value in globals().items():
         theirs = None if name.startswith("_") else getattr(numba_cuda, name, None)  # some are None there
@@ -86,7 +86,7 @@ def _numbas_words() -> dict[int, object]:
     return words
 
 
-arithmetic.IN_THEIR_PLACE.update(_numbas_words())
+arithmetic.REPLACEMENTS.update(_replacements_of_numba())
 
 
 def __getattr__(name: str):

@@ -211,7 +211,7 @@ EMPTY = CellType()  # of a name that is bound later
 SMALL = (np.float16, np.float32)
 
 
-def _of_gpu(function: Callable, instead: Callable | None) -> Callable:
+def _as_on_gpu(function: Callable, instead: Callable | None) -> Callable:
     def computed(*arguments):
         try:
             value = function(*arguments)
@@ -225,23 +225,23 @@ def _of_gpu(function: Callable, instead: Callable | None) -> Callable:
     return computed
 
 
-PYTHONS = {name: getattr(math, name) for name in (*RAISING, *QUIET, "gamma", "lgamma")}
-OURS = {
-    name: _of_gpu(function, getattr(np, NUMPY_NAMES.get(name, name)) if name in RAISING else None)
-    for name, function in PYTHONS.items()
+PYTHON_MATH = {name: getattr(math, name) for name in (*RAISING, *QUIET, "gamma", "lgamma")}
+GPU_MATH = {
+    name: _as_on_gpu(function, getattr(np, NUMPY_NAMES.get(name, name)) if name in RAISING else None)
+    for name, function in PYTHON_MATH.items()
 }
 
 
-MODULE = SimpleNamespace(**{**vars(math), **OURS})
-IN_THEIR_PLACE = {id(math): MODULE, **{id(PYTHONS[name]): function for name, function in OURS.items()}}
+MODULE = SimpleNamespace(**{**vars(math), **GPU_MATH})
+REPLACEMENTS = {id(math): MODULE, **{id(PYTHON_MATH[name]): function for name, function in GPU_MATH.items()}}
 
 
 @contextmanager
 def math_of_gpu(kernel: Callable) -> Iterator[None]:
-    """Inside, `math`, and what was imported from it, means ours to the kernel and the functions it calls."""
+    """Inside the block, replace `math` and names imported from it for the kernel and all that it calls."""
     uses = [*_uses(kernel, set())]
     for scope, name, value in uses:
-        scope[name] = IN_THEIR_PLACE[id(value)]
+        scope[name] = REPLACEMENTS[id(value)]
     try:
         yield
     finally:
@@ -255,7 +255,7 @@ def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, ob
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != EMPTY]
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
-        if id(value) in IN_THEIR_PLACE:
+        if id(value) in REPLACEMENTS:
             yield function.__globals__, name, value
         cells.append(value)
     for value in cells:

@@ -1,4 +1,4 @@
-"""What a watched launch did wrong, as findings in the learner's terms: who, where, with whom, and the remedy.
+"""Findings of a watched launch in the learner's terms: thread, line, the other thread, and the remedy.
 
 Faults that end a launch are described where they happen (threads.py); these are seen only in the whole trace.
 """
@@ -36,9 +36,8 @@ class Diagnosis:
     def findings(self) -> tuple[Finding, ...]:
         """Races, reads of what nobody has written, misaligned accesses, and work on whole arrays."""
         racing = self._races()
-        known = {
-            line for race in racing for line in (race.line, race.other_line)
-        }  # racing reads are too early
+        known = {line for race in racing for line in (race.line, race.other_line)}
+        # a read that races with its write comes too early: it needs no second finding
         unwritten = tuple(finding for finding in self._unwritten() if finding.line not in known)
         return racing + unwritten + self._misaligned() + self._whole()
 
@@ -180,7 +179,7 @@ class Diagnosis:
 
 
 def first_reads(log: Accesses) -> np.ndarray:
-    """Places [n] of accesses that read an address before anybody stored to it."""
+    """Places [n] of accesses that read an address to which no thread has stored before."""
     unsure = np.array([False] + [array.root.written is not True for array in log.arrays[1:]])
     if not unsure[log.array].any():
         return np.zeros(0, np.int64)

@@ -1,12 +1,12 @@
-"""Floating-point operations of a launch by source line and dtype, without a look at the kernel while it ran.
+"""Floating-point operations of a launch by source line and dtype, from the kernel's types and the trace.
 
 Numba's types say which operations a line has, the trace says how often it ran.  An addition, subtraction,
 multiplication or division is one, cuda.fma two; functions such as math.exp take tens of instructions and
 are counted by themselves, as "float32 functions".  What cannot be known is left out: operations of a loop
 that touches no memory.  A kernel that Numba cannot compile has no count, and the report says why.
 
-A straight piece of a kernel with an access ran as often as the access.  For a piece without one, what flows
-in flows out: the threads that enter it are those that leave the pieces before it.
+A basic block with an access to memory ran as often as the access.  For a block without one the flow is
+conserved: as many threads enter it as leave the blocks before it.
 """
 
 import operator
@@ -20,12 +20,12 @@ from numba.core import types
 from numba.core.errors import NumbaError
 
 from rnnlab.compiling.target import ir
-from rnnlab.compiling.typing import SHIFT, Typed, type_of, typed
+from rnnlab.compiling.typing import SHIFT, TypedKernel, type_of, typed
 from rnnlab.simulator.strict import ImplicitFloat64
 from rnnlab.simulator.trace import Columns
 
 
-def executions(program: Typed, seen: dict[int, int], entries: int | None) -> dict[int, int]:
+def executions(program: TypedKernel, seen: dict[int, int], entries: int | None) -> dict[int, int]:
     """{block: how often it ran}, for {instruction: events there} and the number of calls."""
     starts = sorted(program.blocks)
     counts = {start: 0 for start in starts if _touches_memory(program, start)}
@@ -34,11 +34,11 @@ def executions(program: Typed, seen: dict[int, int], entries: int | None) -> dic
         counts[start] = max(counts.get(start, 0), times)
     flow = Flow(program, counts, entries)
     while flow.step():
-        pass  # each step makes one more piece or edge known
+        pass  # each step makes the count of one more block or edge known
     return flow.counts
 
 
-def _touches_memory(program: Typed, start: int) -> bool:
+def _touches_memory(program: TypedKernel, start: int) -> bool:
     """Does it have an access that a trace writes down?  One element of an array is; a slice is none."""
     for statement in program.blocks[start].body:
         value = getattr(statement, "value", None)
@@ -52,9 +52,9 @@ def _touches_memory(program: Typed, start: int) -> bool:
 
 
 class Flow:
-    """What is known of a function's blocks and of the edges between them."""
+    """How often each block of a function ran, and each edge between two was taken, as far as known."""
 
-    def __init__(self, program: Typed, counts: dict[int, int], entries: int | None):
+    def __init__(self, program: TypedKernel, counts: dict[int, int], entries: int | None):
         self.blocks = sorted(program.blocks)
         self.counts, self.edges = dict(counts), {("call", self.blocks[0]): entries}
         for start, block in program.blocks.items():
@@ -62,14 +62,14 @@ class Flow:
             self.edges |= {(start, target): None for target in targets}
 
     def step(self) -> bool:
-        """Learn something more, if that is possible."""
-        return any(self._learn(block, sides) for block in self.blocks for sides in self._sides(block))
+        """Derive one more count; False if no more can be derived."""
+        return any(self._derive(block, sides) for block in self.blocks for sides in self._sides(block))
 
     def _sides(self, block: int) -> Iterator[list]:
         yield [edge for edge in self.edges if edge[1] == block]
         yield [edge for edge in self.edges if edge[0] == block]
 
-    def _learn(self, block: int, side: list) -> bool:
+    def _derive(self, block: int, side: list) -> bool:
         unknown = [edge for edge in side if self.edges[edge] is None]
         known = sum(self.edges[edge] for edge in side if edge not in unknown)
         if block not in self.counts and not unknown:
@@ -128,7 +128,7 @@ def _add(function: Callable, kinds: tuple, seen: dict, entries: int | None, resu
         _add(inner, inner_kinds, seen, times, result)
 
 
-def _typed(function: Callable, kinds: tuple) -> tuple[Typed, dict[int, list]]:
+def _typed(function: Callable, kinds: tuple) -> tuple[TypedKernel, dict[int, list]]:
     """A function with types, and the operations of each of its blocks.  Raises FlopsUnknown."""
     key = function, kinds
     if key not in _known:
@@ -145,7 +145,7 @@ def _typed(function: Callable, kinds: tuple) -> tuple[Typed, dict[int, list]]:
     return _known[key]
 
 
-def _operations(program: Typed, block: int) -> Iterator[tuple[int, object, int]]:
+def _operations(program: TypedKernel, block: int) -> Iterator[tuple[int, object, int]]:
     """(line, dtype, operations) of a block; a call of a device function has (function, types) for dtype."""
     creep = ImplicitFloat64(program)
     for statement in program.blocks[block].body:

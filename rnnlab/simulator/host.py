@@ -1,9 +1,9 @@
-"""The host's side: device memory, streams, events.  What Numba's own simulator does well is taken from it.
+"""The host's side: device memory, streams, events.  Most of it is Numba's own simulator.
 
-Launches run here at once, one after another.  A GPU keeps that order only within a stream; between two
-streams an event orders, a synchronisation with the host, or a launch on the default stream, which waits for
-all others and lets them wait.  Two launches on two streams that touch the same memory, of which one writes,
-need one.
+Launches run here at once, one after another.  A GPU keeps that order only within a stream.  Launches on two
+streams are ordered by an event, by a synchronisation with the host, or by a launch on the default stream,
+which waits for all others and which all others wait for.  Two launches on two streams that touch the same
+memory, of which one writes, need one of the three: without it they are a finding.
 """
 
 from collections.abc import Callable
@@ -48,16 +48,16 @@ from rnnlab.simulator.settings import clock_now, current
 from rnnlab.simulator.threads import Finding
 from rnnlab.simulator.trace import GLOBAL, LOAD, VOLATILE_LOAD, WARP, Watch
 
-REMEMBERED = 256  # launches on streams since the last synchronisation
+MOST_ISSUED = 256  # launches on streams since the last synchronisation
 _numbers = count(1)
-_launched: list["Issued"] = []
+_issued: list["IssuedLaunch"] = []
 
 Extents = dict[tuple[int, int], str]  # (first address, end) -> name of the array
 
 
 @dataclass(frozen=True)
-class Issued:
-    """A launch on a stream: what it touched, and which one of its stream it was."""
+class IssuedLaunch:
+    """A launch on a stream: its place in the stream's order, and the memory that it read and wrote."""
 
     kernel: str
     stream: int
@@ -75,7 +75,7 @@ class stream:
 
     def synchronize(self) -> None:
         """Wait for everything issued here."""
-        _forget(self.clock if self.number else None)
+        _drop_completed(self.clock if self.number else None)
 
     def auto_synchronize(self):
         return defer_cleanup()
@@ -109,7 +109,7 @@ class event:
 
     def synchronize(self) -> None:
         """Wait for everything before the event."""
-        _forget(self.clock)
+        _drop_completed(self.clock)
 
     def elapsed_time(self, end: "event") -> float:
         """Milliseconds from this event to the other."""
@@ -118,21 +118,21 @@ class event:
 
 def synchronize() -> None:
     """Wait for everything issued on any stream."""
-    _forget(None)
+    _drop_completed(None)
 
 
 def unordered(watch: Watch, kernel: str, on: object) -> tuple[Finding, ...]:
-    """Findings for a launch on a stream that touches what an unordered launch touched; remembers it."""
+    """Note a launch on a stream; findings if it shares memory with an unordered launch on another one."""
     if not getattr(on, "number", 0):
-        _forget(None)  # the default stream waits for all others
+        _drop_completed(None)  # the default stream waits for all others
         return ()
     on.clock[on.number] = turn = on.clock.get(on.number, 0) + 1
-    launch = Issued(kernel, on.number, turn, *_touched(watch))
-    open_ones = (earlier for earlier in _launched if earlier.turn > on.clock.get(earlier.stream, 0))
-    conflicts = ((earlier.kernel, _conflict(earlier, launch)) for earlier in open_ones)
+    launch = IssuedLaunch(kernel, on.number, turn, *_touched(watch))
+    unfinished = (earlier for earlier in _issued if earlier.turn > on.clock.get(earlier.stream, 0))
+    conflicts = ((earlier.kernel, _conflict(earlier, launch)) for earlier in unfinished)
     first = next((conflict for conflict in conflicts if conflict[1] is not None), None)
-    _launched.append(launch)
-    del _launched[:-REMEMBERED]
+    _issued.append(launch)
+    del _issued[:-MOST_ISSUED]
     if first is None:
         return ()
     message = (
@@ -156,7 +156,7 @@ def _touched(watch: Watch) -> tuple[Extents, Extents]:
     return reads, writes
 
 
-def _conflict(first: Issued, second: Issued) -> str | None:
+def _conflict(first: IssuedLaunch, second: IssuedLaunch) -> str | None:
     """Name of an array that both touch and one writes."""
     if first.stream == second.stream:
         return None
@@ -176,10 +176,10 @@ def _advance(clock: dict[int, int], other: dict[int, int]) -> None:
         clock[number] = max(turn, clock.get(number, 0))
 
 
-def _forget(clock: dict[int, int] | None) -> None:
-    """The host has waited for these launches, all if None: whatever is issued later comes after them."""
-    _launched[:] = [
-        launch for launch in _launched if clock is not None and launch.turn > clock.get(launch.stream, 0)
+def _drop_completed(clock: dict[int, int] | None) -> None:
+    """Drop launches that the host has waited for (all if None): every later launch comes after them."""
+    _issued[:] = [
+        launch for launch in _issued if clock is not None and launch.turn > clock.get(launch.stream, 0)
     ]
 
 

@@ -2,12 +2,12 @@
 
 What the host passes reaches the kernel as arrays that are watched or bare; copies are written back.
 
-A watchdog ends launches that never would.  A thread that waits by plain loads never gives way, and on a GPU
-may never look again:
+A watchdog ends launches that would run for ever.  A thread that waits by plain loads never yields, and a
+GPU's compiler may keep the value in a register and load it only once:
 
     while flag[0] == 0: pass
 
-Nothing in such a loop calls the scheduler.  So another thread of Python looks at the trace now and then.
+Nothing in such a loop calls the scheduler.  So another thread of Python reads the trace every SECONDS.
 """
 
 import ctypes
@@ -37,24 +37,24 @@ from rnnlab.simulator.memory import is_written, poisoned, watched
 from rnnlab.simulator.report import report
 from rnnlab.simulator.scheduler import Launch
 from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, current, limits
-from rnnlab.simulator.threads import Finding, Findings, Stopped, finding, machine, name_of, spinning
+from rnnlab.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
 from rnnlab.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
 
-SECONDS = 1.5  # between two looks
-EVENTS = 20_000  # of one turn that must be loads
-PLACES = 64  # elements that may be looked at in turn
+SECONDS = 1.5  # between two readings of the trace
+EVENTS = 20_000  # of one thread in a row, all loads: then it spins
+PLACES = 64  # most elements that a spinning thread loads in turn
 
 
-class Spinning(Exception):
-    """Raised in a thread that will never stop looking."""
+class SpinningThread(Exception):
+    """Raised in a thread that polls by plain loads, and so would never stop."""
 
 
-class Endless(Exception):
-    """Raised in a launch that runs for too long or writes down too much."""
+class EndlessLaunch(Exception):
+    """Raised in a launch that runs for too long, or whose trace grows too long."""
 
 
 class Watchdog:
-    """While the block runs, raise Spinning or Endless in it where the launch would never end."""
+    """Context manager around a launch: raises SpinningThread or EndlessLaunch in it if it would never end."""
 
     def __init__(self, trace: Trace | None, now: Settings):
         self.trace, self.now, self.thread, self.over = trace, now, threading.get_ident(), threading.Event()
@@ -83,14 +83,14 @@ class Watchdog:
             self.turn, self.began = turn, time.monotonic()
         if self.trace is not None:
             if spins(self.trace):
-                return Spinning
+                return SpinningThread
             if len(self.trace) > self.now.events:
-                return Endless
-        return Endless if time.monotonic() - self.began > self.now.seconds else None
+                return EndlessLaunch
+        return EndlessLaunch if time.monotonic() - self.began > self.now.seconds else None
 
 
 def spins(trace: Trace) -> bool:
-    """Does the thread whose turn it is do nothing but load the same few elements?"""
+    """Does the running thread do nothing but load the same few elements?"""
     events = trace.events
     last = events[-EVENTS * FIELDS :]
     begun = trace.turns[-2] if trace.turns else 0
@@ -101,7 +101,7 @@ def spins(trace: Trace) -> bool:
 
 
 NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices")
-THREADS_PER_BLOCK = 128  # of forall, where nobody says
+THREADS_PER_BLOCK = 128  # default of forall
 
 
 def jit(function_or_signature: object = None, device: bool = False, **options):
@@ -171,7 +171,7 @@ class Kernel:
         stopped = _run(launch, "raise" if self.options.get("debug") else "ignore", now)
         passed.write_back()
         if trace is not None and any(finding.kind == "endless" for finding in stopped):
-            trace = Trace()  # nobody waits for the analysis of ten million accesses
+            trace = Trace()  # an analysis of ten million accesses would take minutes
         return Watch(self.py_func, grid, block, trace, stopped, arguments)
 
     def report(self):
@@ -181,7 +181,7 @@ class Kernel:
         return report(self._origin.watch)
 
     def forall(self, ntasks: int, tpb: int = 0, stream: object = 0, sharedmem: int = 0) -> Callable:
-        """Configured for at least `ntasks` threads in one dimension."""
+        """The kernel, configured for at least `ntasks` threads in one dimension."""
         if ntasks < 0:
             raise ValueError(f"Can't create ForAll with negative task count: {ntasks}")
         threads = tpb or THREADS_PER_BLOCK
@@ -192,7 +192,7 @@ class Kernel:
         return self
 
     def max_cooperative_grid_blocks(self, blockdim: int | tuple[int, ...], dynsmemsize: int = 0) -> int:
-        """How many blocks of that size the device holds at once."""
+        """Number of blocks of that size that the device holds at once."""
         _, block = normalize_kernel_dimensions(1, blockdim)
         return limits(current().sheet, block[0] * block[1] * block[2], dynsmemsize).resident
 
@@ -203,7 +203,7 @@ class Kernel:
 
 
 def _no_launch(*arguments) -> None:
-    """What forall(0) is: nothing runs."""
+    """The launch of forall(0): nothing runs."""
 
 
 def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding, ...]:
@@ -214,13 +214,13 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
         with np.errstate(all="ignore", divide=division_by_zero), math_of_gpu(launch.function):
             with Watchdog(launch.trace, now):
                 launch.run()
-    except Spinning:
+    except SpinningThread:
         *_, instruction, code = launch.trace.events
         line = line_of(code, instruction)
         return (spinning(launch.fault, line, bool(waiting_sites([(code, instruction)])[1][0])),)
-    except Endless as error:
+    except EndlessLaunch as error:
         return (_endless(error, launch, now),)
-    except Stopped as stop:
+    except LaunchStopped as stop:
         return (stop.finding,)
     except IndexError as error:
         if not NUMPY_OUT_OF_BOUNDS.search(str(error)):
@@ -237,7 +237,7 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
     return ()
 
 
-def _endless(error: Endless, launch: Launch, now: Settings) -> Finding:
+def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
     """A launch that was stopped because it would not end."""
     thread, line = launch.fault, _line_in_kernel(error)
     if launch.trace is not None and len(launch.trace) > now.events:

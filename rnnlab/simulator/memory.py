@@ -232,7 +232,7 @@ OF_A_GPU = {  # attributes and methods that Numba has in a kernel; they touch no
 }
 
 
-def _passed_on(name: str) -> property:
+def _forward_attribute(name: str) -> property:
     """What NumPy knows of the array; what shares its memory is watched too."""
 
     def find(self: Watched):
@@ -240,19 +240,19 @@ def _passed_on(name: str) -> property:
         if name not in OF_A_GPU:
             works_on_whole_arrays(f".{name}")
         if callable(value):
-            return lambda *arguments, **options: _shared(self, value(*arguments, **options))
-        return _shared(self, value)
+            return lambda *arguments, **options: _watch_view(self, value(*arguments, **options))
+        return _watch_view(self, value)
 
     return property(find)
 
 
-def _shared(whole: Watched, value: object) -> object:
+def _watch_view(whole: Watched, value: object) -> object:
     return part(whole, value) if isinstance(value, np.ndarray) else value
 
 
 for _name in dir(np.ndarray):
     if not _name.startswith("_") and not hasattr(Watched, _name):
-        setattr(Watched, _name, _passed_on(_name))
+        setattr(Watched, _name, _forward_attribute(_name))
 
 
 POISON, POISON_NAN = 0xCD, 0xFF  # what a byte holds that nobody has written; of floats, which makes a NaN

@@ -1,8 +1,8 @@
 """Data races: two threads touch the same bytes, one of them writes, and nothing orders the two.
 
 Almost all pairs are cleared by counting barriers: within a block, accesses with a different number of
-barriers behind them are ordered; between blocks, those with a different number of grid barriers.  Only what
-is left is looked at closely: did one access certainly happen before the other?
+barriers behind them are ordered; between blocks, those with a different number of grid barriers.  Only for
+the pairs that are left is the order decided in detail: did one access certainly happen before the other?
 
 That is decided by vector clocks over the trace (Fidge 1988, Mattern 1989).  Every thread counts its own
 segments, which end where it publishes what it has done: at a barrier, where its warp synchronises, at a
@@ -10,9 +10,9 @@ fence.  A flag carries what was published at the last fence of the thread that s
 any thread with which it has synchronised since.  Set without a fence it carries nothing, because then its
 write may arrive before those that it announces.
 
-A thread that waits for a flag in a loop may use what the flag carries behind a fence of its own: without one
-it may read what its cache has kept from before.  What a while looks at, it only looks at: an atomic there
-sets no flag.
+A thread that waits for a flag in a loop may use what the flag carries after a fence of its own: without one
+it may read an old value from its cache.  An atomic in the condition of a while only reads the flag: it does
+not set it.
 """
 
 from collections import defaultdict
@@ -28,8 +28,8 @@ READING = (trace.LOAD, trace.VOLATILE_LOAD)
 SYNCHRONISING = {trace.ATOMIC, trace.VOLATILE_LOAD, trace.VOLATILE_STORE}
 WRITER, READER = "writer", "reader"
 WRITER_AND_READER, WRITER_ONLY = frozenset({WRITER, READER}), frozenset({WRITER})  # whose fences are needed
-PAIRS_PER_ADDRESS = 64  # looked at closely, of the pairs that one address may have
-THREADS_AT_ONCE = 512  # whose clocks are replayed together; bounds memory, not what is log
+PAIRS_PER_ADDRESS = 64  # most pairs of one address whose order is decided in detail
+THREADS_AT_ONCE = 512  # whose clocks are replayed together; it bounds memory and changes no result
 
 Pair = tuple[int, int]
 
@@ -76,8 +76,8 @@ def _flags(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray
     """Addresses through which threads synchronise: touched atomically, or polled past all caches."""
     polled = (log.kind == trace.VOLATILE_LOAD) & polls[log.site]
     flags = np.unique(log.address[(log.kind == trace.ATOMIC) | polled])
-    looked_at = np.isin(log.kind, (trace.ATOMIC, trace.VOLATILE_LOAD)) & polls[log.site]
-    waited = np.unique(log.address[looked_at])
+    polled_or_atomic = np.isin(log.kind, (trace.ATOMIC, trace.VOLATILE_LOAD)) & polls[log.site]
+    waited = np.unique(log.address[polled_or_atomic])
     fenced = counted_before(columns, trace.FENCE)[log.when] > 0
     return Flags(set(flags.tolist()), set(waited.tolist()), waits, polls, fenced)
 
@@ -136,7 +136,7 @@ def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
         (log.block, block, log.thread),  # within a block
         (np.zeros_like(grid), grid, log.block),  # between blocks
     ):
-        pairs |= _open_pairs(log.when, place, cell, scope, epoch, owner, writes, atomic)
+        pairs |= _unordered_pairs(log.when, place, cell, scope, epoch, owner, writes, atomic)
     pairs = [pair for pair in sorted(pairs) if not _uses_flag(log, flags, *pair)]
     return _ordered_by_turn(log, pairs)
 
@@ -153,7 +153,7 @@ def _ordered_by_turn(log: Accesses, pairs: list[Pair]) -> list[Pair]:
 
 
 def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Accesses to cells that somebody writes, as trace.cells has them; but not a thread's own memory."""
+    """Accesses to cells that a thread writes, as trace.cells gives them; local memory is left out."""
     place, cell = cells(log)
     mask = log.space[place] != trace.SPACES.index(trace.LOCAL)
     written = np.unique(cell[mask & writes[place]])
@@ -164,7 +164,7 @@ def _written_by_many(log: Accesses, writes: np.ndarray) -> tuple[np.ndarray, np.
     return place[chosen], cell[chosen]
 
 
-def _open_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> set[Pair]:
+def _unordered_pairs(when, place, cell, scope, epoch, owner, writes, atomic) -> set[Pair]:
     """Pairs in one scope, one epoch, in one cell of memory, of which one writes, by two owners.
 
     place, cell: as trace.cells gives them.  The other arrays have a value for every access.
@@ -219,17 +219,17 @@ def _uses_flag(log: Accesses, flags: Flags, first: int, second: int) -> bool:
         return bool(kinds & {trace.ATOMIC, trace.VOLATILE_STORE})
     if kinds == {trace.STORE}:  # two owners of a lock gave it back, one after the other
         behind_fences = flags.fenced[first] and flags.fenced[second]
-        return address in flags.waited and behind_fences and _saw(log, first, second)
+        return address in flags.waited and behind_fences and _has_own_atomic_between(log, first, second)
     if trace.LOAD in kinds or not kinds & SYNCHRONISING:
         return False
     store = first if log.kind[first] == trace.STORE else second
     if address in flags.waited and flags.fenced[store]:
         return True
-    return store == second and log.kind[first] == trace.ATOMIC and _saw(log, first, second)
+    return store == second and log.kind[first] == trace.ATOMIC and _has_own_atomic_between(log, first, second)
 
 
-def _saw(log: Accesses, first: int, second: int) -> bool:
-    """Had the thread of the second an atomic of its own there since the first?  Then that came before."""
+def _has_own_atomic_between(log: Accesses, first: int, second: int) -> bool:
+    """Has the second access's thread had an atomic at the address since the first?  Then they are ordered."""
     between = slice(first + 1, second)
     mine = (log.thread[between] == log.thread[second]) & (log.kind[between] == trace.ATOMIC)
     return bool((mine & (log.address[between] == log.address[first])).any())
@@ -243,7 +243,7 @@ def ordered_pairs(
 
 
 class Replay:
-    """What each thread knows of some others, followed through the trace."""
+    """Vector clocks followed through the trace; `ordered` has the pairs that they order."""
 
     def __init__(self, columns: Columns, log: Accesses, flags: Flags, pairs, fences: frozenset):
         self.columns, self.log, self.flags, self.fences = columns, log, flags, fences
@@ -293,7 +293,7 @@ class Replay:
             self.segment_at[place] = int(self.segment[thread])
 
     def _enter(self, thread: int) -> None:
-        """A thread that goes on after a barrier knows what all knew who came to it."""
+        """Give a thread that goes on after a barrier the clocks of all threads that came to it."""
         if thread not in self.pending:
             return
         key = self.pending.pop(thread)
@@ -303,10 +303,10 @@ class Replay:
             clock = self.published[key] if scope == trace.BLOCK else np.maximum(own, self.published[key])
             self.fenced[thread] = clock, trace.DEVICE
         for same_block, clock in self.seen_by.get(key, {}).items():
-            _join(self.unfenced, (thread, same_block), clock)
+            _merge_clocks(self.unfenced, (thread, same_block), clock)
 
     def _end_segment(self, thread: int) -> np.ndarray:
-        """What the thread has done so far, and knew: its clock, to be handed on."""
+        """End the thread's segment: a copy of its clock, which a barrier, a fence or a flag passes on."""
         self.segment[thread] += 1
         if thread in self.column_of:
             self.known[thread, self.column_of[thread]] = self.segment[thread]
@@ -326,13 +326,13 @@ class Replay:
             key = (*group, self.times[thread, group])
         else:
             key = (kind, block if kind == trace.BARRIER else 0, detail)
-        _join(self.at_barrier, key, clock)
+        _merge_clocks(self.at_barrier, key, clock)
         fenced, scope = self.fenced.get(thread, (None, trace.BLOCK))
         if scope != trace.BLOCK:
-            _join(self.published, key, fenced)
+            _merge_clocks(self.published, key, fenced)
         for same_block in (True, False):
             if (thread, same_block) in self.unfenced:
-                _join(self.seen_by.setdefault(key, {}), same_block, self.unfenced[thread, same_block])
+                _merge_clocks(self.seen_by.setdefault(key, {}), same_block, self.unfenced[thread, same_block])
         self.pending[thread] = key
 
     def _flag(self, kind: int, thread: int, place: int) -> None:
@@ -343,7 +343,7 @@ class Replay:
                 if setter[0] == trace.BLOCK and setter[1] != block:
                     continue  # a fence that only its own block waits for
                 if READER in self.fences and self.flags.polls[site]:
-                    _join(self.unfenced, (thread, setter[1] == block), clock)
+                    _merge_clocks(self.unfenced, (thread, setter[1] == block), clock)
                 else:
                     np.maximum(self.known[thread], clock, out=self.known[thread])
         if kind in (trace.ATOMIC, trace.STORE, trace.VOLATILE_STORE) and not self.flags.waits[site]:
@@ -354,9 +354,9 @@ class Replay:
             if kind != trace.ATOMIC:
                 carried.clear()
             if clock is not None:
-                _join(carried, (trace.BLOCK if scope == trace.BLOCK else trace.DEVICE, block), clock)
+                _merge_clocks(carried, (trace.BLOCK if scope == trace.BLOCK else trace.DEVICE, block), clock)
 
 
-def _join(clocks: dict, key: object, clock: np.ndarray) -> None:
-    """Let the clock at that key know what this one knows."""
+def _merge_clocks(clocks: dict, key: object, clock: np.ndarray) -> None:
+    """Merge a clock into the one at that key."""
     clocks[key] = np.maximum(clocks[key], clock) if key in clocks else clock

@@ -54,7 +54,7 @@ class Report:
         rows = []
         for number, text in enumerate(self.source, self.first_line):
             counts = self.lines.get(number)
-            cells = {name: _shown(counts, of) for name, of in SHOWN.items()} if counts else {}
+            cells = {name: _count_shown(counts, of) for name, of in SHOWN.items()} if counts else {}
             rows.append((number, text, {name: value for name, value in cells.items() if value}))
         return rows
 
@@ -111,7 +111,7 @@ def observe(
 
 
 def report(watch: Watch, with_flops: bool = True) -> Report:
-    """Make sense of what a launch wrote down; FLOPs need the kernel's types, some 20 ms when it is new."""
+    """Counts and findings from a launch's trace; FLOPs need the kernel's types, some 20 ms when it is new."""
     columns = watch.trace.columns()
     log = accesses(columns, _size(watch.block))
     lines = np.array([line_of(*site) for site in columns.sites] or [0], np.int64)
@@ -165,7 +165,7 @@ def _source(function) -> tuple[tuple[str, ...], int]:
     return tuple(text), first
 
 
-def _shown(counts: Counts, name: str) -> int:
+def _count_shown(counts: Counts, name: str) -> int:
     if name == "flops":
         return sum(counts.flops.values())
     return counts.shared_loads + counts.shared_stores if name == "shared" else getattr(counts, name)

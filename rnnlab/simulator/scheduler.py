@@ -18,7 +18,7 @@ from rnnlab.simulator.settings import Limits
 from rnnlab.simulator.threads import (
     Block,
     Dim3,
-    Stopped,
+    LaunchStopped,
     Thread,
     Warp,
     deadlock,
@@ -28,9 +28,9 @@ from rnnlab.simulator.threads import (
 )
 from rnnlab.simulator.trace import Trace
 
-PATIENCE = 25_000  # looks in vain, of all spinning threads together, before that counts as a deadlock
-ROUNDS = 20  # but every spinning thread may look this often
-NEVER = object()
+MOST_POLLS = 25_000  # of all spinning threads, one after another without a new value: then it is a deadlock
+POLLS_PER_THREAD = 20  # but every spinning thread may poll this often
+NEVER = object()  # the value of an element that a thread has not polled
 
 
 class Launch:
@@ -53,32 +53,32 @@ class Launch:
         self.shuffle, self.trace = shuffle, trace
         self.ready, self.spinning = deque(), deque()
         self.open, self.next_block, self.fresh = {}, 0, iter(())
-        self.in_vain = 0  # looks of spinning threads since anybody saw something new
+        self.idle_polls = 0  # polls of spinning threads since one read a new value or a thread ended
         self.at_grid_barrier, self.grid_opened, self.gathering = [], 0, False
         self.constants = {}
         self.workers, self.idle = [], []
         self.hub = self.fault = None
 
     def run(self) -> None:
-        """Run every thread to its end.  Raises Stopped on deadlock, and whatever a thread raises."""
+        """Run every thread to its end.  Raises LaunchStopped on deadlock, and whatever a thread raises."""
         self.hub = getcurrent()
         before = machine.launch, machine.now, machine.trace
         machine.launch, machine.trace = self, self.trace
         try:
             while self.open or self.next_block < self.blocks:
-                self._go_on()
+                self._run_next()
         except BaseException:
-            self.fault = machine.now  # who was running
+            self.fault = machine.now  # the thread that was running
             raise
         finally:
             self._end_greenlets()
             machine.launch, machine.now, machine.trace = before
 
-    def _go_on(self) -> None:
-        """Let somebody run."""
+    def _run_next(self) -> None:
+        """Resume or start one thread: a ready one, a new one, or one that spins.  Raises LaunchStopped."""
         if self.ready:
             self._resume(self.ready.popleft())
-        elif not (self._start() or _release_converged_lanes(self) or self._let_spinners_go()):
+        elif not (self._start() or _release_converged_lanes(self) or self._resume_spinning()):
             raise self._deadlock()
 
     def _start(self) -> bool:
@@ -89,7 +89,7 @@ class Launch:
         if thread is None:
             return False
         worker = self.idle.pop() if self.idle else self._worker()
-        self._turn(thread)
+        self._set_running(thread)
         thread.greenlet = worker
         worker.switch(thread)
         return True
@@ -98,7 +98,7 @@ class Launch:
         return self.next_block < self.blocks and len(self.open) < self.limits.resident
 
     def _open_block(self):
-        """Its threads, one after the other."""
+        """Start the next block: an iterator over its threads."""
         number = self.next_block
         block = self.open[number] = Block(number, self.gridDim, self.blockDim)
         self.next_block += 1
@@ -107,27 +107,27 @@ class Launch:
 
     def _worker(self) -> greenlet:
         worker = greenlet(self._work)
-        worker.gr_context = copy_context()  # NumPy keeps there that overflow is no error
+        worker.gr_context = copy_context()  # it holds NumPy's errstate, by which overflow is no error
         self.workers.append(worker)
         return worker
 
     def _work(self, thread: Thread) -> None:
-        """One greenlet: thread after thread, until one waits; then it belongs to that one until it ends."""
+        """Run thread after thread in one greenlet; one that waits keeps the greenlet until it ends."""
         function, arguments, me = self.function, self.arguments, getcurrent()
         while True:
             function(*arguments)
-            self._ended(thread)
+            self._end_thread(thread)
             thread = None if self.ready else next(self.fresh, None)
             if thread is None:
                 self.idle.append(me)
                 thread = self.hub.switch()
             else:
-                self._turn(thread)
+                self._set_running(thread)
                 thread.greenlet = me
 
-    def _ended(self, thread: Thread) -> None:
+    def _end_thread(self, thread: Thread) -> None:
         block = thread.block
-        self.in_vain = 0
+        self.idle_polls = 0
         block.alive -= 1
         self.alive -= 1
         thread.warp.lanes &= ~(1 << thread.lane)
@@ -140,18 +140,18 @@ class Launch:
         if self.at_grid_barrier:
             _check_grid_barrier(self)
 
-    def _turn(self, thread: Thread) -> None:
-        """This thread is the one that runs now."""
+    def _set_running(self, thread: Thread) -> None:
+        """Make this the thread that runs now."""
         machine.now = thread
         if (trace := self.trace) is not None:
             trace.turns += len(trace.events), thread.number
 
     def _resume(self, thread: Thread) -> None:
-        self._turn(thread)
+        self._set_running(thread)
         thread.greenlet.switch()
 
     def wait(self) -> None:
-        """Give way until somebody puts this thread into `ready`."""
+        """Yield until another thread puts this one into `ready`."""
         if not self.ready:
             self.hub.switch()  # new greenlets start there: begun here they would inherit the depth of calls
             return
@@ -162,7 +162,7 @@ class Launch:
         thread.greenlet.switch()
 
     def wake(self, threads: list[Thread]) -> None:
-        """These threads may go on."""
+        """Make these threads ready, in random order if the launch shuffles."""
         if self.shuffle:
             self.shuffle.shuffle(threads)
         self.ready.extend(threads)
@@ -177,35 +177,35 @@ class Launch:
         self.wake([thread for thread in waiting if thread is not last])
         return True
 
-    def look(self, frame: FrameType, where: object, value: object, what: str) -> None:
-        """The thread has looked for news; where it found what it had found there before, it spins."""
+    def poll(self, frame: FrameType, where: object, value: object, what: str) -> None:
+        """Note a poll by the running thread; it spins if the value is the one that it read there last."""
         seen, key = machine.now.seen, (frame.f_lasti, where)
         if seen.get(key, NEVER) == value:
             self.spin(frame, what)
         else:
             seen[key] = value
-            machine.now.news += where is not None  # a fence by itself is none
-            self.in_vain = 0
+            machine.now.new_values += where is not None  # a fence by itself is none
+            self.idle_polls = 0
 
     def spin(self, frame: FrameType, what: str) -> None:
-        """Let all others run before this thread looks again."""
+        """Let all others run before this thread polls again."""
         thread = machine.now
-        thread.stands(frame, what)
+        thread.wait_at(frame, what)
         self.spinning.append(thread)
         self.hub.switch()
 
-    def _let_spinners_go(self) -> bool:
-        """Let those who spin look once more; False when they have looked in vain too often."""
-        patience = max(ROUNDS * len(self.spinning), PATIENCE)
-        if not self.spinning or self.in_vain > patience:
+    def _resume_spinning(self) -> bool:
+        """Let the next spinning thread poll; False if there is none, or too many polls read nothing new."""
+        limit = max(POLLS_PER_THREAD * len(self.spinning), MOST_POLLS)
+        if not self.spinning or self.idle_polls > limit:
             return False
-        self.in_vain += 1
+        self.idle_polls += 1
         if self.shuffle:
             self.spinning.rotate(self.shuffle.randrange(len(self.spinning)))
         self._resume(self.spinning.popleft())
         return True
 
-    def _deadlock(self) -> Stopped:
+    def _deadlock(self) -> LaunchStopped:
         """Deadlock report: threads and the lines where they wait."""
         waiting = [thread for block in self.open.values() for thread in block.waiting] + self.at_grid_barrier
         for block in self.open.values():
@@ -221,27 +221,27 @@ class Launch:
         )
 
     def _end_greenlets(self) -> None:
-        """None may live on: it would keep the kernel's arguments, and end at a time of its own choosing."""
+        """End all greenlets: one that lives on would keep the kernel's arguments."""
         for worker in self.workers:
             if worker:
                 worker.throw(GreenletExit)
 
 
 def _check_grid_barrier(launch: Launch) -> None:
-    """Raises Stopped if all that is left of the grid waits at a barrier that ended threads never reached."""
+    """Raises LaunchStopped if all live threads of the grid wait at a barrier that ended ones cannot reach."""
     waiting = launch.at_grid_barrier
     if 0 < len(waiting) == launch.alive < launch.threads:
         raise ended_before_grid_barrier(waiting, launch.threads - launch.alive)
 
 
 def _check_left_early(block: Block) -> None:
-    """Raises Stopped if all that is left of a block waits at a barrier that ended threads never reached."""
+    """Raises LaunchStopped if all live threads of a block wait at a barrier that ended ones cannot reach."""
     if 0 < len(block.waiting) == block.alive < block.threads:
         raise ended_before_barrier(block.waiting)
 
 
 def _release_converged_lanes(launch: Launch) -> bool:
-    """Lanes that came to the same activemask() while nobody else could move are together there."""
+    """Give lanes that wait at the same activemask() their mask, when no other thread can run."""
     if not launch.gathering:
         return False
     launch.gathering = False
@@ -257,7 +257,7 @@ def _release_converged_lanes(launch: Launch) -> bool:
 
 
 def _release_waiting_lanes(launch: Launch, warp: Warp) -> None:
-    """A lane has ended: barriers that waited only for it can end too."""
+    """Complete the collectives that waited only for a lane that has ended."""
     for key, collective in list(warp.collectives.items()):
         if len(collective.arrived) == expected_lanes(collective.mask, warp):
             del warp.collectives[key]
@@ -265,5 +265,5 @@ def _release_waiting_lanes(launch: Launch, warp: Warp) -> None:
 
 
 def expected_lanes(mask: int, warp: Warp) -> int:
-    """How many lanes of the mask are alive."""
+    """Number of lanes of the mask that have not returned."""
     return (mask & warp.lanes).bit_count()

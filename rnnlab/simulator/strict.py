@@ -22,7 +22,7 @@ from numba.core import types
 from numba.core.errors import NumbaError
 
 from rnnlab.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
-from rnnlab.compiling.typing import Typed, type_of, typed
+from rnnlab.compiling.typing import TypedKernel, type_of, typed
 from rnnlab.simulator.language import refused, source_tree
 from rnnlab.simulator.launch import check_argument
 from rnnlab.simulator.threads import Finding, Findings
@@ -89,7 +89,7 @@ def _check(function: Callable, kinds: tuple[types.Type, ...], is_kernel: bool) -
         yield from _known[inner, inner_kinds]
 
 
-def _implicit_float64(program: Typed) -> Iterator[Finding]:
+def _implicit_float64(program: TypedKernel) -> Iterator[Finding]:
     """Findings where float32 takes part; without it float64 is what the kernel is about."""
     if not any(_is_float32(kind) for kind in program.types.values()):
         return
@@ -106,7 +106,7 @@ def _is_float32(kind: types.Type) -> bool:
     return types.float32 in (kind, getattr(kind, "dtype", None))
 
 
-def _returns_value(program: Typed) -> int | None:
+def _returns_value(program: TypedKernel) -> int | None:
     """Line of the return of a kernel that gives something back."""
     for statement in program.statements:
         if isinstance(statement, ir.Return):
@@ -123,7 +123,7 @@ def _computes(lines: set[int]) -> str:
     return f"lines {', '.join(map(str, most))} and {last} compute"
 
 
-def _device_functions(program: Typed) -> Iterator[tuple[Callable, tuple[types.Type, ...]]]:
+def _device_functions(program: TypedKernel) -> Iterator[tuple[Callable, tuple[types.Type, ...]]]:
     for operation, signature in program.signatures.items():
         kind = program.types.get(operation.func.name) if getattr(operation, "op", "") == "call" else None
         if isinstance(kind, types.Dispatcher):
@@ -175,7 +175,7 @@ Root = tuple[int, str, str]  # line (0: the first that computes), what is float6
 class ImplicitFloat64:
     """Where a kernel's float64 comes from."""
 
-    def __init__(self, program: Typed):
+    def __init__(self, program: TypedKernel):
         self.program = program
         self.assigned: dict[str, list[ir.Assign]] = {}
         self.used: dict[str, list[ir.Stmt]] = {}

@@ -46,17 +46,17 @@ def syncthreads() -> None:
 
 
 def syncthreads_count(predicate: object) -> int:
-    """How many threads of the block say yes."""
+    """Number of threads of the block whose predicate is true."""
     return sum(_vote(predicate, _getframe(1)))
 
 
 def syncthreads_and(predicate: object) -> int:
-    """1 if all threads of the block say yes, 0 otherwise."""
+    """1 if the predicate is true in all threads of the block, 0 otherwise."""
     return int(all(_vote(predicate, _getframe(1))))
 
 
 def syncthreads_or(predicate: object) -> int:
-    """1 if any thread of the block says yes, 0 otherwise."""
+    """1 if the predicate is true in any thread of the block, 0 otherwise."""
     return int(any(_vote(predicate, _getframe(1))))
 
 
@@ -71,7 +71,7 @@ def threadfence() -> None:
 
 
 def threadfence_system() -> None:
-    """So does the host."""
+    """The grid and the host see this thread's earlier writes before its later ones."""
     _fence(SYSTEM, _getframe(1))
 
 
@@ -83,7 +83,7 @@ class GridGroup:
         thread, launch, frame = machine.now, machine.launch, _getframe(1)
         if machine.trace is not None:
             machine.trace.note(GRID_SYNC, launch.grid_opened, frame)
-        thread.stands(frame, "this_grid().sync()")
+        thread.wait_at(frame, "this_grid().sync()")
         launch.at_grid_barrier.append(thread)
         if not launch.open_grid_barrier(thread):
             launch.wait()
@@ -114,7 +114,7 @@ def _arrive(frame: FrameType) -> None:
 
 
 def _open(block: Block) -> None:
-    """All are here: the last one goes on, the others become ready."""
+    """Open the block's barrier when all have arrived: the last thread goes on, the others become ready."""
     waiting, block.waiting = block.waiting, []
     first = waiting[0]
     position = first.frame.f_lasti
@@ -138,8 +138,8 @@ def _vote(predicate: object, frame: FrameType) -> list[bool]:
 def _fence(scope: str, frame: FrameType) -> None:
     if machine.trace is not None:
         machine.trace.note(FENCE, scope, frame)
-    thread = machine.now  # a second time through the same fence, and nothing happened: it waits in a loop
-    machine.launch.look(frame, None, (scope, thread.news, thread.block.opened), "a fence")
+    thread = machine.now  # at the same fence again without a new value or barrier: it waits in a loop
+    machine.launch.poll(frame, None, (scope, thread.new_values, thread.block.opened), "a fence")
 
 
 FULL = 0xFFFFFFFF
@@ -204,7 +204,7 @@ def eq_sync(mask: int, predicate: object) -> bool:
 
 
 def ballot_sync(mask: int, predicate: object) -> int:
-    """A bit for every lane that says yes."""
+    """A bit for every lane whose predicate is true."""
     votes = _exchange("ballot_sync", mask, bool(predicate), _getframe(1))[0]
     return sum(1 << lane for lane, yes in votes.items() if yes)
 
@@ -223,9 +223,9 @@ def match_all_sync(mask: int, value: object) -> tuple[int, bool]:
 
 
 def activemask() -> int:
-    """A bit for every lane that has come here while nobody else could go on."""
+    """A bit for every lane that has come here by the time that no other thread can run."""
     thread, frame = machine.now, _getframe(1)
-    thread.stands(frame, "activemask()")
+    thread.wait_at(frame, "activemask()")
     machine.launch.gathering = True
     thread.warp.gathering.setdefault(thread.place, []).append(thread)
     machine.launch.wait()
@@ -245,7 +245,7 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
         raise outside_mask(name, mask, frame.f_lineno)
     if machine.trace is not None:
         machine.trace.note(WARP_SYNC, mask, frame)
-    thread.stands(frame, name)
+    thread.wait_at(frame, name)
     collective = warp.collectives.setdefault((name, mask), Collective(mask))
     collective.arrived.append(thread)
     collective.values[thread.lane] = value
@@ -265,7 +265,7 @@ def _value_of(values: dict, lane: int, source: int, frame: FrameType) -> object:
 
 
 def _read(kind: int, array, index, frame: FrameType, verb: str):
-    """array[index], written down as an event of that kind."""
+    """array[index], noted in the trace as an event of that kind."""
     if not isinstance(array, Watched):
         return as_register(array[index])
     array.recorder.note(array.tag + kind, index, frame)
@@ -290,7 +290,7 @@ def _atomic(change: Callable):
         frame = _getframe(1)
         old = _read(ATOMIC, array, index, frame, "changes")
         _write(array, index, change(old, *values))
-        machine.launch.look(frame, (id(array), index), old, "an atomic")
+        machine.launch.poll(frame, (id(array), index), old, "an atomic")
         return old
 
     return staticmethod(operation)
@@ -324,13 +324,13 @@ class atomic:
 
 
 def _load(kind: int) -> Callable:
-    """A load with a cache hint: a volatile one does not trust what was loaded before."""
+    """A load with a cache hint; a volatile one reads past the first-level cache."""
 
     def load(array, index):
         frame = _getframe(1)
         value = _read(kind, array, index, frame, "reads")
         if kind == VOLATILE_LOAD:
-            machine.launch.look(frame, (id(array), index), value, "a load")
+            machine.launch.poll(frame, (id(array), index), value, "a load")
         return value
 
     return load
@@ -352,5 +352,5 @@ stcg, stwt = (_store(VOLATILE_STORE) for _ in range(2))
 
 
 def nanosleep(nanoseconds: int) -> None:
-    """Let everybody else run first."""
+    """Let all other threads run first."""
     machine.launch.spin(_getframe(1), "nanosleep()")

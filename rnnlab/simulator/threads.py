@@ -77,8 +77,8 @@ class Thread:
     """One CUDA thread: where it stands in the grid, and what it waits for."""
 
     __slots__ = (
-        "answer", "block", "frame", "greenlet", "index", "lane", "news", "number", "seen", "warp", "what",
-        "x",
+        "answer", "block", "frame", "greenlet", "index", "lane", "new_values", "number", "seen", "warp",
+        "what", "x",
     )  # fmt: skip
 
     def __init__(self, block: "Block", local: int, index: Dim3):
@@ -86,22 +86,26 @@ class Thread:
         self.number = block.first + local  # in the grid, block after block
         self.warp, self.lane = block.warps[local // WARP], local % WARP
         self.x = block.index.x * block.size.x + index.x
-        self.greenlet = self.answer = None
-        self.frame = self.what = None  # where it waits, and what for
-        self.seen, self.news = {}, 0  # what it found where it looked last, and how often that was new
+        self.greenlet = None
+        self.answer = None  # mask that activemask() returns to it
+        self.frame = self.what = None  # where it waits, and for which call
+        self.seen, self.new_values = (
+            {},
+            0,
+        )  # last value of each element that it polled; polls that changed one
 
     @property
     def place(self) -> tuple[int, int]:
         """Where it waits, so that it can be compared."""
         return id(self.frame.f_code), start_of(self.frame.f_code, self.frame.f_lasti)
 
-    def stands(self, frame: FrameType, what: str) -> None:
-        """It is about to wait there."""
+    def wait_at(self, frame: FrameType, what: str) -> None:
+        """Note that it waits there from now on, in the call `what`."""
         self.frame, self.what = frame, what
 
 
 class Warp:
-    """Lanes that are alive, and the barriers at which some of them wait."""
+    """Lanes that have not returned, and the collectives and activemask() calls at which some of them wait."""
 
     __slots__ = ("collectives", "gathering", "lanes")
 
@@ -110,7 +114,7 @@ class Warp:
 
 
 class Block:
-    """One block: its threads, its shared memory, and who stands at its barrier."""
+    """One block: its threads, its shared memory, and the threads that wait at its barrier."""
 
     def __init__(self, number: int, grid: Dim3, size: Dim3):
         self.number, self.grid, self.size = number, grid, size
@@ -130,8 +134,8 @@ class Block:
             yield Thread(self, local, place_in(self.size, local))
 
 
-class Stopped(Exception):
-    """The launch cannot go on."""
+class LaunchStopped(Exception):
+    """A fault after which the launch cannot go on."""
 
     def __init__(self, finding: Finding):
         self.finding = finding
@@ -139,7 +143,7 @@ class Stopped(Exception):
 
 
 class Machine:
-    """What runs at this moment: one thread of one launch, written down in a trace or not."""
+    """What runs at this moment: one thread of one launch; its trace, if the launch is watched."""
 
     __slots__ = ("launch", "now", "trace")
 
@@ -210,7 +214,7 @@ def name_of(thread: Thread) -> str:
 
 
 def thread_name(block: tuple, thread: tuple, grid: tuple, size: tuple) -> str:
-    """The same from indices [3] and sizes [3]."""
+    """Name of a thread in messages, from indices [3] and sizes [3] of block and grid."""
     names = (
         index[0] if extent[1:] == (1, 1) else index
         for index, extent in ((tuple(thread), tuple(size)), (tuple(block), tuple(grid)))
@@ -235,12 +239,12 @@ def remark(kind: str, message: str, line: int) -> None:
         machine.trace.remarks.setdefault((kind, line), noted)
 
 
-def fault(kind: str, message: str, line: int) -> Stopped:
+def fault(kind: str, message: str, line: int) -> LaunchStopped:
     """A fault of the running thread that ends the launch."""
-    return Stopped(finding(kind, message, machine.now, line))
+    return LaunchStopped(finding(kind, message, machine.now, line))
 
 
-def outside_mask(name: str, mask: int, line: int) -> Stopped:
+def outside_mask(name: str, mask: int, line: int) -> LaunchStopped:
     """A lane calls a function of the warp with a mask that does not name it."""
     return fault(
         "undefined_lane",
@@ -251,7 +255,7 @@ def outside_mask(name: str, mask: int, line: int) -> Stopped:
     )
 
 
-def ended_before_barrier(waiting: list[Thread]) -> Stopped:
+def ended_before_barrier(waiting: list[Thread]) -> LaunchStopped:
     """All that is left of a block waits at a barrier that the others, who have returned, never reached."""
     first = waiting[0]
     message = (
@@ -259,51 +263,53 @@ def ended_before_barrier(waiting: list[Thread]) -> Stopped:
         f"{first.block.threads - len(waiting)} of the block's {first.block.threads} threads have returned "
         "and will never come: let every thread reach the barrier; put the condition around the work"
     )
-    return Stopped(finding("barrier_divergence", message, first))
+    return LaunchStopped(finding("barrier_divergence", message, first))
 
 
-def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> Stopped:
+def ended_before_grid_barrier(waiting: list[Thread], ended: int) -> LaunchStopped:
     """Threads wait at the grid's barrier for others that have returned."""
     message = (
-        f"{name_of(waiting[0])}{_and_more(waiting)} at this_grid().sync() on line {_line(waiting[0])}, but "
-        f"{ended} thread(s) of the grid have returned and will never come: every thread of every block "
+        f"{name_of(waiting[0])}{_count_others(waiting)} at this_grid().sync() on line {_line(waiting[0])}, "
+        f"but {ended} thread(s) of the grid have returned and will never come: every thread of every block "
         "must reach it"
     )
-    return Stopped(finding("barrier_divergence", message, waiting[0]))
+    return LaunchStopped(finding("barrier_divergence", message, waiting[0]))
 
 
-def different_barriers(first: Thread, other: Thread) -> Stopped:
+def different_barriers(first: Thread, other: Thread) -> LaunchStopped:
     """Two threads of a block wait at two barriers."""
     message = (
         f"{name_of(first)} waits at syncthreads() on line {_line(first)} while {name_of(other)} waits at "
         f"another one on line {_line(other)}: all threads of a block must come to the same barrier"
     )
-    return Stopped(finding("barrier_divergence", message, first, other=other))
+    return LaunchStopped(finding("barrier_divergence", message, first, other=other))
 
 
-def deadlock(waiting: list[Thread], not_started: str = "") -> Stopped:
-    """Deadlock: the first thread at each line, how many wait with it, what they look at, and the remedy."""
+def deadlock(waiting: list[Thread], not_started: str = "") -> LaunchStopped:
+    """Deadlock: at each line the first thread, how many wait with it and what they poll; and the remedy."""
     places = {}
     for thread in waiting:
         places.setdefault((_line(thread), thread.what), []).append(thread)
-    looks = {key: _looked_at(threads[0]) for key, threads in places.items()}
+    polled = {key: _polled_element(threads[0]) for key, threads in places.items()}
     places_waiting = [
-        f"{name_of(threads[0])}{_and_more(threads)} at {what} on line {line}{looks[line, what]}"
+        f"{name_of(threads[0])}{_count_others(threads)} at {what} on line {line}{polled[line, what]}"
         for (line, what), threads in places.items()
     ]
     remedy = not_started
-    if not remedy and any(looks.values()):
+    if not remedy and any(polled.values()):
         remedy = (
             "; a loop may wait only for what a thread that does not wait itself will write, and for a value "
             "that stays until all have seen it"
         )
     elif not remedy:
         remedy = "; all threads of a block, and all lanes of a mask, must come to the same call"
-    return Stopped(finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{remedy}", waiting[0]))
+    return LaunchStopped(
+        finding("deadlock", f"nobody can go on: {'; '.join(places_waiting)}{remedy}", waiting[0])
+    )
 
 
-def _looked_at(thread: Thread) -> str:
-    """The element that a spinning thread looks at, and its value."""
+def _polled_element(thread: Thread) -> str:
+    """The element that a spinning thread polls, and its value, as a part of a sentence."""
     for (instruction, where), value in reversed(thread.seen.items()):
         if instruction == thread.frame.f_lasti and where is not None and machine.trace is not None:
             number, index = where
@@ -315,7 +321,7 @@ def _looked_at(thread: Thread) -> str:
 
 
 def spinning(thread: Thread, line: int, waits: bool) -> Finding:
-    """A thread reads memory in a loop and never gives way; waits: for another thread, as its code says."""
+    """A thread reads memory in a loop and never yields; waits: the loop waits for another thread's write."""
     again = f"{name_of(thread)} reads the same memory again and again on line {line}"
     if not waits:
         remedy = "let its body change what its condition tests"
@@ -329,5 +335,5 @@ def _line(thread: Thread) -> int:
     return line_of(thread.frame.f_code, thread.frame.f_lasti)
 
 
-def _and_more(threads: list[Thread]) -> str:
+def _count_others(threads: list[Thread]) -> str:
     return f" and {len(threads) - 1} more" if len(threads) > 1 else ""

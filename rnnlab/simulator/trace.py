@@ -1,6 +1,6 @@
 """What a watched launch writes down while it runs, and the same as columns when it has ended.
 
-A thread's access costs one short tuple, because there are very many: four entries of the list `events`.
+An event is four entries of the flat list `events`, because accesses are too many for an object each:
 
     array's tag + kind, detail, instruction, code
 
@@ -97,11 +97,11 @@ class Trace:
         return (len(self.arrays) - 1) * KINDS
 
     def note(self, kind: int, detail: object, frame: FrameType) -> None:
-        """Something that has no array."""
+        """Append an event of the code that the frame runs."""
         self.events += kind, detail, frame.f_lasti, frame.f_code
 
     def columns(self) -> Columns:
-        """Everything so far, ready for NumPy."""
+        """The events so far as columns."""
         events = self.events
         tags = _integers(events[::FIELDS])
         sites, site = _numbered(events[3::FIELDS], _integers(events[2::FIELDS]))
@@ -116,7 +116,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Watch:
-    """Everything a watched launch wrote down; report.py makes sense of it."""
+    """A launch with its trace, from which report.py makes counts and findings."""
 
     kernel: object
     grid: tuple[int, int, int]
@@ -148,7 +148,7 @@ def _numbered(codes: list[CodeType], instructions: np.ndarray) -> tuple[list, np
     return [*sites.values()], number[combined]
 
 
-SPACES = (GLOBAL, SHARED, LOCAL, "constant")
+SPACES = (GLOBAL, SHARED, LOCAL, CONSTANT)
 BLOCK_OF_SHARED = 1 << 20  # bytes of address space for a block's shared memory
 SHARED_BASE, LOCAL_BASE = 1 << 50, 1 << 55
 
@@ -157,7 +157,7 @@ SHARED_BASE, LOCAL_BASE = 1 << 50, 1 << 55
 class Accesses:
     """n accesses to memory, in the order in which they happened."""
 
-    kind: np.ndarray  # [n] events.LOAD …
+    kind: np.ndarray  # [n] of MEMORY
     thread: np.ndarray  # [n] counted through the grid
     site: np.ndarray  # [n] place in `sites`
     address: np.ndarray  # [n] of the first byte

@@ -16,7 +16,7 @@ SEQUENCES_SHOWN = 6
 
 def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
     """Pixels of a row, and below them the filter's answer and the network's prediction [T,B,O]."""
-    b = _liveliest(batch)
+    b = _largest_target(batch)
     figure, (row, answer) = canvas(2, 1, height=3.6, sharex=True, height_ratios=(1, 3))
     pixels = batch.x[:, b].T
     T = pixels.shape[1]
@@ -36,7 +36,7 @@ def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
 
 def frames(prediction: np.ndarray, batch: Batch, input_is: str, target_is: str, signed: bool) -> Figure:
     """Rows of frames over time: the input, the right answer, the network's prediction [T,B,O]."""
-    b, T = _liveliest(batch), len(batch.x)
+    b, T = _largest_target(batch), len(batch.x)
     steps = np.unique(np.linspace(np.flatnonzero(batch.weight)[0], T - 1, FRAMES_SHOWN).round().astype(int))
     figure, grid = canvas(3, len(steps), width=1.15 * len(steps) + 0.8, height=4.0, squeeze=False)
     limit = float(np.abs(batch.target[steps, b]).max()) if signed else 0.5
@@ -107,6 +107,6 @@ def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> F
     return figure
 
 
-def _liveliest(batch: Batch) -> int:
-    """The sequence whose target has most to it, among the steps that count."""
+def _largest_target(batch: Batch) -> int:
+    """Number of the sequence with the largest sum of squared targets, over the steps that count."""
     return int((batch.target[batch.weight > 0] ** 2).sum((0, 2)).argmax())

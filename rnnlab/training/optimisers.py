@@ -22,7 +22,7 @@ class SGD:
     def __post_init__(self):
         _positive("learning_rate", self.learning_rate)
         _fraction("momentum", self.momentum)
-        _as_python_floats(self)
+        _convert_numbers(self)
 
     def start(self, parameters: Arrays) -> Arrays:
         """The optimiser's state before the first step: zeros, weights [G*H,I] like their parameter."""
@@ -49,7 +49,7 @@ class Adam:
         _positive("epsilon", self.epsilon)
         _fraction("beta1", self.beta1)
         _fraction("beta2", self.beta2)
-        _as_python_floats(self)
+        _convert_numbers(self)
 
     def start(self, parameters: Arrays) -> Arrays:
         """The optimiser's state before the first step: zeros, weights [G*H,I] like their parameter."""
@@ -99,7 +99,7 @@ def global_norm(gradients: Arrays) -> float:
     return float(np.sqrt(sum(squares.values())))
 
 
-def _as_python_floats(optimiser: SGD | Adam) -> None:
+def _convert_numbers(optimiser: SGD | Adam) -> None:
     """A NumPy float64 as a factor would turn float32 parameters into float64; Python's float does not."""
     for name, value in vars(optimiser).items():
         object.__setattr__(optimiser, name, float(value))

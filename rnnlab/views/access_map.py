@@ -11,7 +11,7 @@ from rnnlab import cuda
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 SECTOR = 32  # bytes
-LOAD = 0  # kind of an access
+LOAD = 0  # a kind of simulator.trace
 COLOURS = [PALETTE[name] for name in ("blue", "orange", "green", "purple", "sky", "red", "yellow")]
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from rnnlab.picture import PALETTE, canvas
 
-KINDS = {"reads": (0, 3), "writes": (1, 4), "atomics": (2,)}  # of simulator.events
+KINDS = {"reads": (0, 3), "writes": (1, 4), "atomics": (2,)}  # the kinds of simulator.trace
 MARKS = {
     "reads": ("|", PALETTE["blue"]),
     "writes": ("s", PALETTE["orange"]),

@@ -30,7 +30,7 @@ OFF_ON = False, True
 
 
 @dataclass(frozen=True)
-class Stepped:
+class CellStep:
     """One step of a cell, run forward and in reverse at random inputs."""
 
     graph: Graph
@@ -39,14 +39,14 @@ class Stepped:
 
 
 @lru_cache(maxsize=64)
-def stepped(cell: str, *changes: str) -> Stepped:
+def run_step(cell: str, *changes: str) -> CellStep:
     """One step with these changes made, and a value on every wire."""
     graph = changed(step_graph(cell, *SIZES), *changes)
     reverse, rng = mirror(graph), np.random.default_rng(0)
     values = run(graph, {wire: rng.normal(size=shape) for wire, shape in graph.inputs.items()})
     arriving = {wire: rng.normal(size=shape) for wire, shape in reverse.graph.inputs.items()}
     back = run(reverse.graph, arriving | {wire: values[wire] for wire in reverse.needed(graph)})
-    return Stepped(graph, reverse, values | back)
+    return CellStep(graph, reverse, values | back)
 
 
 def changed(graph: Graph, *changes: str) -> Graph:
@@ -66,15 +66,15 @@ def counts(cell: str, *changes: str, T: int = STEPS) -> tuple[int, int]:
 def figure_graph(cell: str, move: int = 0, **switches: bool) -> Page:
     """Forward graph and mirror; the node that has its turn is highlighted.  switches: named as in CHANGES."""
     changes = _on(switches)
-    node, is_forward = _turn(stepped(cell, *changes).graph, move)
-    drawn = side_by_side(stepped(cell, *changes).graph, node and node.outputs[0])
+    node, is_forward = _turn(run_step(cell, *changes).graph, move)
+    drawn = side_by_side(run_step(cell, *changes).graph, node and node.outputs[0])
     return Page(drawn.html, f"{_title(node, is_forward)} {drawn.alt}")
 
 
 def finding(cell: str, move: int = 0, **switches: bool) -> str:
     """What the picture shows: the node's inputs and outputs with shapes and values, and the counts."""
     changes = _on(switches)
-    step, (gemms, nodes) = stepped(cell, *changes), counts(cell, *changes)
+    step, (gemms, nodes) = run_step(cell, *changes), counts(cell, *changes)
     node, is_forward = _turn(step.graph, move)
     describe = _forward if is_forward else _backward
     words = describe(step, node) if node else "Nothing is highlighted yet, or every node has had its turn."
@@ -114,13 +114,13 @@ def _title(node: Node | None, is_forward: bool) -> str:
     )
 
 
-def _forward(step: Stepped, node: Node) -> str:
+def _forward(step: CellStep, node: Node) -> str:
     read = " and ".join(f"{wire} {_shape(step.values[wire])}" for wire in node.inputs)
     results = " and ".join(_with_value(wire, step.values[wire]) for wire in node.outputs)
     return f"Forward, {node.op}: reads {read}; makes {results}."
 
 
-def _backward(step: Stepped, node: Node) -> str:
+def _backward(step: CellStep, node: Node) -> str:
     d = lambda wire: step.values.get(step.reverse.gradient[wire])
     arrives = " and ".join(f"d({wire}) {_shape(step.values[wire])}" for wire in node.outputs)
     gradients = " and ".join(_with_value(f"d({wire})", d(wire)) for wire in dict.fromkeys(node.inputs))

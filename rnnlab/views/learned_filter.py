@@ -22,10 +22,10 @@ LAGS = 6  # steps shown: the pixel's own and five more; the filters reach three
 SETTLE = 20  # steps of even grey before the bright pixel comes, for the state to come to rest
 BRIGHT = 0.2  # brighter than the rest by this much, where white is 1 above black
 UPDATES = 300
-LOOKS = 26  # how often the network is tried: more and more rarely, since it changes most at first
+SNAPSHOTS = 26  # of the network; more and more rarely, since it changes most at first
 
 
-class Look(NamedTuple):
+class Snapshot(NamedTuple):
     """The network after so many updates: its error on the held-out photograph, its response [LAGS]."""
 
     updates: int
@@ -35,11 +35,11 @@ class Look(NamedTuple):
 
 @dataclass(frozen=True)
 class Recording:
-    """A training: what it was after, what it had to beat, and the looks that were taken."""
+    """A training run: its filter, the baseline to beat, and the snapshots that were taken."""
 
     filter: str
     baseline: float
-    looks: tuple[Look, ...]
+    snapshots: tuple[Snapshot, ...]
 
     @property
     def kernel(self) -> np.ndarray:
@@ -63,16 +63,16 @@ def record(
     seed: int = 0,
     look: Callable[[Recording], None] | None = None,
 ) -> Recording:
-    """Trains a network on one filter and looks at it now and then; look(recording) is called each time."""
+    """Trains a network on one filter, with snapshots on the way; look(recording) is called after each."""
     task = image_filters.task(filter)
     recording = Recording(filter, task.baseline.value, ())
-    moments = {0, *np.geomspace(1, UPDATES, LOOKS).round().astype(int).tolist()}
+    moments = {0, *np.geomspace(1, UPDATES, SNAPSHOTS).round().astype(int).tolist()}
 
     def watch(step: int, model: Model) -> None:
         nonlocal recording
         if step in moments:
-            taken = Look(step, evaluate(model, task), impulse_response(model))
-            recording = Recording(filter, recording.baseline, (*recording.looks, taken))
+            snapshot = Snapshot(step, evaluate(model, task), impulse_response(model))
+            recording = Recording(filter, recording.baseline, (*recording.snapshots, snapshot))
             if look is not None:
                 look(recording)
 
@@ -82,13 +82,13 @@ def record(
 
 
 def figure_learned_filter(recording: Recording, number: int = -1) -> Figure:
-    """Look `number` of a recording: network against filter, and the held-out error up to then."""
+    """Snapshot `number` of a recording: network against filter, and the held-out error up to then."""
     figure, parts = _blank()
-    now = recording.looks[number]
-    until = [look for look in recording.looks if look.updates <= now.updates]
+    now = recording.snapshots[number]
+    until = [snapshot for snapshot in recording.snapshots if snapshot.updates <= now.updates]
     parts["filter"].set_ydata(recording.kernel)
     parts["network"].set_ydata(now.response)
-    parts["error"].set_data([look.updates for look in until], [look.error for look in until])
+    parts["error"].set_data([snapshot.updates for snapshot in until], [snapshot.error for snapshot in until])
     parts["now"].set_data([now.updates], [now.error])
     parts["baseline"].set_ydata([recording.baseline] * 2)
     parts["network"].axes.set_title(f"{recording.filter}, after {now.updates} updates", loc="left")
@@ -97,20 +97,21 @@ def figure_learned_filter(recording: Recording, number: int = -1) -> Figure:
 
 def finding(recording: Recording, number: int = -1) -> str:
     """What the picture shows, in one sentence."""
-    look, count = recording.looks[number], np.flatnonzero(recording.kernel)[-1] + 1
+    snapshot, count = recording.snapshots[number], np.flatnonzero(recording.kernel)[-1] + 1
     numbers = lambda response: ", ".join(f"{value:+.2f}" for value in response[:count])
-    verdict = "below" if look.error < recording.baseline else "not yet below"
+    verdict = "below" if snapshot.error < recording.baseline else "not yet below"
     return (
-        f"After {look.updates} updates the network answers a bright pixel with {numbers(look.response)}, the "
-        f"{recording.filter} filter with {numbers(recording.kernel)}; the error on the held-out photograph "
-        f"is {look.error:.2g}, {verdict} the baseline's {recording.baseline:.2g}."
+        f"After {snapshot.updates} updates the network answers a bright pixel with "
+        f"{numbers(snapshot.response)}, the {recording.filter} filter with {numbers(recording.kernel)}; the "
+        f"error on the held-out photograph is {snapshot.error:.2g}, {verdict} the baseline's "
+        f"{recording.baseline:.2g}."
     )
 
 
 def explore_learned_filter(recording: Recording | None = None) -> View:
     """A slider, and a play button, over the recorded updates."""
     recording = recording or record()
-    count = len(recording.looks)
+    count = len(recording.snapshots)
     return slider_view(
         lambda look: figure_learned_filter(recording, look),
         lambda look: finding(recording, look),
@@ -121,7 +122,7 @@ def explore_learned_filter(recording: Recording | None = None) -> View:
 def watch_learned_filter(
     filter: str = "sobel", optimiser: SGD | Adam | None = None, seed: int = 0
 ) -> Recording:
-    """Trains before your eyes: one picture, drawn again at every look. Returns the recording."""
+    """Trains and draws one picture again at every snapshot. Returns the recording."""
     show = _screen()
     picture = lambda so_far: Picture(png(figure_learned_filter(so_far)), finding(so_far))
     recording = record(filter, optimiser, seed=seed, look=show and (lambda so_far: show(picture(so_far))))

@@ -103,7 +103,7 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
 
 def _products(a: np.ndarray, b: np.ndarray, out: np.ndarray, threads: int) -> None:
     """out [M,N] = a [M,K] b [K,N], its rows shared out among the threads."""
-    cuts = shares(len(a), _worth(2 * a.size * b.shape[1], threads))
+    cuts = shares(len(a), _useful_threads(2 * a.size * b.shape[1], threads))
     together([partial(np.dot, a[lo:hi], b, out=out[lo:hi]) for lo, hi in cuts])
 
 
@@ -112,7 +112,7 @@ def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarra
 
     Sharing out the rows of the result instead makes NumPy copy a slice of aᵀ, which takes twice the product.
     """
-    cuts = shares(len(a), _worth(2 * a.size * b.shape[1], threads))
+    cuts = shares(len(a), _useful_threads(2 * a.size * b.shape[1], threads))
     parts = np.empty((len(cuts), a.shape[1], b.shape[1]), a.dtype)
     together(
         [partial(np.dot, a[lo:hi].T, b[lo:hi], out=part) for (lo, hi), part in zip(cuts, parts, strict=True)]
@@ -122,14 +122,14 @@ def _product_over_steps(a: np.ndarray, b: np.ndarray, threads: int) -> np.ndarra
     return parts[0]
 
 
-def _worth(flops: float, threads: int) -> int:
+def _useful_threads(flops: float, threads: int) -> int:
     """Number of threads that so much work is worth."""
     return min(threads, max(1, int(flops / LEAST_WORK)))
 
 
 def _batch_shares(T: int, B: int, weights: int, threads: int) -> list[tuple[int, int]]:
     """The minibatch in one share a thread, as far as a share is worth it."""
-    return shares(B, _worth(2 * T * B * weights, threads))
+    return shares(B, _useful_threads(2 * T * B * weights, threads))
 
 
 def should_split_units(network: Network, B: int, threads: int) -> bool:

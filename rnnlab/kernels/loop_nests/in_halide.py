@@ -13,7 +13,9 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
     sums[n, m] = hl.f32(0)
     sums[n, m] += a[k, m] * b[n, k]
     out[n, m] = sums[n, m]
-    (_sums_at_hand if nest.keeps_sums else _sums_in_memory)(hl, nest, sums, out, {"m": m, "n": n, "k": k})
+    (_sums_in_registers if nest.keeps_sums else _sums_in_memory)(
+        hl, nest, sums, out, {"m": m, "n": n, "k": k}
+    )
     result = out if nest.keeps_sums else sums
     M, N, K = sizes
     for buffer, shape in [(a, (K, M)), (b, (N, K)), (result.output_buffer(), (N, M))]:
@@ -22,8 +24,8 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
     return result.compile_to_callable([a, b], hl.get_host_target())
 
 
-def _sums_at_hand(hl, nest, sums, out, loops):
-    """Tiles of the result in their order; k runs inside each, over sums that fit into registers."""
+def _sums_in_registers(hl, nest, sums, out, loops):
+    """Schedule with k inside each tile of the result, so that the tile's sums stay in registers."""
     tile, (m, n, k), (mi, ni) = nest.tile, loops.values(), (hl.Var("mi"), hl.Var("ni"))
     outer = {"m": hl.Var("mo"), "n": hl.Var("no")}
     for loop, variable, inner in [("m", m, mi), ("n", n, ni)]:
@@ -43,7 +45,7 @@ def _sums_at_hand(hl, nest, sums, out, loops):
 
 
 def _sums_in_memory(hl, nest, sums, out, loops):
-    """All tiles in their order, each reading and writing its sums."""
+    """Schedule in which every tile reads its sums from memory and writes them back."""
     tile, inner, outer, update = nest.tile, {}, {}, sums.update()
     for loop, variable in loops.items():
         kind = hl.RVar if loop == "k" else hl.Var

@@ -52,7 +52,7 @@ class Gradients(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Flat arrays that a member packs into; those who wait for each other have the same operands."""
+    """Flat arrays that a member packs into; members that share sequences share operands, too."""
 
     operands: object  # x or h of a block [panels,rows of the block,width]; in_place also a block of dg
     packed: object  # strips of dg, then K_BLOCK steps of some panels of weight_ih
@@ -93,8 +93,8 @@ def _synchronise(share, counter):
 
 
 @njit(**INNER)
-def _own(count, share):
-    """What this member computes of a number of things, for its sequences: first, last."""
+def _own_part(count, share):
+    """This member's part of `count` rows or panels of its sequences: first, last; all, if it shares none."""
     return part(count, share) if share.waits else (0, count)
 
 
@@ -171,7 +171,7 @@ def _pack_gate(sizes, weights, gate, columns, panels, g, first, last):
 
 @njit(**INNER)
 def _carry(sizes, share, gradients, slot, p, low, rows):
-    """What the gates of a step send to the h before it: carry = dg U, one panel."""
+    """The gradient that the gates of a step send to the h before it: carry = dg U, one panel."""
     width = VECTORS * lanes(gradients.dg)
     units = sizes.P * width
     at = _place(sizes, share, gradients, slot, low) + _first_recurrent(sizes) * units
@@ -218,7 +218,7 @@ def _weight_gradients(sizes, share, layer, gradients, room, counter, start, begi
     dw, place = gradients.dw, 0
     if share.member > 0 and not share.waits:
         dw, place = gradients.others, (share.member - 1) * _numbers(sizes)
-    low, high = _own(H, share)
+    low, high = _own_part(H, share)
     _pack_operands(sizes, share, layer.x, layer.x_row, I, room, begin, end)
     _synchronise(share, counter)
     for d in range(G):
@@ -249,7 +249,7 @@ def _pack_operands(sizes, share, source, row, columns, room, begin, end):
     """Pack this member's panels of x or h [T,B,row] at time steps begin … end, of `columns` columns."""
     rows, width = share.high - share.low, VECTORS * lanes(source)
     K = (end - begin) * rows
-    first, last = _own((columns + width - 1) // width, share)
+    first, last = _own_part((columns + width - 1) // width, share)
     if first == last:
         return
     used = min(columns, last * width) - first * width

@@ -20,6 +20,10 @@ GRU, LSTM, RELU = steps.GRU, steps.LSTM, steps.RELU
 ROWS_AT_ONCE = 64  # sequences whose tile of gates is computed before its pointwise work: up to 32 KB
 
 
+# Numba's cache on disk refers to the classes of arguments by name: if one of these (or of backward.py's) is
+# renamed, reading the cache of an older version raises AttributeError.
+
+
 class Sizes(NamedTuple):
     """Sizes of a layer."""
 
@@ -107,7 +111,7 @@ def _pack(sizes, share, layer):
 
 @njit(**INNER)
 def _place(sizes, layer, t, p, low, g):
-    """The array that holds the products, and where gate g of time step t, panel p, sequence low starts."""
+    """Where the product of gate g, step t, panel p, sequence low starts: in gates, or in h of a plain RNN."""
     width = VECTORS * lanes(layer.h)
     if sizes.G == 1:
         return ((t + 1) * sizes.B + low) * sizes.P * width + p * width

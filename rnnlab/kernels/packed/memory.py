@@ -19,7 +19,7 @@ LINE = 64  # bytes of a cache line, and of the longest vector
 KEPT = 128 * 2**20  # bytes
 LARGEST = 32 * 2**20  # bytes of an array that is kept: the library allows no more
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
-VARIABLES = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"  # of those who decided otherwise
+VARIABLES = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_"  # of the environment: a user's own choice
 
 
 def aligned(shape: int | tuple[int, ...], dtype: str | np.dtype) -> np.ndarray:

@@ -48,7 +48,7 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int):
         last = (saved.h[-1, :, :H],)
         if network.cell == "lstm":
             last += (_rows(saved.extra[-1], H),)
-        return _Hidden(saved.h), last, saved
+        return _LayerOutput(saved.h), last, saved
 
     y, state, saved = forward_through_layers(network, x, state, run)
     y = y.h[1:, :, :H]
@@ -57,7 +57,7 @@ def forward(network: Network, x: np.ndarray, state: State | None, members: int):
     return y, state, saved
 
 
-class _Hidden(NamedTuple):
+class _LayerOutput(NamedTuple):
     """A layer's states as the next layer's input: rows of H', of which H are inputs."""
 
     h: np.ndarray  # [T+1,B,H']
@@ -74,7 +74,7 @@ def backward(network: Network, saved: list[Saved], dy: np.ndarray, dstate: State
 
 def _layer_forward(network: Network, index: int, x, state: State, members: int) -> Saved:
     inputs = network.input_size if index == 0 else network.hidden_size
-    x = x.h[1:] if isinstance(x, _Hidden) else _plain(x)
+    x = x.h[1:] if isinstance(x, _LayerOutput) else _plain(x)
     sizes, shares = _plan(network, x, inputs, members)
     dtype, width = x.dtype, panel_width(x.dtype)
     T, B, H, G, P = sizes.T, sizes.B, sizes.H, sizes.G, sizes.P
@@ -87,7 +87,7 @@ def _layer_forward(network: Network, index: int, x, state: State, members: int) 
     saved = Saved(x, inputs, h, gates, extra)
     room = (aligned(G * P * columns * width, dtype) for columns in (inputs, H))
     layer = _arrays(network, index, saved, _bias(network, index, P * width), *room)
-    _together(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
+    _run_team(shares, lambda share, counter: run_forward(sizes, share, layer, counter))
     return saved
 
 
@@ -115,9 +115,9 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     elif sizes.kind == GRU:
         memory = _panels(np.zeros_like(dstate[0]), sizes.P, width)
     inputs = _padded(dy, units), carry, memory
-    gradients = _room_for_gradients(sizes, shares, dtype, inputs, block, in_place)
+    gradients = _gradient_arrays(sizes, shares, dtype, inputs, block, in_place)
     rooms = _rooms(sizes, shares, dtype, block, in_place)
-    _together(
+    _run_team(
         shares,
         lambda share, counter: run_backward(sizes, share, layer, gradients, rooms[share.member], counter),
     )
@@ -130,7 +130,7 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
     return dx.reshape(sizes.T, sizes.B, sizes.I), first, _parameters(sizes, gradients.dw)
 
 
-def _room_for_gradients(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_place: bool) -> Gradients:
+def _gradient_arrays(sizes: Sizes, shares, dtype, inputs: tuple, block: int, in_place: bool) -> Gradients:
     """The flat arrays of a layer's backward pass, from dy, carry and memory."""
     T, B, I, H, G, width = sizes.T, sizes.B, sizes.I, sizes.H, sizes.G, panel_width(dtype)
     room = lambda size: aligned(size, dtype)
@@ -150,7 +150,7 @@ def _room_for_gradients(sizes: Sizes, shares, dtype, inputs: tuple, block: int, 
 
 
 def _rooms(sizes: Sizes, shares: list[Share], dtype, block: int, in_place: bool) -> list[Room]:
-    """What members pack into: operands of their own, unless they wait for each other."""
+    """Room for each member to pack into: with operands of its own, unless members share sequences."""
     width = panel_width(dtype)
     row = max(panel_count(sizes.I, dtype), sizes.P) * width
     if in_place:
@@ -183,8 +183,8 @@ def _plan(network: Network, x: np.ndarray, inputs: int, members: int) -> tuple[S
     return sizes._replace(chunk=min(T, max(1, CHUNK_ROWS // rows))), shares
 
 
-def _together(shares: list[Share], work: Callable[[Share, np.ndarray], None]) -> None:
-    """work(share, counter) by each member of a team."""
+def _run_team(shares: list[Share], work: Callable[[Share, np.ndarray], None]) -> None:
+    """Run work(share, counter) on a team, a member for each share; they share the barrier's counter."""
     counter = np.zeros(1, "int64")
     team.run(lambda member: work(shares[member], counter), len(shares))
 

@@ -17,6 +17,7 @@ from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cl
 from rnnlab.kernels.persistence.chooser import Abilities, abilities
 from rnnlab.kernels.persistence.layers import Array, TensorLayers
 from rnnlab.kernels.persistence.shapes import PORTABLE, Launch, Shape
+from rnnlab.ladder.facts import only_reset_after
 from rnnlab.network import Network, check_gradients, check_input
 
 
@@ -125,10 +126,8 @@ def why_not(
     """Why that network does not run by these kernels on the GPU at hand (or on `gpu`); None if it does."""
     if network.dtype != "float32":
         return f"it takes networks in float32 and rounds them, not in {network.dtype}"
-    if network.cell == "gru" and network.reset != "after":
-        return "it resets after the product: Network(reset='after')"
-    if gpu is None and (why := card.why_not()):
-        return why
+    if reason := only_reset_after(network, T, B) or (gpu is None and card.why_not()):
+        return reason
     gpu = gpu or abilities()
     try:
         shape = shape_for(network.cell, network.hidden_size, B, gpu.sheet)
