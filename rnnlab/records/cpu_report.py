@@ -159,9 +159,14 @@ def means(record: dict) -> list[str]:
 
 
 def absent(record: dict) -> list[str]:
-    """Contestants that are missing from the tables, and why: one sentence for each reason."""
+    """Contestants missing from the table of a cell that they run: one sentence for each and its reason."""
     sentences = [f"{name} is not measured: its package is not installed." for name in record["missing"]]
-    reasons = Counter(reason for case in record["cases"] for reason in case["left_out"].items())
+    reasons = Counter(
+        (name, why)
+        for case in record["cases"]
+        for name, why in case["left_out"].items()
+        if not why.startswith(f"{name} runs ")  # as Rung.refuses says it: a rung of another cell
+    )
     return sentences + [
         f"{name} is left out {count} time{'s' * (count > 1)}: {why}."
         for (name, why), count in reasons.items()
