@@ -82,7 +82,7 @@ def _found_benchmarks() -> bool:
 
 def _add_absent(subparsers: argparse._SubParsersAction) -> None:
     """The benchmarks' commands where the package was installed alone: they say what is missing."""
-    for name in ("bench", "record"):
+    for name in ("bench", "record", "gpu-day"):
         absent = subparsers.add_parser(name, help="measurements: only in the course's folder")
         absent.add_argument("options", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
         absent.set_defaults(handler=lambda chosen: _no_benchmarks(chosen.command))

@@ -144,6 +144,9 @@ def test_an_update_without_a_newer_package_says_so(installed, course):
         (["update"], "`rnnlab start FOLDER`"),
         (["bench", "cpu"], "bench/"),
         (["record", "list"], "bench/"),
+        (["gpu-day", "1"], "bench/"),
+        (["attacks"], "tests/attacks"),
+        (["grade", "--self-check"], "solutions/"),
     ],
 )
 def test_what_is_missing_away_from_a_course_is_said_in_a_sentence(installed, tmp_path, arguments, words):

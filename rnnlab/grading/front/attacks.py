@@ -93,10 +93,11 @@ def attacks() -> list[Attack]:
 
 def page() -> str:
     """The table as Markdown."""
+    answers = [*map(_row, attacks())]
     head = ["| attack or fault | what it does | deserves | bubblewrap | plain |", "|---|---|---|---|---|"]
     around = [f"| {name.replace('_', ' ')} | {deed} | {wanted} |" for name, deed, wanted in surroundings()]
     second = [SURROUNDINGS, "| attack or fault | what it does | outcome in both modes |", "|---|---|---|"]
-    return "\n".join([INTRODUCTION, *head, *map(_row, attacks()), *second, *around, ""])
+    return "\n".join([INTRODUCTION, *head, *answers, *second, *around, ""])
 
 
 def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:

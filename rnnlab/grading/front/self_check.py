@@ -10,7 +10,7 @@ from typing import NamedTuple
 from rnnlab import checks
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.front.grade import grade_one, judge_apart
-from rnnlab.grading.reading import Cell, parse, read
+from rnnlab.grading.reading import Cell, Unusable, parse, read
 from rnnlab.grading.sandbox import CHECKOUT, Sandbox
 from rnnlab.grading.slices import defined
 from rnnlab.grading.verdict import Status, Verdict
@@ -39,7 +39,9 @@ class Finding(NamedTuple):
 
 
 def findings(lesson: str, box: Sandbox, seed: int) -> Iterator[Finding]:
-    """Every answer of a lesson whose verdict is known."""
+    """Every answer of a lesson whose verdict is known; Unusable where the course's solutions are missing."""
+    if not notebook("solutions", lesson).exists():
+        raise Unusable("--self-check judges solutions/, which this installation lacks: run it in a clone")
     stubs, solved = (read(notebook(folder, lesson)) for folder in ("exercises", "solutions"))
     for exercise in checks.exercises(lesson):
         for name, wanted, verdict in _of_one(exercise, stubs, solved, box, seed):
