@@ -9,6 +9,7 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from rnnlab.compiling.compilers import CompilerMissing
@@ -45,11 +46,10 @@ class Loop(NamedTuple):
         return any(map(STRONG.search, self.instructions))
 
 
+@cache
 def disassembled(cubin: bytes) -> dict[str, tuple[str, ...]]:
     """{kernel: its labels and instructions}.  Raises CompilerMissing where nvdisasm is not installed."""
-    from cuda import pathfinder
-
-    program = pathfinder.find_nvidia_binary_utility("nvdisasm")
+    program = disassembler()
     if not program:
         raise CompilerMissing(f"reading machine code needs {PACKAGE}: pip install 'rnnlab[compile]'")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
@@ -57,6 +57,15 @@ def disassembled(cubin: bytes) -> dict[str, tuple[str, ...]]:
         file.flush()
         text = subprocess.run([program, "-c", file.name], capture_output=True, text=True, check=True).stdout
     return dict(_functions(text))
+
+
+def disassembler() -> str | None:
+    """Path of nvdisasm; None where it is not installed."""
+    try:
+        from cuda import pathfinder
+    except ImportError:
+        return None
+    return pathfinder.find_nvidia_binary_utility("nvdisasm")
 
 
 def _functions(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -1,24 +1,16 @@
 """In machine code the loops that wait load, and h comes past the first-level cache; nothing is spilled."""
 
-import re
-
 import machine_code
 import numpy as np
 import pytest
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
-from legs import in_full
-from numba import float32, int32
 from test_compiling import CONSTANTS
 
 from rnnlab import cuda
-from rnnlab.cells import GATES
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import compile_report
-from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.device_words import load_acquire
 from rnnlab.kernels.persistence.shapes import with_includes
-from rnnlab.kernels.persistence.tiles import tiles_for
-from rnnlab.network import Network
 
 pytestmark = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 INTEGERS = np.zeros(64, np.int32)
@@ -28,21 +20,6 @@ WAITING = {
     if "_persistent_rnn" in name and "atomic" in entry[0].py_func.__code__.co_names
 }
 assert WAITING, "the lesson on persistent kernels has another name"
-
-
-def words(name, code):
-    return [line for line in code if re.search(name, line)]
-
-
-def compiled_python(cell, reset, arch, major):
-    """Each of the two kernels, with the code of the function that is the kernel."""
-    gates, flat, ints = len(GATES[cell]), float32[::1], int32[::1]
-    both = numba_layer.kernels_of(Network.create(cell, 1, 1, reset=reset), tiles_for(gates, 256, 132, major))
-    for kernel, arrays in zip(both, (4, 8), strict=True):
-        types = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
-        (report,) = compile_report(kernel, types, arch=arch)
-        codes = machine_code.disassembled(report.cubin)
-        yield report, next(code for name, code in codes.items() if kernel.__name__ in name)
 
 
 @cuda.jit
@@ -103,22 +80,6 @@ def test_a_loop_that_calls_a_function_waits_in_that_function_if_at_all():
     assert machine_code.innermost_loops(codes[kernel])
     assert machine_code.waiting_loops(codes[kernel]) == []
     assert machine_code.blind_loops(report.cubin) == []
-
-
-@pytest.mark.parametrize(("arch", "major"), [in_full("sm_75", 7), in_full("sm_80", 8), ("sm_90", 9)])
-@pytest.mark.parametrize(("cell", "reset"), [("lstm", "after"), in_full("gru", "before")])
-def test_blocks_of_the_persistent_kernels_look_again_until_a_time_is_over(cell, reset, arch, major):
-    for report, code in compiled_python(cell, reset, arch, major):
-        loops = machine_code.waiting_loops(code)
-        assert len(loops) >= (2 if reset == "before" else 1)
-        assert all(loop.loads for loop in loops)
-        assert all(words("SR_GLOBALTIMER", loop.instructions) for loop in loops)
-        in_loops = sum(len(words(r"\bLDG?\.[\w.]*STRONG", loop.instructions)) for loop in loops)
-        assert (
-            len(words(r"\bLDG?\.[\w.]*STRONG\.GPU", code)) > in_loops
-        )  # those of h, or of what dh is made of
-        assert (report.spill_stores, report.spill_loads) == (0, 0)
-        assert not words(r"\b(LDL|STL)\b", code)
 
 
 @pytest.mark.parametrize("name", WAITING)

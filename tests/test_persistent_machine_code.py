@@ -1,12 +1,10 @@
 """The machine code of the CUDA C++ kernels: what a step consists of, disassembled without a GPU."""
 
 import re
-import subprocess
 from collections import Counter
 from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 
+import machine_code
 import pytest
 from legs import in_full
 
@@ -20,30 +18,21 @@ STRONG_LOAD = "LDG.E.128.STRONG.GPU"  # past the first-level cache, 16 bytes
 PREFETCH = "CCTL.E.PF2"  # into the second-level cache
 
 
-def disassembler() -> Path | None:
-    """The program of the wheel nvidia-cuda-nvdisasm; None without it."""
-    spec = find_spec("nvidia")
-    folders = spec.submodule_search_locations if spec else ()
-    return next((path for folder in folders for path in Path(folder).glob("*/bin/nvdisasm")), None)
-
-
-needs_disassembler = pytest.mark.skipif(
-    bool(compilers.missing()) or disassembler() is None,
-    reason=compilers.missing() or "pip install nvidia-cuda-nvdisasm",
+pytestmark = pytest.mark.skipif(
+    bool(compilers.missing()) or machine_code.disassembler() is None,
+    reason=compilers.missing() or f"pip install {machine_code.PACKAGE}",
 )
-pytestmark = needs_disassembler
 
 
 @cache
-def machine_code(shape, direction, folder):
-    """Lines of one kernel for sm_90: labels, and instructions without their encoding."""
-    name = f"persistent_{direction}"
-    cubin = Path(folder) / "kernel.cubin"
-    cubin.write_bytes(compile_report(shape.source, arch="sm_90", options=shape.options)[name, "sm_90"].cubin)
-    text = subprocess.run([disassembler(), "-c", cubin], capture_output=True, text=True, check=True).stdout
-    section = next(part for part in text.split("\t.section\t") if part.startswith(f".text.{name},"))
-    lines = (re.sub(r"/\*.*?\*/", "", line).strip() for line in section.splitlines())
-    return [line for line in lines if line]
+def codes_of(shape):
+    """{kernel: its labels and instructions} for sm_90; one program holds both directions."""
+    report = compile_report(shape.source, arch="sm_90", options=shape.options)
+    return machine_code.disassembled(report.kernels[0].cubin)
+
+
+def code_of(shape, direction):
+    return codes_of(shape)[f"persistent_{direction}"]
 
 
 def operation(line):
@@ -54,7 +43,7 @@ def operation(line):
 
 def loops(lines):
     """Every loop's lines: from a label to a branch back to it."""
-    labels = {line[:-1]: number for number, line in enumerate(lines) if line.endswith(":")}
+    labels = {line: number for number, line in enumerate(lines) if line.startswith(".L_x_")}
     for number, line in enumerate(lines):
         target = re.search(r"\bBRA\b.*`\((\.L_x_\d+)\)", line)
         if target and labels.get(target[1], number) < number:
@@ -79,8 +68,8 @@ def grid(cell, hidden=512, B=8):
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 @pytest.mark.parametrize("cell", [in_full("rnn_tanh"), in_full("gru"), "lstm"])
-def test_a_step_of_the_grid_has_one_barrier_and_no_fence(cell, direction, tmp_path):
-    counts = Counter(map(operation, step(machine_code(grid(cell), direction, str(tmp_path)))))
+def test_a_step_of_the_grid_has_one_barrier_and_no_fence(cell, direction):
+    counts = Counter(map(operation, step(code_of(grid(cell), direction))))
     barriers = {name: count for name, count in counts.items() if name.startswith("BAR")}
     assert sum(barriers.values()) == 1, barriers
     assert not [name for name in counts if name.startswith(("MEMBAR", "CCTL.IVALL", "ERRBAR", "FENCE"))]
@@ -89,12 +78,12 @@ def test_a_step_of_the_grid_has_one_barrier_and_no_fence(cell, direction, tmp_pa
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_a_waiting_block_loads_in_the_loop_in_which_it_waits(direction, tmp_path):
+def test_a_waiting_block_loads_in_the_loop_in_which_it_waits(direction):
     """The shortest loop that reads the clock is the polling one."""
     polling = min(
         (
             loop
-            for loop in loops(machine_code(grid("lstm"), direction, str(tmp_path)))
+            for loop in loops(code_of(grid("lstm"), direction))
             if any("GLOBALTIMER" in line for line in loop)
         ),
         key=len,
@@ -105,9 +94,9 @@ def test_a_waiting_block_loads_in_the_loop_in_which_it_waits(direction, tmp_path
     assert not [name for name in names if name.startswith("LDG") and name != STRONG_LOAD]
 
 
-def test_between_the_last_poll_and_the_publication_nothing_is_loaded_from_global_memory(tmp_path):
+def test_between_the_last_poll_and_the_publication_nothing_is_loaded_from_global_memory():
     """The chain that every step waits for: numbers, product, barrier, sums, gates, h."""
-    lines = step(machine_code(grid("lstm"), "forward", str(tmp_path)))
+    lines = step(code_of(grid("lstm"), "forward"))
     names = list(map(operation, lines))
     first = next(number for number, name in enumerate(names) if name.startswith("HMMA"))
     last = next(number for number, name in enumerate(names) if name == "STG.E.STRONG.GPU")
@@ -121,10 +110,10 @@ def test_between_the_last_poll_and_the_publication_nothing_is_loaded_from_global
     ("hidden", "forward", "backward"),
     [(256, 1, 2), (512, 2, 4)],  # of 16 bytes, by each lane: 8 or 16 blocks times 8 packets over 64 lanes
 )
-def test_a_step_of_a_cluster_pushes_sixteen_bytes_a_packet(hidden, forward, backward, tmp_path):
+def test_a_step_of_a_cluster_pushes_sixteen_bytes_a_packet(hidden, forward, backward):
     shape = cluster_shape("lstm", hidden, "bfloat16", H200)
     for direction, packets in zip(DIRECTIONS, (forward, backward), strict=True):
-        names = list(map(operation, step(machine_code(shape, direction, str(tmp_path)))))
+        names = list(map(operation, step(code_of(shape, direction))))
         assert [name for name in names if name.startswith("STAS")] == ["STAS.128"] * packets
         assert sum(name.startswith("BAR") for name in names) == 1  # of a team, or of the block
         assert not [name for name in names if name.startswith(("MEMBAR", "LDL", "STL"))]
@@ -134,10 +123,10 @@ def test_a_step_of_a_cluster_pushes_sixteen_bytes_a_packet(hidden, forward, back
 
 
 @pytest.mark.parametrize("bulk", [False, True])
-def test_a_cluster_stores_to_global_memory_only_after_it_has_pushed(bulk, tmp_path):
+def test_a_cluster_stores_to_global_memory_only_after_it_has_pushed(bulk):
     """And computes no address of its shared memory again, between the last wait and the push."""
     shape = cluster_shape("lstm", 512, "bfloat16", H200, bulk)
-    lines = step(machine_code(shape, "forward", str(tmp_path)))
+    lines = step(code_of(shape, "forward"))
     names = list(map(operation, lines))
     push = "UBLKCP.S.S" if bulk else "STAS.128"
     assert names.count(push) == (1 if bulk else 2)
@@ -148,8 +137,8 @@ def test_a_cluster_stores_to_global_memory_only_after_it_has_pushed(bulk, tmp_pa
     assert fences == (["MEMBAR.ALL.CTA", "FENCE.VIEW.ASYNC.S"] if bulk else [])  # the copy engine needs them
 
 
-def test_warps_that_do_not_pair_up_push_eight_bytes(tmp_path):
+def test_warps_that_do_not_pair_up_push_eight_bytes():
     shape = cluster_shape("lstm", 160, "bfloat16", H200)
     assert shape.warps == 5
-    names = list(map(operation, step(machine_code(shape, "forward", str(tmp_path)))))
+    names = list(map(operation, step(code_of(shape, "forward"))))
     assert {name for name in names if name.startswith("STAS")} == {"STAS.64"}

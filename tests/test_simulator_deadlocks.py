@@ -86,8 +86,9 @@ def test_more_blocks_than_the_device_holds_cannot_wait_for_one_another():
     def meet():
         cuda.cg.this_grid().sync()
 
-    assert not run(meet, 40, 1024, device="T4", checks=False)
-    (finding,) = run(meet, 41, 1024, device="T4", checks=False)
+    settings = Settings(device="T4", checks=False)  # 40 multiprocessors, each with room for one such block
+    assert not meet[40, 32, 0, 40_000].run((), settings).stopped
+    (finding,) = meet[41, 32, 0, 40_000].run((), settings).stopped
     assert finding.kind == "deadlock"
     assert "block 40 has not started: the device holds 40 of the 41 blocks" in finding.message
 
