@@ -71,7 +71,7 @@ def check_legal(schedule: Schedule) -> None:
 
 
 def _needs(launch: Launch, schedule: Schedule) -> list[tuple[tuple[int, int, int], str, str]]:
-    """What must have run before a launch: (kind, layer, block), why, and what forgets it."""
+    """What must come before a launch: its (kind, layer, block), why, and the mistake if it comes later."""
     kind, l, j, _ = launch
     needs = {
         FORWARD: [

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 STARTING, COMPUTING, SUMMING, SAVING, FINISHED = range(1, 6)
-DOING = {  # as the end of a sentence
+PHASES = {  # the end of a sentence
     STARTING: "while it started",
     COMPUTING: "while it computed gradients",
     SUMMING: "while it waited for the sum of the gradients",
@@ -44,7 +44,7 @@ class Pen:
         self.write(STARTING, 0)
 
     def write(self, phase: int, step: int | None = None, **values: float) -> None:
-        """Say what this rank does now."""
+        """Write this rank's phase, and its step and further values if they have changed."""
         if step is not None:
             self.line["step"] = step
         for name, value in values.items():
@@ -60,7 +60,7 @@ KINDS = {"ValueError": ValueError, "OSError": OSError, "FloatingPointError": Flo
 
 
 class RankFailure(RuntimeError):
-    """Ranks that ended before their work was done; `details` is for those who search the cause."""
+    """Ranks that ended before their work was done; details: what mpiexec and the ranks have printed."""
 
     details = ""
 
@@ -69,52 +69,52 @@ def failure(folder: Path, lines: np.ndarray, reason: str | None, first_lost: int
     """The exception to raise for ranks that ended badly, from the files that they left.
 
     An error that all ranks report, or that is about what the user requested, keeps its type.
-    lines [ranks]: the board.  reason: why the launcher ended them, if it did.  first_lost: the rank that it
-    saw disappear before the others.
+    lines [ranks]: the board.  reason: why the launcher ended them, if it did.  first_lost: the rank whose
+    process the launcher missed first.
     """
-    words = (folder / "words.txt").read_text(encoding="utf-8", errors="replace")
+    output = (folder / "output.txt").read_text(encoding="utf-8", errors="replace")
     errors = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("error*.json"))]
     if errors:
-        return _reported(errors, words)
-    error = RankFailure(_sentence(lines, words, reason, first_lost))
-    error.details = words
+        return _first_error(errors, output)
+    error = RankFailure(_sentence(lines, output, reason, first_lost))
+    error.details = output
     return error
 
 
-def _reported(errors: list[dict], words: str) -> Exception:
+def _first_error(errors: list[dict], output: str) -> Exception:
     """The first error that a rank has written, with the rank's number if it is that rank's alone."""
     first = errors[0]
     kind = KINDS.get(first["kind"], RankFailure)
     if kind is RankFailure:
         error = RankFailure(f"rank {first['rank']} failed: {first['kind']}: {first['message']}")
-        error.details = first["traceback"] + words
+        error.details = first["traceback"] + output
         return error
     return kind(first["message"])
 
 
-def _sentence(lines: np.ndarray, words: str, reason: str | None, first_lost: int | None) -> str:
+def _sentence(lines: np.ndarray, output: str, reason: str | None, first_lost: int | None) -> str:
     if reason is not None:
         return f"the ranks were ended because {reason}: {_slowest(lines)}"
-    if match := SIGNALLED.search(words):
+    if match := SIGNALLED.search(output):
         rank, number = map(int, match.groups())
         hint = "; if nobody killed it, the machine may be out of memory" if number == signal.SIGKILL else ""
         how = f"was killed by signal {number} ({_signal_name(number)}){hint}"
         return f"rank {rank} {how}. {_when(lines, rank)}The other ranks were ended"
-    if match := EXITED.search(words):
+    if match := EXITED.search(output):
         rank, status = map(int, match.groups())
-        return f"rank {rank} ended with status {status}: {_last_words(words, rank)}"
-    if match := MISSING.search(words):
+        return f"rank {rank} ended with status {status}: {_last_line(output, rank)}"
+    if match := MISSING.search(output):
         return f"the ranks cannot start: mpiexec finds no program {match.group(1)}"
     if first_lost is not None:  # mpiexec does not always say what it saw
         return f"rank {first_lost} ended without a word. {_when(lines, first_lost)}The other ranks were ended"
-    return f"the ranks ended without a result; mpiexec's last words: {_last_words(words, None)}"
+    return f"the ranks ended without a result; mpiexec's last line: {_last_line(output, None)}"
 
 
 def _when(lines: np.ndarray, rank: int) -> str:
     line = lines[rank]
     if line["phase"] in (0, STARTING):
         return "It had not begun to train. "
-    return f"It was in step {line['step']}, {DOING[int(line['phase'])]}. "
+    return f"It was in step {line['step']}, {PHASES[int(line['phase'])]}. "
 
 
 def _slowest(lines: np.ndarray) -> str:
@@ -125,17 +125,17 @@ def _slowest(lines: np.ndarray) -> str:
     unfinished = [rank for rank, line in enumerate(lines) if line["phase"] != FINISHED]
     order = lambda rank: (lines[rank]["step"], lines[rank]["phase"] != COMPUTING)
     rank = min(unfinished, key=order, default=0)
-    return f"the last one is rank {rank}, in step {lines[rank]['step']}, {DOING[int(lines[rank]['phase'])]}"
+    return f"the last one is rank {rank}, in step {lines[rank]['step']}, {PHASES[int(lines[rank]['phase'])]}"
 
 
-def _last_words(words: str, rank: int | None) -> str:
+def _last_line(output: str, rank: int | None) -> str:
     """The last line that a rank, or mpiexec, has printed."""
     tag = re.compile(r"\[[^\]]*,(\d+)\]<std(?:out|err)>: ?(.*)")
-    matches = [tag.match(line) for line in words.splitlines()]
+    matches = [tag.match(line) for line in output.splitlines()]
     own = [m.group(2) for m in matches if m and int(m.group(1)) == rank and m.group(2).strip()]
     plain = [
         line.strip()
-        for line, m in zip(words.splitlines(), matches, strict=True)
+        for line, m in zip(output.splitlines(), matches, strict=True)
         if not m and re.search(r"\w", line)
     ]
     return (own or plain or ["nothing"])[-1]

@@ -33,15 +33,15 @@ NO_RANKS = {
 }
 THREAD_VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 RANK_BYTES = 60_000_000  # of a rank without its data: Python, NumPy, Open MPI (53 MB measured)
-Look = Callable[[np.ndarray], None]  # sees the ranks' lines of the board, again and again
+Look = Callable[[np.ndarray], None]  # called with the board's lines [ranks] after each reading
 SHARED = Path("/dev/shm")  # Linux's file system in memory
 SECONDS = 60.0  # that a call on ranks may take
 PATIENCE = 300.0  # seconds without a step before a training run counts as hanging
 GRACE = 3.0  # seconds that mpiexec has to end by itself once a rank is gone
-OF_A_JOB = ("PMIX_", "PRTE_", "OMPI_COMM_WORLD_")
+OF_A_JOB = ("PMIX_", "PRTE_", "OMPI_COMM_WORLD_")  # variables of a rank of another MPI job
 START = 120.0  # seconds in which all ranks must have started: on a machine with much to do it took 50
-LOOK = 0.05  # seconds between two looks at the board
-LOOK_AT_PROCESSES = 1.0  # the same for all processes of the machine, which costs 20 ms
+POLL = 0.05  # seconds between two readings of the board
+POLL_PROCESSES = 1.0  # seconds between two readings of the machine's processes, which take 20 ms
 
 
 def why_not() -> str | None:
@@ -135,18 +135,18 @@ class Launch:
         self.first_lost: int | None = None
         self.begin = time.time() - 1  # clocks of the system and of its processes differ by a tick
         program = program or [sys.executable, "-P", "-m", "rnnlab.scaling.rank"]
-        with open(folder / "words.txt", "wb") as words:
+        with open(folder / "output.txt", "wb") as output:
             self.process = subprocess.Popen(
                 [*self._mpiexec(), *program, str(folder)],
                 stdin=subprocess.DEVNULL,
-                stdout=words,
+                stdout=output,
                 stderr=subprocess.STDOUT,
                 env=self._environment(),
                 start_new_session=True,  # Ctrl-C reaches the launcher alone, which ends the ranks
             )
 
     def wait(self, look: Look = lambda lines: None) -> None:
-        """Wait until all ranks have finished; look(lines of the board) is called again and again meanwhile.
+        """Wait until all ranks have finished; meanwhile call look(lines of the board) every POLL seconds.
 
         Raises RankFailure, in one sentence, if a rank is lost or fails, or if time runs out.
         """
@@ -189,20 +189,20 @@ class Launch:
 
     def _watch(self, look: Look) -> str | None:
         """Wait for the end; the reason, if it is that time ran out."""
-        begin = started = progress = looked = time.monotonic()
+        begin = started = progress = polled = time.monotonic()
         before, over_since, has_started, has_children = self.board.read(), None, False, False
         while self.process.poll() is None:
-            time.sleep(LOOK)
+            time.sleep(POLL)
             lines, now = self.board.read(), time.monotonic()
             look(lines)
-            if now - looked > LOOK_AT_PROCESSES:
-                looked, has_children = now, bool(self._children())
+            if now - polled > POLL_PROCESSES:
+                polled, has_children = now, bool(self._children())
                 has_started = has_started or has_children
             if (lines != before).any():
                 before, progress = lines, now
             if not (lines["phase"] > 0).all():
                 started = now
-            if reason := self._late(started - begin, now - started, now - max(started, progress)):
+            if reason := self._timeout_reason(started - begin, now - started, now - max(started, progress)):
                 return reason
             if over_since is None and (self._is_over(lines) or (has_started and not has_children)):
                 over_since = now
@@ -210,17 +210,17 @@ class Launch:
                 return None
         return None
 
-    def _late(self, before_start: float, since_start: float, idle: float) -> str | None:
+    def _timeout_reason(self, before_start: float, since_start: float, idle: float) -> str | None:
         """Why the ranks have had enough time, as a part of a sentence; None if they have not."""
         if before_start > START:
             return f"not all of them started within {START:g} s"
         if self.limit is not None and since_start > self.limit:
             return f"they did not end within {self.limit:g} s"
         if idle > self.patience:
-            return f"none of them made a step for {self.patience:g} s{self._stopped()}"
+            return f"none of them made a step for {self.patience:g} s{self._stopped_ranks()}"
         return None
 
-    def _stopped(self) -> str:
+    def _stopped_ranks(self) -> str:
         """Ranks that a signal or a debugger has stopped, as a part of a sentence."""
         processes = enumerate(map(_process, self.board.read()["process"]))
         ranks = [rank for rank, p in processes if p and p.status() == psutil.STATUS_STOPPED]

@@ -16,7 +16,7 @@ from typing import Any
 
 PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was requested; all others are faults
 SHARED_MEMORY = "OMPI_MCA_btl_sm_backing_directory"  # where Open MPI puts it; the launcher chooses the place
-LOOK = 0.5  # seconds between two looks whether the launcher is still there
+POLL = 0.5  # seconds between two tests whether the launcher still runs
 BOARD, SETTINGS, CALL, OUTCOME, NOTES = "board", "settings.json", "call.json", "outcome.json", "notes.txt"
 
 
@@ -38,7 +38,7 @@ def end_with(launcher: int, folder: Path) -> None:
 
     def watch() -> None:
         while is_running():
-            time.sleep(LOOK)
+            time.sleep(POLL)
         for place in (folder, os.environ.get(SHARED_MEMORY, folder)):  # what the launcher would have removed
             shutil.rmtree(place, ignore_errors=True)
         os._exit(1)

@@ -79,12 +79,12 @@ class Notes:
 
 def _with_remedy(error: RankFailure, path: str | None) -> RankFailure:
     """The same failure, with what is left of the run."""
-    whole = RankFailure(f"{error}. {_what_is_left(path)}")
+    whole = RankFailure(f"{error}. {_resume_advice(path)}")
     whole.details = error.details
     return whole
 
 
-def _what_is_left(path: str | None) -> str:
+def _resume_advice(path: str | None) -> str:
     if path is None:
         return "Nothing of the run is left: --checkpoint FILE would have saved it from time to time"
     if not Path(path).exists():

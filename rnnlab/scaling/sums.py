@@ -4,8 +4,8 @@
 of them are complete.  Every rank must start the same sums in the same order.
 
 MPI moves a message only while the process is inside a call of MPI.  If the main thread computes for 50 ms,
-a sum that it started stands still.  So a thread looks in every millisecond, which lets MPI go on; NumPy
-releases Python's lock during a product, so the thread gets its turn.  Times are seconds of time.perf_counter.
+a sum that it started stands still.  So a thread calls MPI every millisecond, which moves the messages; NumPy
+releases Python's lock during a product, so the thread can run.  Times are seconds of time.perf_counter.
 """
 
 import threading
@@ -18,8 +18,8 @@ from mpi4py import MPI
 
 from rnnlab.scaling.overlap import Interval
 
-LOOK_IN = 1e-3  # seconds between two looks at the pending sums
-SPIN, NAP = 1e-3, 5e-5  # seconds of waiting without a break, then between two looks
+PROGRESS_INTERVAL = 1e-3  # seconds between two tests of the pending sums
+SPIN, NAP = 1e-3, 5e-5  # seconds of tests without a pause; then the pause between two tests
 
 
 @dataclass(eq=False)
@@ -48,7 +48,7 @@ class MpiSums:
     def __post_init__(self):
         self._lock, self._stopped, self._failure = threading.Lock(), threading.Event(), None
         if self.background and self.comm.Get_size() > 1:
-            threading.Thread(target=self._look_in, name="rnnlab sums", daemon=True).start()
+            threading.Thread(target=self._progress_loop, name="rnnlab sums", daemon=True).start()
 
     def start(self, name: str, array: np.ndarray) -> None:
         """Begin to replace array [n], contiguous, by its sum over all ranks."""
@@ -75,13 +75,13 @@ class MpiSums:
         """End the thread; sums that were not finished are abandoned."""
         self._stopped.set()
 
-    def _look_in(self) -> None:
-        while not self._stopped.wait(LOOK_IN):
+    def _progress_loop(self) -> None:
+        while not self._stopped.wait(PROGRESS_INTERVAL):
             with self._lock:
                 self._test()
 
     def _test(self) -> None:
-        """Let MPI go on, and note which sums are complete; an error is raised later, in the main thread."""
+        """Test all pending sums, which lets MPI progress; an error is raised later, in the main thread."""
         try:
             finished = [sum_ for sum_ in self.pending if sum_.request.Test()]
         except MPI.Exception as error:

@@ -40,7 +40,7 @@ def recover(run: Run, error: Exception) -> None:
     lost = sorted({*run.team.members} - {*members})
     if not lost:
         raise RuntimeError(f"MPI failed although no rank is lost: {error}") from error
-    _go_back(run, min(steps.values()))
+    _restore_step(run, min(steps.values()))
     shares = equal_shares(run.settings.batch, comm.Get_size())
     run.team = Team(comm, make_sums(comm, run.settings), shares, run.team.pen, members)
     run.must_save = True
@@ -72,8 +72,8 @@ def _survivors(comm: Any, rank: int, step: int) -> tuple[Any, dict[int, int]]:
             comm.Revoke()
 
 
-def _go_back(run: Run, step: int) -> None:
-    """Return to an earlier step if this rank is one ahead."""
+def _restore_step(run: Run, step: int) -> None:
+    """Return to the step before if this rank is one step ahead of the others."""
     if run.point.step == step:
         return
     run.point = run.last

@@ -102,7 +102,7 @@ def begin(settings: Settings, start: resume.Point, recipe: Recipe, note: Note) -
     point = resume.begin(path, start, recipe, steps)
     before = checkpoint.load(path)  # one process without ranks has not written how many there were
     counts = (int(before.get("ranks", 1)), int(before.get("threads", 0))), (settings.ranks, _threads())
-    note(f"resumed at step {point.step} of {steps}, from {path}; {_compared(*counts)}")
+    note(f"resumed at step {point.step} of {steps}, from {path}; {_describe_change(*counts)}")
     return point
 
 
@@ -148,7 +148,7 @@ def _threads() -> int:
     return int(os.environ.get("OPENBLAS_NUM_THREADS") or 0)
 
 
-def _compared(before: tuple[int, int], now: tuple[int, int]) -> str:
+def _describe_change(before: tuple[int, int], now: tuple[int, int]) -> str:
     """What numbers of ranks, and of threads of each, mean for the result."""
     if before == now:
         return f"on {_ranks(now[0])} as before: the run is, bit for bit, the one that was never stopped"
