@@ -17,7 +17,7 @@ SCHEDULES = [
     {"order": "nkm"},
     {"order": "kmn", "tile": {"k": 4}},
     {"order": "mkn", "tile": {"n": 16}, "vectorise": 16, "parallel": True},
-    {"order": "mkn", "tile": {"m": 4, "n": 24, "k": 5}, "vectorise": 8},
+    {"order": "mkn", "tile": {"m": 2, "n": 24, "k": 5}, "vectorise": 8},
     {"order": "mnk", "tile": {"m": 5, "n": 32, "k": 2}, "vectorise": 16},  # neither divides its extent
     {"order": "nmk", "tile": {"m": 4, "n": 16}, "vectorise": 8, "parallel": True},
 ]

@@ -127,4 +127,4 @@ def test_a_rung_says_why_it_does_not_run():
     assert "does not promise" in task(Network.create("lstm", 4, 64), Abilities(H200, cooperative=False))
     alone = Abilities(H200, cooperative=False)  # a cluster starts whole or not at all, and needs no promise
     assert cuda_chip.why_not(cluster_for, Network.create("lstm", 4, 64), 5, 8, alone) is None
-    assert "4096 units" in task(Network.create("lstm", 4, 4096), Abilities(H200))
+    assert "2080 units" in task(Network.create("lstm", 4, 2080), Abilities(H200))
