@@ -88,6 +88,14 @@ def test_a_judge_stays_with_its_lesson_and_helps_where_nothing_else_is_left():
     assert waiting.take(ada) is waiting.take(bob) is None
 
 
+def test_one_judge_takes_the_lessons_with_kernels_as_long_as_others_are_left():
+    lessons = ["bptt", "fused_cell", "naive_gpu_rnn", "training"]
+    waiting = engines._Waiting({"lesson": lesson} for lesson in lessons)
+    ada, bob = Judge(), Judge()
+    words = [waiting.take(judge)["lesson"] for judge in (ada, bob, bob, ada)]
+    assert words == ["bptt", "fused_cell", "naive_gpu_rnn", "training"]
+
+
 def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_path):
     quiet = tmp_path / "quiet"
     subprocess.run(["cp", "-a", folder, quiet], check=True)

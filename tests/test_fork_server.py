@@ -1,5 +1,7 @@
 """Forked workers keep answers apart as programs of their own do, and a server that dies is replaced."""
 
+import re
+import shutil
 import signal
 import threading
 import time
@@ -211,6 +213,20 @@ def test_servers_end_with_all_that_they_have_forked():
     while {child.pid for child in psutil.Process().children(recursive=True)} - before:
         assert time.monotonic() < until
         time.sleep(0.01)
+
+
+def test_a_machine_whose_system_calls_have_other_numbers_gets_programs(tmp_path, monkeypatch):
+    box = sandbox.choose()
+    if box.why:
+        pytest.skip(f"{box.why}: install bubblewrap")
+    shutil.copytree(sandbox.INSIDE, tmp_path / "inside", ignore=shutil.ignore_patterns("__pycache__"))
+    server = tmp_path / "inside" / "fork_server.py"
+    text, count = re.subn(r"^CLONE = .*$", "CLONE = {}", server.read_text(encoding="utf-8"), flags=re.M)
+    assert count == 1
+    server.write_text(text, encoding="utf-8")
+    monkeypatch.setattr(sandbox, "INSIDE", tmp_path / "inside")
+    assert fork_server.forking(box) == (box, None)
+    assert answer_of(box, "def look(x):\n    return x + 1\n", 1) == 2
 
 
 def test_plain_mode_has_no_server():

@@ -52,9 +52,12 @@ class Family:
         return [process for process in descendants if process.info["status"] != psutil.STATUS_ZOMBIE]
 
     def seconds(self) -> float:
-        """Seconds of the processor that the members have used so far."""
+        """Seconds of the processor that the members have used so far, without the server's own child, which
+        runs no answer."""
         total = 0.0
         for member in self.members():
+            if member.info["ppid"] == self.host:
+                continue
             with contextlib.suppress(psutil.Error):
                 times = member.cpu_times()
                 ran = sum(ran for ran, _ in scheduled(member.pid))
@@ -83,8 +86,9 @@ class Family:
 
     def kill(self, first: bool) -> None:
         """Kill the first process of the server's namespaces, and the kernel ends all others in them; or kill
-        all others, then the first one ends, and the server learns what they have used of the processor."""
-        for member in self.members():
+        the others that the latest look has seen, the worker among them: then the first one ends, and the
+        server learns what all have used of the processor."""
+        for member in self.members() if first else [*self._known.values()] or self.members():
             if (member.info["ppid"] == self.host) is first:
                 with contextlib.suppress(psutil.Error):
                     member.kill()
@@ -108,16 +112,25 @@ class Family:
         for pid, parent in waiting:  # grows while it is gone through
             with contextlib.suppress(psutil.Error):
                 process = known.get(pid) or psutil.Process(pid)
-                process.info = {"ppid": parent, "status": process.status()}
+                process.info = {"ppid": parent}
                 self._known[pid] = process
             waiting += _children(pid) or ()
-        return [p for p in self._known.values() if p.info["status"] != psutil.STATUS_ZOMBIE]
+        return [process for process in self._known.values() if not _has_ended(process.pid)]
 
 
 def _children(parent: int) -> list[tuple[int, int]] | None:
     """[(pid, parent's pid), ...] of the children of a process; None where the kernel keeps no such lists."""
     try:
-        with open(f"/proc/{parent}/task/{parent}/children") as file:
-            return [(int(pid), parent) for pid in file.read().split()]
+        with open(f"/proc/{parent}/task/{parent}/children", "rb", 0) as file:
+            return [(int(pid), parent) for pid in file.readall().split()]
     except OSError:
         return [] if os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children") else None
+
+
+def _has_ended(pid: int) -> bool:
+    """Is this a process that only waits to be reaped, or none any more? Linux only."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb", 0) as file:
+            return file.read().rpartition(b") ")[2].startswith((b"Z", b"X"))
+    except OSError:
+        return True

@@ -56,7 +56,7 @@ class ForkServer:
         self.end()
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {"control": theirs.fileno(), "simulator": self.simulator, "course": self.box.course}
-        settings["scratch"] = sandbox.SCRATCH
+        settings |= {"scratch": sandbox.SCRATCH, "machine": sandbox.MACHINE}
         with theirs:
             self.program = subprocess.Popen(
                 self.box.server_command(json.dumps(settings)),

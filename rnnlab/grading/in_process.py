@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from types import ModuleType
 
 from rnnlab.grading.clock import Overtime, limited
@@ -60,6 +61,9 @@ class InProcess:
     ):
         self.function, self.name, self.is_own = function, name or function.__name__, is_own
         self.seconds = self.left = seconds
+        self.converse = partial(
+            calls.call, function, is_own=is_own
+        )  # replies.py puts what is known before it
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)
@@ -71,7 +75,7 @@ class InProcess:
         begin = time.process_time()
         try:
             with limited(max(self.left, 0.01)) if self.left < math.inf else nullcontext():
-                frame = calls.call(self.function, question, conversation.reply, is_own=self.is_own)
+                frame = self.converse(question, conversation.reply)
             return conversation.outcome(frame)
         except (Overtime, Stopped) as end:
             if isinstance(end, Overtime) or end.message.startswith(Overtime.__name__):

@@ -19,7 +19,8 @@ from rnnlab.grading.clock import Overtime
 from rnnlab.grading.differences import WRONG_TYPE
 from rnnlab.grading.exercise import Exercise, Mutant, Wrong
 from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judging import Observation, Transcript, recording
+from rnnlab.grading.judging import Transcript
+from rnnlab.grading.replies import Replies
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
 INSTALL = "pip install 'rnnlab[lab]', then grade again"
@@ -68,12 +69,11 @@ def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
 
 def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
     """Runs one case of the check after the other and adds to the transcript; True after each of them."""
-    for number, case in enumerate(_shared(exercise, seed).cases()):
+    shared = _shared(exercise, seed)
+    for number, case in enumerate(shared.cases()):
+        check = lambda: exercise.check(submission, draws(exercise, seed, number), *case)  # noqa: B023
         try:
-            with recording(transcript):
-                exercise.check(submission, draws(exercise, seed, number), *case)
-        except Wrong as wrong:
-            transcript.observations.append(Observation(wrong, wrong.message))
+            shared.replies.observe(number, submission, check, transcript)
         except Exception as error:
             if isinstance(error, Stopped) and error.status is Status.crashed:
                 transcript.crash = error
@@ -143,6 +143,7 @@ class Shared:
         self.answer = exercise.reference  # a variant changes it
         self._cases: Sequence[tuple] | None = None
         self._rehearsals: dict[str, Rehearsal] = {}
+        self.replies = Replies()
 
     def cases(self) -> Sequence[tuple]:
         """The cases, drawn once; copies, because an answer or a check may write into what it gets."""

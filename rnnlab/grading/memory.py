@@ -23,19 +23,31 @@ BLOCK = 512  # bytes of st_blocks' unit
 File = tuple[int, int]  # device and inode
 
 
-def family_bytes(members: Iterable[psutil.Process], exempt: Container[int] = ()) -> int:
+def family_bytes(members: Iterable[psutil.Process], exempt: Container[int] = (), limit: int = 0) -> int:
     """Bytes of private memory and of files in memory, of all these processes together.
 
-    exempt: processes that run no answer, whose files are not looked at."""
-    private, shared = 0, defaultdict(int)
+    exempt: processes that run no answer, whose files are not looked at. limit: where not even all that is
+    mapped, private or not, would exceed so many bytes, that larger sum: maps are long to read."""
+    private, mapped, pids, shared = 0, 0, [], defaultdict(int)
     for process in members:
         with suppress(psutil.Error):
             size = process.memory_info()
             private += size.rss - getattr(size, "shared", 0)  # only Linux tells them apart
+            mapped += size.vms
         if sys.platform == "linux" and process.pid not in exempt:
-            for file, extent in (*_open_files(process.pid), *_mapped_files(process.pid).items()):
-                shared[file] = max(shared[file], extent)
+            pids.append(process.pid)
+            _hold(shared, _open_files(process.pid))
+    if pids and (most := mapped + sum(shared.values())) <= limit:
+        return most
+    for pid in pids:
+        _hold(shared, _mapped_files(pid).items())
     return private + sum(shared.values())
+
+
+def _hold(shared: dict[File, int], files: Iterable[tuple[File, int]]) -> None:
+    """Note the largest extent of each file."""
+    for file, extent in files:
+        shared[file] = max(shared[file], extent)
 
 
 def hidden_from_judge(members: Iterable[psutil.Process], exempt: set[int]) -> bool:

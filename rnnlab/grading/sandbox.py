@@ -10,7 +10,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,6 +40,8 @@ START = (
 SERVE = START.replace("inside.main import main", "inside.fork_server import serve as main")
 ORDINARY = "1000"  # the user in the namespace of a server that root starts
 ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+MACHINE = "/machine"  # where a server's forks find what stands in /proc about the machine
+OF_MACHINE = "cpuinfo", "meminfo", "stat", "filesystems", "version", "uptime", "loadavg"
 MEMORY = 2 << 30  # bytes of address space, and of memory of all processes of an answer together
 SCRATCH = 64 << 20  # bytes of files under bubblewrap, in /tmp and in /dev/shm
 LARGEST_FILE = 16 << 20  # bytes
@@ -76,7 +78,9 @@ class Sandbox:
         The kernel lets nobody take the root user of a namespace into one below it.
         """
         user = ["--uid", ORDINARY, "--gid", ORDINARY] if os.getuid() == 0 else []
-        return [*_bubblewrap(), *user, *_python(SERVE), MOUNTED, str(_packages()), settings]
+        machine = [w for name in OF_MACHINE for w in ("--ro-bind-try", f"/proc/{name}", f"{MACHINE}/{name}")]
+        machine += ["--dir", f"{MACHINE}/self", "--tmpfs", "/dev/pts"]
+        return [*_bubblewrap(machine), *user, *_python(SERVE), MOUNTED, str(_packages()), settings]
 
 
 def choose(plain: bool = False) -> Sandbox:
@@ -149,8 +153,10 @@ def _packages() -> Path:
     return Path(np.__file__).resolve().parents[1]
 
 
-def _bubblewrap() -> list[str]:
-    """Everything of the machine away, then what Python needs given back to read, without the course."""
+def _bubblewrap(more: Sequence[str] = ()) -> list[str]:
+    """Everything of the machine away, then what Python needs given back to read, without the course.
+
+    more: what else stands there, as words of bubblewrap's."""
     command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     # first, so that a course that itself lies below /tmp is given back over it
     command += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
@@ -163,7 +169,7 @@ def _bubblewrap() -> list[str]:
     for name in FOR_KERNELS:
         command += ["--ro-bind", str(PACKAGE / name), f"{COURSE}/rnnlab/{name}"]
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
-    command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm"]
+    command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm", *more]
     for folder in ("/dev", *_without_size(command), "/"):  # a file system in memory, as large as half of it
         command += ["--remount-ro", folder]
     return [*command, "--chdir", "/tmp"]

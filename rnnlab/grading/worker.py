@@ -79,6 +79,7 @@ class Worker:
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
         self._starting = self._judge_seconds = 0.0  # of the processor, of the process and of the judge
         self._called = 0.0  # of the judge's processor, for functions that the answer calls
+        self.exchange = self._exchange  # replies.py puts what is known before it
         self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
 
     def __enter__(self) -> "Worker":
@@ -95,12 +96,12 @@ class Worker:
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)
-        frame = self._exchange(conversation.question(arguments, keywords))
+        frame = self.exchange(conversation.question(arguments, keywords))
         while conversation.is_request(frame):
             own = time.process_time()
             reply = conversation.reply(frame)
             self._called += time.process_time() - own
-            frame = self._exchange(reply)
+            frame = self.exchange(reply)
         return conversation.outcome(frame)
 
     def _start(self, stack: ExitStack) -> None:
@@ -123,8 +124,8 @@ class Worker:
             os.close(ask)
             os.close(reply)
         stack.callback(self._end)
-        self._await_ready()
-        self._starting = self.family.seconds()
+        seconds = self._await_ready()
+        self._starting = self.family.seconds() if self.box.fork is None else seconds
 
     def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
         """Fork the process from a server where the sandbox has one, else start it as a program."""
@@ -152,16 +153,18 @@ class Worker:
         self.family.first = self.process.pid
         stack.enter_context(self.process.stderr)
 
-    def _await_ready(self) -> None:
-        """Wait until the process can take the answer. Then nothing hears its standard error any more."""
+    def _await_ready(self) -> float:
+        """Wait until the process can take the answer; its seconds of the processor until then. Nothing hears
+        its standard error any more."""
         try:
-            self._exchange(b"", START)
+            header = wire.unpack(self._exchange(b"", START))[1]
         except Stopped as stopped:
             raise NotStarted(self.name, self._complaint() or stopped.message) from stopped
         finally:
             if self.box.fork is None:
                 self.process.stderr.close()
         self.ready = True
+        return header["seconds"]
 
     def _complaint(self) -> str:
         """What the process has written to its standard error."""
@@ -237,7 +240,7 @@ class Worker:
         own = self._own_processes(members)
         if self.ready and memory.hidden_from_judge(members, own):
             raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
-        if (room := self.box.memory - memory.family_bytes(members, own)) < 0:
+        if (room := self.box.memory - memory.family_bytes(members, own, self.box.memory)) < 0:
             raise Stopped(
                 Status.memory, f"{self.name} took more than {_in_words(self.box.memory)} of memory."
             )

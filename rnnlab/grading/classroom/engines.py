@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 
 from rnnlab.grading.classroom.judge import Judge
+from rnnlab.grading.classroom.versions import has_kernels
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import MEMORY
 from rnnlab.resources import memory_limit, usable_cores
@@ -57,13 +58,15 @@ def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -
 
 
 class _Waiting:
-    """Jobs by lesson. A judge stays with its lesson, whose known mistakes it has computed."""
+    """Jobs by lesson. A judge stays with its lesson, whose known mistakes it has computed, and then with
+    lessons of its kind, as long as there are some: loading the simulator takes longer than most answers."""
 
     def __init__(self, jobs: Iterable[dict]):
         self._jobs: dict[str, deque] = defaultdict(deque)
         for job in jobs:
             self._jobs[job["lesson"]].append(job)
         self._lesson_of: dict[Judge, str] = {}
+        self._kinds: dict[Judge, set[bool]] = defaultdict(set)  # of its lessons: True, with kernels
         self._lock = threading.Lock()
 
     def take(self, judge: Judge) -> dict | None:
@@ -72,10 +75,13 @@ class _Waiting:
             lesson = self._lesson_of.pop(judge, None)
             if not self._jobs.get(lesson):
                 others = Counter(self._lesson_of.values())
-                rank = lambda lesson: (others[lesson], -len(self._jobs[lesson]))
+                kinds = self._kinds[judge] or {True, False}.difference(*self._kinds.values())
+                is_other = lambda lesson: has_kernels(lesson) not in kinds
+                rank = lambda lesson: (others[lesson], is_other(lesson), -len(self._jobs[lesson]))
                 lesson = min((lesson for lesson, jobs in self._jobs.items() if jobs), key=rank, default=None)
             if lesson is None:
                 return None
+            self._kinds[judge].add(has_kernels(lesson))
             self._lesson_of[judge] = lesson
             return self._jobs[lesson].popleft()
 

@@ -8,6 +8,7 @@ the engine starts another one and goes on behind the exercise that was being jud
   {"ends": null or the sentence why the notebook cannot be graded, "sandbox": name, "max_score": points}
 """
 
+import gc
 import json
 import os
 import queue
@@ -33,6 +34,7 @@ from rnnlab.grading.verdict import Status
 from rnnlab.grading.worker import START
 
 TRIES = 2  # at an exercise that the grader could not judge
+RARELY = 50_000, 20, 20  # objects and rounds until garbage is collected: a tenth of a judge's time else
 MARGIN = 60.0  # seconds for ending processes
 
 
@@ -45,6 +47,7 @@ def main() -> None:
         words.write(json.dumps(word) + "\n")
         words.flush()
 
+    gc.set_threshold(*RARELY)
     accounts: dict[bool, Accounts] = {}
     with clean_start():
         for line in _lines():

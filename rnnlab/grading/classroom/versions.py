@@ -32,7 +32,7 @@ def grader_digest(lesson: str) -> str:
 def _files(lesson: str) -> set[Path]:
     """The files that the verdicts of a lesson depend on."""
     waiting = ["rnnlab.grading.front.grade", "rnnlab.checks.variants", f"rnnlab.checks.{lesson}"]
-    waiting += KERNELS if _has_kernels(lesson) else ()
+    waiting += KERNELS if has_kernels(lesson) else ()
     reached = {PACKED / f"{lesson}.answers", *INSIDE.glob("*.py")}
     while waiting:
         for path in _modules(waiting.pop()):
@@ -42,7 +42,8 @@ def _files(lesson: str) -> set[Path]:
     return reached
 
 
-def _has_kernels(lesson: str) -> bool:
+@cache
+def has_kernels(lesson: str) -> bool:
     """Does an answer of the lesson, or what is said about it, mention CUDA?"""
     return b"cuda" in zlib.decompress((PACKED / f"{lesson}.answers").read_bytes())
 

@@ -22,6 +22,7 @@ from rnnlab.grading.exercise import Exercise, Wrong
 from rnnlab.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
 from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.reading import Cell, Unusable, read
+from rnnlab.grading.replies import Diverged
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.slices import answer_in, defined, lines_that_look
 from rnnlab.grading.verdict import Status, Stopped, Verdict
@@ -212,9 +213,12 @@ def _run_apart(
 ) -> BaseException | None:
     """What a check finds in an answer that runs in its own process."""
     limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
-    with Worker(answer, exercise.seconds, box) as worker, limited(limit):
-        lines[:] = worker.left_out
-        return run_check(exercise, worker, seed)
+    try:
+        with Worker(answer, exercise.seconds, box) as worker, limited(limit):
+            lines[:] = worker.left_out
+            return run_check(exercise, worker, seed)
+    except Diverged:  # now nothing is known of other answers
+        return _run_apart(exercise, answer, seed, box, lines)
 
 
 def cells_of(path: Path, lesson: str) -> list[Cell]:
