@@ -72,8 +72,8 @@ class Epochs:
             return
         peer = self.stack.enter_context(Peer(candidate, python, self.threads))
         try:
-            result.contestants[candidate.name] = peer.ask("hello")[0]
-            ready = peer.ask("prepare", self.problem._asdict())[0]
+            result.contestants[candidate.name] = peer.request("hello")[0]
+            ready = peer.request("prepare", self.problem._asdict())[0]
             self._check(candidate.name, peer)
         except ContestantError as failure:
             self._leave_out(candidate.name, failure)
@@ -89,7 +89,7 @@ class Epochs:
         if seconds is None or name in self.done:
             return
         try:
-            seconds += self.peers[name].ask("turn", warm=0, repeats=1)[0]["seconds"]
+            seconds += self.peers[name].request("turn", warm=0, repeats=1)[0]["seconds"]
         except ContestantError as failure:
             self._leave_out(name, failure)
 
@@ -106,7 +106,7 @@ class Epochs:
         self.result.seconds.pop(name, None)
 
     def _check(self, name: str, peer: Peer) -> None:
-        error = cmu.error(peer.ask("results")[1], self.want)
+        error = cmu.error(peer.request("results")[1], self.want)
         self.result.error[name] = max(error, self.result.error.get(name, 0.0))
         if not error <= 1:
             raise ContestantError(f"wrong numbers: {error:.1e} times the error that is tolerated")
@@ -118,18 +118,18 @@ def measure(
     rounds: int = ROUNDS,
     threads: int | None = None,
     peers_python: str | None = None,
-    tell: Callable[[str], None] = lambda text: None,
+    show: Callable[[str], None] = lambda text: None,
 ) -> Result:
     """Every candidate's epochs at that size; whoever comes back with wrong numbers is left out."""
     with Epochs(cmu.draw(size), threads or usable_cores(), peers_python) as epochs:
         for candidate in candidates:
-            tell(f"{candidate.name} is made ready")
+            show(f"{candidate.name} is made ready")
             epochs.admit(candidate)
         names = list(epochs.peers)
         with Watch(peer.process.pid for peer in epochs.peers.values()) as watch:
             for number in range(rounds):
                 for name in rotated(names, number):
-                    tell(f"round {number + 1} of {rounds}: {name}")
+                    show(f"round {number + 1} of {rounds}: {name}")
                     epochs.turn(name)
         epochs.check_again()
         epochs.result.other_load = watch.others

@@ -22,7 +22,7 @@ from bench.workload import Problem, problem
 from rnnlab.lab.turns import rotated
 from rnnlab.records.workload import Workload
 
-Tell = Callable[[str], None]
+Show = Callable[[str], None]
 # glibc otherwise keeps what is freed, and a second step would seem to need nothing
 RETURN_AT_ONCE = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}  # bytes
 
@@ -79,38 +79,38 @@ class Arena:
 
     def introductions(self) -> dict[str, dict]:
         """What each contestant runs on: Python, packages, BLAS."""
-        introduce = lambda c: {"is_rung": c.is_rung, **self.peer(c).ask("hello")[0]}
+        introduce = lambda c: {"is_rung": c.is_rung, **self.peer(c).request("hello")[0]}
         return {candidate.name: introduce(candidate) for candidate in self.pythons}
 
-    def measure(self, workload: Workload, tell: Tell = lambda line: None) -> Case:
+    def measure(self, workload: Workload, show: Show = lambda line: None) -> Case:
         """All contestants on one workload."""
-        case, wanted = Case(workload), problem(workload)
-        ready = [c for c in self.pythons if self._is_ready(c, wanted, case, tell)]
+        case, example = Case(workload), problem(workload)
+        ready = [c for c in self.pythons if self._is_ready(c, example, case, show)]
         if not ready:
             return case
         with Watch(peer.process.pid for peer in self.peers.values()) as watch:
             for number in range(self.settings.rounds):
-                tell(f"{workload}: round {number + 1} of {self.settings.rounds}")
+                show(f"{workload}: round {number + 1} of {self.settings.rounds}")
                 for candidate in rotated(ready, number):
                     self._turn(candidate, case)
         case.other_load = watch.others
         for candidate in ready:
-            tell(f"{workload}: memory of {candidate.name}")
-            self._check_last_step(candidate, wanted, case)
+            show(f"{workload}: memory of {candidate.name}")
+            self._check_last_step(candidate, example, case)
         return case
 
-    def _is_ready(self, candidate: Candidate, wanted: Problem, case: Case, tell: Tell) -> bool:
+    def _is_ready(self, candidate: Candidate, example: Problem, case: Case, show: Show) -> bool:
         """Has it made itself ready, and are its numbers right?  If not, the case says why it is left out."""
-        tell(f"{case.workload}: {candidate.name} is made ready")
+        show(f"{case.workload}: {candidate.name} is made ready")
         peer, name = self.peer(candidate), candidate.name
         try:
-            answer, _ = peer.ask("prepare", wanted.inputs, cell=case.workload.cell)
+            answer, _ = peer.request("prepare", example.inputs, cell=case.workload.cell)
             if "refused" in answer:
                 case.left_out[name] = answer["refused"]
                 return False
             case.first_step[name] = answer["seconds"]
-            self._check_results(wanted, candidate, case)
-            (once,) = peer.ask("turn", warm=0, repeats=1)[0]["seconds"]
+            self._check_results(example, candidate, case)
+            (once,) = peer.request("turn", warm=0, repeats=1)[0]["seconds"]
         except ContestantError as failure:
             case.left_out[name] = str(failure)
             return False
@@ -119,11 +119,11 @@ class Arena:
         case.seconds[name] = []
         return True
 
-    def _check_results(self, wanted: Problem, candidate: Candidate, case: Case) -> None:
-        """Raise Failed where the numbers of its last step are not the reference's."""
+    def _check_results(self, example: Problem, candidate: Candidate, case: Case) -> None:
+        """Raise ContestantError where the numbers of its last step are not the reference's."""
         if candidate in LIMITS:
             return
-        error = wanted.error(self.peer(candidate).ask("results")[1])
+        error = example.error(self.peer(candidate).request("results")[1])
         case.error[candidate.name] = max(error, case.error.get(candidate.name, 0.0))
         if not error <= 1:
             raise ContestantError(f"wrong numbers: {error:.1e} times the error that is tolerated")
@@ -135,22 +135,22 @@ class Arena:
         repeats = case.repeats[candidate.name]
         warm = 1 + repeats // 4 if repeats > 1 else 0  # a step that fills a turn needs no start
         try:
-            answer, _ = self.peer(candidate).ask("turn", warm=warm, repeats=repeats)
+            answer, _ = self.peer(candidate).request("turn", warm=warm, repeats=repeats)
         except ContestantError as failure:
             self._leave_out(candidate.name, case, str(failure))
         else:
             case.seconds[candidate.name].append(statistics.median(answer["seconds"]))
 
-    def _check_last_step(self, candidate: Candidate, wanted: Problem, case: Case) -> None:
-        """What the last timed step left must be right too; then its memory."""
+    def _check_last_step(self, candidate: Candidate, example: Problem, case: Case) -> None:
+        """Check the results of the last timed step, then measure its memory."""
         if candidate.name in case.left_out:
             return
         try:
-            self._check_results(wanted, candidate, case)
+            self._check_results(example, candidate, case)
             if candidate.is_rung or candidate.name == "pytorch":  # whose memory is to be compared
                 spare = self.peer(candidate, "memory")
-                spare.ask("prepare", wanted.inputs, cell=case.workload.cell)
-                case.memory[candidate.name] = spare.ask("memory")[0]["bytes"]
+                spare.request("prepare", example.inputs, cell=case.workload.cell)
+                case.memory[candidate.name] = spare.request("memory")[0]["bytes"]
         except ContestantError as failure:
             self._leave_out(candidate.name, case, str(failure))
 

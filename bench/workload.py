@@ -35,7 +35,7 @@ class Problem(NamedTuple):
     network: Network  # in float32, rounded to what the precision holds
     x: np.ndarray  # [T,B,I]
     dy: np.ndarray  # [T,B,H]
-    wanted: dict[str, np.ndarray]  # y, dx and every gradient, in float64
+    expected: dict[str, np.ndarray]  # y, dx and every gradient, in float64
     reference: str = ""  # what computed them
 
     @property
@@ -49,11 +49,11 @@ class Problem(NamedTuple):
         A result that is missing, or is not float32, counts as infinitely wrong.
         """
         tolerance = TOLERANCES[self.precision]
-        allowed = {name: tolerance.gradient for name in self.wanted} | {"y": tolerance.forward(len(self.x))}
+        allowed = {name: tolerance.gradient for name in self.expected} | {"y": tolerance.forward(len(self.x))}
         right_type = lambda name: name in results and results[name].dtype == self.network.dtype
         return max(
             relative_error(results[name], want) / allowed[name] if right_type(name) else float("inf")
-            for name, want in self.wanted.items()
+            for name, want in self.expected.items()
         )
 
 

@@ -140,7 +140,7 @@ def test_who_does_not_answer_is_not_waited_for_for_ever(monkeypatch):
     with Arena([], QUICK) as arena, Peer(cheat("never_comes_back"), sys.executable, 1) as peer:
         arena.peer(LIMITS[0])
         with pytest.raises(ContestantError, match=r"it did not answer within 0\.5 s"):
-            peer.ask("prepare", problem(SMALL).inputs, cell=SMALL.cell)
+            peer.request("prepare", problem(SMALL).inputs, cell=SMALL.cell)
 
 
 def test_contestants_end_with_the_benchmark_even_if_it_is_killed():
@@ -167,7 +167,7 @@ def test_a_contestant_that_is_not_asked_stands_still():
 
 def test_the_error_is_told_in_units_of_what_is_tolerated():
     task = problem(SMALL)
-    results = {name: array.astype("float32") for name, array in task.wanted.items()}
+    results = {name: array.astype("float32") for name, array in task.expected.items()}
     assert task.error(results) < 0.1
     results["y"] *= np.float32(1 + 3 * TOLERANCES["float32"].forward(SMALL.T))
     assert task.error(results) == pytest.approx(3, rel=0.1)

@@ -42,7 +42,7 @@ def test_the_reference_is_pytorchs_where_it_agrees_with_numpy(numbers, monkeypat
         return by_numpy(network, x, dy).arrays
 
     monkeypatch.setattr(references, "by_torch", by_torch)
-    arrays, source = references.wanted(*numbers)
+    arrays, source = references.exact(*numbers)
     assert devices == ["cuda", "cuda"]  # the small network first
     assert source.startswith("PyTorch in float64 on the GPU")
     assert arrays.keys() >= {"y", "dx", "weight_hh_l1"}
@@ -54,7 +54,7 @@ def test_a_pytorch_that_computes_something_else_is_not_believed(numbers, monkeyp
         return exact | {"weight_hh_l0": exact["weight_hh_l0"] * (1 + 1e-9)}
 
     monkeypatch.setattr(references, "by_torch", by_torch)
-    arrays, source = references.wanted(*numbers)
+    arrays, source = references.exact(*numbers)
     assert "NumPy in float64 (PyTorch in float64 is" in source
     np.testing.assert_array_equal(arrays["y"], by_numpy(*numbers).arrays["y"])
 
@@ -64,4 +64,4 @@ def test_a_pytorch_without_memory_leaves_the_reference_to_numpy(numbers, monkeyp
         raise RuntimeError("CUDA out of memory")
 
     monkeypatch.setattr(references, "by_torch", by_torch)
-    assert references.wanted(*numbers).source == "NumPy in float64 (PyTorch cannot: CUDA out of memory)"
+    assert references.exact(*numbers).source == "NumPy in float64 (PyTorch cannot: CUDA out of memory)"

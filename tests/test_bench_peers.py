@@ -20,8 +20,8 @@ def sent(fields, arrays=None):
 
 def test_a_message_arrives_as_it_was_sent():
     arrays = {"x": np.arange(24, dtype="float32").reshape(2, 3, 4)[::-1], "none": np.empty((0, 2))}
-    fields, got = wire.receive(io.BytesIO(sent({"ask": "prepare", "cell": "gru"}, arrays)))
-    assert fields == {"ask": "prepare", "cell": "gru"}
+    fields, got = wire.receive(io.BytesIO(sent({"request": "prepare", "cell": "gru"}, arrays)))
+    assert fields == {"request": "prepare", "cell": "gru"}
     assert [*got] == ["x", "none"]
     for name, array in arrays.items():
         assert got[name].dtype == array.dtype
@@ -48,7 +48,7 @@ def test_a_message_that_breaks_off_is_the_end(cut):
     [
         b"no json\n",
         b"[1, 2]\n",
-        b'{"ask": "turn"}\n',
+        b'{"request": "turn"}\n',
         b'{"arrays": [["x", "object", [1]]]}\n',
         b'{"arrays": [["x", "float32"]]}\n',
         b'{"arrays": 3}\n',
@@ -73,9 +73,9 @@ def conversation(*questions):
 def test_a_peer_prepares_takes_its_turn_and_tells_its_results():
     task = problem(Workload("lstm", 4, 2, 3, 5))
     prepared, turn, results = conversation(
-        sent({"ask": "prepare", "cell": "lstm"}, task.inputs),
-        sent({"ask": "turn", "warm": 2, "repeats": 3}),
-        sent({"ask": "results"}),
+        sent({"request": "prepare", "cell": "lstm"}, task.inputs),
+        sent({"request": "turn", "warm": 2, "repeats": 3}),
+        sent({"request": "results"}),
     )
     assert prepared == ({"seconds": 2.0, "step": 1.0}, {})
     assert turn == ({"seconds": [1.0, 1.0, 1.0]}, {})
@@ -84,7 +84,7 @@ def test_a_peer_prepares_takes_its_turn_and_tells_its_results():
 
 def test_a_peer_that_fails_says_so_and_answers_the_next_question(capfd):
     (failed, _), (hello, _) = conversation(
-        sent({"ask": "turn", "warm": 1, "repeats": 1}), sent({"ask": "hello"})
+        sent({"request": "turn", "warm": 1, "repeats": 1}), sent({"request": "hello"})
     )
     assert failed["failed"].startswith("TypeError")
     assert hello["packages"]["numpy"] == np.__version__

@@ -18,7 +18,7 @@ os.environ.setdefault("NUMBA_CUDA_ARRAY_INTERFACE_SYNC", "0")  # else Numba wait
 os.environ.setdefault("NUMBA_CUDA_LOW_OCCUPANCY_WARNINGS", "0")  # persistent kernels are small on purpose
 
 from bench.gpu import measure
-from bench.gpu.references import wanted as exact
+from bench.gpu.references import exact
 from bench.peers.serve import end_with_parent
 from bench.workload import problem
 from rnnlab.records.workload import Result, Workload

@@ -22,12 +22,12 @@ FAREWELL = 5.0  # seconds in which the pipes of a killed process must close
 
 @dataclass
 class Outcome:
-    """How a process ended, and everything it had said until then."""
+    """How a process ended, and the messages that it had sent until then."""
 
     facts: dict = field(default_factory=dict)
     at: str = ""  # the contestant at work when it ended, if one was
     reason: str = ""  # why it did not finish; empty if it did
-    is_late: bool = False  # is the reason that its whole time was over, which is no fault of who was at work
+    is_late: bool = False  # is the reason that its whole time was over, which is no contestant's fault
     printed: list[str] = field(default_factory=list)  # its last lines that are no messages
 
 
@@ -42,7 +42,7 @@ class Limits:
 def run_task(
     task: Mapping,
     limits: Limits,
-    tell: Callable[[str], None] = lambda line: None,
+    show: Callable[[str], None] = lambda line: None,
     prefix: Sequence[str] = (),
 ) -> Outcome:
     """Run the task in a process of its own, behind `prefix` if there is one (a debugger and its options)."""
@@ -65,7 +65,7 @@ def run_task(
     reason = "interrupted"
     try:
         _write_task(process.stdin, task)
-        reason = _read_messages(lines, outcome, limits, tell)
+        reason = _read_messages(lines, outcome, limits, show)
     finally:
         _end_process(process, FAREWELL if not reason else 0)
     for reader in readers:
@@ -99,7 +99,7 @@ def _read(pipe: IO[bytes], keep: Callable[[str | None], object], last: str | Non
 
 
 def _read_messages(
-    lines: queue.SimpleQueue, outcome: Outcome, limits: Limits, tell: Callable[[str], None]
+    lines: queue.SimpleQueue, outcome: Outcome, limits: Limits, show: Callable[[str], None]
 ) -> str:
     """Take messages until the pipe closes; why the process must be ended, if it must."""
     end = time.monotonic() + limits.total
@@ -114,10 +114,10 @@ def _read_messages(
             return f"it said nothing for {limits.quiet:.0f} s"
         if line is None:
             return ""
-        _apply_message(line, outcome, tell)
+        _apply_message(line, outcome, show)
 
 
-def _apply_message(line: str, outcome: Outcome, tell: Callable[[str], None]) -> None:
+def _apply_message(line: str, outcome: Outcome, show: Callable[[str], None]) -> None:
     try:
         message = json.loads(line)
     except ValueError:  # a debugger's line, or half a line of a process that was killed
@@ -125,7 +125,7 @@ def _apply_message(line: str, outcome: Outcome, tell: Callable[[str], None]) -> 
         return
     if "at" in message:
         outcome.at = message["at"]
-        tell(f"{message['at']}: {message['phase']}".removeprefix(": "))
+        show(f"{message['at']}: {message['phase']}".removeprefix(": "))
     outcome.facts |= message.get("facts", {})
     if "failed" in message:
         outcome.reason = message["failed"]

@@ -17,7 +17,7 @@ from importlib import import_module
 import numpy as np
 
 from bench.gpu.contestant import Contestant
-from bench.gpu.references import wanted as exact
+from bench.gpu.references import exact
 from bench.workload import Problem, problem
 from rnnlab.lab.turns import rotated
 from rnnlab.records.workload import PARTS, Result, Workload
@@ -113,10 +113,10 @@ def _ready(
             result.exclude(f"{TIME_WAS_OVER} before it was made ready")
             continue
         watcher.at("", f"reference for {entry.precision}")
-        wanted = problem(workload, entry.precision, exact)
+        example = problem(workload, entry.precision, exact)
         watcher.at(str(entry), "made ready")
         with _failures(result):
-            yield _prepare(wanted, entry, result), result
+            yield _prepare(example, entry, result), result
 
 
 def _key(result: Result) -> str:
@@ -148,16 +148,16 @@ def check_device(reason: str) -> None:
         raise BrokenDevice(reason) from error
 
 
-def _prepare(wanted: Problem, entry: Entry, result: Result) -> Contestant:
+def _prepare(example: Problem, entry: Entry, result: Result) -> Contestant:
     """The contestant, built and right; its result has all that is known without a clock."""
-    contestant = import_module(entry.module).contestant(wanted, entry.name)
+    contestant = import_module(entry.module).contestant(example, entry.name)
     contestant.seconds("step", 1)
     first = contestant.results()
     contestant.seconds("step", 1)
     again = contestant.results()
     result.same_bits = all(np.array_equal(first[name], again[name]) for name in first)
     result.launches, result.bytes = dict(contestant.launches), contestant.bytes
-    _check(wanted, contestant, result)
+    _check(example, contestant, result)
     return contestant
 
 
@@ -165,11 +165,11 @@ class WrongNumbers(ValueError):
     """Results further from the reference than the tolerance."""
 
 
-def _check(wanted: Problem, contestant: Contestant, result: Result) -> None:
+def _check(example: Problem, contestant: Contestant, result: Result) -> None:
     """Raises WrongNumbers unless the numbers of the last training step are right."""
     if result.left_out:
         return
-    result.error = max(result.error, wanted.error(contestant.results()))
+    result.error = max(result.error, example.error(contestant.results()))
     if not result.error <= 1:
         raise WrongNumbers(f"{result.error:.1e} times the error that is tolerated")
 

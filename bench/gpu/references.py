@@ -17,8 +17,11 @@ from rnnlab.network import Network
 SMALL = 5, 3, 4, 6  # T, B, I, H of the network on which both are compared
 
 
-def wanted(network: Network, x: np.ndarray, dy: np.ndarray) -> ReferenceResults:
-    """For the network's parameters, x [T,B,I] and dy [T,B,H], all taken as float64; the first state is 0."""
+def exact(network: Network, x: np.ndarray, dy: np.ndarray) -> ReferenceResults:
+    """Results in float64, by PyTorch on the GPU if it agrees with NumPy there, else by NumPy.
+
+    The network's parameters, x [T,B,I] and dy [T,B,H] are taken as float64; the first state is 0.
+    """
     reason = "" if _gpu_has_torch() else "PyTorch sees no GPU"
     try:
         far = 0.0 if reason else _distance(network.cell, min(2, network.layers))
@@ -28,12 +31,12 @@ def wanted(network: Network, x: np.ndarray, dy: np.ndarray) -> ReferenceResults:
         reason = reason or f"PyTorch in float64 is {far:.0e} away from NumPy on a small network"
     except RuntimeError as error:  # no memory, or no cuDNN: the reference then takes longer
         reason = f"PyTorch cannot: {error}".splitlines()[0]
-    exact = by_numpy(network, x, dy)
-    return exact._replace(source=f"{exact.source} ({reason})")
+    result = by_numpy(network, x, dy)
+    return result._replace(source=f"{result.source} ({reason})")
 
 
 def by_torch(network: Network, x: np.ndarray, dy: np.ndarray, device: str) -> dict[str, np.ndarray]:
-    """See wanted; on PyTorch's device of that name."""
+    """The arrays of `exact`, computed on PyTorch's device of that name."""
     from bench.peers import torch_layers
 
     return torch_layers.reference(network, x, dy, device)
@@ -57,5 +60,5 @@ def distance(cell: str, layers: int, device: str) -> float:
     (T, B, I, H), draw = SMALL, np.random.default_rng(0)
     network = Network.create(cell, I, H, layers=layers, seed=0)
     x, dy = draw.standard_normal((T, B, I)), draw.standard_normal((T, B, H))
-    exact, got = by_numpy(network, x, dy).arrays, by_torch(network, x, dy, device)
-    return max(relative_error(got[name], exact[name]) for name in exact)
+    want, got = by_numpy(network, x, dy).arrays, by_torch(network, x, dy, device)
+    return max(relative_error(got[name], want[name]) for name in want)

@@ -1,7 +1,7 @@
-"""A contestant's process, from outside: asked, one at a time, and standing still whenever it is not asked.
+"""A contestant's process, from outside: it serves one request at a time, and is stopped in between.
 
-Thread pools go on spinning for milliseconds after their work is done, and would take the cores of whoever is
-next in turn.  So a process that is not asked is stopped by the system (SIGSTOP) until it is.
+Thread pools go on spinning for milliseconds after their work is done, and would take cores from the next
+contestant.  So the system stops a process (SIGSTOP) until its next request.
 """
 
 import os
@@ -59,15 +59,15 @@ class Peer:
                 stream.close()
         self.stderr.close()
 
-    def ask(
+    def request(
         self, what: str, arrays: Mapping[str, np.ndarray] | None = None, **fields: object
     ) -> tuple[dict, dict]:
-        """The answer to one question; the process runs only until it has given it."""
+        """The answer to one request, fields and arrays; the process runs only until it has sent them."""
         self._signal(signal.SIGCONT)
         end = threading.Timer(PATIENCE, self.process.kill)
         end.start()
         try:
-            wire.send(self.process.stdin, {"ask": what, **fields}, arrays)
+            wire.send(self.process.stdin, {"request": what, **fields}, arrays)
             answer, results = wire.receive(self.process.stdout)
         except (OSError, EOFError, ValueError) as error:
             raise ContestantError(self._reason_of_end(in_time=end.is_alive())) from error

@@ -109,7 +109,7 @@ def serve(peer: Peer, questions: BinaryIO, answers: BinaryIO) -> None:
         except EOFError:
             return
         try:
-            reply = getattr(peer, fields.pop("ask"))(fields, arrays)
+            reply = getattr(peer, fields.pop("request"))(fields, arrays)
         except Exception as error:  # whatever a contestant raises is its own result, and not the end
             traceback.print_exc()
             reply = {"failed": f"{type(error).__name__}: {error}"}, {}

@@ -10,6 +10,6 @@ from bench.peers.process import Peer
 def main():
     """Start it, ask it once, so that it stands still, and wait for the end."""
     with Peer(LIMITS[0], sys.executable, 1) as peer:
-        peer.ask("hello")
+        peer.request("hello")
         print(peer.process.pid, flush=True)
         time.sleep(60)

@@ -29,7 +29,7 @@ class Right:
         return {"forward": 0.001, "backward": 0.002, "step": 0.003}[part]
 
     def results(self):
-        return {name: array.astype("float32") for name, array in self.problem.wanted.items()}
+        return {name: array.astype("float32") for name, array in self.problem.expected.items()}
 
     def fail(self):
         """What happens once the clock runs."""
