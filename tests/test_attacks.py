@@ -4,6 +4,10 @@ Every answer is tried under bubblewrap; in plain mode those that are not withsto
 others. `rnnlab attacks --run` tries all.
 """
 
+import subprocess
+import sys
+
+import psutil
 import pytest
 
 from rnnlab.grading.front.attacks import (
@@ -99,3 +103,35 @@ def test_no_dishonest_answer_is_worth_points_under_bubblewrap():
 
 def test_the_published_table_is_this_one():
     assert PAGE.read_text(encoding="utf-8").rstrip() == page().rstrip()
+
+
+KILLED_WHILE_IT_ENDS_PROCESSES = """#!/bin/sh
+setsid sleep 1000 >/dev/null 2>&1 &
+until grep -q sleep /proc/$!/comm; do :; done
+kill -STOP $!
+kill -KILL $$
+"""
+
+
+def test_no_stopped_process_outlives_a_judge_that_was_killed(tmp_path, monkeypatch):
+    judge = tmp_path / "python"
+    judge.write_text(KILLED_WHILE_IT_ENDS_PROCESSES)
+    judge.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(judge))
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+    assert perform_apart(ATTACKS["honest"], "plain") == KILLED
+    assert {child.pid for child in psutil.Process().children(recursive=True)} <= before
+    sleeping = [p for p in psutil.process_iter(["cmdline"]) if p.info["cmdline"] == ["sleep", "1000"]]
+    assert not sleeping
+
+
+def test_a_judge_that_hangs_is_ended_with_all_it_has_started(monkeypatch):
+    def hang(command, **options):
+        family.append(subprocess.Popen(["sleep", "1000"]))
+        raise subprocess.TimeoutExpired(command, 60)
+
+    family = []
+    monkeypatch.setattr(subprocess, "run", hang)
+    assert perform_apart(ATTACKS["honest"], "plain") == "hangs"
+    assert not psutil.pid_exists(family[0].pid)
+    family[0].wait()

@@ -25,6 +25,7 @@ from pathlib import Path
 from rnnlab import checks
 from rnnlab.grading import progress_file
 from rnnlab.grading.exercise import Exercise
+from rnnlab.grading.family import Family, adopt_orphans
 from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.reading import Unusable
 from rnnlab.grading.sandbox import CHECKOUT, Sandbox, choose
@@ -113,10 +114,21 @@ def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int =
 
 
 def perform_apart(attack: Attack, mode: str) -> str:
-    """The same from a judge in a process of its own, which an attack may kill."""
+    """The same from a judge in a process of its own, which an attack may kill, and with it whatever would
+    have ended the attack's processes."""
     command = [sys.executable, "-P", "-m", "rnnlab.grading.front.attacks", str(attack.path), mode]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    return KILLED if ended.returncode < 0 else ended.stdout.strip() or ended.stderr[-500:]
+    adopt_orphans(True)
+    family, is_over = Family(), False
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        is_over = ended.returncode >= 0
+    except subprocess.TimeoutExpired:
+        return "hangs"
+    finally:
+        if not is_over:
+            family.end()
+        adopt_orphans(False)
+    return ended.stdout.strip() or ended.stderr[-500:] if is_over else KILLED
 
 
 def perform_all(mode: str) -> Iterator[tuple[str, str, str, bool]]:
