@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnlab.checks.kernels import part_of_sum
 from rnnlab.grading.differences import first_difference
-from rnnlab.grading.patterns import common_fact
+from rnnlab.grading.patterns import common_fact, part_of_sum
 
 WANT = np.random.default_rng(1).normal(size=(4, 3, 2))
 AXES = ("step", "sequence", "unit")

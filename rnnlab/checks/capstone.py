@@ -71,7 +71,7 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
     if (again := layers - lengths[-1]) > layers - own[-1]:
         return (
             f"{again} layers are recomputed, with {len(lengths)} segments; {layers - own[-1]} are possible, "
-            f"with {len(own)}. Which segment is not recomputed?"
+            f"with {len(own)}, for instance {list(own)}. Which segment is not recomputed?"
         )
     return None
 

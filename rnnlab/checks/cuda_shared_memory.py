@@ -3,7 +3,8 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
-from rnnlab.checks.kernels import Case, compare_launches, part_of_sum, size_in_words
+from rnnlab.checks.kernels import Case, compare_launches, size_in_words
+from rnnlab.grading.patterns import part_of_sum
 
 ANSWERS = answers("cuda_shared_memory")
 TILE = 8

@@ -108,6 +108,13 @@ def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -
         return None
     if same(got[:-last], want[:-last], None):
         return "All but the bias gradients are right: look at how they are added up."
+    for name, (a, b) in zip(biases, pairs, strict=True):
+        if same(np.sort(a), np.sort(b), None) and not same(a, b, None):
+            rows = len(b) // len(gates)
+            return (
+                f"{name} has the right numbers in another order: "
+                f"{rows} of {gates[0]} stand first, then {rows} of {gates[1]}."
+            )
     sentences = [_sentence(name, *pair, gates) for name, pair in zip(biases, pairs, strict=True)]
     if any(sentences):
         return f"{' '.join(filter(None, sentences))} Follow the wires from the output to there."

@@ -189,16 +189,3 @@ def _add_facts(
         difference.message += " That is the right number plus what the element holds before the launch."
     else:
         difference.message += explain(name, place, float(got[place] - want[place]))
-
-
-def part_of_sum(surplus: float, terms: np.ndarray) -> str:
-    """Which terms in a row a sum lacks or has twice, if those of one place do; else its first terms."""
-    sums, limit = np.concatenate([[0.0], np.cumsum(terms, dtype=float)]), 1e-4 * np.abs(terms).max(initial=0)
-    runs = np.subtract.outer(sums, sums)  # [end, first]: the sum of the terms from first on, before end
-    for verb, whole in (("lacks", -surplus), ("has twice", surplus)):
-        ends, firsts = np.nonzero(np.tril(np.abs(runs - whole) <= limit, -1))
-        if len(ends) == 1 < len(terms):
-            first, last = int(firsts[0]), int(ends[0]) - 1
-            which = f"term {first}" if first == last else f"terms {first} to {last}"
-            return f" The sum {verb} {which} of its {len(terms)}, counted from 0."
-    return f" Its terms begin with {', '.join(f'{term:.4g}' for term in terms[:3])}."

@@ -110,12 +110,13 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     own, best = _cost((rows, vectors), B, *core), min(_costs(B, registers, *core))
     tiles = list(_tiles((rows, vectors), B, *core))
     share = f"a term; divided by {vectors} vectors"
+    possible = "is possible, with {} × {}".format(*ANSWERS["choose_tile"].call(B, registers, *core))
     if own[0] > best[0]:
         parts = " + ".join(f"{count} × {cycles:.4g}" for count, cycles, _ in tiles)
-        return f"Its tiles take {parts} cycles {share} {own[0]:.4g}, and {best[0]:.4g} is possible."
+        return f"Its tiles take {parts} cycles {share} {own[0]:.4g}, and {best[0]:.4g} {possible}."
     if own[1] > best[1]:
         parts = " + ".join(f"{count} × {moved}" for count, _, moved in tiles)
-        sentence = f"Its tiles take {parts} loads {share} {own[1]:.4g}, and {best[1]:.4g} is possible."
+        sentence = f"Its tiles take {parts} loads {share} {own[1]:.4g}, and {best[1]:.4g} {possible}."
         return f"The cycles are the fewest. {sentence}"
     return None
 

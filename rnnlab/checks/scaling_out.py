@@ -175,8 +175,19 @@ def check_gradient_ready_times(submission, rng, layers, steps, cell, product, or
     want = [float(time) for time in ANSWERS["gradient_ready_times"].call(*arguments)]
     got = submission(*arguments)
     case = "layers={}, steps={}, cell={}, product={}, order={!r}".format(*arguments)
+    if layers < 5:
+        ends = _sweep_ends(want, steps * cell, cell, order)
+        case += f"; the sweeps end at {', '.join(f'{end:.4g}' for end in ends)}"
     names = [f"the time of layer {layer}" for layer in range(layers)]
     expect(got, want, axes=(), what=names, case=case, tolerance=1e-9)
+
+
+def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> list[float]:
+    """When each layer's sweep ends, layer 0 first, from the times at which gradients are ready."""
+    begins = (
+        [*ready[1:], 0.0] if order == "layers" else [cell * above for above in reversed(range(len(ready)))]
+    )
+    return [begin + sweep for begin in begins]
 
 
 def draw_passes(rng) -> list[tuple]:
@@ -198,7 +209,10 @@ def draw_passes(rng) -> list[tuple]:
 def check_predict_scaling(submission, rng, name):
     gpus, seconds, wanted = _runs(rng, name)
     want = ANSWERS["predict_scaling"].call(gpus, seconds, wanted)
-    case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs"
+    columns = np.stack([np.ones_like(gpus), 2 * (gpus - 1) / gpus, 2 * (gpus - 1)], axis=1)
+    best = np.linalg.lstsq(columns / seconds[:, np.newaxis], np.ones_like(gpus), rcond=None)[0]
+    fit = ", ".join(f"{letter} = {number:.4g}" for letter, number in zip("abc", best, strict=True))
+    case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs; the best fit has {fit}"
     got = submission(gpus, seconds, wanted)
     weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
     expect(

@@ -101,6 +101,8 @@ def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) ->
     others = {other: part for other, part in want.items() if other != name}
     if other := _other_part(got[name], others, tolerance):
         first.message += f" It is the right {other}."
+    elif place := _place_elsewhere(got[name], want[name], others, axes, tolerance):
+        first.message += f" That number belongs to {place}."
     if right:
         first.message += f" Right: {', '.join(right)}."
     return first
@@ -114,6 +116,33 @@ def _other_part(got: object, want: dict, tolerance: float | None) -> object:
     if not (isinstance(got, float) or (isinstance(got, np.ndarray) and got.size > 1)):
         return None
     return next((name for name, part in want.items() if same(got, part, tolerance)), None)
+
+
+def _place_elsewhere(
+    got: object, want: object, others: dict, axes: object, tolerance: float | None
+) -> str | None:
+    """Where in other parts the first wrong number of an array stands; None unless that is one place."""
+    if (
+        not isinstance(want, np.ndarray)
+        or want.dtype.kind != "f"
+        or np.shape(got) != want.shape
+        or want.ndim == 0
+    ):
+        return None
+    limit = _limit(got, want, tolerance) * np.abs(want).max(initial=0)
+    number = got[tuple(np.argwhere(~(np.abs(got - want) <= limit))[0])]
+    places = [
+        (name, place)
+        for name, part in others.items()
+        if isinstance(part, np.ndarray) and part.dtype == want.dtype
+        for place in np.argwhere(np.abs(part - number) <= limit)
+    ]
+    if len(places) != 1:
+        return None
+    (name, place), *_ = places
+    named = axes.get(name, ()) if isinstance(axes, Mapping) else axes
+    words = [f"{axis} {n}" for axis, n in zip(named, place, strict=False)]
+    return ", ".join([str(name), *words])
 
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:

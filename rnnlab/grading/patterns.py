@@ -33,6 +33,19 @@ def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toleranc
     return next(filter(None, facts), None)
 
 
+def part_of_sum(surplus: float, terms: np.ndarray) -> str:
+    """Which of terms [n] in a row a sum lacks or has twice, if those of one place do; else the first ones."""
+    sums, limit = np.concatenate([[0.0], np.cumsum(terms, dtype=float)]), 1e-4 * np.abs(terms).max(initial=0)
+    runs = np.subtract.outer(sums, sums)  # [end, first]: the sum of the terms from first on, before end
+    for verb, whole in (("lacks", -surplus), ("has twice", surplus)):
+        ends, firsts = np.nonzero(np.tril(np.abs(runs - whole) <= limit, -1))
+        if len(ends) == 1 < len(terms):
+            first, last = int(firsts[0]), int(ends[0]) - 1
+            which = f"term {first}" if first == last else f"terms {first} to {last}"
+            return f" The sum {verb} {which} of its {len(terms)}, counted from 0."
+    return f" Its terms begin with {', '.join(f'{term:.4g}' for term in terms[:3])}."
+
+
 def _factor(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:
     """One factor for all numbers."""
     factor = float((got * want).sum() / (want * want).sum()) if want.any() else 0.0

@@ -17,6 +17,7 @@ from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import part_of_sum
 
 CASES = (
     (3, 5, 4, 2, False),
@@ -42,10 +43,11 @@ def check(submission, rng, M, N, K, tile, is_large):
     product = _product_of(submission, memory, arrays, tile)
     case = f"M={M}, N={N}, K={K}, tile={tile}"
     axes = ("row", "column")
-    if (
-        expect(product, arrays[2] + arrays[0] @ arrays[1], axes=axes, what="the product", case=case)
-        and is_large
-    ):
+    a, b, c = arrays
+    want = c + a @ b
+    advice = lambda: _terms_at(product, want, a, b)
+    right = expect(product, want, axes=axes, what="the product", case=case, advice=advice)
+    if right and is_large:
         misses = _misses(memory)
         refuse(_waiting(memory, (M, N, K)) or _excess(misses, arrays, tile), case, round(np.log(misses), 1))
 
@@ -98,6 +100,15 @@ def _waiting(memory: Memory, sizes: tuple[int, int, int]) -> Wrong | None:
         None,
         "Read a[i, k] and b[k, j] where they are multiplied; what is kept aside needs a cache too.",
     )
+
+
+def _terms_at(got: np.ndarray, want: np.ndarray, a: np.ndarray, b: np.ndarray) -> str | None:
+    """Which of its products the first wrong sum lacks."""
+    wrong = np.argwhere(~np.isclose(got, want))
+    if not len(wrong):
+        return None
+    i, j = wrong[0]
+    return part_of_sum(float(got[i, j] - want[i, j]), a[i] * b[:, j]).strip()
 
 
 def _excess(misses: int, arrays: Sequence[np.ndarray], tile: int) -> Wrong | None:

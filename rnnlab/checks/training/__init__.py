@@ -65,7 +65,7 @@ def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
     gradients = {name: (ratio * limit / norm * part).astype(dtype) for name, part in drawn.items()}
     want = ANSWERS["clip_by_global_norm"].call(gradients, limit)
     axes = {name: ("row", "column") if part.ndim == 2 else ("entry",) for name, part in want.items()}
-    case = f"gradients of {', '.join(shapes)}, {dtype}, norm {ratio * limit:.3g}, limit {limit}"
+    case = f"gradients of {', '.join(shapes)}, {dtype}, norm {ratio * limit:.6g}, limit {limit}"
     # wide enough for limit / (norm + 1e-6), which is how PyTorch writes it
     expect(submission(gradients, limit), want, axes=axes, case=case, tolerance=1e-5)
 
@@ -92,16 +92,21 @@ def check_adam_update(submission, rng, updates, shape, dtype):
     want = ANSWERS["adam_update"].call(*arguments)
     case = f"an array of shape {shape}, {dtype}, after {updates} updates"
     got = submission(*arguments)
-    advice = lambda: _adam_parts(got, want, *settings)
+    advice = lambda: _adam_parts(got, want, arguments)
     expect(got, want, axes=STATE_AXES, what=STATE, case=case, advice=advice)
 
 
-def _adam_parts(
-    got: tuple, want: tuple, rate: float, beta1: float, beta2: float, epsilon: float
-) -> str | None:
-    """The corrected means at the first number, where only the weight is wrong."""
+def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
+    """The corrected means at the first number, where only the weight is wrong; else the means that are."""
+    _, gradient, *means, _, rate, beta1, beta2, epsilon = arguments
     _, m, v, step = want
-    if not same(got[1:], want[1:], None):
+    for name, own, right, before, beta in zip("mv", got[1:3], (m, v), means, (beta1, beta2), strict=True):
+        if not same(own, right, None):
+            return (
+                f"{name} is wrong: at the first number it was {before.flat[0]:.4g}, the gradient is "
+                f"{gradient.flat[0]:.4g}, beta {beta}, and {name} becomes {right.flat[0]:.4g}."
+            )
+    if not same(got[3], step, None):
         return None
     m_hat, v_hat = m.flat[0] / (1 - beta1**step), v.flat[0] / (1 - beta2**step)
     return (
