@@ -20,9 +20,7 @@ TILE = 8
 SIZE = 32
 
 
-cuda: ModuleType = (
-    None  # the module whose words the kernel uses; Numba's simulator wants this name, and global
-)
+cuda: ModuleType = None  # the kernel's module, global and of this name, as Numba's simulator requires
 
 
 def tiled_matmul(A: np.ndarray, B: np.ndarray, C: np.ndarray) -> None:

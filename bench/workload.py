@@ -40,7 +40,7 @@ class Problem(NamedTuple):
 
     @property
     def inputs(self) -> dict[str, np.ndarray]:
-        """Parameters, x and dy by name."""
+        """Parameters, x [T,B,I] and dy [T,B,H] by name."""
         return {**self.network.parameters, "x": self.x, "dy": self.dy}
 
     def error(self, results: dict[str, np.ndarray]) -> float:
@@ -70,7 +70,7 @@ def problem(
     precision: str = "float32",
     exact: Callable[[Network, np.ndarray, np.ndarray], ReferenceResults] = by_numpy,
 ) -> Problem:
-    """Weights as PyTorch draws them, inputs and output gradients from the normal distribution, rounded.
+    """Weights as PyTorch draws them, x [T,B,I] and dy [T,B,H] from the normal distribution, rounded.
 
     exact(network, x, dy) computes the reference.
     """

@@ -85,9 +85,8 @@ def varied(exercise: ExerciseText, variant: Variant) -> ExerciseText:
     """The exercise with a variant's numbers. Raises SourceError where an edit finds nothing to change."""
 
     new = dict(variant.edits)
-    olds = re.compile(
-        "|".join(map(re.escape, sorted(new, key=len, reverse=True)))
-    )  # all at once: a swap works
+    longest_first = sorted(new, key=len, reverse=True)
+    olds = re.compile("|".join(map(re.escape, longest_first)))  # all edits at once, so that two may swap
     edited = lambda text: olds.sub(lambda match: new[match[0]], text)
     _check_variant(exercise, variant)
     words = ", ".join(f"{name}={value!r}" for name, value in variant.numbers.items())

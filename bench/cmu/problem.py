@@ -27,7 +27,7 @@ class Problem(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What an epoch comes to: the summed error, its gradients, the weights one step further."""
+    """Result of an epoch: the summed error, its gradients, the weights after a step of descent."""
 
     loss: float
     d_xh: np.ndarray
@@ -39,12 +39,12 @@ class Answer(NamedTuple):
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """All of it as arrays by name."""
+        """Error [1], gradients and weights [units,units] by name."""
         return self._asdict() | {"loss": np.array([self.loss], "float64")}
 
 
 def descended(problem: Problem, loss: float, d_xh: np.ndarray, d_hh: np.ndarray, d_hy: np.ndarray) -> Answer:
-    """The Answer of these gradients; the step of descent in NumPy, 3 million multiply-adds."""
+    """The Answer from gradients [units,units]; the step of descent in NumPy, 3 million multiply-adds."""
     gradients, weights = (d_xh, d_hh, d_hy), problem[2:]
     moved = (w - np.float32(problem.rate) * d for w, d in zip(weights, gradients, strict=True))
     return Answer(float(loss), *gradients, *moved)

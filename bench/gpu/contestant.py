@@ -19,4 +19,4 @@ class Contestant(Protocol):
         """The mean time of a part that runs `repeats` times, one after another, between two CUDA events."""
 
     def results(self) -> dict[str, np.ndarray]:
-        """y, dx and the gradients that the last training step left, in float32."""
+        """y [T,B,H], dx [T,B,I] and the gradients that the last training step left, in float32."""

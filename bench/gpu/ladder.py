@@ -14,9 +14,7 @@ from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 
-QUEUE = (
-    500  # commands that a stream takes before the host must wait for the GPU; the driver has room for 1024
-)
+QUEUE = 500  # commands issued before the host waits for the GPU: the driver's queue has room for 1024
 
 
 class Stage:

@@ -36,7 +36,7 @@ def exact(network: Network, x: np.ndarray, dy: np.ndarray) -> ReferenceResults:
 
 
 def by_torch(network: Network, x: np.ndarray, dy: np.ndarray, device: str) -> dict[str, np.ndarray]:
-    """The arrays of `exact`, computed on PyTorch's device of that name."""
+    """y [T,B,H], dx [T,B,I] and every gradient, by PyTorch on the device of that name; see exact."""
     from bench.peers import torch_layers
 
     return torch_layers.reference(network, x, dy, device)

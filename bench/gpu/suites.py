@@ -13,10 +13,8 @@ from rnnlab.ladder import stage_passes
 from rnnlab.records.workload import Workload
 
 APPLEYARD = Workload("lstm", 100, 64, 512, 512, 4)  # the size of LSTM.cu and of the article's ladder
-DIAMOS = Workload(
-    "rnn_tanh", 256, 4, 1152, 1152, 1
-)  # the layer of Persistent RNNs: flat from 4 sequences on?
-DIAMOS_SEQUENCES = 4, 64, 1, 16, 32, 2, 8  # the two ends of the claim first
+DIAMOS = Workload("rnn_tanh", 256, 4, 1152, 1152, 1)  # the layer of Persistent RNNs
+DIAMOS_SEQUENCES = 4, 64, 1, 16, 32, 2, 8  # flat from 4 on, claims the paper: both ends first
 ALGORITHMS = ("standard", "persist_static", "persist_dynamic", "persist_static_small_h")
 HALVES = ("float16", "bfloat16")
 OURS = [

@@ -51,7 +51,7 @@ def arrays_of(network: Network, x: np.ndarray, dy: np.ndarray) -> dict[str, np.n
 
 
 def results(arrays: dict[str, np.ndarray], network: Network, shape: tuple, seconds: float = 0.0) -> Result:
-    """The result that a plan left in its buffers; shape: T, B, H."""
+    """The result, y [T,B,H] and the gradients, that a plan left in its buffers; shape: T, B, H."""
     gradients = {}
     for l in range(network.layers):
         bias = arrays[f"db_l{l}"][0]

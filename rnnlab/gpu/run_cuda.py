@@ -83,7 +83,7 @@ class PreparedPlan:
                 raise RuntimeError(f"command {number} of {len(self.commands)} is refused with code {failed}")
 
     def arrays(self) -> dict[str, np.ndarray]:
-        """What stands in the buffers that outlive the pass, when all is done."""
+        """Contents [rows,columns] of the buffers that outlive the pass, when all work is done."""
         self.card.finish()
         return {name: self.buffers[name].host() for name in self.plan.outputs}
 
@@ -120,7 +120,7 @@ class PreparedPlan:
 
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray], card: Card) -> dict[str, np.ndarray]:
-    """What stands in the buffers that outlive the plan, and in those given, after it has run once."""
+    """Contents [rows,columns] of the buffers that outlive the plan, and of `arrays`, after one run."""
     prepared = PreparedPlan(plan, dtype, arrays, card)
     prepared.issue()
     return arrays | prepared.arrays()

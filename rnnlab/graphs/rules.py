@@ -21,9 +21,7 @@ class Rule:
     run: Callable  # (values, flags) -> list of values made
     shape: Callable  # (shapes, flags) -> list of shapes made; ValueError where they do not fit
     label: Callable  # (names, flags) -> name of the wire made
-    reverse: Callable | None = (
-        None  # (d, inputs, output) -> gradient wire of each input; None: never mirrored
-    )
+    reverse: Callable | None = None  # (d, inputs, output) -> gradient wire of each input; None: not mirrored
     flops: Callable = lambda read, outputs, flags: prod(outputs[0])
 
 

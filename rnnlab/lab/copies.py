@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rnnlab.files import ROOT, write_whole
-from rnnlab.lab.notebooks import written
+from rnnlab.lab.notebooks import content_hash
 
 ORIGINS = ".origins.json"
 
@@ -66,13 +66,13 @@ def _renumber(source: Path, copy: Path, origins: dict[str, str], copies: Copies)
             if old.name in origins:
                 origins[copy.name] = origins.pop(old.name)
             copies.renamed.append((old, copy))
-        elif origins.get(old.name, written(old.read_bytes())) != written(old.read_bytes()):
+        elif origins.get(old.name, content_hash(old.read_bytes())) != content_hash(old.read_bytes()):
             copies.doubled.append(old)
 
 
 def _is_blank(copy: Path, source: Path, origins: dict[str, str]) -> bool:
     """Whether nobody wrote in the copy."""
-    return written(copy.read_bytes()) in (origins.get(copy.name), written(source.read_bytes()))
+    return content_hash(copy.read_bytes()) in (origins.get(copy.name), content_hash(source.read_bytes()))
 
 
 def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copies) -> None:
@@ -81,13 +81,13 @@ def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copi
     A copy from a time without origins is taken for one of today's exercise.
     """
     exercise = source.read_bytes()
-    today = written(exercise)
+    today = content_hash(exercise)
     origin = origins.setdefault(copy.name, today) if copy.exists() else None
     if origin is None:
         _write(copy, exercise)
         copies.new.append(copy)
     elif origin != today:
-        content = written(copy.read_bytes())
+        content = content_hash(copy.read_bytes())
         if content not in (origin, today):
             copies.outdated.append(copy)
             return
@@ -99,7 +99,7 @@ def _update_copy(source: Path, copy: Path, origins: dict[str, str], copies: Copi
 
 @contextmanager
 def _origins(root: Path) -> Iterator[dict[str, str]]:
-    """{name of a copy: number of the exercise that it came from}; changes are written at the end."""
+    """{name of a copy: hash of the exercise that it came from}; changes are written at the end."""
     origins = _read_origins(root)
     before = dict(origins)
     yield origins
@@ -108,7 +108,7 @@ def _origins(root: Path) -> Iterator[dict[str, str]]:
 
 
 def _read_origins(root: Path) -> dict[str, str]:
-    """{name of a copy: number of the exercise that it came from}; empty where nothing is known."""
+    """{name of a copy: hash of the exercise that it came from}; empty where nothing is known."""
     try:
         origins = json.loads((root / "work" / ORIGINS).read_text(encoding="utf-8"))
     except (OSError, ValueError):

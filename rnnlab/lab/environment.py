@@ -109,7 +109,7 @@ def set_up(
 
 
 def content_of_lists() -> str:
-    """One number for what is to be installed; the time at which git wrote the files does not matter."""
+    """Hash of the files that say what is to be installed; when git wrote them does not matter."""
     return hashlib.sha256(b"\0".join((ROOT / name).read_bytes() for name in LISTS)).hexdigest()
 
 

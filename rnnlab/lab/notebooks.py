@@ -7,10 +7,10 @@ from pathlib import Path
 from rnnlab.files import write_whole
 
 
-def written(content: bytes) -> str:
-    """A number for the kinds and texts of all cells: the same for two notebooks that differ by runs only.
+def content_hash(content: bytes) -> str:
+    """Hash of the kinds and texts of all cells: equal for two notebooks that differ by runs only.
 
-    What is no notebook has the number of its bytes.
+    The hash of its bytes, if the content is no notebook.
     """
     try:
         cells = [[cell["cell_type"], _text(cell["source"])] for cell in json.loads(content)["cells"]]

@@ -13,12 +13,10 @@ from pathlib import Path
 
 import rnnlab
 from rnnlab.files import ROOT, write_whole
-from rnnlab.lab.notebooks import set_aside, written
+from rnnlab.lab.notebooks import content_hash, set_aside
 
 FOLDERS = ("notebooks", "exercises")
-NOTE = (
-    ".rnnlab.json"  # in a started folder: {"version": version of rnnlab, "files": {name: number of content}}
-)
+NOTE = ".rnnlab.json"  # in a started folder: {"version": rnnlab's, "files": {name: hash of its content}}
 
 
 class NoCourse(Exception):
@@ -93,13 +91,13 @@ def read_note(folder: Path) -> dict:
 def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) -> list[str]:
     """Put each notebook in its place; sentences on all that is new, changed, gone, or moved aside.
 
-    `before` has the number of each notebook as it was laid out last.
+    `before` has the hash of each notebook as it was laid out last.
     """
     folder.mkdir(parents=True, exist_ok=True)
     sentences, files = [], {}
     for name, source in notebooks.items():
         content, target = source.read_bytes(), folder / name
-        files[name] = written(content)
+        files[name] = content_hash(content)
         if target.exists() and files[name] == before.get(name):
             continue  # this version lies there, with what the reader did to it
         if target.exists():
@@ -118,8 +116,8 @@ def lay_out(folder: Path, notebooks: dict[str, Path], before: dict[str, str]) ->
 
 
 def keep_written(folder: Path, name: str, untouched: set[str | None]) -> list[str]:
-    """Set a notebook aside if its number is none of the untouched ones, and say so."""
-    if written((folder / name).read_bytes()) in untouched:
+    """Set a notebook aside, and say so, if its hash is none of those in `untouched`."""
+    if content_hash((folder / name).read_bytes()) in untouched:
         return []
     return [f"you had written in {name}: yours is now {set_aside(folder, name)}"]
 

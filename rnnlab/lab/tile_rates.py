@@ -22,9 +22,7 @@ from rnnlab.lab.turns import Timing, take_turns
 LANES = VECTOR_BYTES // 4  # float32
 PANEL_VECTORS = 384  # of a panel: 24 KB with vectors of 16 float32, which any first cache holds
 FLOP = 2e7  # in one timed run
-MULTIPLY_ADD = re.compile(
-    r"\bv?fn?m(add|la|ls)\w*|\bv?mulps"
-)  # of x86, ARM; a product where nothing is fused
+MULTIPLY_ADD = re.compile(r"\bv?fn?m(add|la|ls)\w*|\bv?mulps")  # of x86, ARM; mulps where none is fused
 STACK = re.compile(r"\(%rsp|\[sp\b")
 MOST_SUMS = 256  # of a tile: LLVM takes seconds to distribute more of them over registers
 LABEL = re.compile(r"^\.?\w+:")

@@ -25,9 +25,7 @@ class Timing:
     """Seconds of one candidate: every round's, in order."""
 
     seconds: tuple[float, ...]
-    load: float = (
-        0.0  # average number of threads that wanted to run, for each core; 0 where nobody counts them
-    )
+    load: float = 0.0  # mean number of runnable threads for each core; 0 where the system does not count
 
     @property
     def median(self) -> float:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from rnnlab.files import ROOT
-from rnnlab.lab.notebooks import set_aside, written
+from rnnlab.lab.notebooks import content_hash, set_aside
 
 READ = ("notebooks", "exercises", "solutions")  # what a reader opens
 
@@ -50,7 +50,9 @@ def restore(root: Path) -> list[str]:
     sentences = []
     for path in _changed_notebooks(root):
         saved = root / path
-        if saved.exists() and written(saved.read_bytes()) != written(git(root, "show", f"HEAD:{path}")):
+        if saved.exists() and content_hash(saved.read_bytes()) != content_hash(
+            git(root, "show", f"HEAD:{path}")
+        ):
             sentences.append(f"You had written in {path}: yours is now {set_aside(root, path)}")
         git(root, "checkout", "--quiet", "HEAD", "--", path)
     return sentences

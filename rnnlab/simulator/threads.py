@@ -89,10 +89,8 @@ class Thread:
         self.greenlet = None
         self.answer = None  # mask that activemask() returns to it
         self.frame = self.what = None  # where it waits, and for which call
-        self.seen, self.new_values = (
-            {},
-            0,
-        )  # last value of each element that it polled; polls that changed one
+        self.seen = {}  # (instruction, element that it polled) -> the last value there
+        self.new_values = 0  # polls that read another value than the one before
 
     @property
     def place(self) -> tuple[int, int]:

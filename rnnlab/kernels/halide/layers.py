@@ -2,6 +2,13 @@
 
 What is saved has the steps side by side: h [T+1,B,H], gates [T,B,G,H].  Gradients of gates lie as the product
 that follows reads them, [B,G·H] for each step.
+
+A cell is a class with its number of gates and three functions:
+    empty   arrays for what a layer saves
+    step    computes time step t: from saved h[t] and gates_x[t] to h[t+1], and what else is saved
+    back    writes the gradients of the gates of step t, dgates.x[t] and dgates.h[t].  later [B,G·H] are those
+            of step t+1, whose product with w is their part of dh; dy [B,H] is the other part.  carried: what
+            passes the products, after the step and before it (an LSTM's dc, a GRU's dh∘z), both [B,H].
 """
 
 from typing import NamedTuple
@@ -109,10 +116,7 @@ def backward(kernels: Kernels, cell: str, layer: Layer, x: np.ndarray, saved: di
     (T, B, _), (GH, H), steps = x.shape, layer.weight_hh.shape, CELLS[cell]
     dgates_x = np.empty((T, B, steps.gates, H), x.dtype)
     dgates = Gradients(dgates_x, np.empty_like(dgates_x) if cell == "gru" else dgates_x)
-    w, later = (
-        kernels.operand(layer.weight_hh),
-        np.empty((B, 0), x.dtype),
-    )  # nothing comes after the last step
+    w, later = kernels.operand(layer.weight_hh), np.empty((B, 0), x.dtype)  # no step follows the last one
     arriving = dy[T - 1] + dstate[0]
     carried = [dstate[1].copy() if cell == "lstm" else np.zeros((B, H), x.dtype), np.empty((B, H), x.dtype)]
     for t in reversed(range(T)):

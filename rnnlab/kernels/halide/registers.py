@@ -60,9 +60,8 @@ def _schedule(hl, out, tiles, loops, gates: int, tile: Tile) -> None:
     n, gate, m, k = loops
     no, ni, mo, mi, nb, mb, task = (hl.Var(v) for v in ("no", "ni", "mo", "mi", "nb", "mb", "task"))
     guard = hl.TailStrategy.GuardWithIf
-    out.split(n, no, ni, tile.width, guard).split(
-        m, mo, mi, tile.rows
-    )  # the last rows overlap the ones before
+    out.split(n, no, ni, tile.width, guard)
+    out.split(m, mo, mi, tile.rows)  # the last tile of rows overlaps the one before
     out.split(no, nb, no, max(1, BLOCK_COLUMNS // tile.width), guard)
     out.split(mo, mb, mo, max(1, BLOCK_ROWS // tile.rows), guard)
     out.reorder(ni, mi, mo, no, nb, mb).fuse(nb, mb, task).parallel(task)

@@ -55,9 +55,8 @@ def pack(words: np.ndarray) -> np.ndarray:
     rows, wide = words.shape
     if rows % ROWS or wide % PAIR:
         raise ValueError(f"{rows} rows of {wide} words do not fill tiles of {ROWS} rows, two by {PAIR} words")
-    parts = words.reshape(
-        rows // ROWS, 2, 8, wide // PAIR, 4, 2, 2
-    )  # tile, row half, g, pair, t, which, word
+    # tile, row half, g, pair, t, which, word
+    parts = words.reshape(rows // ROWS, 2, 8, wide // PAIR, 4, 2, 2)
     return np.ascontiguousarray(parts.transpose(0, 3, 5, 2, 4, 6, 1)).reshape(-1, wide // WORDS, LANES, 4)
 
 

@@ -30,7 +30,7 @@ class Chip(Protocol):
         """A copy from it."""
 
     def product(self, a: Array, b: Array, out: Array, transposed: tuple[bool, bool], adds: bool) -> None:
-        """out = op(a) op(b), plus what stands there if it adds; transposed: which factors are."""
+        """out [m,n] = op(a) op(b), plus out if it adds; transposed: which factors are."""
 
     def launch(self, shape: Shape, direction: str, arrays: Sequence[Array], T: int, B: int) -> None:
         """The kernel of that direction."""
