@@ -84,7 +84,7 @@ class Epochs:
         self.done |= {candidate.name} if is_slow else set()
 
     def turn(self, name: str) -> None:
-        """One timed epoch; none for a schedule that was slow, or for whoever is left out."""
+        """One timed epoch; none for a schedule that was slow, or for a contestant that is left out."""
         seconds = self.result.seconds.get(name)
         if seconds is None or name in self.done:
             return
@@ -120,7 +120,7 @@ def measure(
     peers_python: str | None = None,
     show: Callable[[str], None] = lambda text: None,
 ) -> Result:
-    """Every candidate's epochs at that size; whoever comes back with wrong numbers is left out."""
+    """Every candidate's epochs at that size; a candidate with wrong results is left out."""
     with Epochs(cmu.draw(size), threads or usable_cores(), peers_python) as epochs:
         for candidate in candidates:
             show(f"{candidate.name} is made ready")

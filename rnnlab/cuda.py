@@ -27,7 +27,7 @@ class CudaMissing(ImportError):
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a GPU reports of a launch: its duration.  The rest is there so that both worlds read alike."""
+    """Duration of a launch on a GPU; the other fields are those of the simulator's report, and empty."""
 
     seconds: float
     counts: None = None

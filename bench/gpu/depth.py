@@ -21,23 +21,23 @@ RATE, TRAINED = 1e-3, 5  # of each parameter's own length, which a step of desce
 
 
 class ResidualLayers(PersistentLayers):
-    """Each layer adds its h to what it was given, so inputs are as wide as layers."""
+    """Each layer adds its h to its input, so inputs are as wide as layers."""
 
-    def _after(self, layer: dict, x: object) -> object:
+    def _layer_output(self, layer: dict, x: object) -> object:
         if "out" not in layer:
             layer["out"] = self.cupy.empty_like(x)
         self.cupy.add(x, layer["h"][1:], out=layer["out"])
         return layer["out"]
 
-    def _below(self, index: int) -> object:
+    def _layer_input(self, index: int) -> object:
         return self.x if index == 0 else self.layers[index - 1]["out"]
 
-    def _before(self, layer: dict, dy: object) -> object:
+    def _input_gradient(self, layer: dict, dy: object) -> object:
         layer["dx"] += dy
         return layer["dx"]
 
     def results(self) -> dict[str, np.ndarray]:
-        """See contestant.Contestant; y is what the last layer gives."""
+        """See contestant.Contestant; y is the last layer's output."""
         return super().results() | {"y": self.layers[-1]["out"].get()}
 
     def descend(self, target: object, rate: float) -> float:

@@ -48,7 +48,7 @@ class PersistentLayers:
         return {name: array.get() for name, array in results.items()}
 
     def _layer(self, index: int) -> dict:
-        """A layer's weights, and room for everything it makes."""
+        """A layer's weights, and arrays for its results."""
         T, B, H = self.T, self.B, self.H
         layer = {
             name: self.cupy.asarray(array) for name, array in self.network.layer(index)._asdict().items()
@@ -75,15 +75,15 @@ class PersistentLayers:
             self.cupy.matmul(x.reshape(self.T * self.B, -1), layer["weight_ih"].T, out=flat)
             flat += layer["bias"]
             self._launch(kernel, layer, *FORWARD)
-            x = self._after(layer, x)
+            x = self._layer_output(layer, x)
 
     def _recur(self) -> None:
         """Every layer's kernel, on the gates that it left: other numbers, the same work."""
         for layer in self.layers:
             self._launch(forward_kernel(self.cell, self.tiles, "float32"), layer, *FORWARD)
 
-    def _after(self, layer: dict, x: object) -> object:
-        """What the layer above is given, if this one was given x."""
+    def _layer_output(self, layer: dict, x: object) -> object:
+        """The layer's output y [T,B,H], which the layer above reads, for its input x [T,B,I]."""
         return layer["h"][1:]
 
     def _backward(self) -> None:
@@ -94,20 +94,20 @@ class PersistentLayers:
             layer["dy"] = dy
             names = ("gates", "h", "reserve", "dy", "nothing", "carry", "dgates", "dgates_u")
             self._launch(kernel, layer, "weight_hh", *names)
-            below = self._below(index)
+            below = self._layer_input(index)
             flat = lambda array: array.reshape(self.T * self.B, -1)
             dgates, dproduct = flat(layer["dgates"]), flat(layer["dgates_u"])
             self.cupy.matmul(dgates, layer["weight_ih"], out=flat(layer["dx"]))
             layer["dweight_ih"], layer["dbias_ih"] = dgates.T @ flat(below), dgates.sum(0)
             layer["dweight_hh"], layer["dbias_hh"] = dproduct.T @ flat(layer["h"][:-1]), dproduct.sum(0)
-            dy = self._before(layer, dy)
+            dy = self._input_gradient(layer, dy)
 
-    def _below(self, index: int) -> object:
-        """What the layer was given."""
+    def _layer_input(self, index: int) -> object:
+        """The layer's input [T,B,I]."""
         return self.x if index == 0 else self.layers[index - 1]["h"][1:]
 
-    def _before(self, layer: dict, dy: object) -> object:
-        """The gradient of what the layer was given, dy being that of what it gave."""
+    def _input_gradient(self, layer: dict, dy: object) -> object:
+        """The gradient of the layer's input [T,B,I], from dy [T,B,H], that of its output."""
         return layer["dx"]
 
     def _launch(self, kernel, layer: dict, weights: str, *names: str) -> None:

@@ -29,7 +29,7 @@ NUMBERS = {"float32": "float", "float64": "double", HALF: "__half"}  # as they l
 
 
 class Work(NamedTuple):
-    """What a kernel does, whatever buffers it is launched on."""
+    """The computation of a kernel, apart from the buffers it is launched on."""
 
     loads: int  # regions 0 … loads are read
     body: tuple[

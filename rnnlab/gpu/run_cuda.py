@@ -25,7 +25,7 @@ class Buffer(Protocol):
 
 
 class Card(Protocol):
-    """What a plan needs of a GPU; operations become commands that are issued later, in order."""
+    """Interface of a GPU to a plan; operations become commands that are issued later, in order."""
 
     def buffer(self, shape: tuple[int, int], dtype: str, content: np.ndarray | None) -> Buffer:
         """Memory with this content; NaN where there is none."""

@@ -18,7 +18,7 @@ FLOAT32_BYTES = 4
 
 @dataclass(frozen=True)
 class Plan:
-    """What is saved for one step, and what the backward pass must therefore compute again."""
+    """Wires that are saved for one step, and nodes that the backward pass must therefore compute again."""
 
     saved: tuple[str, ...]
     recomputed: tuple[Node, ...]

@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Rule:
-    """What one kind of node does; `flags` are the node's own, for instance which factor is transposed."""
+    """Functions of one kind of node; `flags` are the node's own, for instance which factor is transposed."""
 
     run: Callable  # (values, flags) -> list of values made
     shape: Callable  # (shapes, flags) -> list of shapes made; ValueError where they do not fit

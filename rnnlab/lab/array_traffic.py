@@ -24,7 +24,7 @@ class Traffic:
 
 
 def traffic(function: Callable, *arrays: np.ndarray) -> Traffic:
-    """What function(*arrays) makes NumPy's elementwise functions read and write."""
+    """Calls, and bytes read and written, of NumPy's elementwise functions in function(*arrays)."""
     counted = Traffic()
     function(*(_watched(array, counted) for array in arrays))
     return counted

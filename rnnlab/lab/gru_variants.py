@@ -29,7 +29,7 @@ LONGEST = 60.0  # seconds for one size: NumPy in a browser has no BLAS, and 1024
 
 @dataclass(frozen=True)
 class Case:
-    """What was measured at one size: a timing of forward and backward for every variant, in their order."""
+    """Timings at one size, of forward and backward together, for every variant in their order."""
 
     hidden_size: int
     minibatch: int

@@ -11,10 +11,10 @@ from typing import TypeVar
 from rnnlab.resources import in_browser
 
 DISTURBED = 1.0  # relative spread above which a median says nothing about the code
-CROWDED = 2.0  # threads that want to run, for each core, above which other programs are among them
+CROWDED = 2.0  # runnable threads for each core, above which other programs are among them
 
-SPINNING = 0.3  # seconds; idle threads of OpenBLAS and OpenMP look for work for 0.1 to 0.2
-LOOK = 0.01  # seconds between two looks at what this process uses of the processor: a tick of Linux, or more
+SPINNING = 0.3  # seconds; idle threads of OpenBLAS and OpenMP spin for 0.1 to 0.2
+LOOK = 0.01  # seconds between two readings of this process's CPU time: a tick of Linux, or more
 BROWSER_SECONDS = 15.0  # NumPy in a browser has no BLAS: all rounds of lesson 05 would take ten minutes
 
 Item = TypeVar("Item")
@@ -56,7 +56,7 @@ def disturbance(timings: Mapping[str, Timing]) -> str:
 
 
 def load_of_a_core() -> float:
-    """Threads that wanted to run, the last minute's mean, for each core; 0 where nobody counts them."""
+    """Runnable threads for each core, the last minute's mean; 0 where the system does not count them."""
     try:
         return os.getloadavg()[0] / (os.cpu_count() or 1)
     except (AttributeError, OSError):  # Windows, a browser
@@ -64,7 +64,7 @@ def load_of_a_core() -> float:
 
 
 def verdict(holds: bool, disturbed: str = "") -> str:
-    """What a measurement says about a claim: nothing, if `disturbance` found that it was disturbed."""
+    """A verb for a sentence about a claim: holds or not; undecided if `disturbance` gave a reason."""
     if disturbed:
         return "is undecided (something else was using the cores; run again)"
     return "holds" if holds else "does NOT hold"
@@ -94,7 +94,7 @@ def take_turns(
     """Run every candidate once to warm up, then `rounds` times (at least 2) in turn, and time each run.
 
     settled: before each turn wait until no thread of this process computes, and run the candidate once
-    untimed. A BLAS's threads look for work for a while after a product, and would take a core from the next
+    untimed. A BLAS's threads spin for a while after a product, and would take a core from the next
     candidate's. When all cores were busy, Linux may at first wake two threads on one core (seen on two).
     In a browser no further round begins once two have run and all runs together took BROWSER_SECONDS.
     """

@@ -78,7 +78,7 @@ def cores_for(ranks: int) -> list[list[int]]:
 
 
 def sharing(ranks: int) -> str | None:
-    """What to say where there are more ranks than cores; None otherwise."""
+    """A sentence for more ranks than cores; None otherwise."""
     cores = usable_cores()
     if ranks <= cores:
         return None

@@ -21,7 +21,7 @@ ENGINES = ("mpi", "nccl")
 
 @dataclass(frozen=True)
 class Settings:
-    """What to train, on what, for how long; the same for every rank.
+    """Model, task, optimiser and length of a training run; the same for every rank.
 
     split: sequences of each rank; None: as equal as possible.  chunk, clip, checkpoint, every: see
     rnnlab.training.fit.  engine: mpi, or nccl with one GPU per rank.  overlap: sum gradients during the
@@ -92,7 +92,7 @@ class Settings:
         return Model.create(self.cell, task.input_size, self.hidden_size, task.output_size, **sizes)
 
     def recipe(self) -> Recipe:
-        """What decides the course of the run, besides the model; the same for any number of ranks."""
+        """The run's recipe (rnnlab.training.loop), the same for any number of ranks."""
         optimiser = Adam(self.learning_rate)
         if self.optimiser == "sgd":
             optimiser = SGD(self.learning_rate, self.momentum)

@@ -55,7 +55,7 @@ def fit(
 
 @dataclass(frozen=True)
 class Recipe:
-    """What decides the course of a run, besides the model it starts from."""
+    """Task and settings that decide the course of a run, together with the model it starts from."""
 
     task: Task
     optimiser: SGD | Adam

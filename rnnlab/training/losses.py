@@ -40,7 +40,7 @@ def log_softmax(logits: np.ndarray) -> np.ndarray:
 
 
 def _share(prediction: np.ndarray, weight: np.ndarray | None) -> np.ndarray:
-    """What one step of one sequence counts for [T,1,1]; over steps and sequences the shares add up to 1."""
+    """Share of one step of one sequence in the mean [T,1,1]; over steps and sequences they add up to 1."""
     T, B = prediction.shape[:2]
     weight = np.ones(T) if weight is None else np.asarray(weight, dtype=np.float64)
     if weight.shape != (T,):

@@ -40,7 +40,7 @@ Rates = dict[str, dict[int, float]]  # of a name, TFLOP/s by minibatch
 
 
 class Parts(NamedTuple):
-    """A figure, and what a slider moves in it."""
+    """A figure, and the artists in it that a slider changes."""
 
     figure: Figure
     lines: dict[str, dict[str, Line2D]]  # by kind and name
@@ -122,7 +122,7 @@ def _listed(rates: dict[int, float]) -> str:
 
 
 def _empty() -> Parts:
-    """What stands still, the same axes for every layer, and what a slider moves."""
+    """The figure without data, the same axes for every layer, and the artists that a slider changes."""
     figure, axis = canvas(width=9.0, height=4.2)
     figure.set_layout_engine("none")  # places are known; finding them is half of a redraw
     axis.set_position((0.09, 0.13, 0.58, 0.77))

@@ -126,7 +126,7 @@ def explore_step() -> View:
 
 
 def _empty() -> Figure:
-    """What stands still: names of rows and of parts."""
+    """The figure without data: names of rows and of parts."""
     figure, axis = canvas(width=9.0, height=3.6)
     figure.set_layout_engine("none")  # places are known; finding them is half of a redraw
     axis.set_position((0.16, 0.27, 0.81, 0.58))

@@ -71,7 +71,7 @@ def explore_tile(measured: Measured | None = None, registers: int = 32) -> View:
 
 
 def cells(tile: Tile, core: Core) -> np.ndarray:
-    """What each cell of the picture holds [1 + ROWS, 1 + VECTORS]; the last sums are the spilled ones."""
+    """Contents of the picture's cells [1 + ROWS, 1 + VECTORS]; the last sums are the spilled ones."""
     grid = np.full((1 + ROWS[-1], 1 + VECTORS[-1]), EMPTY)
     sums = np.full(tile.sums, SUM)
     sums[max(0, tile.sums - tile.spills(core)) :] = SPILLED

@@ -22,7 +22,7 @@ ONE_STEP = Sizes(T=1, B=1, I=1, H=1, L=1)
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a GPU lets a kernel do; the sheet has the multiprocessors that are there, as in a MIG slice."""
+    """Features of a GPU; the sheet has the multiprocessors that can be used, fewer in a MIG slice."""
 
     sheet: Device
     cooperative: bool = True  # does the driver promise that all blocks run at once?
@@ -39,7 +39,7 @@ class Way(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The quickest way, and all that were looked at."""
+    """Name of the quickest way, and all ways with their predicted step or the reason against them."""
 
     name: str
     ways: tuple[Way, ...]
@@ -72,7 +72,7 @@ def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: 
 
 
 def abilities() -> Abilities:
-    """What the GPU at hand can do.  Raises RuntimeError where CuPy finds none."""
+    """Features of the current GPU.  Raises RuntimeError where CuPy finds none."""
     import cupy
 
     try:

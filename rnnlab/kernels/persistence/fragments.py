@@ -29,7 +29,7 @@ def stored(array: np.ndarray, precision: str) -> np.ndarray:
 
 
 def loaded(array: np.ndarray, precision: str) -> np.ndarray:
-    """What was stored, in float32."""
+    """float32 numbers, of any shape, from an array that `stored` made."""
     if precision != "bfloat16":
         return array.astype("float32")
     return (array.astype("uint32") << 16).view("float32")

@@ -52,7 +52,7 @@ class Launch(NamedTuple):
 
 @dataclass(frozen=True)
 class Shape:
-    """What both kinds have in common."""
+    """Cell, sizes and precision of a layer, and the kernel's source and constants that follow from them."""
 
     cell: str
     hidden: int
