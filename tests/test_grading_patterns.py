@@ -63,6 +63,11 @@ def test_a_part_that_is_right_in_another_place_is_named():
     swapped = {"i": parts["f"], "f": parts["i"], "g": parts["g"]}
     problem = first_difference(swapped, parts, ("sequence", "unit"), "gates", None)
     assert problem.message.endswith("It is the right f. Right: g.")
+    swapped["i"] = np.concatenate([parts["f"][:1], parts["i"][1:]])
+    problem = first_difference(swapped, parts, ("sequence", "unit"), "gates", None)
+    assert problem.message.endswith("That number belongs to f, sequence 0, unit 0. Right: g.")
+    problem = first_difference(parts | {"i": WANT[0].astype("float32")}, parts, (), "gates", None)
+    assert problem.message == "i has dtype float32 instead of float64. Right: f, g."
 
 
 @pytest.mark.parametrize(

@@ -122,15 +122,15 @@ def _place_elsewhere(
     got: object, want: object, others: dict, axes: object, tolerance: float | None
 ) -> str | None:
     """Where in other parts the first wrong number of an array stands; None unless that is one place."""
-    if (
-        not isinstance(want, np.ndarray)
-        or want.dtype.kind != "f"
-        or np.shape(got) != want.shape
-        or want.ndim == 0
-    ):
+    if not (isinstance(want, np.ndarray) and want.dtype.kind == "f" and want.ndim):
+        return None
+    if not (isinstance(got, np.ndarray) and got.dtype == want.dtype and got.shape == want.shape):
         return None
     limit = _limit(got, want, tolerance) * np.abs(want).max(initial=0)
-    number = got[tuple(np.argwhere(~(np.abs(got - want) <= limit))[0])]
+    wrong = np.argwhere(~(np.abs(got - want) <= limit))
+    if not len(wrong):
+        return None
+    number = got[tuple(wrong[0])]
     places = [
         (name, place)
         for name, part in others.items()

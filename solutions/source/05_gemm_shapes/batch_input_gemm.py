@@ -71,10 +71,11 @@ check(batch_input_gemm)
 # %% [right]
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
-    out = np.empty((T * B, multiply.outputs), x.dtype)
-    flat = x.reshape(T * B, I)
+    flat, out = x.reshape(T * B, I), None
     for first in range(0, T * B, steps * B):
-        out[first : first + steps * B] = multiply(flat[first : first + steps * B])
+        product = multiply(flat[first : first + steps * B])
+        out = np.empty((T * B, multiply.outputs), product.dtype) if out is None else out
+        out[first : first + len(product)] = product
     return out.reshape(T, B, -1)
 
 # %% [right]
