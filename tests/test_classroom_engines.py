@@ -77,15 +77,27 @@ def test_an_engine_that_is_left_early_leaves_no_judge(folder):
     assert len(judges) == 2
 
 
-def test_a_judge_stays_with_its_lesson_and_helps_where_nothing_else_is_left():
-    jobs = [{"lesson": lesson, "number": n} for n, lesson in enumerate(["bptt", "training"] * 3 + ["bptt"])]
+def test_a_judge_stays_with_its_lesson_and_helps_where_enough_is_left():
+    jobs = [
+        {"lesson": lesson, "number": n} for n, lesson in enumerate(["bptt", "training"] * 2 + ["bptt"] * 5)
+    ]
     waiting = engines._Waiting(jobs)
     ada, bob = Judge(), Judge()
-    order = [waiting.take(judge) for judge in (ada, bob, ada, ada, bob, bob, bob)]
-    words = [job["lesson"] for job in order]
-    assert words == ["bptt", "training", "bptt", "bptt", "training", "training", "bptt"]
-    assert sorted(job["number"] for job in order) == list(range(7))
+    order = [waiting.take(judge) for judge in (ada, bob, ada, bob, bob, ada)]
+    assert [job["lesson"] for job in order] == ["bptt", "training", "bptt", "training", "bptt", "bptt"]
+    order += [waiting.take(ada) for _ in range(2)]
+    assert waiting.take(Judge())["lesson"] == "bptt", "a judge that has done nothing yet takes any"
+    assert sorted(job["number"] for job in order) == list(range(8))
     assert waiting.take(ada) is waiting.take(bob) is None
+
+
+def test_a_judge_leaves_the_last_jobs_of_a_lesson_to_the_one_that_has_it():
+    waiting = engines._Waiting({"lesson": lesson} for lesson in ["bptt"] * 4 + ["training"])
+    ada, bob = Judge(), Judge()
+    words = [waiting.take(judge)["lesson"] for judge in (ada, bob)]
+    assert words == ["bptt", "training"]
+    assert waiting.take(bob) is None
+    assert [waiting.take(ada)["lesson"] for _ in range(3)] == ["bptt"] * 3
 
 
 def test_one_judge_takes_the_lessons_with_kernels_as_long_as_others_are_left():

@@ -149,7 +149,7 @@ def burn(seconds):
         pass
     {end}
 """
-    accounts = Accounts(sandbox.choose())
+    accounts = Accounts(*fork_server.choose())
     accounts.end()
     accounts.begin()
     with suppress(Stopped), Worker(of_source("burn", source), 20.0, accounts.box) as burn:

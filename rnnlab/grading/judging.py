@@ -33,6 +33,7 @@ class Transcript:
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.crash: Stopped | None = None  # an exception of the answer, which ended the check
+        self._finite_results: dict[int, object] = {}  # by the observation's number
 
     @property
     def first(self) -> Wrong | None:
@@ -41,13 +42,25 @@ class Transcript:
 
     def repeats(self, other: "Transcript") -> bool:
         """Whether both are right in the same cases, and wrong in the same way in all others."""
-        mine, theirs = self.observations, other.observations
         same_end = _headline(self.crash) == _headline(other.crash)
-        return same_end and len(mine) == len(theirs) and all(map(_alike, mine, theirs))
+        return same_end and len(self.observations) == len(other.observations) and self.begins(other)
 
     def begins(self, other: "Transcript", start: int = 0) -> bool:
         """Whether all observations so far, from number `start` on, are like the other's first ones."""
-        return all(map(_alike, self.observations[start:], other.observations[start:]))
+        shorter = min(len(self.observations), len(other.observations))
+        return all(self._is_alike(other, number) for number in range(start, shorter))
+
+    def _is_alike(self, other: "Transcript", number: int) -> bool:
+        mine, theirs = self.observations[number], other.observations[number]
+        if mine.problem is None or theirs.problem is None:
+            return mine.problem is theirs.problem
+        return same(self._finite(number), other._finite(number), mine.tolerance)
+
+    def _finite(self, number: int) -> object:
+        """The finite result of an observation, computed once for all known mistakes."""
+        if number not in self._finite_results:
+            self._finite_results[number] = _finite(self.observations[number].result)
+        return self._finite_results[number]
 
     def repeats_details(self, other: "Transcript") -> bool:
         """Whether the details agree, too."""
@@ -57,12 +70,6 @@ class Transcript:
 def _headline(crash: Stopped | None) -> str:
     """The exception's type and text, without the line that it came from."""
     return str(crash).partition("\n")[0] if crash else ""
-
-
-def _alike(mine: Observation, theirs: Observation) -> bool:
-    if mine.problem is None or theirs.problem is None:
-        return mine.problem is theirs.problem
-    return same(_finite(mine.result), _finite(theirs.result), mine.tolerance)
 
 
 def _finite(result: object) -> object:

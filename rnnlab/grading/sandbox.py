@@ -98,7 +98,7 @@ def limits(seconds: float, memory: int = MEMORY) -> dict[str, int]:
     """Limits by the operating system's names, for an answer with so much time and so many bytes."""
     return {
         "AS": memory,
-        "CPU": int(seconds) + 5,  # the judge's own clock stops it sooner
+        "CPU": 2 * int(seconds) + 5,  # the judge's own clock stops it sooner; the kernel counts in ticks
         "FSIZE": LARGEST_FILE,
         "NOFILE": OPEN_FILES,
         "NPROC": _tasks_of_this_user() + 2 * PROCESSES,

@@ -226,7 +226,7 @@ class Worker:
         return more
 
     def _receive(self, got: bytearray) -> None:
-        part = os.read(self.answering, 1 << 20)
+        part = os.read(self.answering, PIPE)
         if not part:
             raise self._ended()
         got += part

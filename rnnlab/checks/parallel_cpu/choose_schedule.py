@@ -13,6 +13,7 @@ from rnnlab.kernels.loop_nests import LoopNest, read
 
 LEAST = 4  # times the serial schedule's speed
 ENOUGH = 1.25  # times the fewest loads there can be
+ROUNDS = 3  # of each race: the serial schedule takes 0.2 s of a core, and 4 is far from 9
 RACES = 3  # another program may have the cores for a moment: one race won is enough
 RACED = (576, 576, 576, 8, 16, 2)  # vectors of 8 numbers and 16 registers: what every 64-bit PC has
 
@@ -86,7 +87,7 @@ def _slow(schedule: dict) -> Wrong | None:
     if repr(schedule) in _fast:
         return None
     for _ in range(RACES):
-        result = race(schedule, by="numba")
+        result = race(schedule, by="numba", rounds=ROUNDS)
         if result.ratio >= LEAST:
             _fast.add(repr(schedule))
             return None

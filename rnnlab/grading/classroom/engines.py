@@ -22,6 +22,7 @@ from rnnlab.grading.sandbox import MEMORY
 from rnnlab.resources import memory_limit, usable_cores
 
 AHEAD = 4  # jobs for each worker of a cluster that are sent before the first has ended
+FEW = 4  # jobs: to import and rehearse a lesson for less takes longer than it saves
 PATIENCE = 20  # seconds for a scheduler to answer, and for its first worker to come
 HOLDS = MEMORY + (512 << 20)  # bytes for an answer at its limit and its judge
 
@@ -59,7 +60,8 @@ def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -
 
 class _Waiting:
     """Jobs by lesson. A judge stays with its lesson, whose known mistakes it has computed, and then with
-    lessons of its kind, as long as there are some: loading the simulator takes longer than most answers."""
+    lessons of its kind, as long as there are some: loading the simulator takes longer than most answers. With
+    the last few jobs of another judge's lesson it does not help."""
 
     def __init__(self, jobs: Iterable[dict]):
         self._jobs: dict[str, deque] = defaultdict(deque)
@@ -78,7 +80,9 @@ class _Waiting:
                 kinds = self._kinds[judge] or {True, False}.difference(*self._kinds.values())
                 is_other = lambda lesson: has_kernels(lesson) not in kinds
                 rank = lambda lesson: (others[lesson], is_other(lesson), -len(self._jobs[lesson]))
-                lesson = min((lesson for lesson, jobs in self._jobs.items() if jobs), key=rank, default=None)
+                least = lambda lesson: FEW if others[lesson] and self._kinds[judge] else 1
+                left = (lesson for lesson, jobs in self._jobs.items() if len(jobs) >= least(lesson))
+                lesson = min(left, key=rank, default=None)
             if lesson is None:
                 return None
             self._kinds[judge].add(has_kernels(lesson))

@@ -20,12 +20,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from rnnlab import checks
-from rnnlab.grading import sandbox
+from rnnlab.grading import fork_server, sandbox
 from rnnlab.grading.classroom import results, versions
 from rnnlab.grading.clean_start import clean_start
 from rnnlab.grading.clock import PATIENCE
 from rnnlab.grading.exercise import Exercise
-from rnnlab.grading.fork_server import ForkServers, forking
+from rnnlab.grading.fork_server import ForkServers
 from rnnlab.grading.front import grade
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import Cell
@@ -34,7 +34,7 @@ from rnnlab.grading.verdict import Status
 from rnnlab.grading.worker import START
 
 TRIES = 2  # at an exercise that the grader could not judge
-RARELY = 50_000, 20, 20  # objects and rounds until garbage is collected: a tenth of a judge's time else
+RARELY = 100_000, 50, 50  # objects and rounds until garbage is collected: a tenth of a judge's time else
 MARGIN = 60.0  # seconds for ending processes
 
 
@@ -54,7 +54,7 @@ def main() -> None:
             job = json.loads(line)
             plain = job["plain"]
             if plain not in accounts:
-                accounts[plain] = Accounts(sandbox.choose(plain))
+                accounts[plain] = Accounts(*fork_server.choose(plain))
             grade_submission(job, accounts[plain], tell)
 
 
@@ -125,16 +125,15 @@ def _grade_exercise(
 
 
 class Accounts:
-    """A sandbox whose workers are forked where that works, and report their time in seconds of a core.
+    """A sandbox whose workers, forked where that works, report their time in seconds of a core.
 
     An answer's time is that of its processes, and of the functions of the exercise that it calls: these
     compute what the answer asks for, and run in the judge's process only so that it can reach no count.
     """
 
-    def __init__(self, box: Sandbox):
-        self.servers: ForkServers | None
-        forked, self.servers = forking(box)
-        self.box = replace(forked, report=self._add)
+    def __init__(self, box: Sandbox, servers: ForkServers | None):
+        self.servers = servers
+        self.box = replace(box, report=self._add)
         self._servers_before = 0.0, 0.0
         self.begin()
         self._own = 0.0  # the first exercise has what the process took to start,

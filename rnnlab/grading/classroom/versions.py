@@ -7,7 +7,6 @@ answer's process, and the packed answers. A change elsewhere in the package leav
 import hashlib
 import re
 import zlib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -48,14 +47,13 @@ def has_kernels(lesson: str) -> bool:
     return b"cuda" in zlib.decompress((PACKED / f"{lesson}.answers").read_bytes())
 
 
-def _modules(name: str) -> Iterator[Path]:
+@cache
+def _modules(name: str) -> list[Path]:
     """The files that run when rnnlab.a.b is imported; rnnlab itself only offers names."""
     parts = name.split(".")[1:]
-    for length in range(1, len(parts) + 1):
-        place = PACKAGE.joinpath(*parts[:length])
-        for path in (place.with_suffix(".py"), place / "__init__.py"):
-            if path.is_file():
-                yield path
+    places = [PACKAGE.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
+    paths = [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
+    return [path for path in paths if path.is_file()]
 
 
 @cache

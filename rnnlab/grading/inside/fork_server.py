@@ -114,11 +114,12 @@ def _status(child: int) -> int:
 def _leave(settings: dict, ask: int, answer: int, chosen: dict) -> None:
     """Start the answer's process as the first process of new namespaces, and end with its status."""
     os.setsid()
+    _renounce()
     child = os.fork()
     if child == 0:
         _run(settings | {"ask": ask, "answer": answer}, chosen)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
-    _drop_capabilities()
+    _require(libc.capset(CAPABILITIES, NONE), "capset")
     os.close(ask)
     os.close(answer)
     os._exit(_status(child))
@@ -129,7 +130,7 @@ def _run(settings: dict, chosen: dict) -> None:
     try:
         os.setsid()
         _hide_files(chosen["scratch"], chosen["machine"].encode())
-        _drop_capabilities()
+        _require(libc.capset(CAPABILITIES, NONE), "capset")
         _reseed()
         main.main(json.dumps(settings))
     except BaseException as error:
@@ -152,12 +153,12 @@ def _hide_files(scratch: int, machine: bytes) -> None:
     os.chdir("/tmp")
 
 
-def _drop_capabilities() -> None:
-    """Give up all rights in the new namespaces, for this process and all that it starts."""
+def _renounce() -> None:
+    """Give up all rights in the new namespaces for whatever is started in them; those to mount files remain
+    until `capset`."""
     capability = 0
     while libc.prctl(DROP_CAPABILITY, capability, 0, 0, 0) == 0:  # up to the last one of this kernel
         capability += 1
-    _require(libc.capset(CAPABILITIES, NONE), "capset")
     if platform.machine() in JOIN_KEYRING:  # a keyring of the session would outlive the answer
         libc.syscall(JOIN_KEYRING[platform.machine()], 1, None)
 

@@ -11,6 +11,7 @@ import importlib
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
+from functools import cache
 from types import FunctionType, ModuleType
 
 import numpy as np
@@ -18,6 +19,7 @@ import numpy as np
 MODULES = ("rnnlab.cuda", "rnnlab.simulator.report", "rnnlab.simulator.strict")
 
 
+@cache  # a fork has what its server has loaded
 def prepare(course: str) -> object:
     """Load the simulator from the folder `course` while modules of the course may still be loaded."""
     sys.path.append(course)
