@@ -26,7 +26,7 @@ def check(submission, rng, levels):
     case = f"{len(odd)} and {len(even)} coefficients"
     # on a logarithmic scale, and with the sign of zero
     result = {"size": np.arcsinh(values), "negative": np.signbit(values) & ~np.isnan(values)}
-    refuse(_wrong_value(points, values), case, result, tolerance=1e-4)
+    refuse(_wrong_value(points, values, odd, even), case, result, tolerance=1e-4)
     operations, divisions = (max(result[k] for result in results) for k in (1, 2))
     refuse(_too_many(operations, divisions, len(odd) + len(even)), case, (operations, divisions))
 
@@ -51,8 +51,8 @@ def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[f
     raise Wrong(f"It returns {describe(got)} instead of a number.", WRONG_TYPE)
 
 
-def _wrong_value(points: np.ndarray, values: np.ndarray) -> str | None:
-    """The first point at which the value is wrong, as a sentence."""
+def _wrong_value(points: np.ndarray, values: np.ndarray, odd: tuple, even: tuple) -> str | None:
+    """The first point at which the value is wrong, as a sentence, and its quotient."""
     want = np.tanh(points.astype("float64"))
     with np.errstate(invalid="ignore"):
         ulps = np.abs(values - want) / np.spacing(np.abs(want).astype("float32"))
@@ -61,7 +61,10 @@ def _wrong_value(points: np.ndarray, values: np.ndarray) -> str | None:
         return None
     first = int(np.argmin(right))
     off = f", {ulps[first]:.3g} ulps off; {ULPS:g} are allowed" if ulps[first] > ULPS else ""
-    return f"tanh({points[first]:.8g}) is {values[first]:.8g} instead of {want[first]:.8g}{off}."
+    a = float(np.clip(points[first], -EDGE, EDGE))
+    top, bottom = (np.polynomial.polynomial.polyval(a * a, np.array(part, float)) for part in (odd, even))
+    quotient = f" There a·P(a²) is {a * top:.8g} and Q(a²) {bottom:.8g}." if np.isfinite(a) else ""
+    return f"tanh({points[first]:.8g}) is {values[first]:.8g} instead of {want[first]:.8g}{off}.{quotient}"
 
 
 def _too_many(operations: int, divisions: int, coefficients: int) -> Wrong | None:
