@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnnlab.checks.numba_cpu import ANSWERS, EXERCISES
-from rnnlab.checks.numba_cpu.blocked_matmul import _product_of
+from rnnlab.checks.numba_cpu.blocked_matmul import _fewest_misses, _misses, _product_of
 from rnnlab.checks.numba_cpu.machines import Arithmetic, Memory, UnitLoop
 from rnnlab.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
 from rnnlab.grading.exercise import Wrong
@@ -106,6 +106,15 @@ def test_every_access_of_a_matrix_is_written_down_by_the_judge():
     # c is copied to a place of its own, the fourth line of 64 bytes
     c, a, b = 192, 0, 64
     assert memory.addresses == [c, a, b, c, c, a + 4, b + 4, c]
+
+
+@pytest.mark.parametrize("sizes", [(5, 4, 7, 3), (9, 17, 10, 8)])
+def test_the_misses_of_the_courses_loops_are_those_of_an_answer_with_the_same_loops(sizes):
+    M, N, K, tile = sizes
+    own, arrays = ANSWERS["blocked_matmul"].function, [np.ones(shape) for shape in ((M, K), (K, N), (M, N))]
+    memory = Memory(dict(zip("abc", arrays, strict=True)))
+    _product_of(InProcess(own), memory, arrays, tile)
+    assert _fewest_misses(own, tuple(array.shape for array in arrays), tile) == _misses(memory)
 
 
 @pytest.mark.parametrize(
