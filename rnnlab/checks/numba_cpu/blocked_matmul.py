@@ -15,7 +15,6 @@ from rnnlab.checks.numba_cpu.machines import Memory
 from rnnlab.checks.numba_cpu.shells import BATCH, Matrix, Number, Sums, Tape, Watched, shells
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import expect, refuse
 from rnnlab.grading.patterns import part_of_sum
 
