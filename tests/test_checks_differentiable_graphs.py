@@ -22,7 +22,7 @@ BETWEEN = "The bias gradients are right for every gate"
         ("lstm_backward", "dc_total * f, da.T", "dc_total * o, da.T", BETWEEN),
     ],
 )
-def test_a_mistake_without_a_name_is_told_by_the_gate_it_stands_at(name, old, new, gates):
+def test_an_unnamed_mistake_is_located_by_its_gate(name, old, new, gates):
     wrong = ANSWERS[name].mutated(Mutant("without a name", old, new))
     verdict = judge(checks.find(name)[1], InProcess(wrong, name), 0)
     assert verdict.status == "failed"

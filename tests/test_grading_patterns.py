@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnlab.grading.differences import first_difference
-from rnnlab.grading.patterns import common_fact, part_of_sum
+from rnnlab.grading.differences import first_difference, whole_numbers
+from rnnlab.grading.patterns import common_fact, first_place, part_of_sum
 
 WANT = np.random.default_rng(1).normal(size=(4, 3, 2))
 AXES = ("step", "sequence", "unit")
@@ -73,10 +73,10 @@ def test_a_part_that_is_right_in_another_place_is_named():
 @pytest.mark.parametrize(
     ("terms", "sentence"),
     [
-        ([0, 1, 2, 3], " The sum lacks term 4 of its 5, counted from 0."),
-        ([2, 3, 4], " The sum lacks terms 0 to 1 of its 5, counted from 0."),
-        ([0, 1, 1, 2, 3, 4], " The sum has twice term 1 of its 5, counted from 0."),
-        ([0, 2, 4], " Its terms begin with 1, 2.5, 7."),
+        ([0, 1, 2, 3], "The sum lacks term 4 of its 5, counted from 0."),
+        ([2, 3, 4], "The sum lacks terms 0 to 1 of its 5, counted from 0."),
+        ([0, 1, 1, 2, 3, 4], "The sum has twice term 1 of its 5, counted from 0."),
+        ([0, 2, 4], "Its terms begin with 1, 2.5, 7."),
     ],
 )
 def test_a_wrong_sum_lacks_terms_or_has_them_twice(terms, sentence):
@@ -93,3 +93,33 @@ def test_results_that_are_right_are_named_beside_one_that_is_not():
     wrong = first_difference((WANT, WANT**2, 3), (WANT, WANT, 3), AXES, ("y", "h", "step"), None)
     assert wrong.message.endswith("Right: y, step.")
     assert "Right" not in first_difference((WANT**2,), (WANT,), AXES, ("y",), None).message
+
+
+def test_the_first_place_is_the_first_number_that_differs():
+    assert first_place(changed((2, 1, 0), (1, 2, 1)), WANT) == (1, 2, 1)
+    assert first_place(WANT, WANT) is None
+    assert first_place(np.full(2, np.nan), np.ones(2)) == (0,)
+
+
+@pytest.mark.parametrize(
+    ("got", "width", "numbers"),
+    [
+        ((np.int64(3), 4.0), 0, [3, 4]),
+        ([[1, 2], (3, 4), np.array([5, 6])], 2, [(1, 2), (3, 4), (5, 6)]),
+        (np.array([[1.0, 2.0]]), 2, [(1, 2)]),
+        ([], 2, []),
+        ([1, None], 0, None),
+        ([1, "2"], 0, None),
+        ([1, True], 0, None),
+        ([1, 2.5], 0, None),
+        ([1, np.inf], 0, None),
+        ([1, 2], 2, None),
+        ([(1, 2), (3,)], 2, None),
+        ([(1, [2])], 2, None),
+        (np.ones(()), 0, None),
+        ({1: 2}, 0, None),
+        (None, 2, None),
+    ],
+)
+def test_whole_numbers_are_told_from_other_answers(got, width, numbers):
+    assert whole_numbers(got, width) == numbers

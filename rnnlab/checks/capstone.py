@@ -7,8 +7,10 @@ import numpy as np
 from rnnlab.capstone.launches import Illegal, Problem
 from rnnlab.capstone.score import FULL_MARKS, score, slow_because
 from rnnlab.checks.answers import answers
+from rnnlab.grading.differences import whole_numbers
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import first_place
 
 ANSWERS = answers("capstone")
 
@@ -27,9 +29,9 @@ def check_skip_step_backward(submission, rng, B, H):
 def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None:
     """What the first number that differs consists of."""
     for name, part, right in zip(("da", "dh_before"), got, want, strict=False):
-        if np.shape(part) != right.shape or np.allclose(part, right, rtol=0, atol=1e-9):
+        place = first_place(part, right, rtol=0, atol=1e-9) if np.shape(part) == right.shape else None
+        if place is None:
             continue
-        place = tuple(np.argwhere(~np.isclose(part, right, rtol=0, atol=1e-9))[0])
         if name == "da":
             return f"There dh is {dh[place]:.4g} and h_next, a tanh already, {h_next[place]:.4g}."
         paths = (want[0] @ weight_hh)[place], scale * want[0][place]
@@ -42,16 +44,9 @@ def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None
 def check_segment_lengths(submission, rng, layers, memory):
     """Several lists are right: those that fit and recompute the fewest layers."""
     got = submission(layers, memory)
-    lengths = _lengths(got)
+    lengths = whole_numbers(got)
     case = f"layers={layers}, memory={memory}"
     refuse(_wrong_segments(got, lengths, layers, memory), case, result=lengths)
-
-
-def _lengths(got: object) -> list[int] | None:
-    """The answer as whole numbers; None if it is no list of them."""
-    if not isinstance(got, list | tuple) or any(np.shape(length) for length in got):
-        return None
-    return [int(length) for length in got]
 
 
 def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory: int) -> str | None:

@@ -11,6 +11,7 @@ from rnnlab.checks.traces import require_calls
 from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import first_place
 
 ANSWERS = answers("differentiable_graphs")
 
@@ -70,9 +71,8 @@ def check_lstm_backward(submission, rng, B, I, H):
 
 def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
     """What arrives at c_next where dc first differs, and what it consists of; nothing where dc is right."""
-    if np.shape(got) != want.shape or same(got, want, None):
+    if np.shape(got) != want.shape or (place := first_place(got, want)) is None:
         return ""
-    place = tuple(np.argwhere(~np.isclose(got, want))[0])
     number = lambda array: f"{array[place]:.4g}"
     return (
         f" By dc, {number(got / f)} arrives at c_next instead of {number(want / f)}, at sequence {place[0]}, "

@@ -80,7 +80,7 @@ def check_lstm_pointwise_backward_kernel(submission, rng, B, H, block, largest):
             zip(("c", "c_next", "dh", "dc_next"), (part[sequence, unit] for part in states), strict=True)
         )
         numbers |= {"i": i, "f": f, "g": g, "o": o}
-        return f" There {', '.join(f'{letter} is {number:.4g}' for letter, number in numbers.items())}."
+        return f"There {', '.join(f'{letter} is {number:.4g}' for letter, number in numbers.items())}."
 
     answer = ANSWERS["lstm_pointwise_backward_kernel"]
     compare_launches(submission, answer, case, names, axes, limit_backward, explain)

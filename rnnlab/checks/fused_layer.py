@@ -7,9 +7,11 @@ from rnnlab.checks.traces import describe_first_call, require_calls
 from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code
 from rnnlab.grading.judging import expect
+from rnnlab.grading.patterns import first_place
 
 ANSWERS = answers("fused_layer")
 AXES = ("step", "sequence", "unit")
+CLOSE = 1e-3, 1e-4  # relative and absolute tolerance of float32 that explanations allow
 TRANSPOSING = """
 weights, turns = {{"U": np.array({U!r}, "float32")}}, 0
 
@@ -39,31 +41,29 @@ def check_transpose_once(submission, rng, T, B, H):
     inputs, h = rng.normal(size=(T, B, H)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
     U = rng.normal(size=(H, H)).astype("float32")
     source = TRANSPOSING.format(U=U.tolist(), steps=T)
-    want = [h]
+    states = [h]
     for a in inputs:
-        want.append(np.tanh(a + want[-1] @ U.T))
-    want = want[ANSWERS["transpose_once"].number("states", "all") == "after" :]
+        states.append(np.tanh(a + states[-1] @ U.T))
+    first = int(ANSWERS["transpose_once"].number("states", "all") == "after")
+    want = np.stack(states[first:])
     trace: list = []
     arguments = inputs, h, Code(source, "turn", trace), Code(source, "multiply", trace)
     case = f"T={T}, B={B}, H={H}"
     got = submission(*arguments)
-    advice = lambda: _step_terms(got, np.stack(want), h, inputs, U)
-    if expect(got, np.stack(want), axes=AXES, what="h", case=case, advice=advice):
+    advice = lambda: _step_terms(first_place(got, want, *CLOSE), first, states, inputs, U)
+    if expect(got, want, axes=AXES, what="h", case=case, advice=advice):
         require_calls(ANSWERS["transpose_once"], trace, arguments, case)
 
 
-def _step_terms(got, want, h, inputs, U) -> str | None:
-    """What tanh is taken of at the first state that differs."""
-    wrong = np.argwhere(~np.isclose(got, want, rtol=1e-3, atol=1e-4))
-    if not len(wrong):
+def _step_terms(place: tuple | None, first: int, states: list, inputs: np.ndarray, U: np.ndarray):
+    """What tanh is taken of at a place of the states from number `first` on."""
+    if place is None:
         return None
-    step, *place = map(int, wrong[0])
-    states = want if len(want) > len(inputs) else np.concatenate([h[np.newaxis], want])
-    t = step - (len(want) > len(inputs))
-    if t < 0:
+    step, *place = place[0] + first - 1, *place[1:]
+    if step < 0:
         return "The first state is the initial one itself."
-    carried = (states[t] @ U.T)[tuple(place)]
-    return f"There inputs is {inputs[(t, *place)]:.4g}, h·Uᵀ of the state before gives {carried:.4g}."
+    carried = (states[step] @ U.T)[tuple(place)]
+    return f"There inputs is {inputs[(step, *place)]:.4g}, h·Uᵀ of the state before gives {carried:.4g}."
 
 
 BATCHING = """
@@ -155,7 +155,7 @@ def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
     def advice() -> str | None:
         rows = [array for name, array in trace if name == "back"]
         call = describe_first_call(answer, trace, arguments, ("sequence", "unit"))
-        return call + _sum_at_call(rows, d, h, dy, U) if call else _passed_on(got, rows)
+        return f"{call} {_sum_at_call(rows, d, h, dy, U)}".strip() if call else _passed_on(got, rows)
 
     if expect(got, (want, dh), axes=axes, what=what, case=case, advice=advice):
         require_calls(answer, trace, arguments, case)
@@ -164,11 +164,10 @@ def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
 def _sum_at_call(rows: list, d: np.ndarray, h: np.ndarray, dy: np.ndarray, U: np.ndarray) -> str:
     """What the first wrong number that back gets consists of; rows go from the last step to the first."""
     for t, got in zip(reversed(range(len(d))), rows, strict=False):
-        if not np.allclose(got, d[t], rtol=1e-3, atol=1e-4):
-            place = tuple(np.argwhere(~np.isclose(got, d[t], rtol=1e-3, atol=1e-4))[0])
+        if place := first_place(got, d[t], *CLOSE):
             later = (d[t + 1] @ U)[place] if t + 1 < len(d) else 0
             return (
-                f" There dy is {dy[t][place]:.4g}, from the step after comes {later:.4g}, and the state "
+                f"There dy is {dy[t][place]:.4g}, from the step after comes {later:.4g}, and the state "
                 f"after it is {h[t + 1][place]:.4g}."
             )
     return ""

@@ -187,5 +187,5 @@ def _add_facts(
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
     elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
         difference.message += " That is the right number plus what the element holds before the launch."
-    else:
-        difference.message += explain(name, place, float(got[place] - want[place]))
+    elif facts := explain(name, place, float(got[place] - want[place])):
+        difference.message += f" {facts}"

@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 
 from rnnlab.checks.answers import answers
+from rnnlab.grading.differences import whole_numbers
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import expect, refuse
 
@@ -19,15 +20,8 @@ SLACK = 1.05  # of the shortest time that two streams a layer allow
 def check_wavefront_order(submission, rng, layers, steps):
     """Many orders are right; a mistake is named by the order that it gives."""
     got = submission(layers, steps)
-    pairs = _pairs(got)
+    pairs = whole_numbers(got, 2)
     refuse(_misplaced(got, pairs, layers, steps), f"{layers} layers, {steps} steps", result=pairs)
-
-
-def _pairs(got: object) -> list | None:
-    """The answer as a list of pairs of whole numbers; None if it is none."""
-    if not isinstance(got, list | tuple) or any(np.shape(pair) != (2,) for pair in got):
-        return None
-    return [(int(layer), int(step)) for layer, step in got]
 
 
 def _misplaced(got: object, order: list | None, layers: int, steps: int) -> str | Wrong | None:
@@ -129,9 +123,10 @@ def open_hazard(waits: list, streams: list, events: list) -> tuple[int, int] | N
 
 def _streams_and_events(got: object) -> tuple | None:
     """Streams and events as tuples of whole numbers; None if the answer has another form."""
-    if not isinstance(got, tuple | list) or len(got) != 2 or any(np.shape(pair) != (2,) for pair in got[1]):
+    if not isinstance(got, tuple | list) or len(got) != 2:
         return None
-    return tuple(map(int, got[0])), tuple(sorted((int(a), int(b)) for a, b in got[1]))
+    streams, events = whole_numbers(got[0]), whole_numbers(got[1], 2)
+    return None if streams is None or events is None else (tuple(streams), tuple(sorted(events)))
 
 
 def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) -> str | None:

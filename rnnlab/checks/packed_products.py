@@ -13,6 +13,7 @@ import numpy as np
 from rnnlab.cache_model import Cache, missed
 from rnnlab.checks.answers import answers, call
 from rnnlab.checks.numbers import compare_numbers
+from rnnlab.grading.differences import whole_numbers
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import expect, refuse
 
@@ -99,9 +100,9 @@ def check_choose_tile(submission, rng, *case):
 
 def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     """The first way in which a tile is not the best one, as a sentence."""
-    if not (isinstance(got, tuple | list) and len(got) == 2 and all(map(_is_whole, got))):
+    if len(numbers := whole_numbers(got) or ()) != 2:
         return "The answer must be a pair of whole numbers, (rows, vectors)."
-    rows, vectors = map(int, got)
+    rows, vectors = numbers
     if not (1 <= rows <= B and vectors >= 1):
         return f"A tile has 1 to {B} rows here, and at least 1 vector."
     for_states = ANSWERS["choose_tile"].number("state_registers", 1)
@@ -152,10 +153,6 @@ def _tiles(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: 
         if height:
             cycles = max(height * vectors / multiplies, (height + vectors) / loads, latency)
             yield count, cycles, height + vectors
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 KERNEL = """

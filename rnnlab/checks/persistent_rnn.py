@@ -7,7 +7,7 @@ import numpy as np
 from rnnlab.checks.answers import answers
 from rnnlab.checks.kernels import Case, compare_launches, size_in_words, unset
 from rnnlab.checks.numbers import compare_numbers
-from rnnlab.grading.differences import WRONG_TYPE
+from rnnlab.grading.differences import WRONG_TYPE, whole_numbers
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import refuse
 
@@ -64,10 +64,8 @@ def check_tile_for_thread(submission, rng, *case):
     """Any order is right; a mistake is named by the weights that it gives."""
     want, got = set(ANSWERS["tile_for_thread"].call(*case)), submission(*case)
     says = "block={}, thread={}, H={}, gates={}, units={}, warps={}".format(*case)
-    is_list = isinstance(got, list | tuple) and all(
-        np.shape(pair) == (2,) and np.asarray(pair).dtype.kind in "iu" for pair in got
-    )
-    pairs = sorted((int(row), int(column)) for row, column in got) if is_list else None
+    pairs = whole_numbers(got, 2)
+    pairs = pairs and sorted(pairs)
     refuse(_wrong_weights(got, pairs, want), says, result=pairs)
 
 
@@ -91,7 +89,7 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
     case = Case((blocks,), (threads,), (history, np.zeros(blocks, "int32"), steps), says)
     axes = (("step", "element"),)
     mean = float(history[0].mean())
-    explain = lambda _, place, surplus: f" The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
+    explain = lambda _, place, surplus: f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
     answer = ANSWERS["flag_barrier"]
     compare_launches(submission, answer, case, ("history",), axes, explain=explain, remedies=FLAGS)
 
@@ -122,7 +120,7 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         step, unit = place
         carried = weights[unit] @ want[step - 1]
         own = inputs[step - 1, unit]
-        return f" There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
+        return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
     answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
     compare_launches(submission, answer, case, ("h",), axes, limit_loads, explain, FLAGS)

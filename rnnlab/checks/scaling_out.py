@@ -5,8 +5,10 @@ from functools import partial
 import numpy as np
 
 from rnnlab.checks.answers import answers, call
+from rnnlab.grading.differences import whole_numbers
 from rnnlab.grading.exercise import Code, Shell, Wrong
 from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import first_place
 from rnnlab.scaling import published
 from rnnlab.scaling.costs import Link
 from rnnlab.scaling.simulated_transfers import Schedule, from_transfers, replay
@@ -20,15 +22,9 @@ def check_ring_allreduce(submission, rng, p):
     """Many orders of the list are right; a mistake is named by the transfers that it makes."""
     ring = list(range(p)) if p < 4 else rng.permutation(p).tolist()
     got = submission(ring)
-    transfers = _transfers(got)
+    transfers = whole_numbers(got, 4)
+    transfers = transfers and sorted(transfers)
     refuse(_wrong_ring(got, transfers, ring), f"ring={ring}", result=transfers)
-
-
-def _transfers(got: object) -> list | None:
-    """The answer as a sorted list of whole numbers; None if it is no list of four each."""
-    if not isinstance(got, list | tuple) or any(np.shape(entry) != (4,) for entry in got):
-        return None
-    return sorted(tuple(map(int, entry)) for entry in got)
 
 
 def _wrong_ring(got: object, transfers: list | None, ring: list[int]) -> str | None:
@@ -92,9 +88,7 @@ def check_average_gradients(submission, rng, sequences, shapes):
 def _shares(got: list, want: list, ranks: list) -> str | None:
     """What the ranks have at the first number that differs."""
     for number, (part, right) in enumerate(zip(got, want, strict=True)):
-        wrong = np.argwhere(~np.isclose(part, right, rtol=1e-4, atol=1e-5))
-        if len(wrong):
-            place = tuple(wrong[0])
+        if place := first_place(part, right, rtol=1e-4, atol=1e-5):
             sums = " + ".join(f"{count} · {own[number][place]:.6g}" for own, count in ranks if count)
             return f"There the right number is ({sums}) / {sum(count for _, count in ranks)}."
     return None

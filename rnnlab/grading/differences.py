@@ -54,6 +54,19 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
     return np.shape(got) == np.shape(want) and compare.agrees(got, want, _limit(got, want, tolerance))
 
 
+def whole_numbers(got: object, width: int = 0) -> list | None:
+    """A list of whole numbers, or of tuples of `width` of them; None if the answer is no such list."""
+    try:
+        parts = [np.asarray(part) for part in got] if isinstance(got, list | tuple | np.ndarray) else None
+    except (TypeError, ValueError):  # an array of no axes; parts of other lengths within one
+        return None
+    is_whole = lambda part: part.dtype.kind in "iuf" and all(float(n).is_integer() for n in part.flat)
+    shape = (width,) if width else ()
+    if parts is None or any(part.shape != shape or not is_whole(part) for part in parts):
+        return None
+    return [tuple(map(int, part)) if width else int(part) for part in parts]
+
+
 def describe(value: object) -> str:
     """What a value is, in words that follow 'returns': 'an array of shape (3, 2)', 'a tuple of 2', 'nothing
     (None)'."""

@@ -61,9 +61,8 @@ class InProcess:
     ):
         self.function, self.name, self.is_own = function, name or function.__name__, is_own
         self.seconds = self.left = seconds
-        self.converse = partial(
-            calls.call, function, is_own=is_own
-        )  # replies.py puts what is known before it
+        # replies.py puts what is known before it
+        self.converse = partial(calls.call, function, is_own=is_own)
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)

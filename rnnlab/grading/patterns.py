@@ -33,6 +33,14 @@ def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toleranc
     return next(filter(None, facts), None)
 
 
+def first_place(
+    got: np.ndarray, want: np.ndarray, rtol: float = 1e-5, atol: float = 1e-8
+) -> tuple[int, ...] | None:
+    """Where the first number stands that differs; None if none does. Both have one shape."""
+    places = np.argwhere(~np.isclose(got, want, rtol, atol))
+    return tuple(map(int, places[0])) if len(places) else None
+
+
 def part_of_sum(surplus: float, terms: np.ndarray) -> str:
     """Which of terms [n] in a row a sum lacks or has twice, if those of one place do; else the first ones."""
     sums, limit = np.concatenate([[0.0], np.cumsum(terms, dtype=float)]), 1e-4 * np.abs(terms).max(initial=0)
@@ -42,8 +50,8 @@ def part_of_sum(surplus: float, terms: np.ndarray) -> str:
         if len(ends) == 1 < len(terms):
             first, last = int(firsts[0]), int(ends[0]) - 1
             which = f"term {first}" if first == last else f"terms {first} to {last}"
-            return f" The sum {verb} {which} of its {len(terms)}, counted from 0."
-    return f" Its terms begin with {', '.join(f'{term:.4g}' for term in terms[:3])}."
+            return f"The sum {verb} {which} of its {len(terms)}, counted from 0."
+    return f"Its terms begin with {', '.join(f'{term:.4g}' for term in terms[:3])}."
 
 
 def _factor(got: np.ndarray, want: np.ndarray, limit: float) -> str | None:

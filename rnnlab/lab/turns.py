@@ -13,7 +13,7 @@ from rnnlab.resources import in_browser
 DISTURBED = 1.0  # relative spread above which a median says nothing about the code
 CROWDED = 2.0  # runnable threads for each core, above which other programs are among them
 
-SPINNING = 0.3  # seconds; idle threads of OpenBLAS and OpenMP spin for 0.1 to 0.2
+SPINNING = 0.3  # seconds; OpenBLAS's idle threads spun for 0.11 where it was measured, Intel's OpenMP for 0.2
 LOOK = 0.01  # seconds between two readings of this process's CPU time: a tick of Linux, or more
 BROWSER_SECONDS = 15.0  # NumPy in a browser has no BLAS: all rounds of lesson 05 would take ten minutes
 

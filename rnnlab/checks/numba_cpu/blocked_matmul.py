@@ -16,7 +16,7 @@ from rnnlab.checks.numba_cpu.shells import BATCH, Matrix, Number, Sums, Tape, Wa
 from rnnlab.grading.differences import WRONG_TYPE, describe
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.patterns import part_of_sum
+from rnnlab.grading.patterns import first_place, part_of_sum
 
 CASES = (
     (3, 5, 4, 2, False),
@@ -103,11 +103,10 @@ def _waiting(memory: Memory, sizes: tuple[int, int, int]) -> Wrong | None:
 
 def _terms_at(got: np.ndarray, want: np.ndarray, a: np.ndarray, b: np.ndarray) -> str | None:
     """Which of its products the first wrong sum lacks."""
-    wrong = np.argwhere(~np.isclose(got, want))
-    if not len(wrong):
+    if (place := first_place(got, want)) is None:
         return None
-    i, j = wrong[0]
-    return part_of_sum(float(got[i, j] - want[i, j]), a[i] * b[:, j]).strip()
+    i, j = place
+    return part_of_sum(float(got[place] - want[place]), a[i] * b[:, j])
 
 
 def _excess(misses: int, arrays: Sequence[np.ndarray], tile: int) -> Wrong | None:
