@@ -105,7 +105,7 @@ def test_every_access_of_a_matrix_is_written_down_by_the_judge():
     assert _product_of(InProcess(ANSWERS["blocked_matmul"].function), memory, arrays, 2).tolist() == [[3.0]]
     # c is copied to a place of its own, the fourth line of 64 bytes
     c, a, b = 192, 0, 64
-    assert memory.addresses == [c, a, b, c, c, a + 4, b + 4, c]
+    assert memory.addresses().tolist() == [c, a, b, c, c, a + 4, b + 4, c]
 
 
 @pytest.mark.parametrize("sizes", [(5, 4, 7, 3), (9, 17, 10, 8)])

@@ -348,7 +348,7 @@ for by in compilers:
 #
 # <!-- exercise: choose_schedule -->
 #
-# It is graded by counting loads, and at the end by a race against the serial schedule.
+# It is graded by counting loads, and at the end by a race against the serial schedule. The schedule that the course itself would choose need not race.
 
 # %% [markdown]
 # ## 7 · Beside the others

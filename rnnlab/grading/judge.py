@@ -124,7 +124,7 @@ class Rehearsal:
         try:
             while self.transcript.begins(like, compared):
                 compared = len(self.transcript.observations)
-                if not next(self._rest, False):
+                if compared > len(like.observations) or not next(self._rest, False):
                     break
         except Exception as failure:
             self._failure = failure.with_traceback(None)

@@ -28,7 +28,7 @@ from rnnlab.simulator.threads import (
 )
 from rnnlab.simulator.trace import Trace
 
-MOST_POLLS = 25_000  # of all spinning threads, one after another without a new value: then it is a deadlock
+MOST_POLLS = 5_000  # of all spinning threads, one after another without a new value: then it is a deadlock
 POLLS_PER_THREAD = 20  # but every spinning thread may poll this often
 NEVER = object()  # the value of an element that a thread has not polled
 

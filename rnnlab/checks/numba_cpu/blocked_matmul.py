@@ -125,21 +125,20 @@ def _excess(misses: int, arrays: Sequence[np.ndarray], tile: int) -> Wrong | Non
 
 
 class _Traced:
-    """A matrix of zeros that writes down the byte address of every access; its copy lies after all others."""
+    """A matrix of zeros that only writes down every access; its copy lies after all others."""
 
     def __init__(self, memory: Memory, matrix: int, shape: tuple[int, int]):
-        self.memory, self.start, self.shape = memory, memory.starts[matrix], shape
+        self.memory, self.matrix, self.shape = memory, matrix, shape
 
     def copy(self) -> "_Traced":
         return _Traced(self.memory, self.memory.make("c", "copy"), self.shape)
 
     def __getitem__(self, place: tuple[int, int]) -> float:
-        self[place] = 0.0
+        self.memory.elements.append((self.matrix, place[0] * self.shape[1] + place[1], False))
         return 0.0
 
     def __setitem__(self, place: tuple[int, int], value: float) -> None:
-        index = place[0] * self.shape[1] + place[1]
-        self.memory.addresses.append(self.start + self.memory.itemsize * index)
+        self.memory.elements.append((self.matrix, place[0] * self.shape[1] + place[1], True))
 
 
 @cache
@@ -151,4 +150,4 @@ def _fewest_misses(own: Callable, shapes: tuple[tuple[int, int], ...], tile: int
 
 
 def _misses(memory: Memory) -> int:
-    return int(missed(np.array(memory.addresses), CACHE).sum())
+    return int(missed(memory.addresses(), CACHE).sum())

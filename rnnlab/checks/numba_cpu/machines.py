@@ -15,7 +15,9 @@ AGAIN = "goes over the units more than once"
 OUTSIDE = "runs past the edge"
 MOST_RESULTS = 16
 MOST_OPERATIONS = 1_000_000
-READ, WRITE = map(Tape.WORDS.index, ("read", "write"))
+DIVIDE, NEGATIVE, READ, WRITE = map(Tape.WORDS.index, ("/", "negative", "read", "write"))
+WITH_TWO = operator.add, operator.sub, operator.mul, operator.truediv  # by code, as in Tape
+WITH_ONE = {NEGATIVE: operator.neg, Tape.WORDS.index("abs"): operator.abs}
 COMPARISONS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
     "!=": operator.ne,
@@ -90,23 +92,25 @@ class Arithmetic:
             raise ValueError("this is no batch of operations")
         if self.operations + len(rows) > MOST_OPERATIONS:
             raise ValueError(f"more than {MOST_OPERATIONS} operations")
-        constants, kind = constants.tolist(), self.kind
-        for code, *places in rows.tolist():
+        codes, values = rows[:, 0], self.values
+        if ((codes < 0) | (codes > WRITE)).any():
+            raise ValueError("there is no such operation")
+        self.operations += int((codes < READ).sum())
+        self.divisions += int((codes == DIVIDE).sum())
+        backwards = [self.kind(constant) for constant in constants[::-1].tolist()]  # -1 is the first
+        for code, first, second, third in rows.tolist():
             if code >= READ:
-                self.access(code, *places, constants)
+                operand = (values if third >= 0 else backwards)[third] if code == WRITE else None
+                self.access(first, second, operand)
                 continue
-            self.operations += 1
-            left = self._operand(places[0], constants)
-            if code == 2:
-                value = left * self._operand(places[1], constants)
-            elif code == 0:
-                value = left + self._operand(places[1], constants)
+            left = (values if first >= 0 else backwards)[first]
+            if code < NEGATIVE:
+                values.append(WITH_TWO[code](left, (values if second >= 0 else backwards)[second]))
             else:
-                value = self._seldom(Tape.WORDS[code], left, lambda: self._operand(places[1], constants))  # noqa: B023
-            self.values.append(kind(value))
+                values.append(WITH_ONE[code](left))
 
-    def access(self, code: int, matrix: int, index: int, operand: int, constants: list[float]) -> None:
-        """Read or write memory, which plain arithmetic has not."""
+    def access(self, matrix: int, index: int, operand: np.floating | None) -> None:
+        """Read memory, or write an operand there; plain arithmetic has none."""
         raise ValueError("there is no memory here")
 
     def compare(self, word: str, left: float, right: float) -> bool:
@@ -123,27 +127,15 @@ class Arithmetic:
         ]
         return bool(COMPARISONS[word](*values))
 
-    def _operand(self, place: int, constants: list[float]) -> object:
-        return self.values[place] if place >= 0 else self.kind(constants[-1 - place])
-
-    def _seldom(self, word: str, left: object, right: object) -> object:
-        if word == "-":
-            return left - right()
-        if word == "/":
-            self.divisions += 1
-            return left / right()
-        return -left if word == "negative" else abs(left)
-
 
 class Memory(Arithmetic):
-    """Matrices whose every access is written down: the byte address, and which element it is."""
+    """Matrices whose every access is written down."""
 
     def __init__(self, matrices: dict[str, np.ndarray], itemsize: int = 4, line: int = 64):
         super().__init__(np.float64)
         self.itemsize, self.line, self.end = itemsize, line, 0
         self.names, self.matrices, self.starts = [], [], []
         self.results: set[int] = set()
-        self.addresses: list[int] = []
         self.elements: list[tuple[int, int, bool]] = []  # matrix, flat index, is it a write
         for name, matrix in matrices.items():
             self._place(name, np.array(matrix, "float64"))
@@ -166,21 +158,25 @@ class Memory(Arithmetic):
         self.results.add(self._place(f"result {len(self.results) + 1}", np.broadcast_to(fill, like.shape)))
         return len(self.matrices) - 1
 
-    def access(self, code: int, matrix: int, index: int, operand: int, constants: list[float]) -> None:
+    def access(self, matrix: int, index: int, operand: np.floating | None) -> None:
         """Read an element into a new number, or write an operand into an element of a result."""
         if index < 0 or matrix < 0:
             raise IndexError("an index below 0")
-        if len(self.addresses) >= MOST_OPERATIONS:
+        if len(self.elements) >= MOST_OPERATIONS:
             raise ValueError(f"more than {MOST_OPERATIONS} accesses")
-        values, writes = self.matrices[matrix], code == WRITE
-        if not writes:
+        values = self.matrices[matrix]
+        if operand is None:
             self.values.append(values[index])
         elif matrix in self.results:
-            values[index] = self._operand(operand, constants)
+            values[index] = operand
         else:
             raise ValueError("an input is not written to")
-        self.addresses.append(self.starts[matrix] + self.itemsize * index)
-        self.elements.append((matrix, index, writes))
+        self.elements.append((matrix, index, operand is not None))
+
+    def addresses(self) -> np.ndarray:
+        """The byte address of each access."""
+        matrix, index, _ = np.array(self.elements).T
+        return np.array(self.starts)[matrix] + self.itemsize * index
 
     def _place(self, name: str, matrix: np.ndarray) -> int:
         self.names.append(name)

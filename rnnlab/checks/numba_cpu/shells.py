@@ -108,23 +108,24 @@ class Tape:
     def __init__(self, batch, perform, compare, value=None, numbers=0):
         self.batch, self.perform, self.compare, self.value = batch, perform, compare, value
         self.count, self.rows, self.constants = numbers, [], []
+        self.codes = {word: code for code, word in enumerate(self.WORDS)}
 
-    def number(self, word, *places):
+    def number(self, word, *operands):
+        return self.result(word, *map(self.place, operands))
+
+    def result(self, word, *places):
         self.append(word, *places)
         self.count += 1
         return Number(self, self.count - 1)
 
-    def append(self, word, *places):
+    def append(self, word, first, second=0, third=0):
+        self.rows.append((self.codes[word], first, second, third))
         if len(self.rows) >= self.batch:
             self.send()
-        places = [self.place(value) for value in places]
-        self.rows.append([self.WORDS.index(word), *places, *[0] * (3 - len(places))])
 
     def place(self, operand):
         if isinstance(operand, Number):
             return operand.handle
-        if isinstance(operand, list):
-            return operand[0]
         self.constants.append(float(operand))
         return -len(self.constants)
 
@@ -149,7 +150,7 @@ class Number(tuple):
     _fields = ("handle",)
 
     def __new__(cls, tape, handle):
-        number = super().__new__(cls)
+        number = tuple.__new__(cls)
         number.tape, number.handle = tape, handle
         return number
 
@@ -255,17 +256,18 @@ class Matrix(Watched):
         self.shape, self.size, self.dtype, self.ndim = shape, shape[0] * shape[1], np.dtype("float64"), 2
 
     def __getitem__(self, index):
-        return self.tape.number("read", *self.places(index))
+        return self.tape.result("read", self.number, self.place(index))
 
-    def places(self, index):
-        if not (isinstance(index, tuple) and len(index) == 2 and all(hasattr(n, "__index__") for n in index)):
+    def place(self, index):
+        row, column = index if isinstance(index, tuple) and len(index) == 2 else (None, None)
+        if not (hasattr(row, "__index__") and hasattr(column, "__index__")):
             self.whole(f"{self.name}[...], with anything but two whole numbers,")
-        if not (0 <= index[0] < self.shape[0] and 0 <= index[1] < self.shape[1]):
+        if not (0 <= row < self.shape[0] and 0 <= column < self.shape[1]):
             raise Wrong(
-                f"It uses {self.name}[{index[0]}, {index[1]}]; {self.name} has shape {self.shape}.",
+                f"It uses {self.name}[{row}, {column}]; {self.name} has shape {self.shape}.",
                 "runs past the edge",
             )
-        return [self.number], [int(index[0] * self.shape[1] + index[1])]
+        return int(row * self.shape[1] + column)
 
     def like(self, content):
         return Sums(Matrix("the result", self.make(self.name, content), self.shape, self.tape, self.make))
@@ -276,23 +278,24 @@ class Sums(tuple):
 
     _fields = ("number",)
 
-    def __new__(cls, place):
+    def __new__(cls, matrix):
         sums = super().__new__(cls)
-        sums.place, sums.shape, sums.size, sums.dtype = place, place.shape, place.size, place.dtype
+        sums.matrix, sums.shape, sums.size, sums.dtype = matrix, matrix.shape, matrix.size, matrix.dtype
         return sums
 
     def __len__(self):
         return self.shape[0]
 
     def __getitem__(self, index):
-        return self.place[index]
+        return self.matrix[index]
 
     def __setitem__(self, index, value):
-        self.place.tape.append("write", *self.place.places(index), value)
+        place, tape = self.matrix.place(index), self.matrix.tape
+        tape.append("write", self.matrix.number, place, tape.place(value))
 
     def __iter__(self):
-        self.place.tape.send()
-        return iter((self.place.number,))
+        self.matrix.tape.send()
+        return iter((self.matrix.number,))
 
 
 def shells(classes: Sequence[type], text: str, services: Mapping[str, Callable]) -> dict[str, Shell]:

@@ -1,12 +1,14 @@
 """An order of work for a product, as plain data: possible, within the registers, few loads, fast in a race.
 
 Loads are counted from the schedule, so that most mistakes have a name and no clock. What is left then races
-against the serial schedule, on this machine: a good one is 9 to 28 times as fast, 4 are required.  Numba
-races even where Halide is installed, so that the same answer gets the same compiler everywhere.
+against the serial schedule, on this machine: a good one is 9 to 28 times as fast, 4 are required.  The
+course's own schedule need not: that would measure the machine.  Numba races even where Halide is installed,
+so that the same answer gets the same compiler everywhere.
 """
 
 import numpy as np
 
+from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import refuse
 from rnnlab.kernels.loop_nests import LoopNest, read
@@ -82,10 +84,11 @@ def _plain(got: object) -> object:
 
 def _slow(schedule: dict) -> Wrong | None:
     """What the clock says of a schedule whose counts are right; None if it is fast enough."""
+    own = answers("parallel_cpu")["choose_schedule"].call(*RACED)
+    if repr(schedule) in _fast or schedule == _plain(own):
+        return None
     from rnnlab.kernels.loop_nests.race import race
 
-    if repr(schedule) in _fast:
-        return None
     for _ in range(RACES):
         result = race(schedule, by="numba", rounds=ROUNDS)
         if result.ratio >= LEAST:
