@@ -15,7 +15,7 @@ from rnnlab.grading.reading import Cell, read
 from rnnlab.printable import printable
 
 LONGEST = 40  # lines of an answer that are shown
-OPENED = re.compile(r"\bHint (\d+) of \d+:")
+OPENED = re.compile(r"\bHint ([1-9]) of \d+:")
 CALL = re.compile(r"\bhint\(\s*(\w+)\s*\)")
 
 
