@@ -4,6 +4,7 @@ A submission chooses its messages, names, source lines and file names. Raw, an e
 could erase a verdict on the screen and write another in its place.
 """
 
+import re
 import unicodedata
 
 LONGEST = 2000  # characters of one message
@@ -17,18 +18,24 @@ REFUSED = {
     "Zl",
     "Zp",
 }  # control, format and bidi, surrogates, separators
+JOINED = re.compile("(?<=[^\x00-\x7f])[\u200c\u200d](?=[^\x00-\x7f])")  # Persian and Hindi names have them
 
 
 def printable(text: object, longest: int = LONGEST) -> str:
     """The text with every character that is no sign or space written as its escape, and cut where too long.
 
-    Newlines and tabs stay. What was cut ends in `…`.
+    Newlines, tabs, and joiners between letters that are not ASCII stay. What was cut ends in `…`.
     """
     lines = str(text)[: longest + 1].split("\n")
-    shown = "\n".join("".join(map(_shown, line)) for line in lines[:MOST_LINES])
+    shown = "\n".join(_shown_line(line) for line in lines[:MOST_LINES])
     if len(lines) > MOST_LINES or len(shown) > longest:
         return shown[: longest - 1] + "…"
     return shown
+
+
+def _shown_line(line: str) -> str:
+    joiners = {match.start() for match in JOINED.finditer(line)}
+    return "".join(c if place in joiners else _shown(c) for place, c in enumerate(line))
 
 
 def _shown(character: str) -> str:

@@ -66,7 +66,7 @@ def run(capfd):
 
 def test_the_report_has_a_page_for_each_student_and_what_was_not_graded(folder, run):
     code, words = run("report", folder)
-    assert (code, "3 pages to give back" in words) == (0, True)
+    assert (code, "4 pages to give back.\n" in words, "also holds" in words) == (0, True, False)
     page = (folder / "report/class.html").read_text(encoding="utf-8")
     for text in ("in/x.txt", "no notebook", "di.ipynb is not a notebook.", "sandbox bubblewrap"):
         assert text in page
@@ -74,6 +74,21 @@ def test_the_report_has_a_page_for_each_student_and_what_was_not_graded(folder, 
     assert "warm = 3" in (folder / "report/students/ada.html").read_text(encoding="utf-8")
     assert run("report", folder, "--names")[0] == 0
     assert "Name ada" in (folder / "report/class.html").read_text(encoding="utf-8")
+    assert "di.ipynb is not a notebook." in (folder / "report/students/di.html").read_text(encoding="utf-8")
+
+
+def test_a_class_of_broken_notebooks_has_a_report_and_no_marks(folder, run, tmp_path):
+    run("report", folder)
+    entries = submissions.load(folder)
+    submissions.save(folder, [entry for entry in entries if entry.student == "di"])
+    code, words = run("report", folder)
+    assert (code, "1 page to give back." in words) == (0, True)
+    assert "also holds 3 pages that this report did not write" in words
+    page = (folder / "report/class.html").read_text(encoding="utf-8")
+    assert "no submission could be graded" in page
+    assert "di.ipynb is not a notebook." in page
+    code, words = run("export", folder, "--to", "csv", "--out", tmp_path / "x.csv")
+    assert (code, "none of the 1 notebooks that count could be graded" in words) == (2, True)
 
 
 def test_tables_have_all_who_were_graded_and_the_rest_is_named(folder, run, tmp_path):
@@ -133,6 +148,17 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
             "--to gradescope needs one lesson, not None; they are start_here",
         ),
         ("export --to nbgrader --lesson start_here", "--to nbgrader needs --out, the file or folder"),
+        (
+            "export FOLDER --to csv --out x.csv --out-of 9",
+            "--out-of belongs to --to moodle and canvas, not to",
+        ),
+        ("export FOLDER --to moodle --gradebook g.db", "--gradebook belongs to --to nbgrader, not to moodle"),
+        ("export FOLDER --to nbgrader --gradebook g --out x", "name one of them"),
+        (
+            "export FOLDER --to csv --out FOLDER/class.key",
+            "is a part of the class itself: name another place",
+        ),
+        ("similar FOLDER --out FOLDER/results/x.html", "is a part of the class itself: name another place"),
         ("report NOWHERE", "is no class folder, it has no submissions.jsonl"),
         ("variants FOLDER --lesson nope --variant-of ada", "there is no lesson 'nope'"),
         ("variants FOLDER --lesson start_here --variant-of ada", "class.key is missing."),

@@ -10,6 +10,7 @@ from page_browser import THEMES, PageBrowser, axe_source, needs_axe, needs_brows
 
 from rnnlab.grading.classroom import notebook_traces, papers, report, report_pictures, report_summary, similar
 from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.reading import parse
 from rnnlab.grading.verdict import Status, Verdict
 
 HOSTILE = '</pre><script>alert(1)</script><img src="https://example.org/x">&amp;'
@@ -143,6 +144,17 @@ def test_the_class_page_lists_what_was_not_graded_and_whose_fault_it_was(tmp_pat
     words = " ".join(" ".join(page.words).split())
     assert "inbox/==x.ipynb no student of the list has this name" in words
     assert re.search(r"di count_rnn_flops 0 of 2", words)
+    assert "1 student with an exercise that was not judged, by a fault of the grader" in words
+    assert "di 1 of 6 2 points not judged, by a fault of the grader" in words
+
+
+def test_identifiers_cannot_steer_a_page_and_notes_are_the_teachers_alone(tmp_path):
+    work = CLASS[0]._replace(student="rlo\u202eevil\x1b[2J", note="1 other student handed in the same file")
+    for text in (report.class_page([work], []), report.student_page([work])):
+        assert not {"\u202e", "\x1b"} & {*text}
+        assert "<bdi>rlo\\u202eevil\\x1b[2J</bdi>" in text
+    assert work.note in report.class_page([work], [])
+    assert work.note not in report.student_page([work])
 
 
 def test_a_student_gets_the_words_of_check_and_nothing_about_others(tmp_path):
@@ -163,8 +175,10 @@ def replace_looks(work):
 
 
 def test_ids_that_are_no_file_names_get_pages_of_their_own(tmp_path):
-    ids = ["ada", "Ada", "../../etc/passwd", "学生", "a b", "con\x00", "é", "e\u0301"]
+    ids = ["ada", "Ada", "../../etc/passwd", "学生", "a b", "con\x00", "con", "é", "e\u0301"]
+    ids += [report.page_name(student).removesuffix(".html") for student in ("a b", "学生")]
     names = [report.page_name(student) for student in ids]
+    assert "con.html" not in names
     assert len({name.lower() for name in names}) == len(ids)
     assert all(re.fullmatch(r"[a-z0-9_-]+\.html", name) for name in names)
 
@@ -176,6 +190,7 @@ def test_opened_hints_are_read_from_the_outputs_alone(tmp_path):
         {"cell_type": "code", "source": "hint(last_step)", "outputs": outputs("Hint 3 of 3: `y[0]`")},
         {"cell_type": "code", "source": "hint(count_rnn_flops)", "outputs": []},
         {"cell_type": "code", "source": "print('Hint 3 of 3:')", "outputs": outputs("Hint 3 of 3:")},
+        {"cell_type": "code", "source": "hint(measure_gemm)", "outputs": outputs(f"Hint {'9' * 5000} of 3:")},
         "no cell", {"cell_type": "code"},
     ]  # fmt: skip
     path = tmp_path / "book.ipynb"
@@ -195,6 +210,16 @@ def test_an_example_is_the_last_definition_as_its_author_wrote_it(tmp_path):
     path.write_text(json.dumps({"cells": [{"cell_type": "code", "source": text} for text in texts]}))
     assert notebook_traces.answer_text(path, STEP) == "@decorated\ndef last_step(y):  # mine\n    return y"
     assert notebook_traces.answer_text(tmp_path / "missing.ipynb", STEP) == ""
+
+
+def test_an_answer_is_found_before_a_stub_under_another_name_and_in_a_class():
+    stub = f"def {STEP}(y):\n    raise NotImplementedError"
+    text = f"{STEP} = Own().run\nclass Own:\n    run = chosen\nchosen = lambda self, y: y\ny = 1\n{stub}"
+    cells = [parse(1, text)]
+    assert notebook_traces.definition(cells, STEP) == f"{STEP} = Own().run"
+    program = notebook_traces.own_program(cells, STEP, ())
+    assert program.split("\n") == text.split("\n")[:4]
+    assert notebook_traces.definition([parse(1, stub)], STEP) == stub
 
 
 def similar_answers():

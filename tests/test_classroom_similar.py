@@ -62,6 +62,13 @@ def test_the_courses_own_answers_and_known_mistakes_resemble_nothing():
     assert not pairs_in(a_class(mutated[0], mutated[0], answer.source, answer.source))
 
 
+def test_three_copies_are_found_in_a_small_class_too():
+    answer = answers(LESSON)[EXERCISE]
+    texts = [text(name, program) for name, program in zip("abc", (OWN, COPY, OWN), strict=True)]
+    texts += [text(f"other{n}", answer.source) for n in range(3)]
+    assert len(pairs_in(texts)) == 3
+
+
 def test_what_many_in_the_class_wrote_is_left_out():
     assert not pairs_in(a_class(*[OWN] * 12))
 
@@ -96,6 +103,12 @@ def test_an_uncommon_wrong_answer_that_two_gave_is_a_group_and_a_known_mistake_i
     texts += [text(f"right{n}", known.source) for n in range(30)]
     (group,) = similar.same_wrong_answers(LESSON, EXERCISE, texts)
     assert {t.student for t in group.texts} == {"a", "b"}
+
+
+def test_a_helper_of_another_name_leaves_the_shape():
+    program = "def f(x):\n    return g(x)\ndef g(x):\n    return x * 3\n"
+    assert fingerprints.shape(program) == fingerprints.shape(program.replace("g", "helper"))
+    assert fingerprints.shape(program) != fingerprints.shape(program.replace("3", "4"))
 
 
 def notebook(path, *cells):

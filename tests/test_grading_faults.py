@@ -91,6 +91,9 @@ def test_a_verdict_shows_no_control_format_or_surrogate_character_and_is_cut():
     assert verdict.misconception == verdict.next_step == shown
     assert printable("x\n" * 1000).count("\n") < 50
     assert printable("é ✔ 日本 →") == "é ✔ 日本 →"
+    names = "علی\u200cرضا क्\u200dष"  # joiners that these scripts need; between Latin letters they only hide
+    assert printable(names) == names
+    assert printable("a\u200cb \u200dé") == "a\\u200cb \\u200dé"
 
 
 @pytest.mark.parametrize("way", [{"PYTHONIOENCODING": "latin-1"}, {"PYTHONIOENCODING": "ascii"}])

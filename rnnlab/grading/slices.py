@@ -59,13 +59,7 @@ class Part(NamedTuple):
 
     @property
     def is_stub(self) -> bool:
-        """A definition whose whole body is `raise NotImplementedError`, below its docstring."""
-        if not isinstance(self.statement, DEFINITIONS):
-            return False
-        body = self.statement.body[ast.get_docstring(self.statement) is not None :]
-        return (
-            len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
-        )
+        return is_stub(self.statement)
 
     def attempts(self, name: str) -> bool:
         """Does it give the name a meaning of its own: no stub, and not made from the name itself?"""
@@ -224,6 +218,14 @@ def _piece(cell: Cell, chosen: list[int]) -> tuple[str, str, list[int]]:
     remaining = [index for index, (first, _) in enumerate(spans) if first in wanted]
     places = {index: place for place, index in enumerate(remaining)}
     return cell.label, text.rstrip("\n"), [places[index] for index in chosen]
+
+
+def is_stub(statement: ast.stmt) -> bool:
+    """A definition whose whole body is `raise NotImplementedError`, below its docstring."""
+    if not isinstance(statement, DEFINITIONS):
+        return False
+    body = statement.body[ast.get_docstring(statement) is not None :]
+    return len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
 
 
 def _first_line(statement: ast.stmt) -> int:

@@ -121,6 +121,7 @@ def shape(program: str) -> str:
             elif isinstance(node, ast.arg):
                 node.arg, node.annotation = names.setdefault(node.arg, f"n{len(names)}"), None
             elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                node.name = names.setdefault(node.name, f"n{len(names)}")
                 node.body = [part for part in node.body if not _is_docstring(part)] or node.body
                 node.returns = None
         return ast.dump(tree)

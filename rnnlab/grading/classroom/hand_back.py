@@ -22,6 +22,15 @@ TARGETS = {  # what --to may name, and what is written
 }
 COMMENTS = "Feedback comments"  # Moodle's title of that column in English
 NEEDS_LESSON = ("nbgrader", "gradescope", "classroom50")
+BELONGS_TO = {  # an option of export: the targets that read it
+    "template": ("moodle", "canvas"),
+    "column": ("moodle", "canvas"),
+    "feedback_column": ("moodle",),
+    "out_of": ("moodle", "canvas"),
+    "gradebook": ("nbgrader",),
+    "assignment": ("nbgrader",),
+}
+LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
@@ -36,7 +45,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     similar.add_argument("folder", type=Path, help="the class folder")
     similar.add_argument("--lesson", help="one lesson; else all")
     similar.add_argument("--out", type=Path, help="the page; else `similar.html` in the class folder")
-    similar.add_argument("--most", type=int, default=50, metavar="N", help="pairs that are shown; 50")
+    similar.add_argument("--most", type=_most, default=50, metavar="N", help="pairs that are shown; 50")
     _add_names(similar)
     similar.set_defaults(handler=lambda chosen: guarded(chosen, _similar))
     targets = "; ".join(f"{target}: {words}" for target, words in TARGETS.items())
@@ -94,6 +103,12 @@ def _add_names(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--names", action="store_true", help="show names; else identifiers alone")
 
 
+def _most(text: str) -> int:
+    if text.isascii() and text.isdecimal() and int(text[:6]):
+        return int(text[:6])
+    raise argparse.ArgumentTypeError(f"{text[:20]} is no number of pairs above 0")
+
+
 def _points(text: str) -> float:
     try:
         points = float(text)
@@ -105,16 +120,24 @@ def _points(text: str) -> float:
 
 
 def _report(chosen: argparse.Namespace) -> int:
-    from rnnlab.grading.classroom.papers import papers_of, sandboxes, withheld_of
-    from rnnlab.grading.classroom.report import write_report
+    from rnnlab.grading.classroom import papers, report
 
-    papers = papers_of(chosen.folder)
+    broken = papers.broken_papers(chosen.folder)
+    graded = papers.papers_of(chosen.folder, or_none=bool(broken))
+    withheld, boxes = papers.withheld_of(chosen.folder), papers.sandboxes(graded)
     out = chosen.out or chosen.folder / "report"
     page, students = written(
-        out, lambda: write_report(papers, withheld_of(chosen.folder), out, chosen.names, sandboxes(papers))
+        out, lambda: report.write_report(graded, withheld, out, chosen.names, boxes, broken)
     )
-    print(f"{page}: the class. {page.parent / 'students'}: {students} pages to give back.")
+    pages = page.parent / "students"
+    print(printable(f"{page}: the class. {pages}: {_number(students, 'page')} to give back."))
+    if old := report.old_pages(out, [*graded, *broken]):
+        print(printable(f"{pages} also holds {_number(old, 'page')} that this report did not write."))
     return DONE
+
+
+def _number(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _similar(chosen: argparse.Namespace) -> int:
@@ -125,11 +148,12 @@ def _similar(chosen: argparse.Namespace) -> int:
     papers = papers_of(chosen.folder, chosen.lesson)
     findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
-    page = similar_page(findings, chosen.names, max(1, chosen.most)).encode()
+    page = similar_page(findings, chosen.names, chosen.most).encode()
     written(out, lambda: write_whole(out, page))
     pairs, groups = (sum(len(part) for part in parts) for parts in
                      zip(*((f.pairs, f.wrong) for f in findings), strict=True))  # fmt: skip
-    print(f"{out}: {pairs} pairs of answers and {groups} groups of wrong answers to look at; no verdicts.")
+    numbers = f"{_number(pairs, 'pair')} of answers and {_number(groups, 'group')} of wrong answers"
+    print(printable(f"{out}: {numbers} to look at; no verdicts."))
     return DONE
 
 
@@ -137,6 +161,17 @@ def _export(chosen: argparse.Namespace) -> int:
     """Write what the target takes, and print the sentences on it."""
     from rnnlab.grading.notebook_file import Unusable
 
+    files = [path for path in (chosen.out, chosen.template) if path and path.exists()]
+    if len(files) == 2 and os.path.samefile(*files):
+        raise Unusable("--out is the template: name another file, so that your download stays as it was.")
+    for option, targets in BELONGS_TO.items():
+        if getattr(chosen, option) is not None and chosen.to not in targets:
+            words = option.replace("_", "-"), " and ".join(targets), chosen.to
+            raise Unusable("--{} belongs to --to {}, not to {}: leave it out.".format(*words))
+    if chosen.gradebook and chosen.out:
+        raise Unusable("--gradebook receives marks and --out a new assignment: name one of them.")
+    if chosen.assignment and not chosen.gradebook:
+        raise Unusable("--assignment is a name in a gradebook: name that with --gradebook.")
     autograder = chosen.to in NEEDS_LESSON and not chosen.gradebook
     if chosen.folder is None and not autograder:
         raise Unusable(f"--to {chosen.to} needs the class folder whose marks are exported.")
@@ -148,7 +183,7 @@ def _export(chosen: argparse.Namespace) -> int:
         print(_gradebook(chosen))
     else:
         for sentence in _marks(chosen):
-            print(printable(sentence))
+            print(printable(sentence, LONGEST))
     return DONE
 
 
@@ -181,7 +216,8 @@ def _gradebook(chosen: argparse.Namespace) -> str:
     withheld = (
         f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
     )
-    return printable(f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}")
+    words = f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}"
+    return printable(words, LONGEST)
 
 
 def _marks(chosen: argparse.Namespace) -> list[str]:
@@ -198,9 +234,6 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     from rnnlab.grading.classroom.papers import papers_of
     from rnnlab.grading.notebook_file import Unusable
 
-    files = [path for path in (chosen.out, chosen.template) if path and path.exists()]
-    if len(files) == 2 and os.path.samefile(*files):
-        raise Unusable("--out is the template: name another file, so that your download stays as it was.")
     papers = papers_of(chosen.folder, chosen.lesson)
     if chosen.to in ("csv", "exercises"):
         make = export_tables.marks_table if chosen.to == "csv" else export_tables.exercises_table

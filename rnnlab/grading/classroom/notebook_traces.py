@@ -12,6 +12,7 @@ from pathlib import Path
 
 from rnnlab.grading.notebook_file import LARGEST, Unusable
 from rnnlab.grading.reading import Cell, read
+from rnnlab.grading.slices import DEFINITIONS, is_stub
 from rnnlab.printable import printable
 
 LONGEST = 40  # lines of an answer that are shown
@@ -30,24 +31,41 @@ def answer_text(file: Path, exercise: str) -> str:
 
 def definition(cells: list[Cell], exercise: str) -> str:
     """The last definition of a function in some cells, as its author wrote it; empty where there is none."""
-    return printable(shorten(definitions(cells).get(exercise, "")))
+    return printable(shorten(definitions(cells, exercise).get(exercise, "")))
 
 
-def definitions(cells: list[Cell]) -> dict[str, str]:
-    """{function: its last definition at the top of a cell}, decorators included."""
-    texts = {}
+def definitions(cells: list[Cell], exercise: str = "") -> dict[str, str]:
+    """{function or class: its last definition at the top of a cell}, decorators included.
+
+    An untouched stub counts only where nothing else defines its name. Another name of a function counts as a
+    definition, and so does whatever is assigned to `exercise`.
+    """
+    texts: dict[str, str] = {}
     for cell in cells:
         lines = cell.text.split("\n")
         for statement in cell.statements:
-            if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-                first = min([statement.lineno, *(part.lineno for part in statement.decorator_list)])
-                texts[statement.name] = "\n".join(lines[first - 1 : statement.end_lineno])
+            decorators = getattr(statement, "decorator_list", ())
+            first = min([statement.lineno, *(part.lineno for part in decorators)])
+            for name in _names(statement, exercise):
+                if name not in texts or not is_stub(statement):
+                    texts[name] = "\n".join(lines[first - 1 : statement.end_lineno])
     return texts
 
 
+def _names(statement: ast.stmt, exercise: str) -> list[str]:
+    if isinstance(statement, DEFINITIONS):
+        return [statement.name]
+    if not isinstance(statement, ast.Assign):
+        return []
+    names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    is_function = isinstance(statement.value, ast.Lambda | ast.Name | ast.Attribute)
+    return names if is_function else [name for name in names if name == exercise]
+
+
 def own_program(cells: list[Cell], exercise: str, known: Collection[str]) -> str:
-    """The exercise's function with the functions of the notebook that it uses, but for those in `known`."""
-    texts = definitions(cells)
+    """The exercise's function with the functions and classes of the notebook that it uses, but for those in
+    `known`."""
+    texts = definitions(cells, exercise)
     chosen, waiting = {}, [exercise]
     while waiting:
         name = waiting.pop()

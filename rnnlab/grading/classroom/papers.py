@@ -20,10 +20,12 @@ class Withheld(NamedTuple):
     reason: str
 
 
-def papers_of(folder: Path, lesson: str | None = None, student: str | None = None) -> list[Paper]:
+def papers_of(
+    folder: Path, lesson: str | None = None, student: str | None = None, or_none: bool = False
+) -> list[Paper]:
     """The graded papers of a class, of one lesson or student where one is named.
 
-    Raises Unusable where there is none: an empty table or page would look like a result.
+    Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
     """
     if lesson and lesson not in checks.LESSONS:
         raise Unusable(f"there is no lesson {lesson!r}; the lessons are {', '.join(checks.LESSONS)}.")
@@ -34,10 +36,22 @@ def papers_of(folder: Path, lesson: str | None = None, student: str | None = Non
         if result.problem is None and lesson in (None, result.lesson) and student in (None, result.student)
     )
     papers = [_paper(folder, result, collected[result.place]) for result in wanted]
-    if not papers:
-        chosen = f" of {' and '.join(filter(None, (lesson, student)))}" if lesson or student else ""
-        raise Unusable(f"{folder} holds no graded submission{chosen}: run rnnlab class grade {folder} first.")
-    return papers
+    if papers or or_none:
+        return papers
+    if (broken := broken_papers(folder)) and not (lesson or student):
+        raise Unusable(
+            f"{folder}: none of the {len(broken)} notebooks that count could be graded; "
+            f"rnnlab class report {folder} gives the reasons."
+        )
+    chosen = f" of {' and '.join(filter(None, (lesson, student)))}" if lesson or student else ""
+    raise Unusable(f"{folder} holds no graded submission{chosen}: run rnnlab class grade {folder} first.")
+
+
+def broken_papers(folder: Path) -> list[Paper]:
+    """The papers that count and could not be graded, without verdicts and with the reason."""
+    collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
+    broken = (result for result in results.load(folder) if result.problem is not None)
+    return [_paper(folder, result, collected[result.place]) for result in broken]
 
 
 def _paper(folder: Path, result: results.Result, entry: submissions.Submission) -> Paper:
@@ -52,6 +66,8 @@ def _paper(folder: Path, result: results.Result, entry: submissions.Submission) 
         sandbox=result.sandbox,
         seed=result.seed,
         numbers=result.variant or {},
+        note=printable((entry.reason or "").removeprefix("note: ")),
+        problem=printable(result.problem or ""),
     )
 
 

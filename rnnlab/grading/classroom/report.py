@@ -31,8 +31,10 @@ from rnnlab.grading.classroom.report_summary import (
     summarise,
 )
 from rnnlab.grading.classroom.similar import Findings, marked_lines
+from rnnlab.printable import printable
 
-PLAIN_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")  # an id that is a file's name on every system
+# an id that is a file's name on every system, and no name that `page_name` makes up
+PLAIN_NAME = re.compile(r"(?!.*--)(?!(?:con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,63}")
 
 
 class HintRow(NamedTuple):
@@ -56,12 +58,20 @@ class LessonPage(NamedTuple):
 
 
 def write_report(
-    papers: Sequence[Paper], withheld: Sequence[Withheld], folder: Path, names: bool = False, grader: str = ""
+    papers: Sequence[Paper],
+    withheld: Sequence[Withheld],
+    folder: Path,
+    names: bool = False,
+    grader: str = "",
+    broken: Sequence[Paper] = (),
 ) -> tuple[Path, int]:
-    """(the class page, number of students' pages), written into `folder`, each whole or not at all."""
+    """(the class page, number of students' pages), written into `folder`, each whole or not at all.
+
+    broken: papers that could not be graded; their students get a page with the reason.
+    """
     (folder / "students").mkdir(parents=True, exist_ok=True)
     by_student: dict[str, list[Paper]] = defaultdict(list)
-    for paper in papers:
+    for paper in [*papers, *broken]:
         by_student[paper.student].append(paper)
     pages = {student: f"students/{page_name(student)}" for student in by_student}
     for student, own in by_student.items():
@@ -81,9 +91,10 @@ def class_page(
     """The HTML of the teacher's page; `pages` are the addresses of the students' own."""
     lessons = [lesson_page(lesson, papers) for lesson in lessons_of(papers)]
     students = len({paper.student for paper in papers})
+    size = f" of {students} student{'s' * (students != 1)}" if papers else ": no submission could be graded"
     return _render(
         "class_report.html",
-        title=f"Report on a class of {students} student{'' if students == 1 else 's'}",
+        title=f"Report on a class{size}",
         lessons=lessons,
         groups=tuple(GROUPS),
         withheld=withheld,
@@ -96,6 +107,12 @@ def class_page(
 def student_page(papers: Sequence[Paper]) -> str:
     """The HTML of the page that one student gets back."""
     return _render("student.html", papers=sorted(papers, key=_order), group_of=GROUP_OF)
+
+
+def old_pages(folder: Path, papers: Iterable[Paper]) -> int:
+    """Pages in a report's folder that an earlier report wrote, of students who are not in this one."""
+    present = {page_name(paper.student) for paper in papers}
+    return sum(path.name not in present for path in (folder / "students").glob("*.html"))
 
 
 def similar_page(findings: Sequence[Findings], names: bool, most: int) -> str:
@@ -162,8 +179,9 @@ def templates() -> Environment:
     """The templates of all pages; text is escaped, and a misspelt variable is an error."""
     loader = PackageLoader("rnnlab.grading.classroom", "pages")
     environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )  # fmt: skip
     environment.filters["pre"] = lambda text: Markup("<pre>") + escape(text) + Markup("</pre>")
     return environment
 

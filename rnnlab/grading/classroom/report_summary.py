@@ -37,6 +37,8 @@ class Paper(NamedTuple):
     sandbox: str = ""
     seed: int | None = None
     numbers: Mapping = MappingProxyType({})  # the variant: {exercise: {name: number}}
+    note: str = ""  # what the teacher alone should know
+    problem: str = ""  # why the notebook could not be graded; it has no verdicts then
 
     @property
     def score(self) -> int:
@@ -50,7 +52,16 @@ class Paper(NamedTuple):
     def remarks(self) -> list[str]:
         """Whatever a reader of the points should know besides."""
         late = ["handed in late"] if self.late else []
-        return late + ([f"attempt {self.attempt}"] if self.attempt else [])
+        attempt = [f"attempt {self.attempt}"] if self.attempt else []
+        points = f"{self.open_points} point{'s' * (self.open_points != 1)}"
+        is_open = [f"{points} not judged, by a fault of the grader"] if self.open_points else []
+        return late + attempt + is_open
+
+    @property
+    def open_points(self) -> int:
+        """Points that a fault of the grader keeps open: until it is graded again, the mark is withheld."""
+        faults = (verdict for verdict in self.verdicts if verdict.status is Status.grader_error)
+        return sum(verdict.max_points - verdict.points for verdict in faults)
 
     @property
     def attempts(self) -> list[Verdict]:
@@ -123,6 +134,7 @@ class Summary(NamedTuple):
     untouched: tuple[Paper, ...]  # notebooks in which nothing was attempted
     faults: tuple[tuple[Paper, Verdict], ...]
     looks: tuple[tuple[Paper, Verdict], ...]
+    open: int  # students whose mark a fault of the grader keeps open
 
 
 def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
@@ -143,6 +155,7 @@ def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
         tuple(paper for paper in papers if all(v.status is Status.not_attempted for v in paper.verdicts)),
         tuple((paper, verdict) for paper, verdict in pairs if verdict.status is Status.grader_error),
         tuple((paper, verdict) for paper, verdict in pairs if verdict.looks),
+        sum(paper.open_points > 0 for paper in papers),
     )
 
 

@@ -24,7 +24,7 @@ from rnnlab.printable import printable
 
 SHORTEST = 80  # tokens of an answer that is compared
 COMMON = 0.15  # of a class: what more of its answers share says nothing about two of them
-FEWEST = 3  # answers that must share a passage before it can be common
+FEWEST = 4  # answers that must share a passage before it can be common
 ENOUGH = 4  # rare fingerprints that a pair must share
 CLOSE = 0.5  # share of the rarer passages that a pair must have in common
 RARE = 0.1  # of a class: a wrong answer that more give is a common mistake
