@@ -46,9 +46,9 @@ def definitions(cells: list[Cell], exercise: str = "") -> dict[str, str]:
         for statement in cell.statements:
             decorators = getattr(statement, "decorator_list", ())
             first = min([statement.lineno, *(part.lineno for part in decorators)])
-            for name in _names(statement, exercise):
-                if name not in texts or not is_stub(statement):
-                    texts[name] = "\n".join(lines[first - 1 : statement.end_lineno])
+            text = "\n".join(lines[first - 1 : statement.end_lineno])
+            names = _names(statement, exercise)
+            texts |= {name: text for name in names if name not in texts or not is_stub(statement)}
     return texts
 
 
