@@ -101,7 +101,7 @@ def test_moodle_reads_marks_and_comments_from_its_own_worksheet(tmp_path, style)
 def test_bytes_that_are_no_mark_stay_as_they_were(tmp_path):
     path = tmp_path / "sheet.csv"
     before = worksheet(path, bom=True)
-    filling = fill_moodle(before, [paper("12345")], "Grade", None, None)
+    filling = fill_moodle(before, [paper("500", fault=True)], "Grade", None, None)
     assert filling.table.to_bytes() == path.read_bytes()
 
 
@@ -136,16 +136,79 @@ def test_marks_that_were_there_and_change_are_counted(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("most", "out_of", "mark"), [("100,00", None, "25"), ("100,00", 50, "12.5"), ("-", None, "1")]
+)
+def test_the_points_stand_behind_the_marks_whatever_the_language(tmp_path, most, out_of, mark):
+    header = ["Teilnehmernummer", "Bewertung", "Bestmögliche Bewertung", "Zuletzt geändert (Bewertung)"]
+    rows = [header, *(["Teilnehmer/in50" + n, "", most, "-"] for n in "01")]
+    filling = fill_moodle(written(tmp_path / "s.csv", rows), [paper("500")], "Bewertung", None, out_of)
+    assert filling.table.rows[1] == ["Teilnehmer/in500", mark, most, "-"]
+    unknown = "Marks are of 4 points; s.csv does not say of how many: --out-of."
+    assert (unknown in filling.remarks) == (mark == "1")
+    assert "No comments are written: --feedback-column names their column." in filling.remarks
+
+
+@pytest.mark.parametrize(
+    ("header", "cells", "out_of", "why"),
+    [
+        (WORKSHEET, ("", "0.00"), None, "the assignment has 0 points, to which no mark can be scaled"),
+        (WORKSHEET, ("", "-5"), None, "the assignment has -5 points"),
+        (WORKSHEET, ("", "10"), 20, "--out-of 20: .* has 10 points, and Moodle ignores larger marks"),
+        (WORKSHEET, ("A-", "10"), None, "words such as 'A-', not points"),
+        (WORKSHEET, ("-", "Poor, Good"), None, "words such as 'Poor, Good', not points"),
+    ],
+)
+def test_marks_that_moodle_would_pass_over_are_refused(tmp_path, header, cells, out_of, why):
+    line = lambda n: [f"Participant {n}", "Ada", "a@b", "", *cells, "Yes", "-", "-", ""]
+    sheet = written(tmp_path / "s.csv", [header, line(500), line(501)])
+    with pytest.raises(Unusable, match=why):
+        fill_moodle(sheet, [paper("500")], "Grade", "Feedback comments", out_of)
+
+
+def test_locked_rows_and_the_teachers_comments_are_named(tmp_path):
+    sheet = worksheet(tmp_path / "s.csv", delimiter=";")
+    sheet.rows[1][6], sheet.rows[2][9], sheet.rows[3][9] = "No", "My own words", "<p>start_here: 0 of 4"
+    filling = fill_moodle(sheet, [paper(f"50{n}") for n in range(3)], "Grade", "Feedback comments", None)
+    assert (filling.table.rows[1][4], filling.filled) == ("", 2)
+    assert filling.remarks[1:] == [
+        "Locked in Moodle, left as they are: 500.",
+        "Another comment stood in the template, which these marks' comments replace: 501.",
+        "The columns are separated by a semicolon, as before: choose it when Moodle asks.",
+    ]
+
+
+def test_a_row_that_is_not_clear_costs_no_other_student_the_mark(tmp_path):
+    sheet = worksheet(tmp_path / "s.csv")
+    sheet.rows.append(list(sheet.rows[1]))  # two rows for 500
+    papers = [paper("500"), paper("501"), paper("S1@example.org"), paper("502")]  # two students in one row
+    filling = fill_moodle(sheet, papers, "Grade", None, None)
+    assert [row[4] for row in filling.table.rows[1:5]] == ["", "", "25", ""]
+    unclear = "Without a mark, because s.csv has two rows for a student or one row for two"
+    assert f"{unclear}: 500, 501, S1@example.org." in filling.remarks
+
+
+def test_a_file_of_another_course_is_refused(tmp_path):
+    for fill, template, more in (
+        (fill_moodle, worksheet(tmp_path / "s.csv"), ("Grade", None)),
+        (fill_canvas, gradebook(tmp_path / "g.csv"), (None,)),
+    ):
+        with pytest.raises(Unusable, match="no row of any of the 2 students with marks, such as 7: is it of"):
+            fill(template, [paper("7"), paper("8")], *more, None)
+
+
+@pytest.mark.parametrize(
     ("rows", "why"),
     [
+        ([["Identifier", "Grade"], ["Participant 5", ""]], "holds participants or comments, not marks"),
         ([["a", "Grade"], ["x", ""]], "no numbers of participants"),
         ([WORKSHEET], "no numbers of participants"),
         ([["Identifier", "Grade", "Grade"], ["Participant 5", "", ""]], "no single column 'Grade'"),
     ],
 )
 def test_what_is_no_worksheet_is_refused(tmp_path, rows, why):
+    column = "Identifier" if "not marks" in why else "Grade"
     with pytest.raises(Unusable, match=why):
-        fill_moodle(written(tmp_path / "s.csv", rows), [paper("500")], "Grade", None, None)
+        fill_moodle(written(tmp_path / "s.csv", rows), [paper("500")], column, None, None)
 
 
 def test_two_lessons_do_not_fit_into_one_column(tmp_path):
@@ -204,6 +267,43 @@ def test_an_assignment_of_canvas_is_named_by_its_title_or_its_number(tmp_path, c
 def test_a_column_that_canvas_would_invent_is_refused(tmp_path, header, column, why):
     with pytest.raises(Unusable, match=why):
         fill_canvas(gradebook(tmp_path / "g.csv", header), [paper("90")], column, None)
+
+
+def test_canvas_files_with_two_columns_of_names_and_titles_with_commas_are_read(tmp_path):
+    header = ["LastName", "FirstName", *GRADEBOOK[1:5], "RNN, in, one, or, two, or, six, steps (4711)"]
+    rows = [header, ["Points Possible", *[""] * 5, "10,0"], ["L", "Ada", "90", "", "", "S", "complete"]]
+    filling = fill_canvas(written(tmp_path / "g.csv", rows, delimiter=";"), [paper("90")], None, None)
+    assert filling.table.rows[2] == ["L", "Ada", "90", "", "", "S", "2.5"]
+    assert filling.replaced == 1
+    with pytest.raises(Unusable, match="separated by tabs; Canvas reads commas and semicolons"):
+        fill_canvas(written(tmp_path / "g.csv", rows, delimiter="\t"), [paper("90")], None, None)
+
+
+@pytest.mark.parametrize("points", ["0", "-1.0"])
+def test_an_assignment_without_points_makes_no_marks_zero(tmp_path, points):
+    with pytest.raises(Unusable, match="to which no mark can be scaled"):
+        fill_canvas(gradebook(tmp_path / "g.csv", possible=points), [paper("90")], None, None)
+
+
+def test_a_students_long_text_in_a_worksheet_is_read(tmp_path):
+    rows = [["Identifier", "Grade"], ["Participant 5", "x" * 200_000]]
+    assert written(tmp_path / "s.csv", rows).rows == rows
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1.234,5", 1234.5),
+        ("9,5", 9.5),
+        ("10.0", 10),
+        ("-", None),
+        ("nan", None),
+        ("1e3", None),
+        ("1_0", None),
+    ],
+)
+def test_numbers_in_cells_are_those_of_canvas_and_moodle(text, number):
+    assert export_tables.number_in(text) == number
 
 
 def test_a_read_only_column_is_refused(tmp_path):

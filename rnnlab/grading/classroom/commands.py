@@ -15,6 +15,9 @@ from rnnlab.printable import printable
 DONE, NOT_ALL, UNUSABLE, OWN_FAULT = 0, 1, 2, 3
 STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 the grader's own faults"
 PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
+OWN_FILES = (  # of a class folder: no page or table takes their place
+    "class.key", "class.json", "submissions.jsonl", "results.jsonl", "files", "results", "regraded"
+)  # fmt: skip
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
@@ -110,6 +113,7 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
     try:
         if os.name != "posix":
             raise Unusable(NEEDS_POSIX)
+        _refuse_own_file(getattr(chosen, "out", None), chosen.folder)
         return action(chosen)
     except BrokenPipeError:  # nobody reads on; no fault of anyone's
         raise
@@ -119,6 +123,16 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
         sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
     print(f"rnnlab class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
     return UNUSABLE
+
+
+def _refuse_own_file(out: Path | None, folder: Path | None) -> None:
+    """Unusable where what is to be written would take the place of a file of the class itself."""
+    from rnnlab.grading.notebook_file import Unusable
+
+    if out and folder and out.resolve().is_relative_to(folder.resolve()):
+        first = (*out.resolve().relative_to(folder.resolve()).parts, "")[0]
+        if first in OWN_FILES:
+            raise Unusable(f"--out {out} is a part of the class itself: name another place.")
 
 
 def written(path: Path, write: Callable) -> object:

@@ -9,6 +9,7 @@ import io
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -49,15 +50,22 @@ def read_table(path: Path) -> Table:
         remedy = "Export it anew as CSV in UTF-8; a spreadsheet may have saved it in another encoding."
         raise Unusable(f"{path} is not UTF-8 text (byte {error.start}). {remedy}") from None
     plain = text.removeprefix(BOM)
-    first = plain.partition("\n")[0]
-    delimiter = max(",;\t", key=first.count)
+    csv.field_size_limit(LARGEST)  # a worksheet holds whole texts of students
     try:
+        delimiter = max(",;\t", key=lambda sign: _fit(plain, sign))
         rows = list(csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter, strict=True))
     except csv.Error as error:
-        raise Unusable(f"{path} is no CSV file: {error}.") from None
+        raise Unusable(f"{path} is no CSV file: {error}. Export it anew.") from None
     if not any(rows):
         raise Unusable(f"{path} is empty. Export it anew.")
     return Table(path, rows, delimiter, "\r\n" if "\r\n" in text else "\n", text != plain)
+
+
+def _fit(text: str, delimiter: str) -> tuple[bool, int]:
+    """How well a delimiter fits a table, by its first rows: equally long with it, and their cells."""
+    rows = islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), 3)
+    lengths = [len(row) for row in rows] or [0]
+    return len({*lengths}) == 1 < lengths[0], lengths[0]
 
 
 def fault_in(paper: Paper) -> bool:
@@ -65,10 +73,9 @@ def fault_in(paper: Paper) -> bool:
     return any(v.status is Status.grader_error and v.points < v.max_points for v in paper.verdicts)
 
 
-def same_identifier(cell: str, student: str) -> bool:
-    """Whether a cell is a student's identifier, in whatever Unicode form or case of an address."""
-    plain = lambda text: unicodedata.normalize("NFC", text.strip()).casefold()
-    return bool(student) and plain(cell) == plain(student)
+def plain_identifier(text: str) -> str:
+    """An identifier in one Unicode form and case, so that equal ones are found equal."""
+    return unicodedata.normalize("NFC", text.strip()).casefold()
 
 
 def mark_of(paper: Paper, out_of: float | None) -> str:
@@ -116,7 +123,5 @@ def number_in(text: str) -> float | None:
     text = re.sub(r"\s", "", text)
     if re.fullmatch(r"-?[\d.]*,\d+", text):
         text = text.replace(".", "").replace(",", ".")
-    try:
-        return float(text.replace(",", ""))
-    except ValueError:
-        return None
+    text = text.replace(",", "")
+    return float(text) if re.fullmatch(r"-?(\d+\.?\d*|\.\d+)", text, re.ASCII) else None
