@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import logging
+import sqlite3
 import warnings
 
 import pytest
@@ -155,6 +156,48 @@ def test_marks_go_into_the_gradebook_and_nobody_is_invented(course):
 def test_an_assignment_that_the_gradebook_does_not_have_stops_before_anything_is_written(course):
     with quiet(), pytest.raises(Unusable, match="run nbgrader generate_assignment"):
         export_nbgrader.push_marks([paper("ada", *["passed"] * 3)], course / "gradebook.db", "other")
+
+
+@pytest.mark.slow
+def test_a_gradebook_with_other_students_or_points_stops_before_anything_is_written(course):
+    database = course / "gradebook.db"
+    with quiet():
+        from nbgrader.api import Gradebook
+
+        with pytest.raises(Unusable, match="has no student of this class, such as eve: add them with"):
+            export_nbgrader.push_marks([paper("eve", *["passed"] * 3)], database)
+        with Gradebook(f"sqlite:///{database}") as book:
+            book.add_student("Zoe\u0308")
+            cell = book.find_grade_cell("last_step_check", STEM, STEM)
+            cell.max_score = 5
+            book.db.commit()
+            with pytest.raises(Unusable, match="last_step_check has 5 points in the gradebook and 1 in this"):
+                export_nbgrader.push_marks([paper("ada", *["passed"] * 3)], database)
+            cell.max_score = 1
+            book.db.commit()
+        pushed = export_nbgrader.push_marks([paper("zo\u00eb", *["passed"] * 3)], database)
+    assert pushed == (1, [], []), "one Unicode form and case is as good as another"
+
+
+def test_students_take_nobodys_place_in_a_gradebook():
+    papers = [paper(student, *["passed"] * 3) for student in ("Ada", "ada", "bo", "BO", "cy")]
+    ids = export_nbgrader._identifiers(papers, ["ada", "Bo", "bO"])
+    assert ids == {"ada": "ada"}, "bo may be either of two, and ada has her own place"
+    assert export_nbgrader._identifiers(papers[:1], ["ada"]) == {"Ada": "ada"}
+
+
+@pytest.mark.parametrize("tables", [None, ["places"], []])
+def test_a_file_that_is_no_gradebook_stays_as_it_is(tmp_path, tables):
+    pytest.importorskip("nbgrader", reason="install the extra teach: nbgrader")
+    path = tmp_path / "my other.db"
+    path.write_text("no database" * 100 if tables is None else "")
+    for table in tables or ():
+        with contextlib.closing(sqlite3.connect(path)) as database:
+            database.execute(f"create table {table} (url)")
+    before = path.read_bytes()
+    with quiet(), pytest.raises(Unusable, match=r"is no gradebook of nbgrader|file is not a database"):
+        export_nbgrader.push_marks([paper("ada", *["passed"] * 3)], path)
+    assert path.read_bytes() == before
 
 
 def test_a_missing_gradebook_is_named(tmp_path):

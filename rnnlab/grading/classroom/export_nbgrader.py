@@ -7,15 +7,16 @@ therefore serves practice; the marks that count are graded here and written into
 import json
 import os
 import re
+import sqlite3
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from rnnlab import checks
 from rnnlab.files import write_whole
-from rnnlab.grading.classroom.export_tables import fault_in
+from rnnlab.grading.classroom.export_tables import fault_in, plain_identifier
 from rnnlab.grading.classroom.report_summary import Paper
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.percent import BEGIN, END
@@ -89,7 +90,8 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
     """Write the points of each exercise into an nbgrader gradebook, as its automatic scores.
 
     The assignment, its cells and the students must be in the gradebook already: nothing is invented.
-    Raises Unusable where the gradebook lacks the assignment or one of its cells, before anything is written.
+    Raises Unusable where the file is no gradebook, has none of the students, lacks the assignment or one of
+    its cells, or gives a cell other points, before anything is written.
     """
     try:
         from nbgrader.api import Gradebook, MissingEntry
@@ -101,18 +103,51 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
         raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
     pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)])
     try:
+        _require_gradebook(gradebook)
         with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
             _require_cells(book, papers, assignment, MissingEntry)
-            known = {student.id for student in book.students}
-            pushed.absent.extend(paper.student for paper in papers if paper.student not in known)
-            chosen = [paper for paper in papers if paper.student in known and not fault_in(paper)]
+            ids = _identifiers(papers, [student.id for student in book.students])
+            pushed.absent.extend(paper.student for paper in papers if paper.student not in ids)
+            if not ids:
+                raise Unusable(
+                    f"{gradebook} has no student of this class, such as {papers[0].student}: add them with "
+                    "nbgrader db student import, or name the gradebook of this course."
+                )
+            chosen = [paper for paper in papers if paper.student in ids and not fault_in(paper)]
             for paper in chosen:
-                _push(book, paper, assignment or checks.LESSONS[paper.lesson])
+                _push(book, paper, ids[paper.student], assignment or checks.LESSONS[paper.lesson])
             book.db.commit()
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error) as error:
         reason = str(error.__cause__ or error).partition("\n")[0]
-        raise Unusable(f"{gradebook} cannot be used ({reason}): is nbgrader writing to it?") from None
+        raise Unusable(
+            f"{gradebook} cannot be used ({reason}): is it of this version of nbgrader, and does no other "
+            "program write to it?"
+        ) from None
     return pushed._replace(students=len({paper.student for paper in chosen}))
+
+
+def _require_gradebook(path: Path) -> None:
+    """Unusable unless the file is a gradebook: nbgrader would make one of whatever database it is."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        tables = {name for (name,) in database.execute("select name from sqlite_master")}
+    if "grade_cells" not in tables:
+        raise Unusable(f"{path} is no gradebook of nbgrader: run nbgrader generate_assignment first.")
+
+
+def _identifiers(papers: Sequence[Paper], known: Sequence[str]) -> dict[str, str]:
+    """{student: identifier in the gradebook}, which may differ in Unicode form and case alone."""
+    forms: dict[str, list[str]] = {}
+    for identifier in known:
+        forms.setdefault(plain_identifier(identifier), []).append(identifier)
+    students = dict.fromkeys(paper.student for paper in papers)
+    taken = {*students} & {*known}
+    ids = {student: student for student in taken}
+    for student in students:
+        others = [form for form in forms.get(plain_identifier(student), ()) if form not in taken]
+        if student not in ids and len(others) == 1:
+            ids[student] = others[0]
+            taken.add(others[0])
+    return ids
 
 
 @contextmanager
@@ -126,22 +161,32 @@ def own_programs() -> Iterator[None]:
         os.environ["PATH"] = before
 
 
-def _require_cells(book: object, papers: Sequence[Paper], assignment: str | None, missing: type) -> None:
-    cells = {(paper.lesson, verdict.name) for paper in papers for verdict in paper.verdicts}
-    for lesson, exercise in sorted(cells):
+def _require_cells(
+    book: object, papers: Sequence[Paper], assignment: str | None, missing: type[Exception]
+) -> None:
+    cells = {
+        (paper.lesson, verdict.name, verdict.max_points) for paper in papers for verdict in paper.verdicts
+    }
+    for lesson, exercise, points in sorted(cells):
         stem = checks.LESSONS[lesson]
         try:
-            book.find_grade_cell(f"{exercise}_check", stem, assignment or stem)
+            cell = book.find_grade_cell(f"{exercise}_check", stem, assignment or stem)
         except missing as error:
             raise Unusable(
-                f"the gradebook does not have what is to be graded ({error}): export the assignment with "
-                "rnnlab class export --to nbgrader, then run nbgrader generate_assignment."
+                f"the gradebook does not have what is to be graded ({error}): choose one lesson with "
+                "--lesson, or export the assignment with rnnlab class export --to nbgrader and run nbgrader "
+                "generate_assignment."
             ) from None
+        if cell.max_score != points:
+            raise Unusable(
+                f"{exercise}_check has {cell.max_score:g} points in the gradebook and {points} in this "
+                f"class: set {points} in the assignment's source, then run nbgrader generate_assignment."
+            )
 
 
-def _push(book: object, paper: Paper, assignment: str) -> None:
+def _push(book: object, paper: Paper, student: str, assignment: str) -> None:
     stem = checks.LESSONS[paper.lesson]
-    book.update_or_create_submission(assignment, paper.student)
+    book.update_or_create_submission(assignment, student)
     for verdict in paper.verdicts:
-        grade = book.find_grade(f"{verdict.name}_check", stem, assignment, paper.student)
+        grade = book.find_grade(f"{verdict.name}_check", stem, assignment, student)
         grade.auto_score, grade.needs_manual_grade = float(verdict.points), False
