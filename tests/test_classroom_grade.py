@@ -232,10 +232,50 @@ def test_a_regrade_that_was_killed_goes_on_where_it_was(folder):
     assert len(jobs) == 2
 
 
-def test_a_selection_without_a_result_is_refused(folder):
+def test_one_exercise_is_taken_over_alone_after_a_regrade_of_all_was_shown(folder):
     graded(folder)
-    with pytest.raises(Unusable, match="nothing to grade again"):
-        regrade.regrade(folder, pretended(), regrade.Selection(student="nobody"), plain=True)
+    assert len(regrade.regrade(folder, pretended([FIRST, SECOND]), regrade.Selection(), plain=True)) == 5
+    selection = regrade.Selection(student="zoe\u0308", exercise=FIRST)  # as a Mac's terminal writes it
+    ((old, new),) = regrade.regrade(folder, pretended([FIRST, SECOND]), selection, plain=True)
+    assert next(regrade.describe([(old, new)])) == f"zoë, {FIRST}: passed 1 → failed 0"
+    assert (old.score, new.score) == (6, 5), "the others keep their verdicts"
+
+
+def test_exercises_that_the_checks_had_not_or_have_no_more_are_shown(folder):
+    graded(folder)
+    _, *others = results.load(folder)[0].exercises
+    old = replace(results.load(folder)[0], exercises=tuple(others), score=5)
+    results.write(folder / "results", old)
+    ((old, new),) = regrade.regrade(folder, pretended(), regrade.Selection("ada", exercise=FIRST), plain=True)
+    assert next(regrade.describe([(old, new)])) == f"ada, {FIRST}: not there → passed 1"
+    assert (new.score, {entry["name"] for entry in new.exercises}) == (6, {FIRST, SECOND, THIRD})
+    assert next(regrade.describe([(new, old)])) == f"ada, {FIRST}: passed 1 → not there"
+
+
+@pytest.mark.parametrize(
+    ("selection", "why"),
+    [
+        (
+            {"student": "nobody"},
+            r"no result is of a student 'nobody'; --student takes an .*submissions\.jsonl: n",
+        ),
+        ({"student": "ADA"}, "'ADA'; --student takes an identifier, such as ada: nothing to grade again"),
+        ({"student": "kim"}, "'kim', who is not graded yet: run rnnlab class grade"),
+        (
+            {"exercise": "nope"},
+            f"no result has an exercise 'nope'; the exercises are {FIRST}, {SECOND}, {THIRD}",
+        ),
+        ({"lesson": "bptt"}, f"no result is of lesson 'bptt', but of {LESSON}: nothing to grade again"),
+        ({"faults": True}, "no result that was selected has a fault of the grader"),
+        ({"exercise": ""}, "no result has an exercise ''"),
+    ],
+)
+def test_a_selection_without_a_result_says_why(folder, selection, why):
+    graded(folder)
+    results.path_of(folder / "results", "kim", LESSON).unlink()
+    (folder / "results.jsonl").unlink()
+    with pytest.raises(Unusable, match=why):
+        regrade.regrade(folder, pretended(), regrade.Selection(**selection), plain=True)
 
 
 def test_a_class_without_submissions_is_refused(tmp_path, capsys):

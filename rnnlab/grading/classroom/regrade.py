@@ -4,13 +4,15 @@ The new results lie in regraded/ of the class folder until --write takes them ov
 goes on where it was.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rnnlab import checks
 from rnnlab.grading.classroom import keys, results, run, submissions
 from rnnlab.grading.classroom.engines import Engine
+from rnnlab.grading.classroom.export_tables import plain_identifier
 from rnnlab.grading.classroom.results import Result
 from rnnlab.grading.notebook_file import Unusable
 
@@ -29,9 +31,9 @@ class Selection:
     def takes(self, result: Result) -> bool:
         """Is this one of them?"""
         return (
-            self.student in (None, result.student)
+            (self.student is None or unicodedata.normalize("NFC", self.student) == result.student)
             and self.lesson in (None, result.lesson)
-            and (not self.exercise or self.exercise in checks.catalogue(result.lesson))
+            and (self.exercise is None or self.exercise in checks.catalogue(result.lesson))
             and (not self.faults or bool(result.faults))
         )
 
@@ -45,7 +47,7 @@ def regrade(folder: Path, engine: Engine, selection: Selection, plain: bool = Fa
     known = {result.place: result for result in results.repair(folder)}
     chosen = [result for result in known.values() if selection.takes(result)]
     if not chosen:
-        raise Unusable(f"no result of {folder} is one that was requested: nothing to grade again.")
+        raise Unusable(f"{_why_none(folder, known.values(), selection)}: nothing to grade again.")
     jobs = _jobs(folder, chosen, selection, plain)
     pending = folder / PENDING
     pending.mkdir(mode=0o700, exist_ok=True)
@@ -55,8 +57,50 @@ def regrade(folder: Path, engine: Engine, selection: Selection, plain: bool = Fa
     for job in jobs:
         old = known[job["student"], job["lesson"]]
         new = results.read(results.path_of(pending, *old.place))
-        pairs.append((old, run.merged(old, new) if selection.exercise and not old.problem else new))
+        pairs.append((old, _merged(old, new, selection.exercise)))
     return pairs
+
+
+def _merged(old: Result, new: Result, exercise: str | None) -> Result:
+    """The new result; of one exercise, the old result with the new verdict on that one alone.
+
+    An earlier regrade that was not written may have graded all exercises.
+    """
+    if exercise is None or old.problem or new.problem:
+        return new
+    fresh = tuple(entry for entry in new.exercises if entry["name"] == exercise)
+    others = tuple(entry for entry in old.exercises if entry["name"] != exercise)
+    if len(others) == len(old.exercises):  # the checks had no such exercise then
+        old = replace(old, exercises=(*others, *fresh))
+    return run.merged(old, replace(new, exercises=fresh))
+
+
+def _why_none(folder: Path, known: Iterable[Result], selection: Selection) -> str:
+    """Why no result was selected, in words."""
+    lessons = {result.lesson for result in known}
+    if selection.lesson not in (None, *lessons):
+        return f"no result is of lesson {selection.lesson!r}, but of {', '.join(sorted(lessons)) or 'none'}"
+    names = [name for lesson in sorted(lessons) for name in checks.catalogue(lesson)]
+    if selection.exercise not in (None, *names):
+        return f"no result has an exercise {selection.exercise!r}; the exercises are {', '.join(names)}"
+    if selection.student not in (None, *(result.student for result in known)):
+        return f"no result is of a student {selection.student!r}{_similar(folder, selection.student)}"
+    if selection.faults:
+        return "no result that was selected has a fault of the grader"
+    return f"no result of {folder} is in all that was selected"
+
+
+def _similar(folder: Path, student: str) -> str:
+    """Words on the students that may be meant."""
+    wanted, listed = plain_identifier(student), submissions.graded(submissions.load(folder))
+    if any(entry.student == student for entry in listed):
+        return f", who is not graded yet: run rnnlab class grade {folder} --resume"
+    words = {
+        entry.student: f"{entry.student} ({entry.name})" if entry.name else entry.student for entry in listed
+    }
+    people = [known for known in words.values() if wanted in plain_identifier(known)]
+    such = f", such as {', '.join(people[:5])}" if people else f" of {folder / 'submissions.jsonl'}"
+    return f"; --student takes an identifier{such}"
 
 
 def take_over(folder: Path, pairs: list[tuple]) -> None:
@@ -84,10 +128,10 @@ def _changes(old: Result, new: Result) -> Iterator[str]:
     if old.problem != new.problem:
         yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
     before = {exercise["name"]: exercise for exercise in old.exercises}
-    for exercise in new.exercises:
-        earlier = before.get(exercise["name"])
-        if _outcome(earlier) != _outcome(exercise):
-            yield f"{old.student}, {exercise['name']}: {_words(earlier)} → {_words(exercise)}"
+    after = {exercise["name"]: exercise for exercise in new.exercises}
+    for name in before | after:
+        if _outcome(before.get(name)) != _outcome(after.get(name)):
+            yield f"{old.student}, {name}: {_words(before.get(name))} → {_words(after.get(name))}"
 
 
 def _outcome(exercise: dict | None) -> tuple | None:
