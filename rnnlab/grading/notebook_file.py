@@ -47,7 +47,9 @@ def notebook_text(path: Path) -> str:
     try:
         return _text(path)
     except UnicodeDecodeError as error:
-        raise Unusable(f"{path} is not a notebook: byte {error.start} is not UTF-8 text.") from None
+        raise Unusable(
+            f"{path} is not a notebook: byte {error.start} is not UTF-8 text. Save it again in JupyterLab."
+        ) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or error
         raise Unusable(f"{path} cannot be read: {why}.") from None

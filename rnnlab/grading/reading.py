@@ -41,6 +41,8 @@ def read(path: Path) -> list[Cell]:
 
 def cells(text: str, path: Path) -> list[Cell]:
     """The code cells of a notebook's text."""
+    if not text.strip():
+        raise Unusable(f"{path} is not a notebook: it is empty. Save it again in JupyterLab.")
     try:
         book = json.loads(text.removeprefix(BOM))
     except (ValueError, RecursionError) as error:

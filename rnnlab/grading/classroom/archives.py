@@ -5,12 +5,13 @@ is read, so that no bomb fills memory or disk; links are never followed.
 """
 
 import os
+import re
 import stat
 import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path, PurePosixPath
@@ -21,6 +22,9 @@ MOST_FILES = 100_000  # of a download: 5,000 students with a score of files each
 MOST_INSIDE = 200  # files of a zip that a student handed in
 LARGEST_RATIO = 400  # of expanded to packed bytes, for files above SMALL; notebooks reach 30
 SMALL = 8 << 20  # bytes
+NOTEBOOK = re.compile(r"\.ipynb(\.txt|\.json)?\s*$", re.I)  # some browsers append .txt or .json
+UNOPENED = {".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".zst"}
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # others may expand a few bytes to gigabytes at once
 NOISE = {"__MACOSX", ".ipynb_checkpoints", ".git", "__pycache__", ".DS_Store", "Thumbs.db", "desktop.ini"}
 DAMAGE = (
     zipfile.BadZipFile,
@@ -41,10 +45,16 @@ class Entry:
     read: Callable[[], bytes]  # raises Unusable where the content breaks a limit
     when: str | None = None  # ISO 8601
     problem: str | None = None
+    size: int = 0  # bytes, as its archive or folder states them
+    uncertain: bool = False  # nothing states the encoding of its path
 
     @property
     def suffix(self) -> str:
         return PurePosixPath(self.path).suffix.lower()
+
+    @property
+    def is_notebook(self) -> bool:
+        return bool(NOTEBOOK.search(self.path))
 
 
 def entries(source: Path) -> Iterator[Entry]:
@@ -70,14 +80,18 @@ def _with_inner(entry: Entry) -> Iterator[Entry]:
         return
     try:
         content = BytesIO(entry.read())
-        inner = list(_of_zip(content, entry.path, MOST_INSIDE))
+        inner = _of_zip(content, "it", MOST_INSIDE)
+        if (size := sum(part.size for part in inner if part.is_notebook)) > LARGEST:
+            raise Unusable(f"its notebooks have {size >> 20} MiB together: hand in one notebook")
     except Unusable as unusable:
-        yield Entry(entry.path, entry.read, entry.when, str(unusable))
+        yield replace(entry, problem=str(unusable))
         return
+    if not inner:
+        yield replace(entry, problem="it is a zip without files: hand in the notebook")
     for part in inner:
         problem = part.problem or ("it is a zip within a zip: hand in the notebook" * (part.suffix == ".zip"))
-        if not _is_noise(part.path):
-            yield Entry(f"{entry.path}/{part.path}", part.read, part.when or entry.when, problem or None)
+        path = f"{entry.path}/{part.path}"  # its time is that of the zip: a student sets those within
+        yield replace(entry, path=path, read=part.read, problem=problem or None)
 
 
 def _is_noise(path: str) -> bool:
@@ -92,26 +106,40 @@ def _of_download(source: Path) -> list[Entry]:
             return _of_zip(source, str(source), MOST_FILES)
     if source.suffix.lower() == ".zip":
         raise Unusable(f"{source} is no zip, or the download was cut off: load it again.")
-    raise Unusable(f"{source} is neither a folder nor a zip.")
+    raise Unusable(
+        f"{source} is neither a folder nor a zip: wait for the end of the download, or unpack it and name "
+        "the folder."
+    )
 
 
 def _of_folder(folder: Path) -> list[Entry]:
     """The files below a folder; links are listed and not followed."""
     listed, waiting = [], [folder]
     while waiting:
-        with os.scandir(waiting.pop()) as scan:
-            for item in scan:
-                if item.is_dir(follow_symlinks=False):
-                    waiting.append(Path(item.path))
-                else:
-                    listed.append(_of_file(folder, Path(item.path)))
+        place = waiting.pop()
+        try:
+            with os.scandir(place) as scan:
+                items = [item for item in scan if not _is_noise(item.name)]
+        except OSError as error:
+            if place == folder:
+                raise
+            listed.append(_unreadable(folder, place, error))
+            continue
+        for item in items:
+            if item.is_dir(follow_symlinks=False):
+                waiting.append(Path(item.path))
+            else:
+                listed.append(_of_file(folder, Path(item.path)))
         if len(listed) > MOST_FILES:
             raise Unusable(f"{folder} holds more than {MOST_FILES:,} files: is it the folder of one class?")
     return listed
 
 
 def _of_file(folder: Path, path: Path) -> Entry:
-    state = path.lstat()
+    try:
+        state = path.lstat()
+    except OSError as error:
+        return _unreadable(folder, path, error)
     problem = None
     if stat.S_ISLNK(state.st_mode):
         problem = "it is a link, which is not followed: hand in the file itself"
@@ -119,9 +147,21 @@ def _of_file(folder: Path, path: Path) -> Entry:
         problem = "it is no ordinary file"
     elif state.st_size > LARGEST:
         problem = _too_large(state.st_size)
+    try:
+        when = datetime.fromtimestamp(state.st_mtime, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):  # a clock that was set to the year 30,000
+        when = None
+    return Entry(_name(folder, path), lambda: _read_file(path), when, problem, state.st_size)
+
+
+def _unreadable(folder: Path, path: Path, error: OSError) -> Entry:
+    problem = f"it cannot be read ({error.strerror}): allow it, and collect again"
+    return Entry(_name(folder, path), lambda: b"", problem=problem)
+
+
+def _name(folder: Path, path: Path) -> str:
     name = os.fsencode(path.relative_to(folder)).decode(errors="backslashreplace")
-    when = datetime.fromtimestamp(state.st_mtime, UTC).isoformat(timespec="seconds")
-    return Entry(unicodedata.normalize("NFC", name), lambda: _read_file(path), when, problem)
+    return unicodedata.normalize("NFC", name)
 
 
 def _read_file(path: Path) -> bytes:
@@ -129,7 +169,7 @@ def _read_file(path: Path) -> bytes:
         with open(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             content = file.read(LARGEST + 1)
     except OSError as error:
-        raise Unusable(f"it cannot be read: {error.strerror}") from None
+        raise Unusable(f"it cannot be read ({error.strerror}): allow it, and collect again") from None
     if len(content) > LARGEST:
         raise Unusable(_too_large(len(content)))
     return content
@@ -141,30 +181,41 @@ def _of_zip(file: Path | BytesIO, name: str, most: int) -> list[Entry]:
         archive = zipfile.ZipFile(file)
     except DAMAGE as error:
         raise Unusable(f"{name} is no zip that can be read ({error}): load or pack it again.") from None
-    members = [member for member in archive.infolist() if not member.is_dir()]
-    if len(members) > most:
-        raise Unusable(f"{name} holds {len(members):,} files, above the limit of {most:,}.")
-    return [_of_member(archive, member) for member in members]
+    listed = [_of_member(archive, member) for member in archive.infolist() if not member.is_dir()]
+    listed = [entry for entry in listed if not _is_noise(entry.path)]
+    if len(listed) > most:
+        raise Unusable(
+            f"{name} holds {len(listed):,} files, above the limit of {most:,}: pack the notebooks alone."
+        )
+    return listed
 
 
 def _of_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> Entry:
-    path = _member_path(member)
+    path, uncertain = _member_path(member)
     try:
         when = datetime(*member.date_time).isoformat()
     except ValueError:
         when = None
-    return Entry(path, lambda: _read_member(archive, member), when, _problem(member, path))
+    return Entry(
+        path, lambda: _read_member(archive, member), when, _problem(member, path), member.file_size, uncertain
+    )
 
 
-def _member_path(member: zipfile.ZipInfo) -> str:
-    """The path in NFC. UTF-8 that its packer did not mark was read by zipfile as code page 437."""
-    name = member.filename
+def _member_path(member: zipfile.ZipInfo) -> tuple[str, bool]:
+    """The path in NFC, and whether its encoding is uncertain.
+
+    UTF-8 without a mark is recognised; zipfile reads all else that has none as code page 437.
+    """
+    name, uncertain = member.filename, False
     if not member.flag_bits & 0x800:
         try:
             name = name.encode("cp437").decode("utf-8")
         except UnicodeError:
-            name = member.filename
-    return unicodedata.normalize("NFC", name.replace("\\", "/"))
+            uncertain = True
+    name = name.replace("\\", "/")
+    while name.startswith("./"):
+        name = name[2:]
+    return unicodedata.normalize("NFC", name), uncertain
 
 
 def _problem(member: zipfile.ZipInfo, path: str) -> str | None:
@@ -176,6 +227,8 @@ def _problem(member: zipfile.ZipInfo, path: str) -> str | None:
         return "it is a link, which is not followed: hand in the file itself"
     if member.flag_bits & 1:
         return "it is locked with a password: hand it in without one"
+    if member.compress_type not in METHODS:
+        return "it is packed by an unusual method: pack it again as an ordinary zip"
     if member.file_size > LARGEST:
         return _too_large(member.file_size)
     if member.file_size > SMALL and member.file_size > LARGEST_RATIO * max(member.compress_size, 1):

@@ -7,6 +7,7 @@ with the reason. Collecting again adds to the list, so late files and a second s
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,8 +22,10 @@ from rnnlab.grading.front.grade import lesson_of
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined
+from rnnlab.printable import printable
 
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
+NAMES = 5  # students whose names are printed, so that a wrong reading of a download is seen
 SHOWN = 20  # files with one and the same reason that are printed
 
 
@@ -41,16 +44,19 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
 
     Raises Unusable where a source cannot be read or holds no notebook; the list then stays as it was.
     """
-    sources = list(sources)
+    sources = [*{source.resolve(): source for source in sources}.values()]
+    check_places(folder, sources)
     for lesson in assignment.lessons:
         if lesson not in checks.LESSONS:
             raise Unusable(f"There is no lesson {lesson!r}; the lessons are {', '.join(checks.LESSONS)}.")
     (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
     known = submissions.load(folder) if (folder / "submissions.jsonl").exists() else []
     new = []
+    names = Counter(source.name for source in sources)
     for source in sources:
-        section = source.stem if len(sources) > 1 else None
-        new += _of_source(folder, source, section, assignment)
+        place = f"{source.resolve().parent.name}/" * (names[source.name] > 1)
+        section = f"{place}{source.stem}" if len(sources) > 1 else None
+        new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
     again = {(entry.source, entry.sha256) for entry in new}
     listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
     listed = _choose(listed, _taken(folder, assignment, listed))
@@ -59,54 +65,80 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     return listed
 
 
+def check_places(folder: Path, sources: Iterable[Path]) -> None:
+    """Raise Unusable where a class folder lies in one of the downloads."""
+    for source in sources:
+        if folder.resolve().is_relative_to(source.resolve()):
+            raise Unusable(
+                f"The class folder {folder} lies in the download {source}, and its own files would be "
+                "collected as submissions: name a class folder elsewhere."
+            )
+
+
 def deadline(text: str | None) -> datetime | None:
-    """The deadline that a text states in ISO 8601; a time without a zone is compared as it stands."""
-    try:
-        return None if text is None else datetime.fromisoformat(text)
-    except ValueError:
-        raise Unusable(f"--due {text} is no time: write 2026-11-20T23:59, or with a zone +01:00.") from None
+    """The deadline that a text states in ISO 8601.
+
+    One without a zone is of this machine's where times have a zone, and compared as it stands where not.
+    """
+    if text is None:
+        return None
+    time = layouts.moment(text) if ":" in text else None  # a day alone would begin with its first second
+    if time is None:
+        raise Unusable(f"--due {text} is no time: write 2026-11-20T23:59, or with a zone +01:00.")
+    return time
 
 
 def _of_source(
-    folder: Path, source: Path, section: str | None, assignment: Assignment
+    folder: Path, source: Path, title: str, section: str | None, assignment: Assignment
 ) -> Iterator[Submission]:
     """The files of one download, those of notebooks copied into the class folder."""
-    listed = list(archives.entries(source))
-    notebooks = [entry.path for entry in listed if entry.suffix == ".ipynb"]
+    listed = [replace(entry, read=bytes) for entry in archives.entries(source)]  # zips would stay in memory
+    notebooks = [entry.path for entry in listed if entry.is_notebook]
     if not notebooks and not any(entry.problem for entry in listed):
         others = f", only {len(listed):,} other files" if listed else " and nothing else"
         raise Unusable(f"{source} holds no notebook (.ipynb){others}: is it the download of the submissions?")
-    layout = assignment.layout or layouts.find_layout(notebooks)
-    top = layouts.top_folder(notebooks) if layout == "plain" else ""
-    times = _timestamps(listed) if layout == "nbgrader" else {}
-    for entry in listed:
-        if layout == "nbgrader" and entry.path.endswith("/timestamp.txt"):
+    above = "submitted/" if source.name == "submitted" else ""  # nbgrader's own folder
+    paths = notebooks or [entry.path for entry in listed]
+    layout = assignment.layout or layouts.find_layout(f"{above}{path}" for path in paths)
+    top = layouts.top_folder(paths) if layout == "plain" else ""
+    times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
+    folders = Counter(entry.path.rpartition("/")[0] for entry in listed)
+    for entry in archives.entries(source):
+        place, _, name = entry.path.rpartition("/")
+        if layout == "nbgrader" and name == "timestamp.txt" and folders[place] > 1:
             continue
-        owner = layouts.owner(entry.path, layout, top)
-        submission = Submission(f"{source.name}: {entry.path}", layout, section=section, when=entry.when)
+        owner = layouts.owner(entry.path if layout == "plain" else f"{above}{entry.path}", layout, top)
+        submission = Submission(f"{title}: {entry.path}", layout, section=section, when=entry.when)
         if owner is None:
-            submission = replace(submission, reason=_no_owner(layout))
+            submission = replace(submission, reason=_no_owner(layout, top))
         else:
-            when = owner.when or times.get(entry.path.rpartition("/")[0]) or entry.when
+            when = owner.when or times.get(place) or entry.when
             late = owner.late if owner.late is not None else _is_late(when, assignment.due)
             about = {"student": owner.student, "name": owner.name, "attempt": owner.attempt}
             submission = replace(submission, **about, when=when, late=late)
         yield _with_file(folder, entry, submission, assignment)
 
 
-def _no_owner(layout: str) -> str:
+def _no_owner(layout: str, top: str | None) -> str:
+    if top is None:
+        return (
+            "its first folder may be a student or hold all students: collect a folder in which each student "
+            "has a folder with the notebook directly in it"
+        )
     if layout == "plain":
         return "its path names no student: put each student's files into a folder with the student's name"
     return f"its path is not one of {layout}: it names no student"
 
 
-def _timestamps(listed: list[Entry]) -> dict[str, str | None]:
-    """{folder: time} from nbgrader's timestamp.txt."""
-    files = [entry for entry in listed if entry.path.endswith("/timestamp.txt") and not entry.problem]
-    return {
-        entry.path.rpartition("/")[0]: layouts.timestamp(entry.read()[:100].decode(errors="replace"))
-        for entry in files
-    }
+def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
+    """{folder: time} from nbgrader's timestamp.txt, where it can be read."""
+    times = {}
+    for entry in listed:
+        if entry.path.endswith("/timestamp.txt") and not entry.problem:
+            with suppress(Unusable):
+                text = entry.read()[:100].decode(errors="replace")
+                times[entry.path.rpartition("/")[0]] = layouts.timestamp(text)
+    return times
 
 
 def _is_late(when: str | None, due: datetime | None) -> bool | None:
@@ -114,17 +146,17 @@ def _is_late(when: str | None, due: datetime | None) -> bool | None:
     if when is None or due is None:
         return None
     time = datetime.fromisoformat(when)
-    zone = due.tzinfo or UTC
-    aware = [moment if moment.tzinfo else moment.replace(tzinfo=zone) for moment in (time, due)]
-    return aware[0] > aware[1]
+    return time > due.astimezone() if time.tzinfo else time > due.replace(tzinfo=None)
 
 
 def _with_file(folder: Path, entry: Entry, submission: Submission, assignment: Assignment) -> Submission:
     """The submission with its content stored and its lesson found, or with the reason why not."""
     if entry.problem:
         return replace(submission, reason=entry.problem)
-    if entry.suffix != ".ipynb":
-        return replace(submission, reason="it is no notebook (.ipynb)")
+    if not entry.is_notebook:
+        unopened = "it is an archive that is not opened: hand in the notebook, or unpack it and collect again"
+        reason = unopened if entry.suffix in archives.UNOPENED else "it is no notebook (.ipynb)"
+        return replace(submission, reason=reason)
     try:
         content = entry.read()
     except Unusable as unusable:
@@ -134,18 +166,22 @@ def _with_file(folder: Path, entry: Entry, submission: Submission, assignment: A
     if not stored.exists():
         write_whole(stored, content)
     submission = replace(submission, file=f"files/{digest}.ipynb", sha256=digest)
-    lesson, reason = _lesson(stored, entry.path)
+    lesson, reason = _lesson(stored, entry.path, assignment.lessons)
+    if entry.uncertain and not (submission.student or "").isascii():
+        uncertain = "its archive does not state how names are encoded: check the student's name"
+        reason = f"{reason}; {uncertain}" if reason else uncertain
     if lesson and assignment.lessons and lesson not in assignment.lessons:
         lesson, reason = None, f"it is of {lesson}, and {' or '.join(assignment.lessons)} was requested"
     return replace(submission, lesson=lesson, reason=submission.reason or reason)
 
 
-def _lesson(stored: Path, path: str) -> tuple[str | None, str | None]:
-    """(lesson, None), or (lesson by the file's name or None, why its content does not show it)."""
+def _lesson(stored: Path, path: str, wanted: tuple[str, ...]) -> tuple[str | None, str | None]:
+    """(lesson, remark or None), or (lesson by the file's name or None, why its content does not show it)."""
     shown = Path(path.rpartition("/")[2])
     try:
         with limited(PATIENCE):
-            return lesson_of(shown, defined(read(stored))), None
+            names = defined(read(stored))
+            return _of_several(lesson_of(shown, names), shown, names, wanted)
     except Overtime:
         problem = "what it defines could not be found out in time"
     except Unusable as unusable:
@@ -158,6 +194,18 @@ def _lesson(stored: Path, path: str) -> tuple[str | None, str | None]:
         return None, problem
 
 
+def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ...]) -> tuple[str, str | None]:
+    """(lesson, remark) of a notebook that defines exercises of several lessons, if its name states none."""
+    holds = [known for known in checks.LESSONS if names.intersection(checks.catalogue(known))]
+    with suppress(Unusable):
+        return lesson_of(shown, set()), None
+    chosen = [known for known in holds if known in wanted]
+    if len(holds) < 2 or len(chosen) == 1:
+        return (*chosen, lesson)[0], None
+    several = " and ".join(holds)
+    return lesson, f"it defines exercises of {several}, and {lesson} is graded: choose another with --lesson"
+
+
 def _taken(folder: Path, assignment: Assignment, listed: list[Submission]) -> set[str]:
     """The digests that the teacher has chosen, now and before."""
     stated = keys.settings(folder)
@@ -165,8 +213,8 @@ def _taken(folder: Path, assignment: Assignment, listed: list[Submission]) -> se
     for start in assignment.taken:
         match = {entry.sha256 for entry in listed if entry.sha256 and entry.sha256.startswith(start)}
         if len(match) != 1:
-            count = f"{len(match)} files" if match else "no file"
-            raise Unusable(f"--take {start}: {count} of the class begin with it, it must be one.")
+            count = f"{len(match)} files of the class have" if match else "no file of the class has"
+            raise Unusable(f"--take {start}: {count} a digest that begins so, it must be one file.")
         taken |= match
     if assignment.taken:
         keys.save_settings(folder, stated | {"taken": sorted(taken)})
@@ -215,7 +263,9 @@ def _decisions(rivals: list[Submission], taken: set[str]) -> Iterator[tuple[int,
         elif len(contents) > 1:
             yield number, f"{DECIDED}it is older than others of which one must be chosen"
         else:
-            yield number, f"{DECIDED}{rivals[winner].source} is {_why_better(rivals[winner], entry, taken)}"
+            better = rivals[winner]
+            name = better.source if better.source != entry.source else f"the file of {better.when}"
+            yield number, f"{DECIDED}{name} is {_why_better(better, entry, taken)}"
 
 
 def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
@@ -225,21 +275,20 @@ def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
 
 
 def _moment(when: str | None) -> str:
-    """A text that sorts by time; sources of one student have one kind of clock."""
-    if when is None:
-        return ""
-    time = datetime.fromisoformat(when)
-    return (time.astimezone(UTC) if time.tzinfo else time).replace(tzinfo=None).isoformat()
+    """A text that sorts by time; a time without a zone is this machine's."""
+    return datetime.fromisoformat(when).astimezone(UTC).isoformat() if when else ""
 
 
 def _with_remarks(listed: list[Submission]) -> list[Submission]:
     """Notes for a person: one file of several students, one student in several sections."""
-    owners, sections = defaultdict(set), defaultdict(set)
+    owners, sections, names, forms = (defaultdict(set) for _ in range(4))
     for entry in listed:
         if entry.graded:
             owners[entry.sha256].add(entry.student)
-        if entry.student and entry.section:
-            sections[entry.student].add(entry.section)
+        if entry.student:
+            sections[entry.student] |= {entry.section} - {None}
+            names[entry.student] |= {entry.name} - {None}
+            forms[entry.student.casefold()].add(entry.student)
     noted = []
     for entry in listed:
         notes = []
@@ -247,6 +296,10 @@ def _with_remarks(listed: list[Submission]) -> list[Submission]:
             notes.append(f"{count} other student{'s' * (count > 1)} handed in the same file")
         if entry.graded and len(sections[entry.student]) > 1:
             notes.append(f"the student is in {' and '.join(sorted(sections[entry.student]))}")
+        if entry.graded and len(names[entry.student]) > 1:
+            notes.append(f"{entry.student} is the identifier of {' and '.join(sorted(names[entry.student]))}")
+        if entry.graded and len(alike := forms[entry.student.casefold()]) > 1:
+            notes.append(f"{' and '.join(sorted(alike))} count as different students")
         note = f"note: {'; '.join(notes)}" if notes else None
         noted.append(replace(entry, reason=entry.reason or note))
     return noted
@@ -255,8 +308,13 @@ def _with_remarks(listed: list[Submission]) -> list[Submission]:
 def describe(listed: list[Submission]) -> Iterator[str]:
     """The list in words: how many of each lesson, then each file that does not count with its reason."""
     counting = submissions.graded(listed)
-    students = {entry.student for entry in counting}
-    yield f"{len(counting)} notebooks of {len(students)} students will be graded"
+    students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
+    names = ", ".join([*students[:NAMES], *["…"] * (len(students) > NAMES)])
+    count = len({entry.student for entry in counting})
+    yield (
+        f"{len(counting)} notebook{'s' * (len(counting) != 1)} of {count} student{'s' * (count != 1)} "
+        f"will be graded{': ' * bool(names)}{names}"
+    )
     for lesson in checks.LESSONS:
         entries = [entry for entry in counting if entry.lesson == lesson]
         late = sum(bool(entry.late) for entry in entries)

@@ -8,24 +8,30 @@ plain     STUDENT/.../NOTEBOOK, STUDENT_NOTEBOOK or NOTEBOOK_STUDENT
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from rnnlab import checks
 
-MOODLE = re.compile(
-    r"(?:^|/)(?P<name>[^/]+)_(?P<student>\d+)_assignsubmission_(?:file|onlinetext)_?/?(?P<file>.*)$", re.S
-)
+# Students choose what stands behind their own part of a path, so the first match from the left counts.
+MOODLE = re.compile(r"(?:^|/)(?P<name>[^/]+?)_(?P<student>\d+)_assignsubmission_[a-z]+", re.S)
+FILE = r"[^/]+?(?:(?<!-\d\d)-(?P<again>\d{1,2}))?(?:\.\w+){0,2}(?:/.*)?"  # no attempt: hw-2026-11-20.ipynb
 CANVAS = re.compile(
-    r"(?:^|/)(?P<name>[^/]+?)(?P<late>_LATE)?_(?P<student>\d+)_\d+_(?P<file>[^/]+?)(?:-(?P<again>\d+))?"
-    r"(?P<suffix>\.\w+)?(?:/.*)?$",
+    r"(?:^|/)(?P<name>[^/]+?)(?P<late>_LATE)?_(?P<student>\d+)_"
+    rf"(?:\d+_{FILE}|(?:text|link)\.html)$",
     re.S,
 )
-SUBMITTED = re.compile(r"(?:^|/)submitted/(?P<student>[^/]+)/[^/]+/(?P<file>.+)$", re.S)
-INBOUND = re.compile(r"(?:^|/)(?P<student>[^/+]+)\+[^/+]+\+(?P<when>[^/+]+)[^/]*/(?P<file>.+)$", re.S)
+ANONYMOUS = re.compile(rf"(?:^|/)(?P<late>LATE_)?(?P<student>anon_(?!\d+_)[^\W_]+)_\d+_{FILE}$", re.S)
+NBGRADER = re.compile(
+    r"(?:^|/)(?:submitted/(?P<student>[^/]+)/[^/]+|(?P<sender>[^/+]+)\+[^/+]+\+(?P<when>[^/+]+)[^/]*)/.", re.S
+)
+STEPS = re.compile(r"(?:^|/)(?:source|release|autograded|feedback)/")  # nbgrader has them beside submitted/
 TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(?: ?(?P<zone>UTC|[+-]\d\d:?\d\d))?")
-NUMBERED = re.compile(r"(?: ?\(\d+\)|[ _-]copy|-\d+)+$", re.I)  # what browsers and desktops append
+NUMBERED = re.compile(  # what browsers and desktops add
+    r"^(?:copy|kopie|copie|copia)[ _](?:of|von|de|di)[ _]|(?: ?\(\d+\)|[ _-]+(?:copy|kopie)(?: \d+)?|-\d+)+$",
+    re.I,
+)
 
 
 @dataclass(frozen=True)
@@ -42,28 +48,41 @@ class Owner:
 def find_layout(paths: Iterable[str]) -> str:
     """The layout that most paths of notebooks have; plain where none has most of them."""
     paths = list(paths)
-    votes = Counter(kind for path in paths for kind in ("moodle", "nbgrader", "canvas") if owner(path, kind))
     for kind in ("moodle", "nbgrader", "canvas"):  # a Moodle path may look like one of Canvas too
-        if 2 * votes[kind] > len(paths):
-            return kind
+        rivals = [path for path in paths if kind != "nbgrader" or not STEPS.search(path)]
+        owners = [person for path in rivals if (person := owner(path, kind))]
+        names, students = {person.name for person in owners}, {person.student for person in owners}
+        if 2 * len(owners) > len(rivals) and (kind != "canvas" or len(names) <= len(students)):
+            return kind  # where several names have one number, as in ada_2026_11_x.ipynb, it is no user's
     return "plain"
 
 
-def owner(path: str, layout: str, top: str = "") -> Owner | None:
-    """The student of a path; None where the path does not have this layout.
+def owner(path: str, layout: str, top: str | None = "") -> Owner | None:
+    """The student of a path; None where the path does not have this layout, or names no student.
 
-    `top` is the folder of a plain download in which those of the students lie.
+    `top` is the folder of a plain download in which those of the students lie; None where that is not clear.
     """
     if layout == "plain":
-        return _plain(path.removeprefix(top))
-    return {"moodle": _moodle, "canvas": _canvas, "nbgrader": _nbgrader}[layout](path)
+        person = None if top is None else _plain(path.removeprefix(top))
+    else:
+        person = {"moodle": _moodle, "canvas": _canvas, "nbgrader": _nbgrader}[layout](path)
+    return person if person and person.student else None
 
 
-def top_folder(paths: Iterable[str]) -> str:
-    """The one folder, with its /, in which all students' folders of a plain download lie; empty for none."""
-    parts = [path.split("/") for path in paths]
-    tops = {part[0] for part in parts}
-    return f"{tops.pop()}/" if len(tops) == 1 and all(len(part) > 2 for part in parts) else ""
+def top_folder(paths: Iterable[str]) -> str | None:
+    """The one folder, with its /, in which all students' folders of a plain download lie; empty for none.
+
+    None where all lies in one folder and that may be a student's, or hold those of the students.
+    """
+    parts = [re.sub(r"\.zip/.*", ".zip", path, flags=re.I | re.S).split("/") for path in paths]
+    tops, below = {part[0] for part in parts}, {part[1] for part in parts if len(part) > 2}
+    if len(tops) != 1 or any(len(part) == 1 for part in parts):
+        return ""
+    (top,) = tops
+    beside = {_student_in(part[1]) for part in parts if len(part) == 2}
+    if len(below) > 1 and not beside:
+        return f"{top}/"
+    return "" if not below and beside <= {None, _clean(top)} else None
 
 
 def timestamp(text: str) -> str | None:
@@ -72,7 +91,18 @@ def timestamp(text: str) -> str | None:
     if not match:
         return None
     zone = {"UTC": "+00:00", None: ""}.get(match["zone"], match["zone"])
-    return f"{match[1]}T{match[2]}{zone}"
+    time = f"{match[1]}T{match[2]}{zone}"
+    return time if moment(time) else None
+
+
+def moment(text: str) -> datetime | None:
+    """The time of a text in ISO 8601; None where it is none, or not in the calendar of every zone."""
+    try:
+        time = datetime.fromisoformat(text)
+        time.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None
+    return time
 
 
 def _moodle(path: str) -> Owner | None:
@@ -81,30 +111,38 @@ def _moodle(path: str) -> Owner | None:
 
 
 def _canvas(path: str) -> Owner | None:
-    match = CANVAS.search(path)
+    match = ANONYMOUS.search(path) or CANVAS.search(path)
     if not match:
         return None
-    attempt = int(match["again"][:4]) + 1 if match["again"] else 1
-    return Owner(match["student"], _clean(match["name"]), bool(match["late"]), attempt)
+    name = match.groupdict().get("name")
+    return Owner(match["student"], name and _clean(name), bool(match["late"]), int(match["again"] or 0) + 1)
 
 
 def _nbgrader(path: str) -> Owner | None:
-    if match := SUBMITTED.search(path):
+    match = NBGRADER.search(path)
+    if match and match["student"]:
         return Owner(_clean(match["student"]))
-    match = INBOUND.search(path)
-    return match and Owner(_clean(match["student"]), when=timestamp(match["when"]))
+    return match and Owner(_clean(match["sender"]), when=timestamp(match["when"]))
 
 
 def _plain(path: str) -> Owner | None:
     folder, slash, _ = path.partition("/")
-    if slash:
+    if slash and not folder.lower().endswith(".zip"):
         return Owner(_clean(folder))
-    stem = NUMBERED.sub("", path.rpartition(".")[0])
+    student = _student_in(folder)
+    if slash and not student and not any(lesson in folder for lesson in checks.LESSONS):
+        student = _clean(folder[:-4])
+    return student and Owner(student)
+
+
+def _student_in(file: str) -> str | None:
+    """The student in the name of a notebook or zip, beside the name of a lesson."""
+    stem = NUMBERED.sub("", re.sub(r"(\.ipynb(\.txt|\.json)?|\.\w{1,5})\s*$", "", file, flags=re.I))
     for lesson in checks.LESSONS:
         title = rf"(?:\d\d_)?{lesson}"
         match = re.fullmatch(rf"(?:(?P<before>.+?)[ _-]+)??{title}(?:[ _-]+(?P<after>.+))?", stem)
         if match and (student := match["before"] or match["after"]):
-            return Owner(_clean(student))
+            return _clean(student)
     return None
 
 

@@ -59,7 +59,8 @@ def load(folder: Path) -> list[Submission]:
 def save(folder: Path, listed: Iterable[Submission]) -> None:
     """Write the submissions list, whole."""
     lines = [json.dumps(asdict(entry), ensure_ascii=False, sort_keys=True) for entry in listed]
-    write_whole(folder / "submissions.jsonl", "".join(f"{line}\n" for line in lines).encode())
+    text = "".join(f"{line}\n" for line in lines)  # a name that is no Unicode stays as JSON's escape
+    write_whole(folder / "submissions.jsonl", text.encode(errors="backslashreplace"))
 
 
 def graded(listed: Iterable[Submission]) -> list[Submission]:

@@ -1,0 +1,248 @@
+"""Downloads as platforms, packers and unlucky people make them: whose a file is, when it came, what it is."""
+
+import json
+import os
+import struct
+import time
+import zipfile
+from datetime import UTC, datetime
+
+import pytest
+from test_classroom_collect import BPTT, FORWARD, book, collected, facts, packed, reason
+
+from rnnlab import cli
+from rnnlab.grading.classroom import archives, layouts, submissions
+from rnnlab.grading.classroom.collect import Assignment, collect, deadline
+from rnnlab.grading.notebook_file import Unusable
+
+
+def tree(folder, files):
+    """A folder with files by path."""
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(content)
+    return folder
+
+
+def students(listed):
+    return [entry.student for entry in submissions.graded(listed)]
+
+
+@pytest.mark.parametrize(
+    ("layout", "path", "student", "late", "attempt"),
+    [
+        ("moodle", "Eve_66_assignsubmission_file_Ada_7_assignsubmission_file_02_bptt.ipynb", "66", None, 1),
+        ("moodle", "Group 1-Ada_7_assignsubmission_noto/02_bptt.ipynb", "7", None, 1),
+        ("nbgrader", "inbound/eve+ps1+2026-11-20 10:00:00 UTC/submitted/ada/x/02_bptt.ipynb", "eve", None, 1),
+        ("canvas", "lovelaceada_LATE_4711_98765_02_bptt-1.ipynb", "4711", True, 2),
+        ("canvas", "lovelaceada_4711_98765_02_bptt-2026-11-20.ipynb", "4711", False, 1),
+        ("canvas", "lovelaceada_4711_text.html", "4711", False, 1),
+        ("canvas", "LATE_anon_q8Xk2_12345_02_bptt.ipynb", "anon_q8Xk2", True, 1),
+        ("plain", "ada.zip/02_bptt.ipynb", "ada", None, 1),
+        ("plain", "02_bptt_ada.zip/02_bptt.ipynb", "ada", None, 1),
+    ],
+)
+def test_a_path_names_the_student_that_the_platform_wrote_first(layout, path, student, late, attempt):
+    owner = layouts.owner(path, layout)
+    assert (owner.student, owner.late, owner.attempt) == (student, late, attempt)
+
+
+@pytest.mark.parametrize(
+    "path", [" /02_bptt.ipynb", "Copy of 02_bptt.ipynb", "02_bptt copy 2.ipynb", "02_bptt.zip/x.ipynb"]
+)
+def test_a_path_without_a_student_gives_none(path):
+    assert layouts.owner(path, "plain") is None
+
+
+def test_dates_in_names_are_no_users_of_canvas_and_a_folder_of_nbgrader_is_known_in_its_course():
+    assert layouts.find_layout(["ada_2026_11_bptt.ipynb", "bob_2026_11_bptt.ipynb"]) == "plain"
+    steps = ["source/ps1/x.ipynb", "release/ps1/x.ipynb", "autograded/ada/ps1/x.ipynb"]
+    assert layouts.find_layout([*steps, "submitted/ada/ps1/x.ipynb"]) == "nbgrader"
+
+
+@pytest.mark.parametrize(
+    ("paths", "top"),
+    [
+        (["week 3/ada/x.ipynb", "week 3/bob/x.ipynb"], "week 3/"),
+        (["ada/x.ipynb", "bob/x.ipynb"], ""),
+        (["ada/x.ipynb", "ada/y.ipynb"], ""),
+        (["ada/hw.zip/x.ipynb"], ""),
+        (["week 3/ada/x.ipynb"], None),
+        (["week 3/ada/x.ipynb", "week 3/bob/x.ipynb", "week 3/template.ipynb"], None),
+        (["week 3/ada_02_bptt.ipynb", "week 3/bob_02_bptt.ipynb"], None),
+    ],
+)
+def test_one_folder_above_all_is_a_students_or_the_classs_or_not_clear(paths, top):
+    assert layouts.top_folder(paths) == top
+
+
+def test_a_folder_that_may_be_a_student_is_listed_with_what_to_do(tmp_path):
+    _, listed = collected(
+        tmp_path / "class", packed(tmp_path / "d.zip", {"week 3/ada/02_bptt.ipynb": book()})
+    )
+    assert "collect a folder in which each student has a folder" in reason(listed, "ada")
+
+
+def test_nbgraders_own_folder_is_read_as_such_and_a_hand_in_without_a_notebook_is_listed(tmp_path):
+    files = {"ada/ps1/02_bptt.ipynb": book(), "ada/ps1/timestamp.txt": "2026-11-20 10:00:00 UTC"}
+    source = tree(tmp_path / "submitted", files | {"bob/ps1/timestamp.txt": "2026-11-20 10:00:00 UTC"})
+    _, listed = collected(tmp_path / "class", source)
+    assert facts(submissions.graded(listed), "student", "when") == [("ada", "2026-11-20T10:00:00+00:00")]
+    assert reason(listed, "bob") == "it is no notebook (.ipynb)"
+    assert len(listed) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-99-99 10:00:00 UTC", "9999-12-31 23:59:59 -12:00", "0001-01-01 00:00:00 +14:00", "now"]
+)
+def test_a_time_that_is_none_leaves_that_of_the_file(text, tmp_path):
+    assert layouts.timestamp(text) is None
+    files = {"submitted/ada/ps1/02_bptt.ipynb": book(), "submitted/ada/ps1/timestamp.txt": text}
+    listed = collected(tmp_path / "class", tree(tmp_path / "in", files), "--due", "2000-01-01T00:00")[1]
+    assert submissions.graded(listed)[0].late
+
+
+def test_a_file_of_no_year_has_no_time(tmp_path, monkeypatch):
+    tree(tmp_path / "in", {"ada/02_bptt.ipynb": book()})
+    lstat = os.stat_result((0o100644, 1, 1, 1, 0, 0, 9, 0, 10**12, 0))
+    monkeypatch.setattr(archives.Path, "lstat", lambda path: lstat)
+    assert next(archives.entries(tmp_path / "in")).when is None
+
+
+def test_the_time_of_a_zip_counts_and_not_those_that_its_packer_set_within(tmp_path):
+    inner = packed(tmp_path / "i.zip", [(zipfile.ZipInfo("02_bptt.ipynb", (2020, 1, 1, 0, 0, 0)), book())])
+    outer = [
+        (zipfile.ZipInfo("Ada_7_assignsubmission_file/hw.zip", (2026, 12, 1, 0, 0, 0)), inner.read_bytes())
+    ]
+    words = (packed(tmp_path / "d.zip", outer), "--due", "2026-11-20T23:59")
+    assert collected(tmp_path / "class", *words)[1][0].late
+
+
+def test_a_deadline_has_a_time_of_day_and_is_of_this_machines_zone(tmp_path, monkeypatch):
+    with pytest.raises(Unusable, match="is no time: write"):
+        deadline("2026-11-20")
+    source = tree(tmp_path / "in", {"ada/02_bptt.ipynb": book()})
+    nine_in_the_evening = datetime(2026, 11, 21, 2, tzinfo=UTC).timestamp()
+    os.utime(source / "ada" / "02_bptt.ipynb", (nine_in_the_evening,) * 2)
+    monkeypatch.setenv("TZ", "EST5")
+    time.tzset()
+    try:
+        (entry,) = collect(tmp_path / "class", [source], Assignment(due=deadline("2026-11-20T23:59")))
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert entry.late is False
+
+
+def test_what_browsers_append_to_a_notebooks_name_is_no_matter_and_other_archives_are_named(tmp_path):
+    names = (
+        "ada/02_bptt.ipynb.txt",
+        "bob/02_bptt.ipynb.json",
+        "eve/.ipynb",
+        "kim/02_bptt.IPYNB",
+        "zoe/x.ipynb ",
+    )
+    files = {name: book(remark=name) for name in names} | {"max/02_bptt.tar.gz": "x"}
+    _, listed = collected(tmp_path / "class", tree(tmp_path / "in", files))
+    assert students(listed) == ["ada", "bob", "eve", "kim", "zoe"]
+    assert "an archive that is not opened" in reason(listed, "max/")
+
+
+def test_a_notebook_of_two_lessons_says_which_is_graded_and_counts_for_the_one_that_was_requested(tmp_path):
+    both = {"cells": [json.loads(book(name))["cells"][0] for name in (BPTT, "gradient_check", FORWARD)]}
+    source = packed(tmp_path / "d.zip", {"ada/homework.ipynb": json.dumps(both)})
+    (entry,) = collected(tmp_path / "class", source)[1]
+    assert (entry.lesson, entry.graded) == ("bptt", True)
+    assert "exercises of rnn_forward and bptt, and bptt is graded" in entry.reason
+    (entry,) = collected(tmp_path / "class", source, "--lesson", "rnn_forward")[1]
+    assert (entry.lesson, entry.reason) == ("rnn_forward", None)
+
+
+def test_a_method_that_expands_without_bound_is_not_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "d.zip", "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("ada/02_bptt.ipynb", "0" * (9 << 20))
+    sizes = struct.pack("<I", 9 << 20), struct.pack("<I", 1000)  # the archive lies about it
+    (tmp_path / "d.zip").write_bytes((tmp_path / "d.zip").read_bytes().replace(*sizes))
+    assert "unusual method" in reason(collected(tmp_path / "class", tmp_path / "d.zip")[1], "ada")
+
+
+def test_limits_of_a_students_zip_count_what_is_read(tmp_path, monkeypatch):
+    objects = {f"x/.git/{n}": "" for n in range(archives.MOST_INSIDE)}
+    inner = packed(tmp_path / "i.zip", objects | {"02_bptt.ipynb": book()}).read_bytes()
+    empty = packed(tmp_path / "e.zip", {}).read_bytes()
+    source = packed(tmp_path / "d.zip", {"ada/hw.zip": inner, "bob/hw.zip": empty})
+    _, listed = collected(tmp_path / "class", source)
+    assert students(listed) == ["ada"]
+    assert "zip without files" in reason(listed, "bob/")
+    monkeypatch.setattr(archives, "LARGEST", len(inner))
+    twice = packed(
+        tmp_path / "i.zip", {f"{n}.ipynb": book() + " " * len(inner) for n in range(2)}
+    ).read_bytes()
+    _, listed = collected(tmp_path / "other", packed(tmp_path / "d.zip", {"eve/hw.zip": twice}))
+    assert "hand in one notebook" in reason(listed, "eve/")
+
+
+def test_a_folder_that_cannot_be_opened_costs_nobody_else_anything(tmp_path, monkeypatch):
+    source = tree(tmp_path / "in", {"ada/02_bptt.ipynb": book(), "bob/02_bptt.ipynb": book(remark="b")})
+    scandir = os.scandir
+
+    def refuse(path):
+        if path.name == "bob":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(archives.os, "scandir", refuse)
+    _, listed = collected(tmp_path / "class", source)
+    assert students(listed) == ["ada"]
+    assert reason(listed, "bob") == "it cannot be read (Permission denied): allow it, and collect again"
+
+
+def test_a_name_of_unknown_encoding_is_to_be_checked(tmp_path, capsys):
+    source = packed(tmp_path / "d.zip", {"XXXX/02_bptt.ipynb": book(), "ada/02_bptt.ipynb": book(remark="a")})
+    source.write_bytes(source.read_bytes().replace(b"XXXX", "Jörg".encode("cp850")))
+    _, listed = collected(tmp_path / "class", source)
+    assert {entry.student for entry in listed if entry.reason} == {"Jörg"}
+    assert "check the student's name" in capsys.readouterr().out
+
+
+def test_a_download_whose_name_is_no_unicode_is_listed(tmp_path):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/d\xff.zip")
+    os.rename(packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": book()}), path)
+    assert collected(tmp_path / "class", path)[1][0].source == "d\udcff.zip: ada/02_bptt.ipynb"
+
+
+def test_a_class_folder_within_its_download_is_refused(tmp_path, capsys):
+    source = tree(tmp_path / "in", {"ada/02_bptt.ipynb": book()})
+    for folder in (source, source / "autumn"):
+        assert cli.main(["class", "collect", str(folder), str(source)]) == 2
+        assert "name a class folder elsewhere" in capsys.readouterr().err
+
+
+def test_downloads_of_one_name_are_told_apart_and_one_named_twice_is_read_once(tmp_path):
+    for day in ("mon", "fri"):
+        (tmp_path / day).mkdir()
+        packed(tmp_path / day / "d.zip", {"ada/02_bptt.ipynb": book()})
+    words = [tmp_path / day / "d.zip" for day in ("mon", "fri", "mon")]
+    _, listed = collected(tmp_path / "class", *words)
+    assert facts(listed, "section", "graded") == [("mon/d", False), ("fri/d", True)]
+
+
+def test_one_identifier_of_two_people_and_two_of_perhaps_one_are_noted(tmp_path):
+    folder = tmp_path / "class"
+    collected(folder, packed(tmp_path / "m.zip", {"Ada_7_assignsubmission_file/02_bptt.ipynb": book()}))
+    source = packed(tmp_path / "c.zip", {"smithbob_7_99_01_rnn_forward.ipynb": book(FORWARD)})
+    assert {entry.reason for entry in collected(folder, source)[1]} == {
+        "note: 7 is the identifier of Ada and smithbob"
+    }
+    files = {f"{name}/02_bptt.ipynb": book(remark=name) for name in ("Kim", "kim")}
+    _, listed = collected(tmp_path / "other", packed(tmp_path / "p.zip", files))
+    assert {entry.reason for entry in listed} == {"note: Kim and kim count as different students"}
+
+
+def test_the_students_that_were_found_are_printed_and_an_older_file_of_one_name_says_so(tmp_path, capsys):
+    for year in (2026, 2025):
+        file = zipfile.ZipInfo("ada/02_bptt.ipynb", (year, 1, 1, 0, 0, 0))
+        collected(tmp_path / "class", packed(tmp_path / "d.zip", [(file, book(remark=str(year)))]))
+    printed = capsys.readouterr().out
+    assert "1 notebook of 1 student will be graded: ada\n" in printed
+    assert "✘ d.zip: ada/02_bptt.ipynb: the file of 2026-01-01T00:00:00 is newer" in printed
