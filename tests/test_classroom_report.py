@@ -89,6 +89,10 @@ def test_pictures_state_their_finding():
     alt = report_pictures.describe_distribution(got, len(CLASS))
     assert alt.startswith("The median of 7 students is 5 of 6 points; the lowest result is 0, the highest 6.")
     assert "80–89 %: 3" in alt
+    even = got._replace(counts=(3, *[0] * 8, 3))
+    assert "highest columns are 0–9 %, 90–100 %: 3 each." in report_pictures.describe_distribution(even, 6)
+    solved = report_summary.verdict_rows(CLASS[:1])
+    assert report_pictures.describe_verdicts(tuple(solved)).startswith("The same share passed each attempted")
     words = report_pictures.describe_verdicts(tuple(report_summary.verdict_rows(CLASS)))
     assert words.startswith("Hardest: 2 of 6 who attempted last_step passed.")
 

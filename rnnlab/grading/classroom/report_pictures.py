@@ -54,11 +54,15 @@ def bin_label(number: int) -> str:
 
 def describe_distribution(distribution: Distribution, students: int) -> str:
     """The finding of the picture in words."""
-    number = max(range(BINS), key=lambda n: (distribution.counts[n], n))
+    most = max(distribution.counts)
+    columns = [bin_label(number) for number in range(BINS) if distribution.counts[number] == most]
+    highest = (
+        f"columns are {', '.join(columns)}: {most} each" if columns[1:] else f"column is {columns[0]}: {most}"
+    )
     return (
         f"The median of {students} {'student' if students == 1 else 'students'} is {distribution.median:g} "
         f"of {distribution.possible} points; the lowest result is {distribution.lowest}, the highest "
-        f"{distribution.highest}. Most are at {bin_label(number)}: {distribution.counts[number]}."
+        f"{distribution.highest}. The highest {highest}."
     )
 
 
@@ -116,4 +120,8 @@ def describe_verdicts(rows: tuple[Row, ...]) -> str:
     sentence = lambda row: f"{row.counts['passed']} of {row.attempts} who attempted {row.exercise} passed"
     if len(attempts) == 1:
         return f"{sentence(hardest)}."
+    if hardest.share == easiest.share:
+        return (
+            f"The same share passed each attempted exercise: {hardest.share:.0%}. The table has all numbers."
+        )
     return f"Hardest: {sentence(hardest)}. Easiest: {sentence(easiest)}. The table has all numbers."
