@@ -7,16 +7,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]  # the clone that the package lies in
 
 
-def write_whole(path: str | os.PathLike, content: bytes) -> None:
+def write_whole(path: str | os.PathLike, content: bytes, mode: int = 0o666) -> None:
     """Replace the file at path by `content`; on any failure the older file stays as it was.
 
     The content is written beside the old file, forced to the disk, and then takes the old one's name in one
-    step of the file system.  Raises OSError, with nothing left behind, if the disk or the folder refuses.
+    step of the file system.  `mode`: who may use the file, less the umask.  Raises OSError, with nothing left
+    behind, if the disk or the folder refuses.
     """
     path = Path(path)
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        with open(beside, "wb") as file:
+        with open(beside, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())

@@ -53,7 +53,16 @@ def play(*words):
     return [sys.executable, "-c", textwrap.dedent(script).replace("WORDS", *words)]
 
 
-@pytest.mark.parametrize("deed", ["os.kill(os.getpid(), signal.SIGKILL)", "time.sleep(100)", "sys.exit()"])
+@pytest.mark.parametrize(
+    "deed",
+    [
+        "os.kill(os.getpid(), signal.SIGKILL)",
+        "time.sleep(100)",
+        "sys.exit()",
+        "print('no word', flush=True)",
+        "tell(exercise=entry('last_step'))",
+    ],
+)
 def test_a_judge_that_dies_or_hangs_twice_is_a_fault_and_the_rest_is_judged(deed):
     job = {"lesson": LESSON, "passed_over": [], "names": None, "grader": "g"}
     with Judge(play(deed)) as judge:
@@ -165,6 +174,23 @@ def test_dask_grades_as_this_machine_does(folder, tmp_path):
     assert bare(folder) == bare(quiet)
 
 
+def test_what_fails_on_a_cluster_is_a_fault_or_a_sentence():
+    distributed = pytest.importorskip("distributed", reason="install the extra cluster")
+    job = {"lesson": LESSON, "student": "ada", "passed_over": [], "names": None, "grader": "g"}
+
+    def outcome(error):
+        def result():
+            raise error
+
+        return engines._outcome(SimpleNamespace(result=result), job)
+
+    killed = outcome(distributed.KilledWorker("task", None, 3))
+    assert [exercise["fault"] for exercise in killed["exercises"]] == [True] * 3
+    for error in (OSError("no route"), distributed.client.FutureCancelledError("key", "lost")):
+        assert "Dask cluster failed at the notebook of ada" in str(outcome(error))
+    assert str(outcome(Unusable("as it is"))) == "as it is"
+
+
 def test_an_engine_that_is_not_there_is_refused(folder, capsys):
     assert cli.main(["class", "grade", str(folder), "--plain", "--engine", "dask"]) == 2
     assert "--scheduler ADDRESS belong together" in capsys.readouterr().err
@@ -180,3 +206,20 @@ def test_what_the_grader_could_not_judge_is_tried_again(monkeypatch):
         exercise, [], {"token": None, "seed": 1, "grader": ""}, accounts, words.append
     )
     assert (words[1]["exercise"]["status"], statuses) == (Status.passed, [])
+
+
+@pytest.mark.parametrize(
+    ("statuses", "expected"), [("timeout passed", "passed"), ("timeout timeout", "grader_error")]
+)
+def test_an_answer_that_was_stopped_with_its_judge_is_judged_again(statuses, expected, monkeypatch):
+    exercise, words, statuses = checks.exercises(LESSON)[0], [], statuses.split()
+    accounts = SimpleNamespace(box=None, begin=list, end=dict)
+
+    def stopped(*arguments):
+        judge_process._Stops.add()
+        return Verdict(exercise.name, Status(statuses.pop(0)), 0, 1, "")
+
+    monkeypatch.setattr(judge_process.grade, "grade_one", stopped)
+    job = {"token": None, "seed": 1, "grader": ""}
+    judge_process._grade_exercise(exercise, [], job, accounts, words.append)
+    assert words[1]["exercise"]["status"] == expected

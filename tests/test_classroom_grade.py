@@ -14,7 +14,16 @@ import pytest
 from pretended_class import FIRST, LESSON, SECOND, STUDENTS, THIRD, bare, book, class_of, ignore, pretended
 
 from rnnlab import cli
-from rnnlab.grading.classroom import engines, keys, lock, regrade, results, run, submissions, versions
+from rnnlab.grading.classroom import (
+    engines,
+    keys,
+    lock,
+    regrade,
+    results,
+    run,
+    submissions,
+    versions,
+)
 from rnnlab.grading.classroom.collect import Assignment, collect
 from rnnlab.grading.classroom.run import Progress, left
 from rnnlab.grading.notebook_file import Unusable
@@ -81,7 +90,11 @@ def test_what_a_kill_leaves_between_file_and_line_is_repaired(harm, folder):
     elif harm == "no file":
         first.unlink()
     else:
-        first.with_name(f".{first.name}.1.part").write_text("{", encoding="utf-8")
+        left_over = first.with_name(f".{first.name}.1.part")
+        left_over.write_text("{", encoding="utf-8")
+        results.repair(folder)
+        assert left_over.exists(), "another share of a batch may be writing it"
+        os.utime(left_over, (1e9, 1e9))
     assert results.repair(folder) == listed
     assert path.read_text(encoding="utf-8") == "".join(lines)
     assert [file.name for file in first.parent.iterdir()] == [first.name]
@@ -161,7 +174,7 @@ def test_an_export_takes_no_device_s_place(folder, capsys, tmp_path):
     assert pipe.is_fifo()
 
 
-def test_a_grader_that_waits_goes_on_when_the_other_has_ended(folder):
+def test_a_grader_that_waits_goes_on_when_the_other_has_ended(folder, capsys):
     entered = threading.Event()
 
     def wait():
@@ -174,6 +187,18 @@ def test_a_grader_that_waits_goes_on_when_the_other_has_ended(folder):
         assert not entered.wait(0.05)
     thread.join(10)
     assert entered.is_set()
+    assert f"is being graded by process {os.getpid()}" in capsys.readouterr().err
+
+
+def test_a_grader_that_is_refused_is_told_of_the_shares_and_of_no_earlier_holder(folder):
+    with lock.lock(folder):
+        pass
+    with (
+        lock.lock(folder, "1-of-2"),
+        pytest.raises(Unusable, match="graded by shares of a batch"),
+        lock.lock(folder),
+    ):
+        pass
 
 
 def test_a_lost_key_stops_grading_and_says_what_another_one_would_change(folder, capsys):

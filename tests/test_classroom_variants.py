@@ -269,6 +269,8 @@ def test_the_same_key_makes_the_same_notebooks_and_another_one_others(tmp_path):
     other = of_a_class.hand_out(tmp_path / "b", "start_here", students, tmp_path / "three")
     assert books(first) != books(other)
     assert keys.settings(tmp_path / "a")["variants"] == ["start_here"]
+    forms = [of_a_class.numbers_for(tmp_path / "a", "start_here", name) for name in ("zoe\u0301", "zo\xe9")]
+    assert forms[0] == forms[1]
 
 
 def test_variants_are_not_brought_into_a_lesson_that_has_results(tmp_path):

@@ -10,7 +10,7 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
   results.jsonl           the same objects, one line each, sorted by student and lesson; derived from results/
   regraded/               results of `regrade` that are shown and not yet written
-  lock                    held by the process that grades
+  lock, lock.*            held by the processes that grade
 
 One line of submissions.jsonl (submissions.Submission); every field is there in every line:
 

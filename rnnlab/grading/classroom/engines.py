@@ -9,13 +9,14 @@ import queue
 import re
 import tempfile
 import threading
+from asyncio import CancelledError
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import psutil
 
-from rnnlab.grading.classroom.judge import Judge
+from rnnlab.grading.classroom.judge import Judge, empty_outcome, given_up
 from rnnlab.grading.classroom.versions import has_kernels
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import MEMORY
@@ -144,10 +145,26 @@ def _on_cluster(client: object, jobs: Iterable[dict]) -> Iterator[Graded]:
         ended = as_completed([future for _ in range(room) if (future := send())])
         for future in ended:
             job = running.pop(future)
-            error = future.exception()
-            yield job, error or future.result()
+            yield job, _outcome(future, job)
             if (following := send()) is not None:
                 ended.add(following)
+
+
+def _outcome(future: object, job: dict) -> dict | BaseException:
+    """What a job has come to on a cluster."""
+    from distributed import KilledWorker
+
+    try:
+        return future.result()
+    except KilledWorker:  # by this job, or so it seems: the others are graded
+        return empty_outcome(job) | {"exercises": given_up(job)}
+    except Unusable as unusable:
+        return unusable
+    except (Exception, CancelledError) as error:
+        return Unusable(
+            f"the Dask cluster failed at the notebook of {job['student']} ({type(error).__name__}: {error}). "
+            "What was graded before is kept: mend the cluster, then go on with --resume."
+        )
 
 
 def grade_elsewhere(job: dict, content: bytes) -> dict:

@@ -48,12 +48,12 @@ class Judge:
         self.end()
 
     def grade(self, job: dict) -> dict:
-        """The outcome of a job (judge_process.grade_submission): exercises, problem, sandbox, cpu, variant.
+        """The outcome of a job (judge_process.grade_submission): exercises, problem, sandbox, cpu, seconds,
+        variant.
 
         Raises Unusable where the judge refuses the job.
         """
-        outcome = {"exercises": [], "problem": None, "sandbox": None, "variant": {}, "cpu": Counter()}
-        outcome["max_score"] = sum(checks.catalogue(job["lesson"]).values())
+        outcome, start = empty_outcome(job), time.monotonic()
         losses: Counter[str] = Counter()
         while True:
             over = [*job["passed_over"], *(entry["name"] for entry in outcome["exercises"])]
@@ -67,7 +67,9 @@ class Judge:
                     raise
             losses[self.current] += 1
             if losses[self.current] == TRIES:
-                outcome["exercises"] += self._given_up(job, over)
+                names = [self.current] if self.current else None
+                outcome["exercises"] += given_up(job, over, names)
+        outcome["seconds"] = time.monotonic() - start
         outcome["cpu"] = {name: round(seconds, 3) for name, seconds in outcome["cpu"].items()}
         return outcome
 
@@ -94,17 +96,6 @@ class Judge:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
-    def _given_up(self, job: dict, over: list[str]) -> list[dict]:
-        """Faults for the exercise that has cost its judges, or for all where none had begun."""
-        points = checks.catalogue(job["lesson"])
-        names = [self.current] if self.current else [name for name in points if name not in over]
-        names = [name for name in names if job["names"] in (None, [name])]
-        message = LOST.format(count=TRIES)
-        verdicts = (
-            Verdict(name, Status.grader_error, 0, points[name], message, None, BY_HAND) for name in names
-        )
-        return [results.exercise_entry(verdict, job["grader"]) for verdict in verdicts]
-
     def _ask(self, job: dict, outcome: dict) -> None:
         """Have the judge grade, and put its words into the outcome. Raises Lost."""
         self._start()
@@ -122,11 +113,14 @@ class Judge:
             if "begins" in word:
                 self.current, limit = word["begins"], word["limit"]
                 continue
+            entry = word.get("exercise")
+            if not isinstance(entry, dict) or entry.get("name") != self.current:
+                raise Lost("it has told something else than a verdict")
             self.current, limit = "", READING
-            outcome["exercises"].append(word["exercise"])
+            outcome["exercises"].append(entry)
             outcome["cpu"].update(word["cpu"])
             if word["variant"] is not None:
-                outcome["variant"][word["exercise"]["name"]] = word["variant"]
+                outcome["variant"][entry["name"]] = word["variant"]
 
     def _start(self) -> None:
         """Start the process, unless it runs."""
@@ -149,12 +143,33 @@ class Judge:
         until = time.monotonic() + limit
         output = self.process.stdout.fileno()
         while b"\n" not in self._unread:
-            left = until - time.monotonic()
-            if left <= 0 or not select.select([output], [], [], left)[0]:
+            left = max(until - time.monotonic(), 0)  # 0: this process was stopped, and the word may be there
+            if not select.select([output], [], [], left)[0]:
                 raise Lost("no answer in time")
             part = os.read(output, 1 << 20)
             if not part:
                 raise Lost("its process has ended")
             self._unread += part
         line, _, self._unread = self._unread.partition(b"\n")
-        return json.loads(line)
+        try:
+            word = json.loads(line)
+        except ValueError:
+            word = None
+        if not isinstance(word, dict):
+            raise Lost("in plain mode an answer can write where its judge does")
+        return word
+
+
+def empty_outcome(job: dict) -> dict:
+    """The outcome of a job of which nothing is judged yet."""
+    outcome = {"exercises": [], "problem": None, "sandbox": None, "variant": {}, "cpu": Counter()}
+    return outcome | {"max_score": sum(checks.catalogue(job["lesson"]).values())}
+
+
+def given_up(job: dict, over: Sequence[str] = (), names: Sequence[str] | None = None) -> list[dict]:
+    """Faults for the exercises that have cost their judges, or for all that are not over."""
+    points = checks.catalogue(job["lesson"])
+    names = [name for name in names or points if name not in over and job["names"] in (None, [name])]
+    message = LOST.format(count=TRIES)
+    verdicts = (Verdict(name, Status.grader_error, 0, points[name], message, None, BY_HAND) for name in names)
+    return [results.exercise_entry(verdict, job["grader"]) for verdict in verdicts]

@@ -5,6 +5,7 @@ the engine starts another one and goes on behind the exercise that was being jud
 
   {"begins": exercise, "limit": seconds}       the verdict must come within so many seconds
   {"exercise": entry, "cpu": {...}, "variant": numbers}
+  {"refuses": the sentence why this machine may not grade the job}
   {"ends": null or the sentence why the notebook cannot be graded, "sandbox": name, "max_score": points}
 """
 
@@ -12,6 +13,7 @@ import gc
 import json
 import os
 import queue
+import signal
 import sys
 import threading
 import time
@@ -35,7 +37,19 @@ from rnnlab.grading.worker import START
 
 TRIES = 2  # at an exercise that the grader could not judge
 RARELY = 100_000, 50, 50  # objects and rounds until garbage is collected: a tenth of a judge's time else
+STOPPED, AGAIN = "Its judge was stopped for a while: not graded.", "rnnlab class regrade --faults"
 MARGIN = 60.0  # seconds for ending processes
+
+
+class _Stops:
+    """How often this process was stopped and continued, as a batch system does that needs the machine."""
+
+    count = 0
+
+    @classmethod
+    def add(cls, *signal_and_frame: object) -> None:
+        """Count one: the clock went on, and what was running may have had no time."""
+        cls.count += 1
 
 
 def main() -> None:
@@ -48,6 +62,7 @@ def main() -> None:
         words.flush()
 
     gc.set_threshold(*RARELY)
+    signal.signal(signal.SIGCONT, _Stops.add)
     accounts: dict[bool, Accounts] = {}
     with clean_start():
         for line in _lines():
@@ -79,7 +94,7 @@ def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], Non
     and passed_over (exercises that have a verdict already).
     """
     lesson = job["lesson"]
-    if problem := _refusal(job, accounts.box):
+    if problem := _refusal(job, accounts.box) or results.changed(job):
         tell({"refuses": problem})
         return
     maximum = sum(checks.catalogue(lesson).values())
@@ -99,7 +114,10 @@ def _refusal(job: dict, box: sandbox.Sandbox) -> str | None:
     """Why this machine may not grade a job, which another one has planned."""
     host, lesson = os.uname().nodename, job["lesson"]
     if versions.grader_digest(lesson) != job["grader"]:
-        return f"the code of {lesson} on {host} is another one than where the run was planned: update it."
+        return (
+            f"the code of {lesson} on {host} is another one than where the run was planned: bring both "
+            "to one version, then go on with --resume."
+        )
     if box.why and not job["plain"]:
         return f"on {host} answers would run in plain mode, because {box.why}: install bubblewrap there."
     return None
@@ -117,7 +135,10 @@ def _grade_exercise(
     limit = TRIES * longest + MARGIN
     tell({"begins": exercise.name, "limit": limit})
     for _ in range(TRIES):
+        before = _Stops.count
         verdict = grade.grade_one(exercise, cells, job["seed"], accounts.box)
+        if verdict.status is Status.timeout and _Stops.count > before:
+            verdict = replace(verdict, status=Status.grader_error, message=STOPPED, next_step=AGAIN)
         if verdict.status is not Status.grader_error:
             break
     entry = results.exercise_entry(verdict, job["grader"])

@@ -7,10 +7,10 @@ mark. Only tokens travel to other machines, never the key.
 import hashlib
 import hmac
 import json
-import os
 import secrets
 from pathlib import Path
 
+from rnnlab import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.notebook_file import Unusable
 
@@ -30,6 +30,9 @@ def settings(folder: Path) -> dict:
         raise Unusable(f"{path} is damaged ({error}): bring it back from a copy.") from None
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise Unusable(f"{path} has another format than {FORMAT}: use the rnnlab that has written it.")
+    lessons = stated.get("variants", [])
+    if not isinstance(lessons, list) or not {*checks.LESSONS}.issuperset(map(str, lessons)):
+        raise Unusable(f"{path} is damaged (variants: {lessons}): bring it back from a copy.")
     return stated
 
 
@@ -43,32 +46,63 @@ def class_key(folder: Path, create: bool = False) -> bytes:
     """The class key [32 bytes]; with `create`, a new class gets one.
 
     Raises Unusable where the key is missing, damaged, or not the one that the class began with, and says what
-    another key would change.
+    another key would change; and where a class that has begun has lost class.json, which names that key.
     """
     path, known = folder / "class.key", settings(folder).get("key")
-    try:
-        key = bytes.fromhex(path.read_text(encoding="ascii").strip())
-    except FileNotFoundError:
+    key = _read_key(folder)
+    if key is None:
         if known or not create:
-            raise Unusable(f"{path} is missing. {_consequences(folder)}") from None
-        return _new_key(folder)
-    except ValueError:
-        raise Unusable(f"{path} is damaged: it must hold {2 * KEY_BYTES} hexadecimal digits.") from None
-    if len(key) != KEY_BYTES:
-        raise Unusable(f"{path} holds {len(key)} bytes, a class key has {KEY_BYTES}. {_consequences(folder)}")
+            raise Unusable(f"{path} is missing. {_consequences(folder)}")
+        return accept_key(folder)
+    if known is None and (folder / "submissions.jsonl").exists():
+        raise Unusable(
+            f"{folder / 'class.json'} is missing or names no key, so nobody knows the key and the variants "
+            "that this class began with. Nothing was graded: bring it back from a copy, or accept class.key "
+            "as it is, and no variants, with rnnlab class grade --accept-key."
+        )
     if known is None:
-        save_settings(folder, settings(folder) | {"key": fingerprint(key)})
-    elif known != fingerprint(key):
+        return accept_key(folder)
+    if known != fingerprint(key):
         raise Unusable(f"{path} is not the key that this class began with. {_consequences(folder)}")
     return key
 
 
-def accept_key(folder: Path) -> None:
-    """Take the key that is in the folder, or a new one, from now on: seeds and variants become others."""
+def accept_key(folder: Path) -> bytes:
+    """The key in the folder, or a new one: it counts from now on, and seeds and variants become others.
+
+    Raises Unusable where class.key is damaged.
+    """
+    key = _read_key(folder)
+    if key is None:
+        key = secrets.token_bytes(KEY_BYTES)
+        write_whole(folder / "class.key", f"{key.hex()}\n".encode(), mode=0o600)
     stated = settings(folder)
-    stated.pop("key", None)
-    save_settings(folder, stated)
-    class_key(folder, create=True)
+    if stated.get("key") != fingerprint(key):
+        save_settings(folder, stated | {"key": fingerprint(key)})
+    return key
+
+
+def _read_key(folder: Path) -> bytes | None:
+    """The key in class.key; None where there is no such file. Raises Unusable where it is damaged."""
+    path = folder / "class.key"
+    try:
+        key = bytes.fromhex(path.read_text(encoding="utf-8-sig"))  # an editor may have added the mark
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        key = b""
+    if len(key) != KEY_BYTES:
+        raise Unusable(
+            f"{path} is damaged: it must hold {2 * KEY_BYTES} hexadecimal digits. Bring it back from a copy, "
+            "or remove it; grading then says what a new key would change."
+        )
+    return key
+
+
+def is_exposed(folder: Path) -> bool:
+    """Can other accounts of this machine read the class key?"""
+    allows = lambda path, bits: bool(path.stat().st_mode & bits)
+    return allows(folder, 0o011) and allows(folder / "class.key", 0o044)
 
 
 def fingerprint(key: bytes) -> str:
@@ -91,15 +125,6 @@ def seed(key: bytes, lesson: str, attempt: int) -> int:
     """
     words = token(key, "seed", lesson, "", str(attempt))
     return int(words, 16) >> (256 - SEED_BITS)
-
-
-def _new_key(folder: Path) -> bytes:
-    key = secrets.token_bytes(KEY_BYTES)
-    path = folder / "class.key"
-    write_whole(path, f"{key.hex()}\n".encode())
-    os.chmod(path, 0o600)
-    save_settings(folder, settings(folder) | {"key": fingerprint(key)})
-    return key
 
 
 def _consequences(folder: Path) -> str:

@@ -3,11 +3,13 @@
 import fcntl
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from rnnlab.grading.notebook_file import Unusable
+from rnnlab.printable import printable
 
 
 @contextmanager
@@ -24,14 +26,10 @@ def lock(folder: Path, share: str = "", wait: bool = False) -> Iterator[None]:
     try:
         for name, shared in names:
             handles.append(handle := _opened(folder / name))
-            kind = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
-            try:
-                fcntl.flock(handle, kind | (0 if wait else fcntl.LOCK_NB))
-            except BlockingIOError:
-                raise Unusable(_busy(folder, handle)) from None
-            if not shared:
-                os.ftruncate(handle, 0)
-                os.pwrite(handle, f"process {os.getpid()} on {os.uname().nodename}".encode(), 0)
+            _hold(handle, folder, fcntl.LOCK_SH if shared else fcntl.LOCK_EX, wait)
+            holder = "shares of a batch" if shared else f"process {os.getpid()} on {os.uname().nodename}"
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, holder.encode(), 0)
         yield
     finally:
         for handle in reversed(handles):
@@ -48,9 +46,20 @@ def _opened(path: Path) -> int:
         ) from None
 
 
-def _busy(folder: Path, handle: int) -> str:
-    holder = os.pread(handle, 200, 0).decode(errors="replace") or "another process"
-    return f"{folder} is being graded by {holder}: wait for its end, or let this one wait with --wait."
+def _hold(handle: int, folder: Path, kind: int, wait: bool) -> None:
+    try:
+        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        busy = f"{folder} is being graded by {_holder(handle)}"
+        if not wait:
+            sentence = f"{busy}: wait for its end, or let this one wait with --wait."
+            raise Unusable(sentence) from None
+        print(printable(f"{busy}: waiting for its end"), file=sys.stderr, flush=True)
+        fcntl.flock(handle, kind)
+
+
+def _holder(handle: int) -> str:
+    return os.pread(handle, 200, 0).decode(errors="replace") or "another process"
 
 
 @contextmanager

@@ -5,13 +5,17 @@ ends in half of one; `repair` brings both together again. Lines of other machine
 concatenation, become files in the same way.
 """
 
+import fcntl
 import hashlib
 import json
 import os
+import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from rnnlab import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.classroom import submissions
 from rnnlab.grading.notebook_file import Unusable
@@ -19,6 +23,7 @@ from rnnlab.grading.verdict import Status, Verdict
 from rnnlab.printable import printable
 
 FORMAT = 1
+ABANDONED = 3600.0  # seconds after which nobody writes a file any more that a kill has left half
 TIMES = "graded", "seconds", "cpu"  # the only fields that differ between two runs, here and in exercises
 WORDS = "name", "status", "points", "max_points", "message", "misconception", "next_step"
 
@@ -71,6 +76,7 @@ class Result:
 
 
 FIELDS = {field.name for field in fields(Result)}
+EXERCISE_FIELDS = {*WORDS, "looks", "fault", "grader", "seconds"}
 
 
 def exercise_entry(verdict: Verdict, grader: str) -> dict:
@@ -93,6 +99,22 @@ def key_of(submission: str, graders: Iterable[str], seed: int, variant: dict | N
     """The key of a result: equal keys, equal verdicts."""
     words = json.dumps([submission, sorted({*graders}), seed, variant], sort_keys=True)
     return hashlib.sha256(words.encode()).hexdigest()[:32]
+
+
+def changed(job: dict) -> str:
+    """Why the notebook of a job is not graded: it is not what was collected, and nobody loses marks to that.
+    Empty where it is."""
+    try:
+        digest = hashlib.sha256(Path(job["path"]).read_bytes()).hexdigest()
+    except FileNotFoundError:
+        digest = None
+    if digest == job["submission"]:
+        return ""
+    how = "is another one than was collected: remove it" if digest else "is missing"
+    return (
+        f"files/{job['submission']}.ipynb, the notebook of {job['student']} for {job['lesson']}, {how}. "
+        "Bring it back from a copy, or collect the download again; then go on with --resume."
+    )
 
 
 def path_of(folder: Path, student: str, lesson: str) -> Path:
@@ -121,14 +143,27 @@ def load(folder: Path) -> list[Result]:
 
     A result of an earlier attempt is left out until the newer one is graded, which replaces it.
     """
-    wanted = {entry.place: entry.sha256 for entry in submissions.graded(submissions.load(folder))}
+    wanted = _wanted(folder)
     listed = read_all(folder / "results")
     return [result for result in listed if wanted.get(result.place) == result.submission]
 
 
+def _wanted(folder: Path) -> dict[tuple[str, str], str | None]:
+    """{(student, lesson): sha256} of the submissions that count."""
+    return {entry.place: entry.sha256 for entry in submissions.graded(submissions.load(folder))}
+
+
 def read_all(folder: Path) -> list[Result]:
-    """The results in the files below a folder. Raises Unusable where one is damaged."""
-    listed = [read(path) for path in sorted(folder.glob("*/*.json"))]
+    """The results in the files below a folder. Raises Unusable where one is damaged or a copy of another."""
+    paths = [path for path in folder.glob("*/*.json") if not path.name.startswith(".")]
+    listed = []
+    for path in sorted(paths):
+        listed.append(result := read(path))
+        if path != (own := path_of(folder, *result.place)):
+            raise Unusable(
+                f"{path} holds the result of {result.student}, {result.lesson}, whose file is {own}: remove "
+                "it, and grade with --resume."
+            )
     return sorted(listed, key=lambda result: result.place)
 
 
@@ -145,7 +180,10 @@ def parsed(line: str) -> Result | None:
     try:
         entry = json.loads(line)
         known = {name: value for name, value in entry.items() if name in FIELDS}
-        return Result(**known | {"exercises": tuple(entry["exercises"])})
+        result = Result(**known | {"exercises": tuple(entry["exercises"])})
+        is_whole = all(exercise.keys() >= EXERCISE_FIELDS for exercise in result.exercises)
+        is_ours = isinstance(result.student, str) and result.lesson in checks.LESSONS
+        return result if is_whole and is_ours and result.format == FORMAT else None
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -153,18 +191,25 @@ def parsed(line: str) -> Result | None:
 def repair(folder: Path) -> list[Result]:
     """Make results/ and results.jsonl agree, and return all results.
 
-    A line without a file becomes a file; where both are there, the file counts.
+    A line without a file becomes a file; where both are there, the file counts. Shares of a batch do this one
+    after another: the last one sees the results of all.
     """
     (folder / "results").mkdir(mode=0o700, exist_ok=True)
-    for part in folder.glob("results/*/.*.part"):  # a kill has left it while it was written
-        part.unlink(missing_ok=True)
-    path = folder / "results.jsonl"
-    lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if path.exists() else []
-    for result in filter(None, map(parsed, lines)):
-        if not path_of(folder / "results", *result.place).exists():
-            write(folder / "results", result)
-    listed = load(folder)
-    derive(folder, listed)
+    with open(folder / "lock.list", "w") as own:
+        fcntl.flock(own, fcntl.LOCK_EX)
+        for part in folder.glob("results/*/.*.part"):  # a kill has left it, or another share is writing it
+            with suppress(FileNotFoundError):
+                if time.time() - part.stat().st_mtime > ABANDONED:
+                    part.unlink()
+        path = folder / "results.jsonl"
+        lines = path.read_text(encoding="utf-8", errors="replace").split("\n") if path.exists() else []
+        wanted = _wanted(folder)
+        for result in filter(None, map(parsed, lines)):
+            is_wanted = wanted.get(result.place) == result.submission
+            if is_wanted and not path_of(folder / "results", *result.place).exists():
+                write(folder / "results", result)
+        listed = load(folder)
+        derive(folder, listed)
     return listed
 
 

@@ -25,6 +25,7 @@ from rnnlab.grading.classroom.submissions import Submission
 from rnnlab.grading.notebook_file import Unusable
 
 Tell = Callable[[str], None]
+STOPS = signal.SIGTERM, signal.SIGHUP
 PAUSE = 30.0  # seconds between two lines where nobody watches a terminal
 PACE = 20  # of the latest results, from which the time left is computed
 
@@ -56,6 +57,8 @@ def plan(folder: Path, plain: bool = False) -> Plan:
             planned.jobs.append(job)
         else:
             (planned.done if is_current(result, job) else planned.outdated).append(result)
+    if problem := next(filter(None, map(results.changed, planned.jobs)), ""):
+        raise Unusable(problem)
     return planned
 
 
@@ -129,7 +132,7 @@ def grade_class(
             f"{graded} of {graded + len(planned.jobs)} submissions are graded: --resume grades the rest, "
             "rnnlab class regrade shows what another run would change."
         )
-    for line in _before(planned, graded, jobs):
+    for line in _before(folder, planned, graded, jobs):
         tell(line)
     with _stopped_by_signals():
         write_outcomes(folder, jobs, engine)
@@ -150,6 +153,12 @@ def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = 
             result = result_of(job, outcome)
             _write(folder, below, result, number)
             progress.count(result, time.monotonic() - begin)
+    except KeyboardInterrupt:
+        progress.end(
+            f"stopped: {progress.graded} of {len(jobs)} are graded and kept; the same command goes on, "
+            "grade with --resume"
+        )
+        raise
     finally:
         progress.end()
 
@@ -162,7 +171,7 @@ def _write(folder: Path, below: str, result: Result, number: int) -> None:
     except OSError as error:
         raise Unusable(
             f"the result of {result.student} could not be written: {error.strerror}. The {number - 1} graded "
-            "before it are kept: make room, then go on with --resume."
+            "before it are kept: make room in a folder that can be written, then go on with --resume."
         ) from error
 
 
@@ -175,8 +184,10 @@ def refuse_without_sandbox(plain: bool) -> None:
         )
 
 
-def _before(planned: Plan, graded: int, jobs: list[dict]) -> Iterator[str]:
+def _before(folder: Path, planned: Plan, graded: int, jobs: list[dict]) -> Iterator[str]:
     """What a run states before it begins."""
+    if keys.is_exposed(folder):
+        yield f"other accounts of this machine can read {folder / 'class.key'}: chmod 600 keeps it yours"
     if graded:
         yield f"{graded} are graded already"
     if planned.outdated:
@@ -189,15 +200,17 @@ def _before(planned: Plan, graded: int, jobs: list[dict]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _stopped_by_signals() -> Iterator[None]:
-    """Let the signal that ends a batch job end the run as Ctrl-C does."""
+    """Let the signals that end a batch job or a terminal end the run as Ctrl-C does, unless nohup ignores
+    them."""
+    numbers = [number for number in STOPS if signal.getsignal(number) is not signal.SIG_IGN]
     if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        numbers = []
+    previous = {number: signal.signal(number, signal.default_int_handler) for number in numbers}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
 
 
 def describe(listed: list[Result]) -> Iterator[str]:
@@ -242,13 +255,14 @@ def merged(old: Result, new: Result) -> Result:
 
 
 class Progress:
-    """Progress of one run: one line rewritten on a terminal, a line now and then elsewhere."""
+    """Progress of one run: one line rewritten on a terminal, a line now and then elsewhere. A stream that is
+    closed, as that of a terminal that has gone, stops no run."""
 
-    def __init__(self, total: int, stream: TextIO):
+    def __init__(self, total: int, stream: TextIO | None):
         self.total, self.stream = total, stream
         self.graded = self.faults = 0
         self.times = [0.0]  # seconds at which results came
-        self.is_terminal = stream.isatty()
+        self.is_terminal = stream is not None and stream.isatty()
         self._shown = -PAUSE
 
     def count(self, result: Result, seconds: float) -> None:
@@ -257,21 +271,32 @@ class Progress:
         self.faults += bool(result.faults)
         self.times.append(seconds)
         if self.is_terminal:
-            self.stream.write(f"\r\x1b[K{self.line()}")
+            self._write(f"\r\x1b[K{self.line()}")
         elif seconds - self._shown >= PAUSE:
-            self.stream.write(f"{self.line()}\n")
+            self._write(f"{self.line()}\n")
             self._shown = seconds
-        self.stream.flush()
 
     def line(self) -> str:
         """Graded, faults, time left."""
         faults = f" · {self.faults} with a fault of the grader" if self.faults else ""
         return f"{self.graded} of {self.total} graded{faults} · {left(self.times, self.total - self.graded)}"
 
-    def end(self) -> None:
-        """Leave the line as it is."""
+    def end(self, words: str = "") -> None:
+        """Leave the line as it is, and words below it."""
         if self.is_terminal and self.graded:
-            self.stream.write("\n")
+            self._write("\n")
+        if words:
+            self._write(f"{words}\n")
+            self.stream = None
+
+    def _write(self, text: str) -> None:
+        if self.stream is None:
+            return
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except OSError:
+            self.stream = None
 
 
 def left(times: Iterable[float], remaining: int) -> str:

@@ -15,7 +15,7 @@ from rnnlab import checks
 from rnnlab.checks import variants
 from rnnlab.course import exercise_notebook
 from rnnlab.files import ROOT, write_whole
-from rnnlab.grading.classroom import keys, submissions
+from rnnlab.grading.classroom import keys, lock, submissions
 from rnnlab.grading.classroom.export_tables import plain_cell, read_table
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.notebook_file import Unusable
@@ -41,6 +41,7 @@ def numbers_for(folder: Path, lesson: str, student: str) -> dict[str, dict]:
 
     Raises Unusable where the class key is missing or another one.
     """
+    student = unicodedata.normalize("NFC", student)  # as `collect` and the list of students have it
     token = keys.token(keys.class_key(folder), "variant", lesson, student)
     drawn = {name: variants.draw_numbers(name, token) for name in checks.catalogue(lesson)}
     return {name: numbers for name, numbers in drawn.items() if numbers is not None}
@@ -53,6 +54,11 @@ def hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> l
     """
     _check_lesson(folder, lesson)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with lock.lock(folder):  # two lessons at once would forget one of them
+        return _hand_out(folder, lesson, students, out)
+
+
+def _hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> list[Handout]:
     keys.class_key(folder, create=True)
     stem = checks.LESSONS[lesson]
     handouts = []
