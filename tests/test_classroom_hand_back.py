@@ -8,7 +8,7 @@ import pytest
 
 from rnnlab.cli import main
 from rnnlab.course import ROOT
-from rnnlab.grading.classroom import papers, results, submissions
+from rnnlab.grading.classroom import keys, papers, results, submissions
 from rnnlab.grading.classroom.submissions import Submission
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.verdict import Status, Verdict
@@ -50,6 +50,7 @@ def folder(tmp_path):
     )
     entries.append(Submission("in/x.txt", "plain", reason="no notebook"))
     submissions.save(folder, entries)
+    keys.save_settings(folder, {"key": "lost"})
     return folder
 
 

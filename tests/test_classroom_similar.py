@@ -113,6 +113,7 @@ def test_a_helper_of_another_name_leaves_the_shape():
 
 def notebook(path, *cells):
     entries = [{"cell_type": "code", "id": name, "source": source, "outputs": []} for name, source in cells]
+    entries.append("no cell")
     path.write_text(json.dumps({"cells": entries, "nbformat": 4, "nbformat_minor": 5, "metadata": {}}))
     return str(path)
 

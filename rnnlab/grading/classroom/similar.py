@@ -186,9 +186,10 @@ def _cell_ids(path: Path) -> set[str]:
     """The identifiers of a notebook's cells; none where it cannot be read."""
     try:
         cells = json.loads(path.read_bytes())["cells"]
-        return {cell["id"] for cell in cells if isinstance(cell.get("id"), str)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        known = [cell.get("id") for cell in cells if isinstance(cell, dict)]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return set()
+    return {identifier for identifier in known if isinstance(identifier, str)}
 
 
 def marked_lines(text: Text, lines: frozenset[int]) -> list[tuple[str, bool]]:
