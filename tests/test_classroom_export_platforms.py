@@ -16,6 +16,7 @@ from rnnlab import checks
 from rnnlab.course import ROOT
 from rnnlab.grading.classroom import export_classroom50, export_gradescope, one_submission
 from rnnlab.grading.classroom.one_submission import Outcome
+from rnnlab.grading.clock import Overtime
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.verdict import Status, Verdict
 
@@ -163,12 +164,46 @@ def test_what_no_time_is_left_for_is_not_judged_and_the_others_stand(tmp_path):
     assert "time for one submission was over" in outcome.verdicts[1].message
 
 
+def test_a_notebook_with_a_variant_is_graded_with_its_numbers(tmp_path):
+    book = (ROOT / f"solutions/{STEM}.ipynb").read_text(encoding="utf-8")
+    changed = book.replace("check(measure_gemm)", "check(measure_gemm, warm=2)")
+    assert changed != book
+    (tmp_path / f"{STEM}.ipynb").write_text(changed, encoding="utf-8")
+    outcome = one_submission.grade_folder(tmp_path, LESSON, lambda content: 1, 540.0)
+    statuses = [verdict.status for verdict in outcome.verdicts]
+    assert statuses == ["passed", "passed", "failed"], "the answer has the course's own number"
+    words = "Taken as this notebook's checks name them: measure_gemm with warm=2."
+    assert outcome.variants == words
+    assert words in export_gradescope.results_of(outcome, LESSON)["output"]
+
+
+def test_an_autograder_without_metadata_or_with_a_judge_that_hangs_writes_results(autograder, monkeypatch):
+    (autograder / "submission_metadata.json").unlink()
+    graded = Outcome(verdicts("passed", "passed", "failed"), "", "", 1.0)
+    monkeypatch.setattr(export_gradescope, "grade_folder", lambda *arguments: graded)
+    results = lambda: json.loads((autograder / "results" / "results.json").read_bytes())
+    assert export_gradescope.main([LESSON, str(autograder)]) == 0
+    assert [test["score"] for test in results()["tests"]] == [1, 2, 0]
+
+    def hang(*arguments):
+        raise Overtime
+
+    monkeypatch.setattr(export_gradescope, "grade_folder", hang)
+    assert export_gradescope.main([LESSON, str(autograder)]) == 0
+    assert "no fault of your answer" in results()["output"]
+
+
 def test_the_one_notebook_of_the_lesson_is_chosen(tmp_path):
     with pytest.raises(Unusable, match=r"holds no notebook: hand in 00_start_here\.ipynb"):
         one_submission.notebook_in(tmp_path, LESSON)
     for name in ("exercises/00_start_here.ipynb", "exercises/02_bptt.ipynb"):
         shutil.copy(ROOT / name, tmp_path)
     assert one_submission.notebook_in(tmp_path, LESSON).name == "00_start_here.ipynb"
+    for number in range(1001):
+        (tmp_path / f"{number}.txt").touch()
+    (tmp_path / "00_start_here.ipynb").rename(tmp_path / "z.IPYNB")
+    assert one_submission.notebook_in(tmp_path, LESSON).name == "z.IPYNB", "behind a thousand other files"
+    (tmp_path / "z.IPYNB").rename(tmp_path / "00_start_here.ipynb")
     shutil.copy(tmp_path / "00_start_here.ipynb", tmp_path / "copy.ipynb")
     with pytest.raises(Unusable, match=r"2 notebooks \(00_start_here\.ipynb, copy\.ipynb\): hand in"):
         one_submission.notebook_in(tmp_path, LESSON)
@@ -216,6 +251,7 @@ def test_classroom_50_counts_an_unusable_notebook_as_graded_and_a_fault_as_its_o
     faulty = Outcome(verdicts("passed", "grader_error", "failed"), "", "", 1.0)
     monkeypatch.setattr(export_classroom50, "grade_folder", lambda *arguments: faulty)
     assert export_classroom50.main([LESSON]) == export_classroom50.INFRASTRUCTURE
+    assert not (tmp_path / "result.json").exists(), "one that the checkout brought would be collected"
 
 
 def test_the_folder_for_classroom_50_has_a_program_and_the_course(tmp_path):

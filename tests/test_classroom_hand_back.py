@@ -188,6 +188,14 @@ def test_a_template_is_not_overwritten(folder, run, tmp_path, target):
     assert sheet.read_text() == "Identifier,Grade\nParticipant 1,\n"
 
 
+def test_a_class_with_variants_hands_out_no_notebook_for_all(folder, run, tmp_path):
+    (folder / "class.json").write_text('{"format": 1, "variants": ["start_here"]}')
+    words = "export --to nbgrader --lesson start_here --out".split()
+    code, sentence = run(*words[:1], folder, *words[1:], tmp_path / "course")
+    assert (code, "numbers of their own in start_here" in sentence) == (2, True)
+    assert not (tmp_path / "course").exists()
+
+
 def test_an_autograder_is_never_replaced(run, tmp_path):
     (tmp_path / "a.zip").write_text("mine")
     code, words = run("export", "--to", "gradescope", "--lesson", "start_here", "--out", tmp_path / "a.zip")

@@ -90,8 +90,9 @@ def result_of(outcome: Outcome, lesson: str, environment: Mapping[str, str], now
 def main(arguments: list[str]) -> int:
     """Grade the checkout in the working directory, write result.json there; 1 by a fault of the grader."""
     lesson = arguments[0]
+    Path("result.json").unlink(missing_ok=True)  # of the checkout; no result is one where the grader fails
     outcome = grade_folder(Path(), lesson, lambda content: secrets.randbits(53), BUDGET)
-    print(outcome.problem or outcome.sandbox)
+    print("\n".join(filter(None, (outcome.problem or outcome.sandbox, outcome.variants))))
     for verdict in outcome.verdicts:
         print(verdict)
     if outcome.faults:

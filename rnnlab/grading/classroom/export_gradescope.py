@@ -19,6 +19,7 @@ from pathlib import Path
 from rnnlab import checks
 from rnnlab.files import ROOT, write_whole
 from rnnlab.grading.classroom.one_submission import Outcome, digest_seed, grade_folder
+from rnnlab.grading.clock import Overtime
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.verdict import Verdict
 
@@ -100,7 +101,7 @@ def results_of(outcome: Outcome, lesson: str) -> dict:
              "output": "Not graded.", "output_format": "text", "visibility": "visible"}
             for number, name in enumerate(points, 1)
         ]  # fmt: skip
-    words = [outcome.problem, outcome.sandbox]
+    words = [outcome.problem, outcome.variants, outcome.sandbox]
     if outcome.faults:
         words.append(f"Not judged, by no fault of yours: {', '.join(outcome.faults)}. Ask your teacher.")
     return {
@@ -134,7 +135,7 @@ def main(arguments: list[str]) -> int:
     lesson, folder = arguments[0], Path(arguments[1])
     try:
         results = results_of(_graded(lesson, folder), lesson)
-    except Exception:  # whatever it is, the student must see that it is not theirs
+    except (Exception, Overtime):  # whatever it is, the student must see that it is not theirs
         traceback.print_exc()  # standard output and error are shown to the teacher
         fault = "The grader failed; this is no fault of your answer. Submit again, or ask your teacher."
         results = results_of(Outcome((), fault, "", 0.0), lesson)
@@ -145,9 +146,11 @@ def main(arguments: list[str]) -> int:
 
 def _graded(lesson: str, folder: Path) -> Outcome:
     """The verdicts; a student's notebook has one seed, whenever it is graded."""
-    metadata = json.loads((folder / "submission_metadata.json").read_text(encoding="utf-8"))
-    users = sorted(str(user.get("id")) for user in metadata.get("users", ()))
-    assignment, key = metadata.get("assignment", {}).get("id"), _take_key(folder / "source" / "seed.key")
+    path = folder / "submission_metadata.json"  # missing where a teacher tries the zip in a container
+    metadata = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    users = sorted(str(user.get("id")) for user in metadata.get("users") or ())
+    assignment = (metadata.get("assignment") or {}).get("id")
+    key = _take_key(folder / "source" / "seed.key")
     seed = lambda content: digest_seed(key, assignment, *users, content.hex())
     return grade_folder(folder / "submission", lesson, seed, BUDGET)
 

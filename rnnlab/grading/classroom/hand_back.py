@@ -190,13 +190,18 @@ def _export(chosen: argparse.Namespace) -> int:
 def _autograder(chosen: argparse.Namespace) -> str:
     """Write an assignment or autograder of one lesson."""
     from rnnlab import checks
-    from rnnlab.grading.classroom import export_classroom50, export_gradescope, export_nbgrader
+    from rnnlab.grading.classroom import export_classroom50, export_gradescope, export_nbgrader, keys
     from rnnlab.grading.notebook_file import Unusable
 
     if chosen.lesson not in checks.LESSONS:
         lessons = ", ".join(checks.LESSONS)
         raise Unusable(f"--to {chosen.to} needs one lesson, not {chosen.lesson!r}; they are {lessons}.")
     if chosen.to == "nbgrader":
+        if chosen.folder and chosen.lesson in (keys.settings(chosen.folder).get("variants") or ()):
+            raise Unusable(
+                f"students of {chosen.folder} have numbers of their own in {chosen.lesson}; this would be one "
+                "notebook for all: hand out those of rnnlab class variants."
+            )
         notebook = ROOT / "exercises" / f"{checks.LESSONS[chosen.lesson]}.ipynb"
         write = lambda: export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
         path = written(chosen.out, write)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rnnlab import checks
+from rnnlab.checks.variants import describe_numbers
 from rnnlab.grading import sandbox
 from rnnlab.grading.clean_start import clean_start
-from rnnlab.grading.front.grade import cells_of, grade_one
+from rnnlab.grading.front.grade import as_variant, cells_of, grade_one
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined
@@ -22,8 +23,8 @@ from rnnlab.grading.verdict import Status, Verdict
 from rnnlab.resources import memory_limit, usable_cores
 
 SLOWER = 3  # times an exercise's limit, on half a core that the judge uses, too
+MOST_NOTEBOOKS = 100  # of a submission that are looked into
 SHARE = 0.55  # of the machine's memory, for an answer; the judge and Python need the rest
-MOST_FILES = 1000  # in a submission
 
 
 class Outcome(NamedTuple):
@@ -33,6 +34,7 @@ class Outcome(NamedTuple):
     problem: str  # empty where the notebook was graded
     sandbox: str
     seconds: float
+    variants: str = ""  # the sentence on exercises that the notebook has with numbers of its own
 
     @property
     def score(self) -> int:
@@ -49,11 +51,15 @@ def grade_folder(
 ) -> Outcome:
     """Grade the one notebook of a lesson below a folder, within `budget` seconds.
 
+    A variant is taken as the notebook's own `check` names it, for the class key is not here.
     seed: the seed for a notebook with these bytes.
     """
     start = now()
     box = fitting_box()
-    outcome = lambda verdicts, problem: Outcome(verdicts, problem, words_on(box), now() - start)
+    numbers: list[str] = []
+    outcome = lambda verdicts, problem: Outcome(
+        verdicts, problem, words_on(box), now() - start, _words_on_variants(numbers)
+    )
     try:
         path = notebook_in(folder.absolute(), lesson)
         with clean_start():
@@ -61,6 +67,8 @@ def grade_folder(
             chosen = seed(path.read_bytes())
             verdicts = []
             for exercise in checks.exercises(lesson):
+                exercise, known = as_variant(exercise, cells)
+                numbers += [f"{exercise.name} with {describe_numbers(known)}"] if known else []
                 left = budget - (now() - start)
                 if left < exercise.seconds + 1:
                     verdicts.append(_out_of_time(exercise.name, exercise.points))
@@ -74,14 +82,14 @@ def grade_folder(
 
 def notebook_in(folder: Path, lesson: str) -> Path:
     """The notebook of the lesson in a submission. Raises Unusable where there is none, or more than one."""
-    files = [path for _, path in zip(range(MOST_FILES), sorted(folder.rglob("*")), strict=False)]
-    books = [path for path in files if path.suffix == ".ipynb" and path.is_file() and not path.is_symlink()]
-    books = [path for path in books if ".ipynb_checkpoints" not in path.parts]
+    paths = (path for path in folder.rglob("*") if path.suffix.lower() == ".ipynb")
+    books = sorted(path for path in paths if path.is_file() and not path.is_symlink())
+    books = [path for path in books if ".ipynb_checkpoints" not in path.parts][:MOST_NOTEBOOKS]
     if len(books) > 1:
         books = [path for path in books if _is_of(path, lesson)] or books
     if len(books) == 1:
         return books[0]
-    names = ", ".join(path.relative_to(folder).as_posix() for path in books)
+    names = ", ".join(path.relative_to(folder).as_posix() for path in books[:5]) + " …" * (len(books) > 5)
     stem = checks.LESSONS[lesson]
     if not books:
         raise Unusable(f"The submission holds no notebook: hand in {stem}.ipynb.")
@@ -107,6 +115,10 @@ def words_on(box: sandbox.Sandbox) -> str:
     return (
         f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {usable_cores()} core(s)."
     )
+
+
+def _words_on_variants(numbers: list[str]) -> str:
+    return f"Taken as this notebook's checks name them: {'; '.join(numbers)}." if numbers else ""
 
 
 def _out_of_time(name: str, points: int) -> Verdict:

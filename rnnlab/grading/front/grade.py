@@ -122,7 +122,7 @@ def grade(
     box = sandbox.choose(plain)
     verdicts, numbers = [], {}
     for exercise in _chosen(lesson, only):
-        exercise, numbers[exercise.name] = _as_variant(exercise, cells)
+        exercise, numbers[exercise.name] = as_variant(exercise, cells)
         verdicts.append(grade_one(exercise, cells, seed, box))
         tell(verdicts[-1])
     return Report(
@@ -130,7 +130,7 @@ def grade(
     )
 
 
-def _as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
+def as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
     """The exercise with the numbers that the notebook's own `check` names, as a learner's `check` takes them.
 
     A class is graded otherwise: its numbers are drawn from the class key.
