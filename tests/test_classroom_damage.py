@@ -11,6 +11,7 @@ from pretended_class import STUDENTS, book, class_of, ignore, outcome, pretended
 
 from rnnlab import cli
 from rnnlab.grading.classroom import judge_process, keys, results, run, submissions
+from rnnlab.grading.classroom.collect import Assignment, collect
 from rnnlab.grading.classroom.run import Progress
 from rnnlab.grading.notebook_file import Unusable
 
@@ -50,7 +51,7 @@ def test_a_copy_of_a_result_is_refused_and_a_hidden_file_is_not(folder):
 
 
 @pytest.mark.parametrize("harm", ["missing", "another one"])
-def test_a_notebook_that_was_lost_or_changed_after_collect_costs_no_marks(harm, folder):
+def test_a_notebook_that_was_lost_or_changed_after_collect_costs_no_marks(harm, folder, tmp_path):
     entry = submissions.graded(submissions.load(folder))[0]
     path = folder / entry.file
     (job, *_) = run.plan(folder, plain=True).jobs
@@ -64,6 +65,8 @@ def test_a_notebook_that_was_lost_or_changed_after_collect_costs_no_marks(harm, 
     accounts = SimpleNamespace(box=SimpleNamespace(why=""))
     judge_process.grade_submission(job, accounts, words.append)
     assert sentence in words[0]["refuses"], "also where it changes while a class is graded"
+    collect(folder, [tmp_path / "in"], Assignment())
+    assert len(graded(folder)) == 5
 
 
 def test_without_class_json_no_other_key_is_accepted(folder, capsys):

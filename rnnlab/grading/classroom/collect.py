@@ -5,6 +5,7 @@ with the reason. Collecting again adds to the list, so late files and a second s
 """
 
 import hashlib
+import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -82,10 +83,10 @@ def deadline(text: str | None) -> datetime | None:
     """
     if text is None:
         return None
-    time = layouts.moment(text) if ":" in text else None  # a day alone would begin with its first second
-    if time is None:
+    moment = layouts.moment(text) if ":" in text else None  # a day alone would begin with its first second
+    if moment is None:
         raise Unusable(f"--due {text} is no time: write 2026-11-20T23:59, or with a zone +01:00.")
-    return time
+    return moment
 
 
 def _of_source(
@@ -102,6 +103,7 @@ def _of_source(
     layout = assignment.layout or layouts.find_layout(f"{above}{path}" for path in paths)
     top = layouts.top_folder(paths) if layout == "plain" else ""
     times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
+    spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
     folders = Counter(entry.path.rpartition("/")[0] for entry in listed)
     for entry in archives.entries(source):
         place, _, name = entry.path.rpartition("/")
@@ -116,7 +118,10 @@ def _of_source(
             late = owner.late if owner.late is not None else _is_late(when, assignment.due)
             about = {"student": owner.student, "name": owner.name, "attempt": owner.attempt}
             submission = replace(submission, **about, when=when, late=late)
-        yield _with_file(folder, entry, submission, assignment)
+        begin = time.monotonic()
+        patience = min(PATIENCE, max(1.0, 3 * PATIENCE - spent[submission.student]))
+        yield _with_file(folder, entry, submission, assignment, patience)
+        spent[submission.student] += time.monotonic() - begin
 
 
 def _no_owner(layout: str, top: str | None) -> str:
@@ -145,11 +150,13 @@ def _is_late(when: str | None, due: datetime | None) -> bool | None:
     """None where the time or the deadline is unknown; a time without a zone is of the deadline's zone."""
     if when is None or due is None:
         return None
-    time = datetime.fromisoformat(when)
-    return time > due.astimezone() if time.tzinfo else time > due.replace(tzinfo=None)
+    moment = datetime.fromisoformat(when)
+    return moment > due.astimezone() if moment.tzinfo else moment > due.replace(tzinfo=None)
 
 
-def _with_file(folder: Path, entry: Entry, submission: Submission, assignment: Assignment) -> Submission:
+def _with_file(
+    folder: Path, entry: Entry, submission: Submission, assignment: Assignment, patience: float
+) -> Submission:
     """The submission with its content stored and its lesson found, or with the reason why not."""
     if entry.problem:
         return replace(submission, reason=entry.problem)
@@ -163,10 +170,10 @@ def _with_file(folder: Path, entry: Entry, submission: Submission, assignment: A
         return replace(submission, reason=str(unusable))
     digest = hashlib.sha256(content).hexdigest()
     stored = folder / "files" / f"{digest}.ipynb"
-    if not stored.exists():
+    if not stored.exists() or stored.read_bytes() != content:  # what was changed there is brought back
         write_whole(stored, content)
     submission = replace(submission, file=f"files/{digest}.ipynb", sha256=digest)
-    lesson, reason = _lesson(stored, entry.path, assignment.lessons)
+    lesson, reason = _lesson(stored, entry.path, assignment.lessons, patience)
     if entry.uncertain and not (submission.student or "").isascii():
         uncertain = "its archive does not state how names are encoded: check the student's name"
         reason = f"{reason}; {uncertain}" if reason else uncertain
@@ -175,15 +182,19 @@ def _with_file(folder: Path, entry: Entry, submission: Submission, assignment: A
     return replace(submission, lesson=lesson, reason=submission.reason or reason)
 
 
-def _lesson(stored: Path, path: str, wanted: tuple[str, ...]) -> tuple[str | None, str | None]:
+def _lesson(
+    stored: Path, path: str, wanted: tuple[str, ...], patience: float
+) -> tuple[str | None, str | None]:
     """(lesson, remark or None), or (lesson by the file's name or None, why its content does not show it)."""
     shown = Path(path.rpartition("/")[2])
     try:
-        with limited(PATIENCE):
+        with limited(patience):
             names = defined(read(stored))
             return _of_several(lesson_of(shown, names), shown, names, wanted)
     except Overtime:
-        problem = "what it defines could not be found out in time"
+        problem = (
+            f"what it defines could not be found out in {patience:.0f} s: it holds too much program text"
+        )
     except Unusable as unusable:
         problem = str(unusable).replace(str(stored), shown.name)
         if "seems to be of" in problem:  # the name says one lesson and the content another
