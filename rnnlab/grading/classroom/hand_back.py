@@ -199,8 +199,8 @@ def _autograder(chosen: argparse.Namespace) -> str:
     if chosen.to == "nbgrader":
         if chosen.folder and chosen.lesson in (keys.settings(chosen.folder).get("variants") or ()):
             raise Unusable(
-                f"students of {chosen.folder} have numbers of their own in {chosen.lesson}; this would be one "
-                "notebook for all: hand out those of rnnlab class variants."
+                f"students of {chosen.folder} have numbers of their own in {chosen.lesson}, this would be "
+                "one notebook for all: hand out those of rnnlab class variants."
             )
         notebook = ROOT / "exercises" / f"{checks.LESSONS[chosen.lesson]}.ipynb"
         write = lambda: export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
