@@ -81,6 +81,12 @@ def test_a_hundred_megabytes_of_output_are_no_matter(written):
     assert verdicts(written(code(RIGHT, outputs=outputs)), only="last_step")["last_step"].passed
 
 
+def test_a_number_of_five_thousand_digits_in_an_output_is_no_matter(written):
+    path = written(code(RIGHT, outputs=["NUMBER"]))
+    path.write_text(path.read_text().replace('"NUMBER"', "9" * 5000))
+    assert verdicts(path, only="last_step")["last_step"].passed
+
+
 def test_warnings_on_stderr_and_prints_cost_nothing(written):
     noise = "import sys, warnings; warnings.warn('w'); print('x' * 9999); print('e', file=sys.stderr)"
     noisy = RIGHT.replace("    return", f"    {noise}\n    return")

@@ -1,5 +1,5 @@
 """What IPython changes in a cell before Python reads it: prompts and a common indentation go, its own lines
-become empty, `%time x = 1` becomes `x = 1`. Every line keeps its number.
+become empty or `pass`, `%time x = 1` becomes `x = 1`. Every line keeps its number.
 
 The rules are those of IPython's input transformers; that both give the same names is tested.
 """
@@ -7,7 +7,7 @@ The rules are those of IPython's input transformers; that both give the same nam
 import re
 
 LINE_MAGIC = re.compile(r"^\s*([%!,;/]|\?\w|\?\?)|^\s*%?[\w.*]+\?{1,2}\s*$")
-ASSIGNED_MAGIC = re.compile(r"^(\s*[\w, ]+=\s*)[%!].*$")
+ASSIGNED_MAGIC = re.compile(r"^(\s*[\w., ]+(?:\[[\"']?\w+[\"']?\]\s*)*=\s*)[%!].*$")
 RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:-\w+\s+)*)(?=\S)(?!-)")
 RUNS_ITS_CELL = re.compile(r"^%%(time|capture|prun|memit|mprun|debug)\b")
 PROMPT = re.compile(r"^(>>>|\.\.\.|\s*In \[\d+\]:|\s*\.{3,}:)( |$)")
@@ -69,11 +69,12 @@ def _is_ipython(line: str) -> bool:
 
 
 def _plain(line: str) -> str:
-    """What is left of a line of IPython's as Python."""
+    """What is left of a line of IPython's as Python; a block may have no other line."""
     line = RUNS_ITS_LINE.sub(r"\1", line)
     if ASSIGNED_MAGIC.match(line):
         return ASSIGNED_MAGIC.sub(r"\1None", line)
-    return "" if LINE_MAGIC.search(line) else line
+    indent = line[: len(line) - len(line.lstrip())]
+    return f"{indent}{'pass' * bool(indent)}" if LINE_MAGIC.search(line) else line
 
 
 def _statement_end(text: str, begin: int) -> int:

@@ -23,7 +23,7 @@ def sources(cells):
     kept = ("cell_type", "source", "input")
     return [{k: cell[k] for k in kept if k in cell} if type(cell) is dict else None for cell in cells]
 try:
-    book = json.loads(sys.stdin.buffer.read().decode("utf-8-sig"))
+    book = json.loads(sys.stdin.buffer.read().decode("utf-8-sig"), parse_int=float)
     if type(book) is dict:
         sheets = book.get("worksheets")
         sheets = sheets if type(sheets) is list else []

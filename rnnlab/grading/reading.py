@@ -44,14 +44,14 @@ def cells(text: str, path: Path) -> list[Cell]:
     if not text.strip():
         raise Unusable(f"{path} is not a notebook: it is empty. Save it again in JupyterLab.")
     try:
-        book = json.loads(text.removeprefix(BOM))
+        book = json.loads(text.removeprefix(BOM), parse_int=float)  # an int of 5,000 digits is refused
     except (ValueError, RecursionError) as error:
         raise Unusable(f"{path} is not a notebook: {error}. Save it again in JupyterLab.") from None
     entries = book.get("cells") if isinstance(book, dict) else None
     if entries is None and isinstance(book, dict):
         entries = _of_old_format(book)
     if not isinstance(entries, list):
-        raise Unusable(f"{path} is JSON but not a notebook: it has no list of cells.")
+        raise Unusable(f"{path} is JSON but not a notebook: it has no list of cells. Save it in JupyterLab.")
     code = [
         (n, cell)
         for n, cell in enumerate(entries, 1)
