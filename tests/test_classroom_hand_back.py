@@ -103,6 +103,21 @@ def test_tables_have_all_who_were_graded_and_the_rest_is_named(folder, run, tmp_
     assert len((tmp_path / "all.csv").read_text(encoding="utf-8-sig").splitlines()) == 1 + 9
 
 
+@pytest.mark.parametrize(
+    "change", [{"status": "great"}, {"points": "1"}, {"points": 7}, {"points": 0}, {"status": ["passed"]}]
+)
+def test_a_mark_that_was_changed_by_hand_is_refused(folder, run, tmp_path, change):
+    path = results.path_of(folder / "results", "ada", "start_here")
+    entry = json.loads(path.read_text())
+    entry["exercises"][0] |= change
+    path.write_text(json.dumps(entry))
+    code, words = run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")
+    assert (code, "is damaged or was changed by hand: remove it, and grade with --resume" in words) == (
+        2,
+        True,
+    )
+
+
 def test_a_worksheet_is_filled_beside_the_teachers_own(folder, run, tmp_path):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text(

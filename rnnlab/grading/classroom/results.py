@@ -171,7 +171,7 @@ def read(path: Path) -> Result:
     """The result in a file. Raises Unusable where it is damaged."""
     result = parsed(path.read_text(encoding="utf-8", errors="replace"))
     if result is None:
-        raise Unusable(f"{path} is damaged: remove it, and grade with --resume.")
+        raise Unusable(f"{path} is damaged or was changed by hand: remove it, and grade with --resume.")
     return result
 
 
@@ -183,9 +183,16 @@ def parsed(line: str) -> Result | None:
         result = Result(**known | {"exercises": tuple(entry["exercises"])})
         is_whole = all(exercise.keys() >= EXERCISE_FIELDS for exercise in result.exercises)
         is_ours = isinstance(result.student, str) and result.lesson in checks.LESSONS
-        return result if is_whole and is_ours and result.format == FORMAT else None
+        return result if is_whole and is_ours and _adds_up(result) and result.format == FORMAT else None
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
+
+
+def _adds_up(result: Result) -> bool:
+    """Are all verdicts such as a check gives, and is the score their sum?"""
+    exercises = result.exercises
+    are_verdicts = (e["status"] in {*Status} and 0 <= e["points"] <= e["max_points"] for e in exercises)
+    return all(are_verdicts) and result.score == sum(e["points"] for e in exercises)
 
 
 def repair(folder: Path) -> list[Result]:
