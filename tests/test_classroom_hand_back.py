@@ -9,6 +9,7 @@ import pytest
 from rnnlab.cli import main
 from rnnlab.course import ROOT
 from rnnlab.grading.classroom import keys, papers, results, submissions
+from rnnlab.grading.classroom.run import describe
 from rnnlab.grading.classroom.submissions import Submission
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.verdict import Status, Verdict
@@ -78,6 +79,11 @@ def test_the_report_has_a_page_for_each_student_and_what_was_not_graded(folder, 
     assert "di.ipynb is not a notebook." in (folder / "report/students/di.html").read_text(encoding="utf-8")
 
 
+def test_the_end_of_a_run_states_the_median_of_the_report(folder):
+    listed = [result for result in results.load(folder) if result.student != "cy"]
+    assert next(describe(listed)) == "start_here: 2 graded, median 5.5 of 6 points"
+
+
 def test_a_class_of_broken_notebooks_has_a_report_and_no_marks(folder, run, tmp_path):
     run("report", folder)
     entries = submissions.load(folder)
@@ -132,6 +138,21 @@ def test_a_worksheet_is_filled_beside_the_teachers_own(folder, run, tmp_path):
     assert row["Grade"] == "6"
     assert row["Feedback comments"].startswith("<p>start_here: 6 of 6 points</p>")
     assert sheet.read_bytes() == before
+
+
+def test_an_export_replaces_an_earlier_one_and_nothing_else(folder, run, tmp_path):
+    out = tmp_path / "marks.csv"
+    out.touch()
+    for words in ((), ("--names",), ()):
+        assert run("export", folder, "--to", "csv", "--out", out, *words)[0] == 0
+    before = out.read_bytes()
+    assert run("export", folder, "--to", "csv", "--out", out)[0] == 0
+    assert out.read_bytes() == before, "two runs write the same bytes"
+    for content in (b"student,remark\r\nada,my own list\r\n", b"PK\x03\x04\xff"):
+        out.write_bytes(content)
+        code, words = run("export", folder, "--to", "csv", "--out", out)
+        assert (code, "is there already and no earlier export like this one" in words) == (2, True)
+        assert out.read_bytes() == content
 
 
 def test_similar_answers_of_solved_notebooks_are_none(folder, run):

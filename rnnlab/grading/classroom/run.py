@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import TextIO
 
 from rnnlab.grading import sandbox
@@ -215,11 +216,11 @@ def _stopped_by_signals() -> Iterator[None]:
 
 def describe(listed: list[Result]) -> Iterator[str]:
     """The end of a run in words: points, what could not be graded, and the grader's own faults apart."""
-    counts = Counter(result.lesson for result in listed)
-    for lesson, count in sorted(counts.items()):
-        scores = sorted(result.score for result in listed if result.lesson == lesson)
-        best = max(result.max_score for result in listed if result.lesson == lesson)
-        yield f"{lesson}: {count} graded, median {scores[count // 2]} of {best} points"
+    graded = [result for result in listed if result.problem is None]
+    for lesson in sorted({result.lesson for result in graded}):
+        scores = [result.score for result in graded if result.lesson == lesson]
+        best = max(result.max_score for result in graded if result.lesson == lesson)
+        yield f"{lesson}: {len(scores)} graded, median {median(scores):g} of {best} points"
     for result in listed:
         if result.problem:
             yield f"✘ {result.student}, {result.lesson}: {result.problem}"
