@@ -61,6 +61,18 @@ def read_table(path: Path) -> Table:
     return Table(path, rows, delimiter, "\r\n" if "\r\n" in text else "\n", text != plain)
 
 
+def refuse_to_replace(path: Path, header: Sequence[str]) -> None:
+    """Unusable where a file is there that is no earlier export with such a header, and not empty."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        known = {*read_table(path).rows[0]}
+    except Unusable:
+        known = set()
+    if not known or not (known <= {*header} or known >= {*header}):  # with names or without
+        raise Unusable(f"{path} is there already and no earlier export like this one: name another file.")
+
+
 def _fit(text: str, delimiter: str) -> tuple[bool, int]:
     """How well a delimiter fits a table, by its first rows: equally long with it, and their cells."""
     rows = islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), 3)

@@ -243,11 +243,13 @@ def _table(chosen: argparse.Namespace) -> list[str]:
     if chosen.to in ("csv", "exercises"):
         make = export_tables.marks_table if chosen.to == "csv" else export_tables.exercises_table
         table = make(papers, chosen.names)
+        export_tables.refuse_to_replace(chosen.out, table.rows[0])
         written(chosen.out, lambda: write_whole(chosen.out, table.to_bytes()))
         return [f"{chosen.out}: {len(table.rows) - 1} rows."]
     if chosen.template is None:
         raise Unusable(f"--to {chosen.to} needs --template, the file that you downloaded there.")
     template = export_tables.read_table(chosen.template)
+    export_tables.refuse_to_replace(chosen.out, template.rows[0])
     if chosen.to == "moodle":
         usual = COMMENTS if COMMENTS in template.rows[0] else None
         column, feedback = chosen.column or "Grade", chosen.feedback_column or usual
