@@ -254,7 +254,7 @@ def test_classroom_50_counts_an_unusable_notebook_as_graded_and_a_fault_as_its_o
     assert not (tmp_path / "result.json").exists(), "one that the checkout brought would be collected"
 
 
-def test_the_folder_for_classroom_50_has_a_program_and_the_course(tmp_path):
+def test_the_folder_for_classroom_50_has_a_program_and_the_course(tmp_path, monkeypatch):
     folder = export_classroom50.write_autograder(LESSON, tmp_path / "autograder")
     assert {path.name for path in folder.iterdir()} == {"autograder.py", "constraints.txt", "rnnlab.zip"}
     compile((folder / "autograder.py").read_text(), "autograder.py", "exec")
@@ -262,3 +262,8 @@ def test_the_folder_for_classroom_50_has_a_program_and_the_course(tmp_path):
         assert "pyproject.toml" in archive.namelist()
     with pytest.raises(Unusable, match="is there already"):
         export_classroom50.write_autograder(LESSON, folder)
+    monkeypatch.setattr(export_gradescope, "FILES", ("nope.txt",))
+    for module in (export_classroom50, export_gradescope):
+        with pytest.raises(Unusable, match=r"has no nope\.txt: export from a clone of the course"):
+            module.write_autograder(LESSON, tmp_path / "unfinished")
+    assert [path.name for path in tmp_path.iterdir()] == ["autograder"], "nothing is left half written"

@@ -9,7 +9,9 @@ marks are for quick feedback. Those that count come from `rnnlab class grade` on
 import json
 import os
 import secrets
+import shutil
 import sys
+import tempfile
 import time
 import zipfile
 from collections.abc import Mapping
@@ -54,13 +56,18 @@ def write_autograder(lesson: str, folder: Path) -> Path:
     """
     if folder.exists():
         raise Unusable(f"{folder} is there already; move it away, then export again.")
-    folder.mkdir(parents=True)
-    text = AUTOGRADER.format(lesson=lesson, packages=list(FOR_CHECKS))
-    write_whole(folder / "autograder.py", text.encode())
-    write_whole(folder / "constraints.txt", (ROOT / "constraints.txt").read_bytes())
-    with zipfile.ZipFile(folder / "rnnlab.zip", "w") as archive:
-        add_course(archive)
-    return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
+    try:
+        with zipfile.ZipFile(beside / "rnnlab.zip", "w") as archive:
+            add_course(archive)
+        text = AUTOGRADER.format(lesson=lesson, packages=list(FOR_CHECKS))
+        write_whole(beside / "autograder.py", text.encode())
+        write_whole(beside / "constraints.txt", (ROOT / "constraints.txt").read_bytes())
+        beside.chmod(0o755)
+        return beside.rename(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)  # what a full disk has left; nothing once it is renamed
 
 
 def result_of(outcome: Outcome, lesson: str, environment: Mapping[str, str], now: float) -> dict:
