@@ -73,6 +73,17 @@ def test_misconceptions_come_by_frequency_and_unnamed_ones_last():
     }  # fmt: skip
 
 
+def test_crashes_are_counted_by_their_exception():
+    messages = "IndexError: 3 is too large", "IndexError: 4", "KeyError: 'x'", "ended its own process"
+    verdicts = [verdict(STEP, "crashed", message=message) for message in messages]
+    works = [Paper(f"s{number}", "", "start_here", (v,)) for number, v in enumerate(verdicts)]
+    assert [(m.misconception, len(m.students)) for m in report_summary.frequent_mistakes(works)] == [
+        ("was stopped (crashed: IndexError)", 2),
+        ("was stopped (crashed)", 1),
+        ("was stopped (crashed: KeyError)", 1),
+    ]
+
+
 def test_who_solved_less_than_half_of_their_attempts_may_be_stuck():
     stuck = report_summary.stuck_students(CLASS)
     assert [(s.student, s.attempts, s.passed, s.first) for s in stuck] == [("bo", 3, 1, STEP)]

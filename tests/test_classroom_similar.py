@@ -139,7 +139,7 @@ def test_notebooks_are_compared_with_what_their_answers_need(papers):
     findings = similar.find_similar(LESSON, papers)
     assert [tuple(t.student for t in pair.texts) for pair in findings.pairs] == [("ada", "bo")]
     assert findings.cells == (similar.SameCells(("ada", "bo"), ("Name of ada", "Name of bo"), 1),)
-    assert findings.students == 4
+    assert (findings.students, findings.unread) == (4, ("di",))
 
 
 def test_the_page_shows_both_texts_and_accuses_nobody(papers):
@@ -148,5 +148,6 @@ def test_the_page_shows_both_texts_and_accuses_nobody(papers):
     assert "Please talk with the students before you decide anything." in plain
     assert "carried = outcome[0], outcome[1]" in plain
     assert "Name of ada" not in plain
+    assert "Not compared, because their notebooks cannot be read: di ." in " ".join(plain.split())
     for word in ("cheat", "plagiar", "guilty", "offen", "suspicio", "fraud", "caught", "misconduct"):
         assert word not in plain.lower()

@@ -154,6 +154,8 @@ def _similar(chosen: argparse.Namespace) -> int:
                      zip(*((f.pairs, f.wrong) for f in findings), strict=True))  # fmt: skip
     numbers = f"{_number(pairs, 'pair')} of answers and {_number(groups, 'group')} of wrong answers"
     print(printable(f"{out}: {numbers} to look at; no verdicts."))
+    if unread := [student for finding in findings for student in finding.unread]:
+        print(printable(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}."))
     return DONE
 
 

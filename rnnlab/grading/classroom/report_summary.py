@@ -3,6 +3,7 @@
 Plain data for the report's page. A fault of the grader is counted apart from all verdicts on students.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
@@ -200,8 +201,11 @@ def frequent_mistakes(papers: Sequence[Paper]) -> list[Mistake]:
 
 
 def _reason(verdict: Verdict) -> str:
-    """The predicate for a wrong answer whose misconception is not known."""
-    return UNNAMED if verdict.status is Status.failed else STOPPED.format(verdict.status.replace("_", " "))
+    """The predicate for a wrong answer whose misconception is not known; crashes go by their exception."""
+    if verdict.status is Status.failed:
+        return UNNAMED
+    exception = re.match(r"(\w{1,40}): ", verdict.message) if verdict.status is Status.crashed else None
+    return STOPPED.format(verdict.status.replace("_", " ") + (f": {exception[1]}" if exception else ""))
 
 
 def stuck_students(papers: Sequence[Paper]) -> list[Stuck]:

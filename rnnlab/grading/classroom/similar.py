@@ -75,30 +75,32 @@ class Findings(NamedTuple):
     wrong: tuple[Group, ...]
     cells: tuple[SameCells, ...]
     left_out: dict[str, int]  # {exercise: answers that are too short to compare}
+    unread: tuple[str, ...] = ()  # students whose notebook is lost or damaged in the class folder
 
 
 def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
     """The similar answers among the papers of one lesson."""
     papers = [paper for paper in papers if paper.lesson == lesson and paper.file]
-    pairs, wrong, left_out = [], [], {}
-    for exercise, texts in texts_of(lesson, papers).items():
+    pairs, wrong, left_out, unread = [], [], {}, []
+    for exercise, texts in texts_of(lesson, papers, unread).items():
         long = [text for text in texts if text.size >= SHORTEST]
         left_out[exercise] = len(texts) - len(long)
         pairs += similar_pairs(exercise, long, course_prints(lesson, exercise))
         wrong += same_wrong_answers(lesson, exercise, texts)
     pairs.sort(key=lambda pair: -pair.weight)
     cells = tuple(same_cells(lesson, papers))
-    return Findings(lesson, len(papers), tuple(pairs), tuple(wrong), cells, left_out)
+    return Findings(lesson, len(papers), tuple(pairs), tuple(wrong), cells, left_out, tuple(unread))
 
 
-def texts_of(lesson: str, papers: Iterable[Paper]) -> dict[str, list[Text]]:
-    """{exercise: the answers that were attempted}."""
+def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[str, list[Text]]:
+    """{exercise: the answers that were attempted}; students without a readable notebook join `unread`."""
     texts: dict[str, list[Text]] = {name: [] for name in checks.catalogue(lesson)}
     handed = _functions_of_the_course(lesson)
     for paper in papers:
         try:
             cells = read(Path(paper.file))
         except Unusable:
+            unread.append(paper.student)
             continue
         for verdict in paper.attempts:
             program = own_program(cells, verdict.name, handed)
