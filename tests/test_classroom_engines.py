@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from types import SimpleNamespace
 
@@ -170,7 +171,12 @@ def test_dask_grades_as_this_machine_does(folder, tmp_path):
     subprocess.run(["cp", "-a", folder, quiet], check=True)
     run.grade_class(quiet, engines.local(1), ignore, plain=True)
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as cluster:
-        run.grade_class(folder, engines.dask(cluster.scheduler_address), ignore, plain=True)
+        engine = engines.dask(cluster.scheduler_address)
+        cluster.scale(0)  # as where all workers are started anew
+        while cluster.scheduler.workers:
+            time.sleep(0.01)
+        threading.Timer(0.5, cluster.scale, (1,)).start()
+        run.grade_class(folder, engine, ignore, plain=True)
     assert bare(folder) == bare(quiet)
 
 

@@ -128,26 +128,23 @@ def dask(address: str) -> Engine:
 def _on_cluster(client: object, jobs: Iterable[dict]) -> Iterator[Graded]:
     from distributed import as_completed
 
-    waiting = iter(jobs)
-    room = AHEAD * sum(client.nthreads().values())
-    running = {}
+    waiting, running, ended = deque(jobs), {}, as_completed()
 
-    def send() -> object | None:
-        job = next(waiting, None)
-        if job is None:
-            return None
-        content = Path(job["path"]).read_bytes()
-        future = client.submit(grade_elsewhere, job, content, pure=False)
-        running[future] = job
-        return future
+    def send() -> None:
+        """Keep all workers busy that there are now; where there are none, one job waits for the first."""
+        while waiting and len(running) < max(1, AHEAD * sum(client.nthreads().values())):
+            job = waiting.popleft()
+            content = Path(job["path"]).read_bytes()
+            future = client.submit(grade_elsewhere, job, content, pure=False)
+            running[future] = job
+            ended.add(future)
 
     with client:
-        ended = as_completed([future for _ in range(room) if (future := send())])
+        send()
         for future in ended:
             job = running.pop(future)
             yield job, _outcome(future, job)
-            if (following := send()) is not None:
-                ended.add(following)
+            send()
 
 
 def _outcome(future: object, job: dict) -> dict | BaseException:
