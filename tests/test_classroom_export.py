@@ -143,8 +143,8 @@ def test_the_points_stand_behind_the_marks_whatever_the_language(tmp_path, most,
     rows = [header, *(["Teilnehmer/in50" + n, "", most, "-"] for n in "01")]
     filling = fill_moodle(written(tmp_path / "s.csv", rows), [paper("500")], "Bewertung", None, out_of)
     assert filling.table.rows[1] == ["Teilnehmer/in500", mark, most, "-"]
-    unknown = "Marks are of 4 points; s.csv does not say of how many: --out-of."
-    assert (unknown in filling.remarks) == (mark == "1")
+    unknown = "Marks are not scaled: 4 points are full marks here, and s.csv does not say how many there."
+    assert filling.remarks[0].startswith(unknown) == (mark == "1")
     assert "No comments are written: --feedback-column names their column." in filling.remarks
 
 
