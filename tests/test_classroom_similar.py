@@ -5,9 +5,13 @@ import re
 
 import pytest
 
+from rnnlab import checks
 from rnnlab.checks.answers import answers
+from rnnlab.course import exercise_notebook
+from rnnlab.files import ROOT
 from rnnlab.grading.classroom import fingerprints, report, similar
 from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.classroom.variants import lessons_variants
 from rnnlab.grading.verdict import Status, Verdict
 
 LESSON, EXERCISE = "bptt", "bptt_linear"
@@ -140,6 +144,20 @@ def test_notebooks_are_compared_with_what_their_answers_need(papers):
     assert [tuple(t.student for t in pair.texts) for pair in findings.pairs] == [("ada", "bo")]
     assert findings.cells == (similar.SameCells(("ada", "bo"), ("Name of ada", "Name of bo"), 1),)
     assert (findings.students, findings.unread) == (4, ("di",))
+
+
+def test_two_notebooks_of_one_variant_and_of_the_lesson_have_nothing_in_common(tmp_path):
+    numbers = {name: choices[-1] for name, choices in lessons_variants(LESSON).items()}
+    book = json.loads(exercise_notebook(ROOT, checks.LESSONS[LESSON], numbers))
+    lesson = json.loads((ROOT / f"notebooks/{checks.LESSONS[LESSON]}.ipynb").read_text(encoding="utf-8"))
+    shown = max(("".join(cell["source"]) for cell in lesson["cells"] if cell["cell_type"] == "code"), key=len)
+    lines = "\n".join(f"    {line}" for line in shown.split("\n"))
+    for student, own in ("a", "assert x.ndim == 3"), ("b", "x = [step for step in x]"):
+        program = f"def {EXERCISE}(x):\n    {own}\n{lines}"
+        cells = [*book["cells"], {"cell_type": "code", "source": program}]
+        (tmp_path / student).write_text(json.dumps(book | {"cells": cells}))
+    findings = similar.find_similar(LESSON, [paper(student, str(tmp_path / student)) for student in "ab"])
+    assert (findings.pairs, findings.cells, findings.left_out[EXERCISE]) == ((), (), 0)
 
 
 def test_the_page_shows_both_texts_and_accuses_nobody(papers):

@@ -101,6 +101,12 @@ def winnow(words: list[Token]) -> list[Fingerprint]:
     return list(chosen.values())
 
 
+def all_digests(program: str) -> set[int]:
+    """The hashes of all passages of LENGTH tokens of a program, whichever of them winnowing would choose."""
+    words = tokens(program)
+    return {_digest(words[start : start + LENGTH]) for start in range(len(words) - LENGTH + 1)}
+
+
 def _digest(gram: list[Token]) -> int:
     return zlib.crc32(" ".join(token.word for token in gram).encode())
 

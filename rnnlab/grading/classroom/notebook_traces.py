@@ -55,6 +55,12 @@ def definitions(cells: list[Cell], exercise: str = "") -> dict[str, str]:
 def _names(statement: ast.stmt, exercise: str) -> list[str]:
     if isinstance(statement, DEFINITIONS):
         return [statement.name]
+    if isinstance(statement, ast.If | ast.Try | ast.With):
+        return [
+            name
+            for part in (*statement.body, *getattr(statement, "orelse", ()))
+            for name in _names(part, exercise)
+        ]
     if not isinstance(statement, ast.Assign):
         return []
     names = [target.id for target in statement.targets if isinstance(target, ast.Name)]

@@ -8,16 +8,19 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
 from rnnlab import checks
 from rnnlab.checks.answers import answers
+from rnnlab.course import exercise_notebook
 from rnnlab.files import ROOT
-from rnnlab.grading.classroom.fingerprints import Fingerprint, shape, tokens, winnow
+from rnnlab.grading.classroom.fingerprints import Fingerprint, all_digests, shape, tokens, winnow
 from rnnlab.grading.classroom.notebook_traces import definitions, own_program
 from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.classroom.variants import lessons_variants
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.printable import printable
@@ -82,13 +85,15 @@ def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
     """The similar answers among the papers of one lesson."""
     papers = [paper for paper in papers if paper.lesson == lesson and paper.file]
     pairs, wrong, left_out, unread = [], [], {}, []
+    handed_out = list(notebooks_of_the_course(lesson))
+    known = {digest for book in handed_out for cell in book for digest in all_digests(cell["source"])}
     for exercise, texts in texts_of(lesson, papers, unread).items():
         long = [text for text in texts if text.size >= SHORTEST]
         left_out[exercise] = len(texts) - len(long)
-        pairs += similar_pairs(exercise, long, course_prints(lesson, exercise))
+        pairs += similar_pairs(exercise, long, known | course_prints(lesson, exercise))
         wrong += same_wrong_answers(lesson, exercise, texts)
     pairs.sort(key=lambda pair: -pair.weight)
-    cells = tuple(same_cells(lesson, papers))
+    cells = tuple(same_cells(papers, {cell["id"] for book in handed_out for cell in book}))
     return Findings(lesson, len(papers), tuple(pairs), tuple(wrong), cells, left_out, tuple(unread))
 
 
@@ -119,13 +124,29 @@ def _functions_of_the_course(lesson: str) -> set[str]:
         return {*checks.catalogue(lesson)}
 
 
+def notebooks_of_the_course(lesson: str) -> Iterator[list[dict]]:
+    """The cells of all notebooks of a lesson that the course hands out: exercises, lesson, every variant."""
+    stem = checks.LESSONS[lesson]
+    for folder in ("exercises", "notebooks"):
+        with suppress(FileNotFoundError):  # no clone of the course
+            yield _cells(json.loads((ROOT / folder / f"{stem}.ipynb").read_bytes()))
+    if (ROOT / "solutions" / "source").is_dir():
+        for exercise, choices in lessons_variants(lesson).items():
+            for numbers in choices:
+                yield _cells(json.loads(exercise_notebook(ROOT, stem, {exercise: numbers})))
+
+
+def _cells(book: dict) -> list[dict]:
+    return [{"id": cell["id"], "source": "".join(cell["source"])} for cell in book["cells"]]
+
+
 def course_prints(lesson: str, exercise: str) -> set[int]:
-    """Fingerprints of everything that the course hands out or knows: given code, answers, mistakes."""
+    """Hashes of everything that the course knows of an exercise: given code, hints, answers, mistakes."""
     answer = answers(lesson)[exercise]
     mutated = [answer.source.replace(mutant.old, mutant.new) for mutant in answer.mutants]
     hints = [part for hint in answer.hints for part in hint.split("`")[1::2]]
     programs = [answer.prelude, answer.source, *mutated, *answer.right, *hints]
-    return {mark.digest for program in programs for mark in winnow(tokens(program))}
+    return {digest for program in programs for digest in all_digests(program)}
 
 
 def similar_pairs(exercise: str, texts: Sequence[Text], known: set[int]) -> Iterator[Pair]:
@@ -169,9 +190,8 @@ def same_wrong_answers(lesson: str, exercise: str, texts: Sequence[Text]) -> Ite
             yield Group(exercise, tuple(group))
 
 
-def same_cells(lesson: str, papers: Sequence[Paper]) -> Iterator[SameCells]:
-    """Pairs of notebooks that share identifiers of cells which the course's notebook does not have."""
-    course = _cell_ids(ROOT / "exercises" / f"{checks.LESSONS[lesson]}.ipynb")
+def same_cells(papers: Sequence[Paper], course: set[str]) -> Iterator[SameCells]:
+    """Pairs of notebooks that share identifiers of cells which are not among the course's."""
     own = [_cell_ids(Path(paper.file)) - course for paper in papers]
     owners: dict[str, list[int]] = defaultdict(list)
     for number, ids in enumerate(own):
