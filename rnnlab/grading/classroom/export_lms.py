@@ -215,8 +215,8 @@ class _Filling:
         lines = []
         if self.out_of is None:
             lines.append(
-                f"Marks are not scaled: {self.most} points are full marks here, and {self.path.name} does not "
-                "say how many there. --out-of says it."
+                f"Marks are not scaled: {self.most} points are full marks here, and {self.path.name} does "
+                "not say how many there. --out-of says it."
             )
         elif self.out_of != self.most:
             lines.append(f"Marks are scaled from {self.most} to {self.out_of:g} points.")
