@@ -24,8 +24,13 @@ from rnnlab.grading.sandbox import CHECKOUT, choose
 from rnnlab.grading.verdict import Status, Verdict
 
 KILLS_ITS_JUDGE = f"""
-import ctypes, os, signal
+import ctypes, os, signal, time
 def {FIRST}(*inputs):
+    if ctypes.CDLL(None).fork() == 0:
+        ctypes.CDLL(None).setsid()
+        print(os.getpid(), file=open("FORKS", "a"), flush=True)
+        time.sleep(500)
+    time.sleep(0.1)
     ctypes.CDLL(None).kill(os.getppid(), signal.SIGKILL)
 """
 
@@ -142,8 +147,12 @@ def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_
 
 
 def test_an_answer_that_kills_its_judge_in_plain_mode_costs_nobody_else_a_mark(tmp_path):
-    folder = class_of(tmp_path, {"mallory": book("mallory", KILLS_ITS_JUDGE), "zoë": book("zoë")})
+    code = KILLS_ITS_JUDGE.replace("FORKS", str(tmp_path / "forks"))
+    folder = class_of(tmp_path, {"mallory": book("mallory", code), "zoë": book("zoë")})
     listed = run.grade_class(folder, engines.local(1), ignore, plain=True)
+    left = [int(pid) for pid in (tmp_path / "forks").read_text().split()]
+    assert len(left) == 2, "one for each judge"
+    assert not psutil.wait_procs([psutil.Process(pid) for pid in left if psutil.pid_exists(pid)], 5)[1]
     mallory, zoe = sorted(listed, key=lambda result: result.student)
     assert [exercise["status"] for exercise in mallory.exercises] == ["grader_error", "passed", "passed"]
     assert mallory.faults == [FIRST]

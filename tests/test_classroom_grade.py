@@ -143,7 +143,7 @@ def test_a_full_disk_ends_the_run_and_keeps_what_was_graded(folder, monkeypatch)
 def test_two_graders_in_one_folder_do_not_mix(folder, capsys):
     with lock.lock(folder):
         assert cli.main(["class", "grade", str(folder), "--plain"]) == 2
-        assert f"is being graded by process {os.getpid()}" in capsys.readouterr().err
+        assert f"is in use by process {os.getpid()}" in capsys.readouterr().err
         with pytest.raises(Unusable), lock.lock(folder, "1-of-2"):
             pass
     with lock.lock(folder, "1-of-2"), lock.lock(folder, "2-of-2"), pytest.raises(Unusable), lock.lock(folder):
@@ -187,7 +187,7 @@ def test_a_grader_that_waits_goes_on_when_the_other_has_ended(folder, capsys):
         assert not entered.wait(0.05)
     thread.join(10)
     assert entered.is_set()
-    assert f"is being graded by process {os.getpid()}" in capsys.readouterr().err
+    assert f"is in use by process {os.getpid()}" in capsys.readouterr().err
 
 
 def test_a_grader_that_is_refused_is_told_of_the_shares_and_of_no_earlier_holder(folder):
@@ -195,7 +195,7 @@ def test_a_grader_that_is_refused_is_told_of_the_shares_and_of_no_earlier_holder
         pass
     with (
         lock.lock(folder, "1-of-2"),
-        pytest.raises(Unusable, match="graded by shares of a batch"),
+        pytest.raises(Unusable, match="in use by shares of a batch"),
         lock.lock(folder),
     ):
         pass

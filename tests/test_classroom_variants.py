@@ -249,6 +249,12 @@ def test_a_class_is_graded_by_the_numbers_of_its_key_whatever_a_notebook_says(tm
     lines = map(json.loads, (folder / "results.jsonl").read_text().splitlines())
     scores = {line["student"]: (line["score"], line["variant"]["measure_gemm"]) for line in lines}
     assert scores == {one: (6, {"warm": 2}), two: (3, {"warm": 3})}
+    report = (folder / "results.jsonl").read_text()
+    assert report.count("for this student has warm=3, and this one has warm=2: is it another notebook?") == 1
+    words = rnnlab("variants", folder, "--lesson", "bptt", "--variant-of", "nobody")[1]
+    assert "bptt is graded without variants" in words
+    assert "No submission of" in words
+    assert "is empty" in rnnlab("variants", folder, "--lesson", "bptt", "--variant-of", "")[1]
     assert rnnlab("variants", folder, "--lesson", "start_here", "--variant-of", two) == (
         0, f"{two}: measure_gemm: warm=3\n",
     )  # fmt: skip
@@ -295,8 +301,9 @@ def test_students_are_read_from_lists_worksheets_and_gradebooks(tmp_path, text, 
     assert of_a_class.students_in(tmp_path / "list.csv") == students
 
 
-def test_a_table_without_students_is_refused(tmp_path):
-    (tmp_path / "list.csv").write_text("a,b\n1,2\n")
+@pytest.mark.parametrize("text", ["a,b\n1,2\n", "\n \n"])
+def test_a_table_without_students_is_refused(text, tmp_path):
+    (tmp_path / "list.csv").write_text(text)
     with pytest.raises(Unusable, match=r"list\.csv lists no students: expected"):
         of_a_class.students_in(tmp_path / "list.csv")
 

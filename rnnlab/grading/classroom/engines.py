@@ -18,6 +18,7 @@ import psutil
 
 from rnnlab.grading.classroom.judge import Judge, empty_outcome, given_up
 from rnnlab.grading.classroom.versions import has_kernels
+from rnnlab.grading.family import Family, adopt_orphans
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import MEMORY
 from rnnlab.resources import memory_limit, usable_cores
@@ -45,6 +46,8 @@ def local(count: int) -> Engine:
 def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -> Iterator[Graded]:
     waiting, ready = _Waiting(jobs), queue.SimpleQueue()
     judges = [judge() for _ in range(min(count, len(jobs)))]
+    adopt_orphans(True)  # an answer in plain mode can end its judge, and leave processes behind
+    family = Family()
     threads = [threading.Thread(target=_work, args=(judge, waiting, ready), daemon=True) for judge in judges]
     for thread in threads:
         thread.start()
@@ -57,6 +60,8 @@ def _locally(jobs: list[dict], count: int, judge: Callable[[], Judge] = Judge) -
             judge.close()
         for thread in threads:
             thread.join()
+        family.end()
+        adopt_orphans(False)
 
 
 class _Waiting:

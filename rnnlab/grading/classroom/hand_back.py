@@ -87,9 +87,11 @@ def _variants(chosen: argparse.Namespace) -> int:
     if chosen.lesson not in checks.LESSONS:
         lessons = ", ".join(checks.LESSONS)
         raise Unusable(f"there is no lesson {chosen.lesson!r}; the lessons are {lessons}.")
-    if chosen.variant_of:
+    if chosen.students is None:
         numbers = variants.numbers_for(chosen.folder, chosen.lesson, chosen.variant_of)
         print(printable(f"{chosen.variant_of}: {variants.describe(numbers) or 'no variants'}"))
+        for sentence in variants.doubts(chosen.folder, chosen.lesson, chosen.variant_of):
+            print(printable(sentence))
         return DONE
     students = variants.students_in(chosen.students)
     out = chosen.out or chosen.folder / "handout" / chosen.lesson

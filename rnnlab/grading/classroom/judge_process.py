@@ -18,8 +18,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+
+import psutil
 
 from rnnlab import checks
 from rnnlab.grading import fork_server, sandbox
@@ -32,7 +35,7 @@ from rnnlab.grading.front import grade
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import Cell
 from rnnlab.grading.sandbox import Sandbox
-from rnnlab.grading.verdict import Status
+from rnnlab.grading.verdict import Status, Verdict
 from rnnlab.grading.worker import START
 
 TRIES = 2  # at an exercise that the grader could not judge
@@ -80,6 +83,9 @@ def _lines() -> Iterator[str]:
     def listen() -> None:
         for line in sys.stdin:
             waiting.put(line)
+        for child in psutil.Process().children(recursive=True):  # of an answer in plain mode
+            with suppress(psutil.Error):
+                child.kill()
         os._exit(0)  # the engine is gone, perhaps killed; the kernel ends what bubblewrap has started
 
     threading.Thread(target=listen, daemon=True).start()
@@ -141,8 +147,23 @@ def _grade_exercise(
             verdict = replace(verdict, status=Status.grader_error, message=STOPPED, next_step=AGAIN)
         if verdict.status is not Status.grader_error:
             break
+    verdict = _with_numbers(verdict, cells, variant)
     entry = results.exercise_entry(verdict, job["grader"])
     tell({"exercise": entry, "cpu": accounts.end(), "variant": variant})
+
+
+def _with_numbers(verdict: Verdict, cells: list[Cell], variant: dict | None) -> Verdict:
+    """The verdict, with a sentence where it failed in a notebook that has the numbers of another one."""
+    if variant is None or verdict.status is not Status.failed:
+        return verdict
+    from rnnlab.checks.variants import called_numbers, describe_numbers
+
+    named = called_numbers((tree for cell in cells for tree in cell.statements), verdict.name)
+    if named == variant:
+        return verdict
+    own, here = describe_numbers(variant), describe_numbers(named)
+    sentence = f"The notebook for this student has {own}, and this one has {here}: is it another notebook?"
+    return replace(verdict, message=f"{verdict.message}\n{sentence}")
 
 
 class Accounts:

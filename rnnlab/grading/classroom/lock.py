@@ -50,9 +50,9 @@ def _hold(handle: int, folder: Path, kind: int, wait: bool) -> None:
     try:
         fcntl.flock(handle, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        busy = f"{folder} is being graded by {_holder(handle)}"
+        busy = f"{folder} is in use by {_holder(handle)}"
         if not wait:
-            sentence = f"{busy}: wait for its end, or let this one wait with --wait."
+            sentence = f"{busy}: wait for its end, or let class grade wait with --wait."
             raise Unusable(sentence) from None
         print(printable(f"{busy}: waiting for its end"), file=sys.stderr, flush=True)
         fcntl.flock(handle, kind)
