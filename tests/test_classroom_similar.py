@@ -50,7 +50,7 @@ def a_class(*programs):
 
 
 def pairs_in(texts):
-    return [*similar.similar_pairs(EXERCISE, texts, similar.course_prints(LESSON, EXERCISE))]
+    return [*similar.similar_pairs(EXERCISE, texts, similar.course_prints(EXERCISE))]
 
 
 def test_a_copy_with_other_names_and_comments_is_found_and_nothing_else():
@@ -105,8 +105,19 @@ def test_an_uncommon_wrong_answer_that_two_gave_is_a_group_and_a_known_mistake_i
     texts = [text("a", odd, False), text("b", odd.replace("x", "z"), False), text("c", mistake, False),
              text("d", mistake, False), text("e", odd.replace("17", "18"), False)]  # fmt: skip
     texts += [text(f"right{n}", known.source) for n in range(30)]
-    (group,) = similar.same_wrong_answers(LESSON, EXERCISE, texts)
+    (group,) = similar.same_wrong_answers(EXERCISE, texts)
     assert {t.student for t in group.texts} == {"a", "b"}
+
+
+def test_answers_and_known_mistakes_of_a_variant_resemble_nothing():
+    ((name, choices),) = lessons_variants(LESSON).items()
+    variant = answers(LESSON)[name].variants[0]
+    assert variant.numbers == choices[1]
+    mutant = variant.mutants[0]
+    mistake = variant.source.replace(mutant.old, mutant.new)
+    texts = [text("a", mistake, False), text("b", mistake, False)]
+    assert not [*similar.same_wrong_answers(name, texts)]
+    assert not [*similar.similar_pairs(name, texts, similar.course_prints(name))]
 
 
 def test_a_helper_of_another_name_leaves_the_shape():

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rnnlab import checks
-from rnnlab.checks.answers import answers
+from rnnlab.checks.variants import variants_of
 from rnnlab.course import exercise_notebook
 from rnnlab.files import ROOT
 from rnnlab.grading.classroom.fingerprints import Fingerprint, all_digests, shape, tokens, winnow
@@ -90,8 +90,8 @@ def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
     for exercise, texts in texts_of(lesson, papers, unread).items():
         long = [text for text in texts if text.size >= SHORTEST]
         left_out[exercise] = len(texts) - len(long)
-        pairs += similar_pairs(exercise, long, known | course_prints(lesson, exercise))
-        wrong += same_wrong_answers(lesson, exercise, texts)
+        pairs += similar_pairs(exercise, long, known | course_prints(exercise))
+        wrong += same_wrong_answers(exercise, texts)
     pairs.sort(key=lambda pair: -pair.weight)
     cells = tuple(same_cells(papers, {cell["id"] for book in handed_out for cell in book}))
     return Findings(lesson, len(papers), tuple(pairs), tuple(wrong), cells, left_out, tuple(unread))
@@ -140,13 +140,22 @@ def _cells(book: dict) -> list[dict]:
     return [{"id": cell["id"], "source": "".join(cell["source"])} for cell in book["cells"]]
 
 
-def course_prints(lesson: str, exercise: str) -> set[int]:
+def course_prints(exercise: str) -> set[int]:
     """Hashes of everything that the course knows of an exercise: given code, hints, answers, mistakes."""
-    answer = answers(lesson)[exercise]
-    mutated = [answer.source.replace(mutant.old, mutant.new) for mutant in answer.mutants]
-    hints = [part for hint in answer.hints for part in hint.split("`")[1::2]]
-    programs = [answer.prelude, answer.source, *mutated, *answer.right, *hints]
+    programs = [program for answer in variants_of(exercise) for program in (answer.prelude, *answer.right)]
+    hints = [
+        part for answer in variants_of(exercise) for hint in answer.hints for part in hint.split("`")[1::2]
+    ]
+    programs += [*_answers_and_mistakes(exercise), *hints]
     return {digest for program in programs for digest in all_digests(program)}
+
+
+def _answers_and_mistakes(exercise: str) -> Iterator[str]:
+    """The course's answers to all variants of an exercise, and these with its known mistakes."""
+    for answer in variants_of(exercise):
+        yield answer.source
+        for mutant in answer.mutants:
+            yield answer.source.replace(mutant.old, mutant.new)
 
 
 def similar_pairs(exercise: str, texts: Sequence[Text], known: set[int]) -> Iterator[Pair]:
@@ -177,10 +186,9 @@ def _shared_lines(text: Text, digests: Iterable[int]) -> frozenset[int]:
     return frozenset(line for mark in marks for line in range(mark.first, mark.last + 1))
 
 
-def same_wrong_answers(lesson: str, exercise: str, texts: Sequence[Text]) -> Iterator[Group]:
+def same_wrong_answers(exercise: str, texts: Sequence[Text]) -> Iterator[Group]:
     """Groups of students with one and the same wrong answer that few gave and the course does not know."""
-    answer = answers(lesson)[exercise]
-    known = {shape(answer.source.replace(mutant.old, mutant.new)) for mutant in answer.mutants}
+    known = {shape(program) for program in _answers_and_mistakes(exercise)}
     groups: dict[str, list[Text]] = defaultdict(list)
     for text in texts:
         if not text.passed and text.program:
