@@ -161,8 +161,8 @@ def _with_numbers(verdict: Verdict, cells: list[Cell], variant: dict | None) -> 
     named = called_numbers((tree for cell in cells for tree in cell.statements), verdict.name)
     if named == variant:
         return verdict
-    own, here = describe_numbers(variant), describe_numbers(named)
-    sentence = f"The notebook for this student has {own}, and this one has {here}: is it another notebook?"
+    own, other = describe_numbers(variant), describe_numbers(named)
+    sentence = f"The notebook for this student has {own}, and this one has {other}: is it another notebook?"
     return replace(verdict, message=f"{verdict.message}\n{sentence}")
 
 
