@@ -211,11 +211,30 @@ def test_a_download_whose_name_is_no_unicode_is_listed(tmp_path):
     assert collected(tmp_path / "class", path)[1][0].source == "d\udcff.zip: ada/02_bptt.ipynb"
 
 
+def test_a_pipe_is_no_download(tmp_path):
+    os.mkfifo(tmp_path / "d.zip")
+    with pytest.raises(Unusable, match="no ordinary file"):
+        list(archives.entries(tmp_path / "d.zip"))
+
+
 def test_a_class_folder_within_its_download_is_refused(tmp_path, capsys):
     source = tree(tmp_path / "in", {"ada/02_bptt.ipynb": book()})
     for folder in (source, source / "autumn"):
         assert cli.main(["class", "collect", str(folder), str(source)]) == 2
         assert "name a class folder elsewhere" in capsys.readouterr().err
+    assert [path.name for path in source.iterdir()] == ["ada"]
+
+
+def test_places_that_are_confused_are_named_and_what_a_kill_has_left_goes(tmp_path, capsys):
+    source, folder = packed(tmp_path / "d.zip", {"ada/02_bptt.ipynb": book()}), tmp_path / "class"
+    assert cli.main(["class", "collect", str(source), str(folder)]) == 2
+    assert "name the class folder first" in capsys.readouterr().err
+    collected(folder, source)
+    (folder / "files" / ".x.ipynb.1.part").write_text("half")
+    assert cli.main(["class", "collect", str(tmp_path / "new"), str(folder)]) == 2
+    assert "is a class folder" in capsys.readouterr().err
+    assert collected(folder, source)[0] == 0
+    assert [path.name for path in folder.glob("files/.*")] == []
 
 
 def test_downloads_of_one_name_are_told_apart_and_one_named_twice_is_read_once(tmp_path):

@@ -67,7 +67,9 @@ def entries(source: Path) -> Iterator[Entry]:
     try:
         listed = _of_folder(source) if source.is_dir() else _of_download(source)
     except OSError as error:
-        raise Unusable(f"{error.filename} cannot be read: {error.strerror}.") from None
+        raise Unusable(
+            f"{error.filename} cannot be read ({error.strerror}): allow it, and try again."
+        ) from None
     for entry in sorted(listed, key=lambda entry: entry.path):
         if not _is_noise(entry.path):
             yield from _with_inner(entry)
@@ -101,6 +103,8 @@ def _is_noise(path: str) -> bool:
 
 def _of_download(source: Path) -> list[Entry]:
     """The files of the zip that a teacher has loaded."""
+    if not source.is_file():  # opening a pipe would wait for somebody who writes
+        raise Unusable(f"{source} is no ordinary file: name a zip or a folder.")
     with open(source, "rb") as file:  # is_zipfile takes what it may not read for no zip
         if zipfile.is_zipfile(file):
             return _of_zip(source, str(source), MOST_FILES)

@@ -46,11 +46,12 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     Raises Unusable where a source cannot be read or holds no notebook; the list then stays as it was.
     """
     sources = [*{source.resolve(): source for source in sources}.values()]
-    check_places(folder, sources)
     for lesson in assignment.lessons:
         if lesson not in checks.LESSONS:
             raise Unusable(f"There is no lesson {lesson!r}; the lessons are {', '.join(checks.LESSONS)}.")
     (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
+    for part in folder.glob("files/.*.part"):  # a kill has left it while it was written
+        part.unlink(missing_ok=True)
     known = submissions.load(folder) if (folder / "submissions.jsonl").exists() else []
     new = []
     names = Counter(source.name for source in sources)
@@ -67,8 +68,12 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
 
 
 def check_places(folder: Path, sources: Iterable[Path]) -> None:
-    """Raise Unusable where a class folder lies in one of the downloads."""
+    """Raise Unusable where the class folder is a file or in a download, or a download is a class folder."""
+    if folder.is_file():
+        raise Unusable(f"{folder} is a file: name the class folder first, then the downloads.")
     for source in sources:
+        if (source / "class.json").is_file() and source.resolve() != folder.resolve():
+            raise Unusable(f"{source} is a class folder: name the download that it was collected from.")
         if folder.resolve().is_relative_to(source.resolve()):
             raise Unusable(
                 f"The class folder {folder} lies in the download {source}, and its own files would be "
@@ -132,7 +137,10 @@ def _no_owner(layout: str, top: str | None) -> str:
         )
     if layout == "plain":
         return "its path names no student: put each student's files into a folder with the student's name"
-    return f"its path is not one of {layout}: it names no student"
+    return (
+        f"its path is not one of {layout}, so it names no student: collect it in a folder with the student's "
+        "name, or choose another --layout"
+    )
 
 
 def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:

@@ -152,8 +152,9 @@ def written(path: Path, write: Callable) -> object:
 
 def _collect(chosen: argparse.Namespace) -> int:
     from rnnlab.grading.classroom import lock
-    from rnnlab.grading.classroom.collect import Assignment, collect, deadline, describe
+    from rnnlab.grading.classroom.collect import Assignment, check_places, collect, deadline, describe
 
+    check_places(chosen.folder, chosen.sources)
     about = Assignment(chosen.layout, tuple(chosen.lesson), deadline(chosen.due), tuple(chosen.take))
     with lock.made(chosen.folder), lock.lock(chosen.folder):
         listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
