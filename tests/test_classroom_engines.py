@@ -35,6 +35,13 @@ def {FIRST}(*inputs):
 """
 
 
+def test_a_judge_that_never_begins_is_a_fault_and_not_started_for_ever(folder):
+    (job, *_) = run.plan(folder, plain=True).jobs
+    with Judge([sys.executable, "-c", "raise SystemExit(1)"]) as judge:
+        outcome = judge.grade(job)
+    assert [(entry["name"], entry["fault"]) for entry in outcome["exercises"]] == [(n, True) for n in POINTS]
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A class folder of five students."""
