@@ -1,5 +1,6 @@
 """What is damaged, foreign or gone in a class folder is refused or repaired, and no mark is lost to it."""
 
+import errno
 import json
 import os
 import signal
@@ -67,6 +68,21 @@ def test_a_notebook_that_was_lost_or_changed_after_collect_costs_no_marks(harm, 
     assert sentence in words[0]["refuses"], "also where it changes while a class is graded"
     collect(folder, [tmp_path / "in"], Assignment())
     assert len(graded(folder)) == 5
+
+
+def test_a_list_that_the_disk_refuses_is_named_and_all_results_are_kept(folder, monkeypatch):
+    write = results.write_whole
+
+    def full(path, content):
+        if path.name == "results.jsonl" and content:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(path, content)
+
+    monkeypatch.setattr(results, "append", lambda *result: None)
+    monkeypatch.setattr(results, "write_whole", full)
+    with pytest.raises(Unusable, match=r"results\.jsonl could not be written: No space left on device\. All"):
+        graded(folder)
+    assert len(results.load(folder)) == 5
 
 
 def test_without_class_json_no_other_key_is_accepted(folder, capsys):

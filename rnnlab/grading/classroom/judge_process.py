@@ -61,8 +61,11 @@ def main() -> None:
     os.dup2(2, 1)  # whatever a check prints is no word to the engine
 
     def tell(word: dict) -> None:
-        words.write(json.dumps(word) + "\n")
-        words.flush()
+        try:
+            words.write(json.dumps(word) + "\n")
+            words.flush()
+        except BrokenPipeError:
+            _leave()
 
     gc.set_threshold(*RARELY)
     signal.signal(signal.SIGCONT, _Stops.add)
@@ -83,14 +86,20 @@ def _lines() -> Iterator[str]:
     def listen() -> None:
         for line in sys.stdin:
             waiting.put(line)
-        for child in psutil.Process().children(recursive=True):  # of an answer in plain mode
-            with suppress(psutil.Error):
-                child.kill()
-        os._exit(0)  # the engine is gone, perhaps killed; the kernel ends what bubblewrap has started
+        _leave()
 
     threading.Thread(target=listen, daemon=True).start()
     while True:
         yield waiting.get()
+
+
+def _leave() -> None:
+    """End this process, whose engine is gone, perhaps killed, and in plain mode what an answer has started; the
+    kernel ends what bubblewrap has started."""
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            child.kill()
+    os._exit(0)
 
 
 def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], None]) -> None:

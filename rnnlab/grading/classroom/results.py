@@ -221,8 +221,14 @@ def repair(folder: Path) -> list[Result]:
 
 
 def derive(folder: Path, listed: list[Result]) -> None:
-    """Write results.jsonl anew from the results of the files."""
+    """Write results.jsonl anew from the results of the files. Raises Unusable where the disk refuses."""
     text = "".join(f"{result.line()}\n" for result in sorted(listed, key=lambda result: result.place))
     path = folder / "results.jsonl"
-    if not path.exists() or path.read_bytes() != text.encode():
-        write_whole(path, text.encode())
+    try:
+        if not path.exists() or path.read_bytes() != text.encode():
+            write_whole(path, text.encode())
+    except OSError as error:
+        raise Unusable(
+            f"{path} could not be written: {error.strerror}. All results are kept in {folder / 'results'}: "
+            "make room, or make the folder writable, then repeat the command."
+        ) from error

@@ -172,7 +172,7 @@ def _write(folder: Path, below: str, result: Result, number: int) -> None:
     except OSError as error:
         raise Unusable(
             f"the result of {result.student} could not be written: {error.strerror}. The {number - 1} graded "
-            "before it are kept: make room in a folder that can be written, then go on with --resume."
+            "before it are kept: make room, or make the folder writable, then go on with --resume."
         ) from error
 
 
