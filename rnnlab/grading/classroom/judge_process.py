@@ -94,8 +94,8 @@ def _lines() -> Iterator[str]:
 
 
 def _leave() -> None:
-    """End this process, whose engine is gone, perhaps killed, and in plain mode what an answer has started; the
-    kernel ends what bubblewrap has started."""
+    """End this process, whose engine is gone, perhaps killed, and in plain mode what an answer has started.
+    The kernel ends what bubblewrap has started."""
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
             child.kill()
