@@ -158,7 +158,7 @@ def test_a_class_folder_that_cannot_be_written_is_named_with_the_remedy(folder, 
 
     monkeypatch.setattr(lock.os, "open", refuse)
     for command in (["grade"], ["regrade"], ["shard", "1/2"], ["collect"]):
-        words = [*command, str(folder), *([str(folder)] if command == ["collect"] else [])]
+        words = [*command, str(folder), *([str(folder.parent / "in")] if command == ["collect"] else [])]
         assert cli.main(["class", *words]) == 2
         sentence = f"{folder} cannot be written (Read-only file system): copy it"
         assert sentence in capsys.readouterr().err
