@@ -113,7 +113,7 @@ def changed(job: dict) -> str:
     how = "is another one than was collected: remove it" if digest else "is missing"
     return (
         f"files/{job['submission']}.ipynb, the notebook of {job['student']} for {job['lesson']}, {how}. "
-        "Bring it back from a copy, or collect the download again; then go on with --resume."
+        "Bring it back from a copy, or collect the download again; then repeat the command."
     )
 
 
