@@ -48,7 +48,14 @@ def test_a_path_names_the_student_that_the_platform_wrote_first(layout, path, st
 
 
 @pytest.mark.parametrize(
-    "path", [" /02_bptt.ipynb", "Copy of 02_bptt.ipynb", "02_bptt copy 2.ipynb", "02_bptt.zip/x.ipynb"]
+    "path",
+    [
+        " /02_bptt.ipynb",
+        "Copy of 02_bptt.ipynb",
+        "02_bptt copy 2.ipynb",
+        "02_bptt.zip/x.ipynb",
+        pytest.param("-1" * 30_000 + "x.ipynb", id="a name that takes minutes to match"),
+    ],
 )
 def test_a_path_without_a_student_gives_none(path):
     assert layouts.owner(path, "plain") is None

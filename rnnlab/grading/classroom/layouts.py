@@ -28,6 +28,7 @@ NBGRADER = re.compile(
 )
 STEPS = re.compile(r"(?:^|/)(?:source|release|autograded|feedback)/")  # nbgrader has them beside submitted/
 TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d:\d\d)(?:\.\d+)?(?: ?(?P<zone>UTC|[+-]\d\d:?\d\d))?")
+LONGEST = 255  # characters of a file's name; an archive may hold one that takes minutes to match
 NUMBERED = re.compile(  # what browsers and desktops add
     r"^(?:copy|kopie|copie|copia)[ _](?:of|von|de|di)[ _]|(?: ?\(\d+\)|[ _-]+(?:copy|kopie)(?: \d+)?|-\d+)+$",
     re.I,
@@ -137,7 +138,8 @@ def _plain(path: str) -> Owner | None:
 
 def _student_in(file: str) -> str | None:
     """The student in the name of a notebook or zip, beside the name of a lesson."""
-    stem = NUMBERED.sub("", re.sub(r"(\.ipynb(\.txt|\.json)?|\.\w{1,5})\s*$", "", file, flags=re.I))
+    file = re.sub(r"(\.ipynb(\.txt|\.json)?|\.\w{1,5})\s*$", "", file[-LONGEST:], flags=re.I)
+    stem = NUMBERED.sub("", file)
     for lesson in checks.LESSONS:
         title = rf"(?:\d\d_)?{lesson}"
         match = re.fullmatch(rf"(?:(?P<before>.+?)[ _-]+)??{title}(?:[ _-]+(?P<after>.+))?", stem)
