@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from rnnlab import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.notebook_file import Unusable
 
@@ -71,7 +72,15 @@ def graded(listed: Iterable[Submission]) -> list[Submission]:
 def _parsed(path: Path, number: int, line: str) -> Submission:
     try:
         entry = json.loads(line)
-        return Submission(**{name: value for name, value in entry.items() if name in FIELDS})
+        submission = Submission(**{name: value for name, value in entry.items() if name in FIELDS})
+        if submission.graded and not (
+            submission.lesson in checks.LESSONS
+            and all(
+                isinstance(text, str) for text in (submission.student, submission.file, submission.sha256)
+            )
+        ):
+            raise ValueError("a file that counts has a student, a lesson of the course, a file and a digest")
+        return submission
     except (ValueError, TypeError, AttributeError) as error:
         raise Unusable(f"{path}, line {number} is damaged ({error}): collect again.") from None
 
