@@ -80,8 +80,8 @@ def forked():
     servers.end()
 
 
-def answer_of(box, source, argument):
-    with Worker(of_source("look", source), 5, box) as worker:
+def answer_of(box, source, argument, seconds=5):
+    with Worker(of_source("look", source), seconds, box) as worker:
         return worker(argument)
 
 
@@ -113,7 +113,7 @@ def test_signals_reach_nothing_outside_the_namespace(forked):
     server = servers.servers[False].program.pid
     for number in (signal.SIGKILL, signal.SIGSTOP):
         with pytest.raises(Stopped):
-            answer_of(box, KILL_ALL, int(number))
+            answer_of(box, KILL_ALL, int(number), seconds=1)
     assert answer_of(box, STATUS, "NoNewPrivs") == ["1"]
     assert servers.servers[False].program.pid == server, "the same server has forked them all"
 

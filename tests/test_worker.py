@@ -33,9 +33,9 @@ def test_a_process_that_was_ready_before_its_judge_looked_is_used(monkeypatch):
 
 def test_time_without_a_core_is_not_the_answers(monkeypatch):
     monkeypatch.setattr(family.Family, "waiting", lambda self: 100.0)
-    with Worker(SLEEP, 1.0, PLAIN) as rest:
-        assert rest(1.5) == 1.5
-        with pytest.raises(Stopped, match=r"did not come to an end in 1 s") as stopped:
+    with Worker(SLEEP, 0.4, PLAIN) as rest:
+        assert rest(0.6) == 0.6
+        with pytest.raises(Stopped, match=r"did not come to an end in 0.4 s") as stopped:
             rest(100.0)  # however long it waits, it gets four times its limit at most
     assert stopped.value.status is Status.timeout
 
