@@ -27,6 +27,7 @@ from rnnlab.exercise_text import ExerciseText, read_exercise, with_numbers
 from rnnlab.files import ROOT
 from rnnlab.pack_answers import packed_answers
 from rnnlab.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
+from rnnlab.printable import quantity
 
 DERIVED = (
     *("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb"),
@@ -65,10 +66,9 @@ def filled(cell: Cell, stem: str, link: str, exercises: dict) -> Cell:
 
     def facts(placeholder: re.Match) -> str:
         e = _known(cell, placeholder[1], stem, exercises)
-        effort = (
-            f"difficulty {e.difficulty} of 5 · {_count(e.minutes, 'minute')} · {_count(e.points, 'point')}"
-        )
-        return f"**{e.name}** · {effort} · about {_count(e.lines, 'line')} · {link}"
+        effort = " · ".join((quantity(e.minutes, "minute"), quantity(e.points, "point")))
+        length = quantity(e.lines, "line")
+        return f"**{e.name}** · difficulty {e.difficulty} of 5 · {effort} · about {length} · {link}"
 
     return replace(cell, text=PLACEHOLDER.sub(facts, cell.text)) if cell.kind == "markdown" else cell
 
@@ -78,10 +78,6 @@ def _known(cell: Cell, name: str, stem: str, exercises: dict):
         known = ", ".join(exercises) or "none"
         raise cell.error(0, f"no exercise {name!r} in solutions/source/{stem}.py, which includes {known}")
     return exercises[name]
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def lesson(cells: list[Cell], stem: str, exercises: dict) -> str:
@@ -97,7 +93,7 @@ def lesson(cells: list[Cell], stem: str, exercises: dict) -> str:
 
 def solution_and_exercise(cells: list[Cell], stem: str, exercises: dict) -> tuple[str, str]:
     """The solved notebook and the one to solve; both have the same cells under the same ids."""
-    size = lambda cell: lambda name: f"about {_count(_known(cell, name, stem, exercises).lines, 'line')}"
+    size = lambda cell: lambda name: f"about {quantity(_known(cell, name, stem, exercises).lines, 'line')}"
     solved = [filled(cell, stem, f"[lesson](../notebooks/{stem}.ipynb)", exercises) for cell in cells]
     to_solve = [cut(cell, size(cell)) if cell.kind == "code" else cell for cell in solved]
     return notebook(solved, cell_ids(cells)), notebook(to_solve, cell_ids(cells))

@@ -33,6 +33,11 @@ def printable(text: object, longest: int = LONGEST) -> str:
     return shown
 
 
+def quantity(number: int, noun: str) -> str:
+    """A number and its noun: 1 point, 2 points."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
 def _shown_line(line: str) -> str:
     joiners = {match.start() for match in JOINED.finditer(line)}
     return "".join(c if place in joiners else _shown(c) for place, c in enumerate(line))

@@ -190,7 +190,7 @@ def test_a_grader_that_waits_goes_on_when_the_other_has_ended(folder, capsys):
     assert f"is in use by process {os.getpid()}" in capsys.readouterr().err
 
 
-def test_a_grader_that_is_refused_is_told_of_the_shares_and_of_no_earlier_holder(folder):
+def test_a_refused_grader_names_the_shares_and_no_earlier_holder(folder):
     with lock.lock(folder):
         pass
     with (

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
 from rnnlab.picture import CARD, PALETTE, Slider, View, canvas, slider_view
+from rnnlab.printable import quantity
 
 ROWS, VECTORS, REGISTERS = range(1, 17), range(1, 7), (16, 32)
 LIMITS = "multiply-adds", "loads, spills", "waiting for a sum"
@@ -31,8 +32,9 @@ def finding(rows: int, vectors: int, registers: int, measured: Measured | None =
     """What the picture shows, in one sentence."""
     tile, core = Tile(rows, vectors), Core(registers=registers)
     spills, limit = tile.spills(core), LIMITS[int(np.argmax(cycles(tile, core)))]
+    size = f"{quantity(rows, 'row')} by {quantity(vectors, 'vector')}"
     text = (
-        f"{_count(rows, 'row')} by {_count(vectors, 'vector')}: {tile.registers} of {registers} registers, "
+        f"{size}: {tile.registers} of {registers} registers, "
         f"{f'{spills} sums spilled' if spills else 'nothing spilled'}; "
         f"{tile.loads_per_fma:.2f} loads for each multiply-add; "
         f"predicted {predicted_rate(tile, core):.0%} of the peak, limited by {limit}"
@@ -43,10 +45,6 @@ def finding(rows: int, vectors: int, registers: int, measured: Measured | None =
         return f"{text}; this tile was not measured."
     rate, best = measured[tile], max(measured.values())
     return f"{text}; measured {rate:.1f} GFLOP/s, {rate / best:.0%} of the fastest tile."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + "s" * (number != 1)
 
 
 def figure_tile(rows: int, vectors: int, registers: int, measured: Measured | None = None) -> Figure:

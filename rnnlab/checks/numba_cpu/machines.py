@@ -16,8 +16,8 @@ OUTSIDE = "runs past the edge"
 MOST_RESULTS = 16
 MOST_OPERATIONS = 1_000_000
 DIVIDE, NEGATIVE, READ, WRITE = map(Tape.WORDS.index, ("/", "negative", "read", "write"))
-WITH_TWO = operator.add, operator.sub, operator.mul, operator.truediv  # by code, as in Tape
-WITH_ONE = {NEGATIVE: operator.neg, Tape.WORDS.index("abs"): operator.abs}
+BINARY = operator.add, operator.sub, operator.mul, operator.truediv  # by code, as in Tape
+UNARY = {NEGATIVE: operator.neg, Tape.WORDS.index("abs"): operator.abs}
 COMPARISONS = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
     "!=": operator.ne,
@@ -97,17 +97,17 @@ class Arithmetic:
             raise ValueError("there is no such operation")
         self.operations += int((codes < READ).sum())
         self.divisions += int((codes == DIVIDE).sum())
-        backwards = [self.kind(constant) for constant in constants[::-1].tolist()]  # -1 is the first
+        reversed_constants = [self.kind(constant) for constant in constants[::-1].tolist()]  # -1 is the first
         for code, first, second, third in rows.tolist():
             if code >= READ:
-                operand = (values if third >= 0 else backwards)[third] if code == WRITE else None
+                operand = (values if third >= 0 else reversed_constants)[third] if code == WRITE else None
                 self.access(first, second, operand)
                 continue
-            left = (values if first >= 0 else backwards)[first]
+            left = (values if first >= 0 else reversed_constants)[first]
             if code < NEGATIVE:
-                values.append(WITH_TWO[code](left, (values if second >= 0 else backwards)[second]))
+                values.append(BINARY[code](left, (values if second >= 0 else reversed_constants)[second]))
             else:
-                values.append(WITH_ONE[code](left))
+                values.append(UNARY[code](left))
 
     def access(self, matrix: int, index: int, operand: np.floating | None) -> None:
         """Read memory, or write an operand there; plain arithmetic has none."""

@@ -23,7 +23,7 @@ from rnnlab.grading.front.grade import lesson_of
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.reading import read
 from rnnlab.grading.slices import defined
-from rnnlab.printable import printable
+from rnnlab.printable import printable, quantity
 
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
 NAMES = 5  # students whose names are printed, so that a wrong reading of a download is seen
@@ -312,7 +312,7 @@ def _with_remarks(listed: list[Submission]) -> list[Submission]:
     for entry in listed:
         notes = []
         if entry.graded and (count := len(owners[entry.sha256]) - 1):
-            notes.append(f"{count} other student{'s' * (count > 1)} handed in the same file")
+            notes.append(f"{quantity(count, 'other student')} handed in the same file")
         if entry.graded and len(sections[entry.student]) > 1:
             notes.append(f"the student is in {' and '.join(sorted(sections[entry.student]))}")
         if entry.graded and len(names[entry.student]) > 1:
@@ -330,10 +330,8 @@ def describe(listed: list[Submission]) -> Iterator[str]:
     students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
     names = ", ".join([*students[:NAMES], *["…"] * (len(students) > NAMES)])
     count = len({entry.student for entry in counting})
-    yield (
-        f"{len(counting)} notebook{'s' * (len(counting) != 1)} of {count} student{'s' * (count != 1)} "
-        f"will be graded{': ' * bool(names)}{names}"
-    )
+    size = f"{quantity(len(counting), 'notebook')} of {quantity(count, 'student')}"
+    yield f"{size} will be graded{': ' * bool(names)}{names}"
     for lesson in checks.LESSONS:
         entries = [entry for entry in counting if entry.lesson == lesson]
         late = sum(bool(entry.late) for entry in entries)

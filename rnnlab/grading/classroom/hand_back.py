@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rnnlab.files import ROOT, write_whole
 from rnnlab.grading.classroom.commands import DONE, guarded, written
-from rnnlab.printable import printable
+from rnnlab.printable import printable, quantity
 
 TARGETS = {  # what --to may name, and what is written
     "csv": "a table with a row for each student and lesson",
@@ -132,14 +132,10 @@ def _report(chosen: argparse.Namespace) -> int:
         out, lambda: report.write_report(graded, withheld, out, chosen.names, boxes, broken)
     )
     pages = page.parent / "students"
-    print(printable(f"{page}: the class. {pages}: {_number(students, 'page')} to give back."))
+    print(printable(f"{page}: the class. {pages}: {quantity(students, 'page')} to give back."))
     if old := report.old_pages(out, [*graded, *broken]):
-        print(printable(f"{pages} also holds {_number(old, 'page')} that this report did not write."))
+        print(printable(f"{pages} also holds {quantity(old, 'page')} that this report did not write."))
     return DONE
-
-
-def _number(number: int, noun: str) -> str:
-    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _similar(chosen: argparse.Namespace) -> int:
@@ -154,7 +150,7 @@ def _similar(chosen: argparse.Namespace) -> int:
     written(out, lambda: write_whole(out, page))
     pairs, groups = (sum(len(part) for part in parts) for parts in
                      zip(*((f.pairs, f.wrong) for f in findings), strict=True))  # fmt: skip
-    numbers = f"{_number(pairs, 'pair')} of answers and {_number(groups, 'group')} of wrong answers"
+    numbers = f"{quantity(pairs, 'pair')} of answers and {quantity(groups, 'group')} of wrong answers"
     print(printable(f"{out}: {numbers} to look at; no verdicts."))
     if unread := [student for finding in findings for student in finding.unread]:
         print(printable(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}."))

@@ -117,7 +117,7 @@ class Judge:
                 continue
             entry = word.get("exercise")
             if not isinstance(entry, dict) or entry.get("name") != self.current:
-                raise Lost("it has told something else than a verdict")
+                raise Lost("its word is no verdict on the exercise that it judges")
             self.current, limit = "", READING
             outcome["exercises"].append(entry)
             outcome["cpu"].update(word["cpu"])

@@ -109,7 +109,7 @@ def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], Non
     and passed_over (exercises that have a verdict already).
     """
     lesson = job["lesson"]
-    if problem := _refusal(job, accounts.box) or results.changed(job):
+    if problem := _refusal(job, accounts.box) or results.notebook_problem(job):
         tell({"refuses": problem})
         return
     maximum = sum(checks.catalogue(lesson).values())

@@ -31,7 +31,7 @@ from rnnlab.grading.classroom.report_summary import (
     summarise,
 )
 from rnnlab.grading.classroom.similar import Findings, marked_lines
-from rnnlab.printable import printable
+from rnnlab.printable import printable, quantity
 
 # an id that is a file's name on every system, and no name that `page_name` makes up
 PLAIN_NAME = re.compile(r"(?!.*--)(?!(?:con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,63}")
@@ -91,7 +91,7 @@ def class_page(
     """The HTML of the teacher's page; `pages` are the addresses of the students' own."""
     lessons = [lesson_page(lesson, papers) for lesson in lessons_of(papers)]
     students = len({paper.student for paper in papers})
-    size = f" of {students} student{'s' * (students != 1)}" if papers else ": no submission could be graded"
+    size = f" of {quantity(students, 'student')}" if papers else ": no submission could be graded"
     return _render(
         "class_report.html",
         title=f"Report on a class{size}",

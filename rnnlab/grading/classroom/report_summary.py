@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from rnnlab.grading.verdict import Status, Verdict
+from rnnlab.printable import quantity
 
 BINS = 10  # columns of the distribution, each a tenth of the points
 GROUPS = {  # column of the table of verdicts: the verdicts that it counts
@@ -54,7 +55,7 @@ class Paper(NamedTuple):
         """Whatever a reader of the points should know besides."""
         late = ["handed in late"] if self.late else []
         attempt = [f"attempt {self.attempt}"] if self.attempt else []
-        points = f"{self.open_points} point{'s' * (self.open_points != 1)}"
+        points = quantity(self.open_points, "point")
         is_open = [f"{points} not judged, by a fault of the grader"] if self.open_points else []
         return late + attempt + is_open
 

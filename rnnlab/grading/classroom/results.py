@@ -101,7 +101,7 @@ def key_of(submission: str, graders: Iterable[str], seed: int, variant: dict | N
     return hashlib.sha256(words.encode()).hexdigest()[:32]
 
 
-def changed(job: dict) -> str:
+def notebook_problem(job: dict) -> str:
     """Why the notebook of a job is not graded: it is not what was collected, and nobody loses marks to that.
     Empty where it is."""
     try:

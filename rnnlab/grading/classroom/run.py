@@ -58,7 +58,7 @@ def plan(folder: Path, plain: bool = False) -> Plan:
             planned.jobs.append(job)
         else:
             (planned.done if is_current(result, job) else planned.outdated).append(result)
-    if problem := next(filter(None, map(results.changed, planned.jobs)), ""):
+    if problem := next(filter(None, map(results.notebook_problem, planned.jobs)), ""):
         raise Unusable(problem)
     return planned
 
