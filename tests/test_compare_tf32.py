@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bench.workload import problem
-from rnnlab.ladder.launching import fused_layer, plan_rung
+from rnnlab.ladder import fused_layer, plan_rung
 from rnnlab.records.workload import Workload
 from rnnlab.schedule import run_numpy
 

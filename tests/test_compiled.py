@@ -16,7 +16,7 @@ from rnnlab.kernels.compiled import passes, recurrence, threads
 from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder import RUNGS, find
 from rnnlab.ladder.facts import LedgerSizes
-from rnnlab.ladder.launching.numba_fused import forward as fused_forward
+from rnnlab.ladder.numba_fused import forward as fused_forward
 from rnnlab.network import Network
 
 

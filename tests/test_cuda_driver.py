@@ -9,7 +9,7 @@ import pytest
 from rnnlab.course import ROOT
 from rnnlab.gpu import cuda_driver
 
-CALLERS = ("rnnlab/gpu/card.py", "rnnlab/kernels/persistence/cuda_chip.py")
+CALLERS = ("rnnlab/gpu/card.py", "rnnlab/ladder/cuda_chip.py")
 POINTERS = {"cuOccupancyMaxActiveClusters"}  # takes nothing but pointers that ctypes made, which need no type
 
 

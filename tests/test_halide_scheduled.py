@@ -13,9 +13,8 @@ from rnnlab.cells import STATES
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.halide import equations, published, registers
 from rnnlab.kernels.halide.kernels import Kernels
-from rnnlab.ladder import find
+from rnnlab.ladder import find, halide_scheduled
 from rnnlab.ladder.facts import LedgerSizes
-from rnnlab.ladder.launching import halide_scheduled
 from rnnlab.network import Network
 
 halide = pytest.mark.skipif(not importlib.util.find_spec("halide"), reason="Halide is not installed")

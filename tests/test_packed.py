@@ -23,7 +23,7 @@ from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
-from rnnlab.ladder.launching import numba_parallel, packed_weights
+from rnnlab.ladder import numba_parallel, packed_weights
 from rnnlab.network import Network
 
 DTYPES = ("float32", "float64")

@@ -16,9 +16,8 @@ from rnnlab.cells import GATES, STATES
 from rnnlab.compiling import compilers
 from rnnlab.kernels.persistence import kernels, numba_layer, tiles
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
-from rnnlab.ladder import find
+from rnnlab.ladder import find, persistent
 from rnnlab.ladder.facts import LedgerSizes
-from rnnlab.ladder.launching import persistent
 from rnnlab.network import RESETS, Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

@@ -6,13 +6,13 @@ import pytest
 
 from rnnlab.cells import GATES as CELLS
 from rnnlab.devices import DEVICES, find
-from rnnlab.kernels.persistence import cuda_chip
-from rnnlab.kernels.persistence.chooser import Abilities, choose
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor, latencies_of
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.ladder.launching.persistent_cluster import shape_for as cluster_for
-from rnnlab.ladder.launching.persistent_grid import shape_for
+from rnnlab.ladder import cuda_chip
+from rnnlab.ladder.chooser import Abilities, choose
+from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
+from rnnlab.ladder.persistent_grid import shape_for
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes

@@ -8,9 +8,9 @@ import pytest
 from test_persistent_cuda import problem, ran, wanted, worst
 
 from rnnlab.compare import TOLERANCES
-from rnnlab.kernels.persistence.chooser import abilities
-from rnnlab.kernels.persistence.cuda_chip import CudaChip
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.ladder.chooser import abilities
+from rnnlab.ladder.cuda_chip import CudaChip
 
 pytestmark = pytest.mark.gpu
 

@@ -3,9 +3,8 @@
 import pytest
 
 from rnnlab.devices import find
-from rnnlab.ladder import RUNGS
+from rnnlab.ladder import RUNGS, fused_cell, graph_replay, kernel_per_operation
 from rnnlab.ladder.facts import LedgerSizes
-from rnnlab.ladder.launching import fused_cell, graph_replay, kernel_per_operation
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict

@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from bench.gpu.events import seconds
-from rnnlab.kernels.persistence.cuda_chip import CudaChip
 from rnnlab.kernels.persistence.floor import Latencies
 from rnnlab.kernels.persistence.shapes import Launch, with_includes
+from rnnlab.ladder.cuda_chip import CudaChip
 
 SOURCE = Path(__file__).with_name("latencies.cu")
 TIMES, LAUNCHES, ROUNDS = 2000, 500, 7

@@ -83,7 +83,7 @@ def numba() -> dict:
 
 def abilities() -> dict:
     """What the GPU lets a kernel do."""
-    from rnnlab.kernels.persistence import chooser
+    from rnnlab.ladder import chooser
 
     return {"finding": str(chooser.abilities())}
 

@@ -5,10 +5,10 @@ import numpy as np
 from bench.gpu.events import seconds
 from bench.workload import Problem
 from rnnlab.devices import Device
-from rnnlab.kernels.persistence.chooser import abilities
-from rnnlab.kernels.persistence.cuda_chip import CudaChip
 from rnnlab.kernels.persistence.layers import Chip, TensorLayers
 from rnnlab.kernels.persistence.shapes import Shape, cluster_shape, grid_shape
+from rnnlab.ladder.chooser import abilities
+from rnnlab.ladder.cuda_chip import CudaChip
 from rnnlab.network import check_gradients, check_input
 from rnnlab.records.workload import Workload
 

@@ -520,7 +520,7 @@ print(f"the cache has {first_cache.bytes // 1024} KiB")
 
 # %%
 from rnnlab.ladder import one_big_gemm
-from rnnlab.ladder.launching import numba_fused
+from rnnlab.ladder import numba_fused
 from rnnlab.network import Network
 
 my_guess, factors = "few", {}

@@ -36,7 +36,7 @@ from threadpoolctl import threadpool_limits
 
 from rnnlab.lab.turns import disturbance, take_turns, verdict
 from rnnlab.ladder import one_big_gemm
-from rnnlab.ladder.launching import numba_parallel
+from rnnlab.ladder import numba_parallel
 from rnnlab.resources import usable_cores
 from rnnlab.network import Network
 

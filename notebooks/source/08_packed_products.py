@@ -394,7 +394,7 @@ print("ours over NumPy:", words)
 # The ladder's rung `packed_weights` is built from these parts, with edges, gates, gradients and all cells. It packs once a pass, and computes the gates while a tile is still near. Its first call compiles for some seconds. **Predict:** by what factor is its forward pass faster than that of `numba_parallel`, which leaves its products to a BLAS?
 
 # %%
-from rnnlab.ladder.launching import numba_parallel, packed_weights
+from rnnlab.ladder import numba_parallel, packed_weights
 from rnnlab.network import Network
 
 my_guess = 1.5

@@ -94,7 +94,7 @@ draw_schedule(Settings(**base | {"steps": 10}, wavefront=True, streams=2), launc
 drawings.show("events_between_streams")
 
 # %%
-from rnnlab.ladder.launching import layer_wavefront
+from rnnlab.ladder import layer_wavefront
 from rnnlab.schedule import stages
 from rnnlab.schedule.hazards import dependencies
 from rnnlab.schedule.order import events

@@ -286,7 +286,7 @@ for B in (1, 3):
 # %%
 from rnnlab import reference
 from rnnlab.ladder import find
-from rnnlab.ladder.launching import persistent
+from rnnlab.ladder import persistent
 from rnnlab.network import Network
 
 network = Network.create("lstm", 3, 8, seed=0)

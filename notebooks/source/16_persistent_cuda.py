@@ -285,7 +285,7 @@ print(next(line.strip() for line in kernel.splitlines() if "Word *row = " in lin
 # The course has five ways to run a layer. Each way either refuses, with its reason, or has a predicted time of a step; the fastest one runs. **Predict** which one wins in five cases, in this order. With 64 sequences: an LSTM of 512 units on an H200; of 1 024 units; of 1 024 units without cooperative launch (the driver then does not promise that all blocks run at once); of 512 units without it. With 4 sequences: an LSTM of 256 units in float32 on a T4. `(1024, 64)` below means 1 024 steps and 64 sequences.
 
 # %%
-from rnnlab.kernels.persistence.chooser import Abilities, choose
+from rnnlab.ladder.chooser import Abilities, choose
 
 my_guess = ["persistent_cluster", "?", "?", "?", "?"]
 print(choose("lstm", 512, "bfloat16", (1024, 64), Abilities(gpu)), "\n")

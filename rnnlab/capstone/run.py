@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.capstone.launches import Problem
-from rnnlab.ladder.launching.plan_rung import executed
+from rnnlab.ladder.plan_rung import executed
 from rnnlab.network import Network, check_gradients, check_input, merged_bias
 from rnnlab.schedule.plan import Plan
 

@@ -48,7 +48,7 @@ class Facts:
 
     passes: the passes over plans that make it, if it is a plan (rnnlab.schedule.passes, order).
     step_us: predicted microseconds of a step of one layer, a function of (cell, hidden size, precision,
-    (T, B), rnnlab.kernels.persistence.chooser.Abilities) that raises ValueError where the rung does not run.
+    (T, B), rnnlab.ladder.chooser.Abilities) that raises ValueError where the rung does not run.
     """
 
     idea: str  # the one thing that changes against the rung before

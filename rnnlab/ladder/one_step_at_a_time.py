@@ -12,7 +12,7 @@ import numpy as np
 from rnnlab import cells
 from rnnlab.cells import State
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
+from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer, Network
 
 FACTS = Facts(

@@ -1,6 +1,6 @@
 """Stages of Appleyard, Kočiský and Blunsom (2016): the plan of a network, and a list of passes over it.
 
-rnnlab.ladder.launching.plan_rung runs them.
+rnnlab.ladder.plan_rung runs them.
 """
 
 from collections.abc import Callable, Sequence

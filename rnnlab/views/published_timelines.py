@@ -14,7 +14,7 @@ timed the backward pass of an LSTM with peepholes, whose pointwise work was alwa
 from typing import Any, NamedTuple
 
 from rnnlab.devices import find
-from rnnlab.ladder.launching import layer_wavefront
+from rnnlab.ladder import layer_wavefront
 from rnnlab.records.gpu_report import aligned
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for

@@ -18,10 +18,10 @@ from matplotlib.patches import Patch
 
 from rnnlab import records
 from rnnlab.devices import Device, find
-from rnnlab.kernels.persistence.chooser import Abilities, choose
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor
 from rnnlab.kernels.persistence.fragments import PRECISIONS
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.ladder.chooser import Abilities, choose
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 KIND = "bench gpu"  # of records that `rnnlab bench gpu` writes

@@ -13,7 +13,7 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.threads import shares, together
-from rnnlab.ladder.layers import backward_through_layers, forward_through_layers, history
+from rnnlab.layers import backward_through_layers, forward_through_layers, history
 from rnnlab.network import Layer, Network, merged_bias
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs

@@ -20,7 +20,7 @@ from rnnlab.kernels.packed.panels import panel_count, panel_width
 from rnnlab.kernels.packed.products import K_BLOCK, PANELS_AT_ONCE, STRIP_ROOM, STRIP_STEPS
 from rnnlab.kernels.packed.split import split
 from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
-from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
+from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer as Parameters
 from rnnlab.network import Network, merged_bias
 from rnnlab.resources import caches

@@ -2,7 +2,7 @@
 
 In Python, read: tiles (what fits where on a chip, and who keeps which weights), pointwise (a cell's
 work for one unit), kernels and reset_before (the loop over time), numba_layer (products over all steps
-around it), and rnnlab.ladder.launching.persistent.
+around it), and rnnlab.ladder.persistent.
 
 In CUDA C++, read: instructions.cuh, cells.cuh, exchange.cuh, persistent_grid.cu and
 persistent_cluster.cu (the kernels), fragments (weights as tensor cores want them), shapes (who

@@ -10,7 +10,7 @@ import numpy as np
 
 from rnnlab.cells import STATES, State, resets_before
 from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
-from rnnlab.ladder.layers import history, rows
+from rnnlab.layers import history, rows
 from rnnlab.network import Layer, Network, merged_bias, resets_after
 
 Arrays = dict[str, np.ndarray]

@@ -7,9 +7,9 @@ with the inputs and those of the weight gradients, are products over all steps, 
 """
 
 from rnnlab.kernels.persistence import numba_layer
-from rnnlab.kernels.persistence.chooser import persistent_layer
+from rnnlab.ladder.chooser import persistent_layer
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
+from rnnlab.layers import backward_through_layers, forward_through_layers
 
 FACTS = Facts(
     idea="one kernel for a sequence: weights stay in registers",

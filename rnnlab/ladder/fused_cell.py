@@ -6,7 +6,7 @@ The input product runs in a stream beside the recurrence.
 """
 
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.launching.plan_rung import stage
+from rnnlab.ladder.plan_rung import stage
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
 

@@ -14,9 +14,9 @@ from rnnlab.devices import Device
 from rnnlab.gpu import card
 from rnnlab.gpu.cublas import WORKSPACE, Gemm, Handle
 from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cluster_launch, library
-from rnnlab.kernels.persistence.chooser import Abilities, abilities
 from rnnlab.kernels.persistence.layers import Array, TensorLayers
 from rnnlab.kernels.persistence.shapes import PORTABLE, Launch, Shape
+from rnnlab.ladder.chooser import Abilities, abilities
 from rnnlab.ladder.facts import only_reset_after
 from rnnlab.network import Network, check_gradients, check_input
 

@@ -6,8 +6,8 @@ Where there are fewer sequences than threads, only the units are left to split; 
 that pays, although threads then synchronise at every step, and BLAS does it best: then this is numba_fused.
 """
 
+from rnnlab.ladder import numba_fused
 from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
-from rnnlab.ladder.launching import numba_fused
 
 FACTS = Facts(
     idea="the minibatch split over threads",

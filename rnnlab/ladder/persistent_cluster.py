@@ -7,9 +7,9 @@ at most 15 others, counted where they arrive.  The minibatch: 8 sequences a clus
 from functools import partial
 
 from rnnlab.devices import Device
-from rnnlab.kernels.persistence import cuda_chip
-from rnnlab.kernels.persistence.chooser import persistent_in_clusters
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape
+from rnnlab.ladder import cuda_chip
+from rnnlab.ladder.chooser import persistent_in_clusters
 from rnnlab.ladder.facts import Facts
 
 FACTS = Facts(

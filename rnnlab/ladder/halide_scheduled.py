@@ -16,7 +16,7 @@ from rnnlab.cells import State
 from rnnlab.kernels.halide import equations, layers
 from rnnlab.kernels.halide.kernels import OURS, Kernels
 from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
-from rnnlab.ladder.layers import backward_through_layers, forward_through_layers
+from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Network
 
 FACTS = Facts(

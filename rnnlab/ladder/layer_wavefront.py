@@ -5,7 +5,7 @@ an LSTM: forward L·(2·T + T/2 + 2), backward L·(2·T + T/2 + 3); T + L steps 
 """
 
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.launching.plan_rung import stage
+from rnnlab.ladder.plan_rung import stage
 from rnnlab.schedule.order import assign_streams, wavefront
 from rnnlab.schedule.passes import (
     batch_two_inputs,

@@ -7,8 +7,8 @@ of time steps, so that the gradients of the gates are never stored for all of th
 One sequence has no tile, and too few numbers to pack for: its passes are numba_parallel's.
 """
 
+from rnnlab.ladder import numba_parallel
 from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
-from rnnlab.ladder.launching import numba_parallel
 
 FACTS = Facts(
     idea="weights packed once a sequence, tiles in registers",

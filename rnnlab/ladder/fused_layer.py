@@ -5,7 +5,7 @@ Launches of an LSTM layer over T steps: forward 3·T → 2·T + 3 (one input pro
 """
 
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.launching.plan_rung import stage
+from rnnlab.ladder.plan_rung import stage
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import (
     batch_inputs,

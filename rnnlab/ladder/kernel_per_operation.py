@@ -5,9 +5,9 @@ resets after its product 21·T and 31·T, of a tanh RNN 5·T and 7·T.  Every po
 [B,H] or [B,G·H] in memory; that traffic, and the launches, are what the next rungs take away.
 """
 
-from rnnlab.kernels.persistence.chooser import launch_by_launch
+from rnnlab.ladder.chooser import launch_by_launch
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.launching.plan_rung import stage
+from rnnlab.ladder.plan_rung import stage
 
 PASSES = ()
 FACTS = Facts(

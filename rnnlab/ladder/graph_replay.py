@@ -3,10 +3,10 @@
 Operations, bytes and order are layer_wavefront's; launches by the host go from about 2.5·T·L to 1.
 """
 
-from rnnlab.kernels.persistence.chooser import replayed_graph
+from rnnlab.ladder import layer_wavefront
+from rnnlab.ladder.chooser import replayed_graph
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.launching import layer_wavefront
-from rnnlab.ladder.launching.plan_rung import stage
+from rnnlab.ladder.plan_rung import stage
 from rnnlab.schedule.order import capture
 
 PASSES = (*layer_wavefront.PASSES, capture)
