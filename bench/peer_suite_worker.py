@@ -71,7 +71,7 @@ def replace_numba_names() -> None:
     """Every word of ours instead of theirs in the module that the tests import."""
     import numba.cuda as theirs
 
-    from rnnlab import simulator as ours
+    from pocketgpu import simulator as ours
 
     for name in dir(ours):
         if not name.startswith("_"):
@@ -135,7 +135,7 @@ def main(simulator: str, module_name: str, *wanted: str) -> None:
 
 def _let_races_run(simulator: str):
     """Launch without raising findings: some of these kernels race on purpose, and their results count."""
-    from rnnlab.simulator.settings import settings
+    from pocketgpu.simulator.settings import settings
 
     return settings(raise_findings=False) if simulator == "ours" else contextlib.nullcontext()
 

@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--large", action="store_true", help="also 128×128×128 without checks")
     chosen = parser.parse_args(arguments)
-    ours, times = "rnnlab.simulator", {"Numba": [], "checks on": [], "checks off": []}
+    ours, times = "pocketgpu.simulator", {"Numba": [], "checks on": [], "checks off": []}
     seconds(ours, SIZE, checks=True)  # the first launch imports the analysis
     for _ in range(chosen.rounds):
         times["Numba"].append(numbas_seconds())

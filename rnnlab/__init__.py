@@ -99,8 +99,8 @@ _HOME = {
     "Network": "rnnlab.network",  # sizes and parameters of a network
     "reference": "rnnlab.reference",  # module: the implementation with which all others agree
     "RUNGS": "rnnlab.ladder",  # every implementation, slowest first
-    "cuda": "rnnlab.cuda",  # module: numba.cuda on a GPU, the simulator without one
-    "compile_report": "rnnlab.compiling.report",  # registers and spills of a kernel
+    "cuda": "pocketgpu.cuda",  # module: numba.cuda on a GPU, the simulator without one
+    "compile_report": "pocketgpu.compiling.report",  # registers and spills of a kernel
 }
 __all__ = sorted(_HOME, key=str.lower)
 
@@ -109,7 +109,7 @@ def __getattr__(name: str):
     if name not in _HOME:
         raise AttributeError(f"module 'rnnlab' has no attribute {name!r}; it offers {', '.join(__all__)}")
     home = import_module(_HOME[name])
-    return home if _HOME[name] == f"rnnlab.{name}" else getattr(home, name)
+    return home if _HOME[name].endswith(f".{name}") else getattr(home, name)
 
 
 def __dir__() -> list[str]:

@@ -23,7 +23,7 @@ def banner() -> None:
     live = [f"NumPy {version} on {resources.usable_cores()} CPU cores"]
     if cuda and find_spec("cupy"):
         live.append(f"CuPy on the GPU, CUDA {cuda[0]}.{cuda[1]}")
-    simulated = "GPU kernels" if len(live) == 1 and find_spec("rnnlab.simulator") else "nothing"
+    simulated = "GPU kernels" if len(live) == 1 and find_spec("pocketgpu.simulator") else "nothing"
     recorded = f"{len(records.stored()) or 'no'} measurements"
     print(f"rnnlab {rnnlab.__version__} · live: {' and '.join(live)}")
     print(f"simulated: {simulated} · recorded: {recorded}{_missing(cuda)}")

@@ -23,11 +23,11 @@ from course_kernels import LESSONS, SOLUTIONS, kernels
 from machine_code import blind_loops
 from numba import float32, int32
 
-from rnnlab import cuda
+from pocketgpu import cuda
+from pocketgpu.compiling import compilers
+from pocketgpu.compiling.report import ARCHITECTURES, _read
+from pocketgpu.compiling.without_gpu import without_gpu
 from rnnlab.cells import GATES
-from rnnlab.compiling import compilers
-from rnnlab.compiling.report import ARCHITECTURES, _read
-from rnnlab.compiling.without_gpu import without_gpu
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.network import Network

@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numba import float32, int32, types
 
-from rnnlab import cuda
+from pocketgpu import cuda
 from rnnlab.course import ROOT, solved_cells
 
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 FULL = 0xFFFFFFFF
 MEMORY = []  # of the module: no place for a thread's numbers

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import NamedTuple
 
-from rnnlab.compiling.compilers import CompilerMissing
+from pocketgpu.compiling.compilers import CompilerMissing
 
 PACKAGE = "nvidia-cuda-nvdisasm"
 SECTION = re.compile(r"\.text\.([\w$]+)")

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from rnnlab import cuda
+from pocketgpu import cuda
 from rnnlab.gpu.cublas import sizes_of
 from rnnlab.gpu.pointwise import launch_of, registers, row_length
 from rnnlab.schedule.run_numpy import RUN

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import float32, int32, types, uint32
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 
 class Case(NamedTuple):

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 N = 64  # elements most kernels work on
 THREADS = 32

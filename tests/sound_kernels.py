@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from faulty_kernels import FULL, floats
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 ZERO, HALF = np.float32(0), np.float32(0.5)
 STEPS = (16, 8, 4, 2, 1)

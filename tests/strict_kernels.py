@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 SCALE = 0.3
 NARROW = np.float32(0.3)

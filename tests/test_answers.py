@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnlab import checks, cuda
+from pocketgpu import cuda
+from rnnlab import checks
 from rnnlab.checks.answers import answers
 from rnnlab.grading import differences
 from rnnlab.grading.conversation import CHANGED_INPUT

@@ -14,7 +14,8 @@ from bench.gpu.measure import Entry, Settings
 from bench.gpu.record import MEASURED
 from bench.provenance import ROOT
 from bench.workload import problem, rounded
-from rnnlab import cli, cuda
+from pocketgpu import cuda
+from rnnlab import cli
 from rnnlab.ladder import stage_passes
 from rnnlab.records import gpu_report as report
 from rnnlab.records.workload import PARTS, Result, Workload
@@ -235,7 +236,7 @@ def test_every_record_hash_covers_all_code_that_a_task_runs():
         if path not in reached:
             reached.add(path)
             waiting += imported_files(path)
-    elsewhere = {ROOT / "rnnlab/course.py", *(ROOT / "rnnlab/simulator").glob("*.py")}  # not on a GPU
+    elsewhere = {ROOT / "rnnlab/course.py", *(ROOT / "pocketgpu/simulator").glob("*.py")}  # not on a GPU
     assert not {path for path in reached - covered - elsewhere if path.name != "__init__.py"}
     kernels = {path for path in provenance._sources(MEASURED) if path.suffix in (".cu", ".cuh")}
     assert {path.name for path in kernels} >= {"latencies.cu", "persistent_grid.cu", "instructions.cuh"}

@@ -12,10 +12,11 @@ from legs import in_full
 
 from bench.gpu import depth, floors, latencies, tensor_layers
 from bench.workload import problem
-from rnnlab import cli, cuda, reference
-from rnnlab.compiling import compilers
-from rnnlab.compiling.report import compile_report
-from rnnlab.devices import find
+from pocketgpu import cuda
+from pocketgpu.compiling import compilers
+from pocketgpu.compiling.report import compile_report
+from pocketgpu.devices import find
+from rnnlab import cli, reference
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import floor
 from rnnlab.kernels.persistence.shapes import cluster_shape, with_includes

@@ -7,7 +7,8 @@ import pytest
 from legs import in_full
 from numba import cuda as numba_cuda
 
-from rnnlab import checks, cuda
+from pocketgpu import cuda
+from rnnlab import checks
 from rnnlab.checks.kernels import Case, launch
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.front import learner

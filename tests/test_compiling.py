@@ -13,11 +13,11 @@ from legs import in_full
 from numba import float32
 
 import rnnlab
-from rnnlab.compiling import compilers
-from rnnlab.compiling.report import ARCHITECTURES, compile_report
-from rnnlab.devices import find
+from pocketgpu.compiling import compilers
+from pocketgpu.compiling.report import ARCHITECTURES, compile_report
+from pocketgpu.devices import find
+from pocketgpu.simulator.strict import check
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape, with_includes
-from rnnlab.simulator.strict import check
 
 VECTOR, MATRIX = np.ones(64, np.float32), np.ones((32, 32), np.float32)
 COURSE, SOLVED = kernels([*LESSONS, *SOLUTIONS]), kernels(SOLUTIONS)

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 WORDS = """jit grid gridsize threadIdx blockIdx blockDim gridDim laneid warpsize shared local const to_device
 device_array device_array_like pinned pinned_array mapped_array managed_array stream event event_elapsed_time
@@ -37,12 +37,12 @@ def unwatched():
 
 def test_the_simulator_can_be_asked_for():
     code = "from rnnlab import cuda; print(json.dumps([cuda.is_simulated, cuda.jit.__module__]))"
-    assert in_a_fresh_process(code, RNNLAB_CUDA="simulator") == [True, "rnnlab.simulator.launch"]
+    assert in_a_fresh_process(code, RNNLAB_CUDA="simulator") == [True, "pocketgpu.simulator.launch"]
 
 
 def test_the_words_of_the_simulator_are_the_same_beside_numbas_simulator():
     code = (
-        "import numpy as np; from rnnlab import simulator\n"
+        "import numpy as np; from pocketgpu import simulator\n"
         "def count(a):\n    for k in range(len(a)): a[k] += k\n"
         "a = np.zeros(3); simulator.jit(count)[1, 1](a)\n"
         "print(json.dumps([a.tolist(), sorted(vars(simulator))]))"
@@ -60,7 +60,7 @@ def test_the_gpu_can_be_asked_for_and_nothing_of_the_simulator_is_loaded_then():
     code = (
         f"{PRETEND}from rnnlab import cuda\n"
         "print(json.dumps([cuda.is_simulated, cuda.jit.__module__, "
-        "sorted(m for m in sys.modules if m == 'greenlet' or m.startswith('rnnlab.simulator'))]))"
+        "sorted(m for m in sys.modules if m == 'greenlet' or m.startswith('pocketgpu.simulator'))]))"
     )
     simulated, module, loaded = in_a_fresh_process(code, RNNLAB_CUDA="gpu")
     assert not simulated
@@ -70,7 +70,7 @@ def test_the_gpu_can_be_asked_for_and_nothing_of_the_simulator_is_loaded_then():
 
 def test_on_a_gpu_the_module_is_numbas_own_however_it_is_imported():
     code = (
-        f"{PRETEND}from rnnlab import cuda\nimport rnnlab.cuda as again\n"
+        f"{PRETEND}from rnnlab import cuda\nimport pocketgpu.cuda as again\n"
         "print(json.dumps([cuda is again is numba.cuda, callable(cuda.observe)]))"
     )
     assert in_a_fresh_process(code, RNNLAB_CUDA="gpu") == [True, True]
@@ -81,7 +81,7 @@ def test_on_a_gpu_a_kernel_that_says_cuda_has_types(choice):
     """Numba registers its words for its own module: those of any other have no types."""
     code = f"""{PRETEND}
 from rnnlab import cuda
-from rnnlab.compiling.without_gpu import without_gpu
+from pocketgpu.compiling.without_gpu import without_gpu
 @cuda.jit
 def kernel(x):
     i = cuda.threadIdx.x + cuda.blockIdx.x * cuda.blockDim.x

@@ -8,7 +8,8 @@ import pytest
 from legs import in_full
 
 from bench.gpu import tensor_layers
-from rnnlab import cuda, reference
+from pocketgpu import cuda
+from rnnlab import reference
 from rnnlab.cells import STATES, Saved
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.course import ROOT

@@ -6,10 +6,10 @@ import pytest
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
 from test_compiling import CONSTANTS
 
-from rnnlab import cuda
-from rnnlab.compiling import compilers
-from rnnlab.compiling.report import compile_report
-from rnnlab.kernels.persistence.device_words import load_acquire
+from pocketgpu import cuda
+from pocketgpu.compiling import compilers
+from pocketgpu.compiling.report import compile_report
+from pocketgpu.device_words import load_acquire
 from rnnlab.kernels.persistence.shapes import with_includes
 
 pytestmark = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from rnnlab.compiling.report import ARCHITECTURES
-from rnnlab.compiling.target import IS_NUMBA_CUDA
+from pocketgpu.compiling.report import ARCHITECTURES
+from pocketgpu.compiling.target import IS_NUMBA_CUDA
 from rnnlab.course import ROOT
 
 pytestmark = pytest.mark.skipif(not IS_NUMBA_CUDA, reason="numba-cuda is not here: make test-cuda")

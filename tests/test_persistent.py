@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
-from rnnlab import cuda, devices, reference
+from pocketgpu import cuda, devices
+from pocketgpu.compiling import compilers
+from rnnlab import reference
 from rnnlab.cells import GATES, STATES
-from rnnlab.compiling import compilers
 from rnnlab.kernels.persistence import kernels, numba_layer, tiles
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find, persistent
@@ -181,7 +182,7 @@ TILINGS = [
 def test_the_kernels_keep_their_weights_in_registers_and_wait_by_loads(cell, reset, hidden, arch, major):
     from numba import float32, int32
 
-    from rnnlab.compiling.report import compile_report
+    from pocketgpu.compiling.report import compile_report
 
     gates = len(GATES[cell])
     hidden = min(hidden, 32 * (MOST_WEIGHTS[major] // gates), 2048 if major == 9 else 1056)

@@ -7,10 +7,10 @@ import pytest
 from emulated_gpu import EmulatedChip, compiler
 from legs import in_full
 
+from pocketgpu.devices import find
 from rnnlab import reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.devices import find
 from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.kernels.persistence.layers import TensorLayers
 from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape

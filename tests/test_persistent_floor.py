@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from pocketgpu.devices import DEVICES, find
 from rnnlab.cells import GATES as CELLS
-from rnnlab.devices import DEVICES, find
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor, latencies_of
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape

@@ -8,9 +8,9 @@ import machine_code
 import pytest
 from legs import in_full
 
-from rnnlab.compiling import compilers
-from rnnlab.compiling.report import compile_report
-from rnnlab.devices import find
+from pocketgpu.compiling import compilers
+from pocketgpu.compiling.report import compile_report
+from pocketgpu.devices import find
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
 
 H200 = find("H200")

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
+from pocketgpu.compiling import compilers
+from pocketgpu.devices import find
 from rnnlab.cells import GATES
-from rnnlab.compiling import compilers
-from rnnlab.devices import find
 from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import fragments, register_table
 from rnnlab.kernels.persistence.fragments import STORED, factors, loaded

@@ -7,9 +7,10 @@ import pytest
 from legs import in_full
 from pretended_card import PretendedCard, python_kernel
 
-from rnnlab import cuda, reference
+from pocketgpu import cuda
+from pocketgpu.compiling import compilers
+from rnnlab import reference
 from rnnlab.cells import STATES
-from rnnlab.compiling import compilers
 from rnnlab.gpu.card import transpose_source
 from rnnlab.gpu.pointwise import NUMBERS, cuda_source, launch_of, row_length
 from rnnlab.gpu.run_cuda import PreparedPlan
@@ -119,7 +120,7 @@ def test_a_pointwise_kernel_does_in_the_simulator_what_numpy_does_and_nothing_el
 @needs_compilers
 @pytest.mark.parametrize("arch", [in_full("sm_75"), in_full("sm_80"), "sm_90"])
 def test_every_kernel_of_every_stage_compiles_without_a_spill(arch):
-    from rnnlab.compiling.report import compile_report
+    from pocketgpu.compiling.report import compile_report
 
     for dtype in NUMBERS:  # all kernels of a dtype as one program: the compiler's own start takes longest
         sources = [cuda_source(launch_of(operation).work, dtype) for _, operation in WORK.values()]

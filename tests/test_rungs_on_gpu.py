@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnlab import cuda, reference
+from pocketgpu import cuda
+from rnnlab import reference
 from rnnlab.cells import GATES, STATES
 from rnnlab.gpu import card
 from rnnlab.ladder import find, stage_passes

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rnnlab.devices import find
+from pocketgpu.devices import find
 from rnnlab.ladder import stage_passes
 from rnnlab.scaling import costs, model, model_fit, published
 from rnnlab.scaling.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds

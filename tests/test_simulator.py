@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numba import float32, int32, void
 
-from rnnlab import simulator as cuda
-from rnnlab.simulator.settings import Settings
-from rnnlab.simulator.threads import Findings
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator.settings import Settings
+from pocketgpu.simulator.threads import Findings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 

@@ -5,7 +5,7 @@ import pytest
 import simulated_kernels as kernels
 from simulated_kernels import CORRECT, numbers
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 HAND = {  # kernel -> counts; requests are a warp's, sectors 32 bytes
     # 2 of 3 warps do something: 64 threads load x and y and store y, each warp 128 bytes = 4 sectors

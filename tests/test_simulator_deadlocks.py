@@ -3,8 +3,8 @@
 import numpy as np
 from numba import int32
 
-from rnnlab import simulator as cuda
-from rnnlab.simulator.settings import Settings
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator.settings import Settings
 
 
 def run(kernel, grid, block, *arguments, **settings):

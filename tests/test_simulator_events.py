@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from rnnlab import simulator as cuda
-from rnnlab.simulator import trace as events
-from rnnlab.simulator.settings import Settings
-from rnnlab.simulator.trace import line_of
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator import trace as events
+from pocketgpu.simulator.settings import Settings
+from pocketgpu.simulator.trace import line_of
 
 
 def columns_of(kernel, grid, block, *arguments):

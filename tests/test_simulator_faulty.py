@@ -10,8 +10,8 @@ import wrong_kernels_of_learners
 from simulated_kernels import CORRECT
 from wrong_kernels import WRONG
 
-from rnnlab import cuda
-from rnnlab.simulator import strict
+from pocketgpu import cuda
+from pocketgpu.simulator import strict
 
 ORDERS = pytest.mark.parametrize(
     "shuffle", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["in order", "shuffled"]

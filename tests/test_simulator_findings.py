@@ -7,7 +7,7 @@ import pytest
 from simulated_kernels import CORRECT, numbers
 from wrong_kernels import WRONG
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 
 def line(report, number):

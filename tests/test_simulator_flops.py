@@ -7,7 +7,7 @@ import pytest
 import simulated_kernels
 from test_simulator_strict import marked
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 X = np.linspace(0.1, 1, 40, dtype=np.float32)  # not a multiple of a warp
 MATRIX = np.ones((32, 32), np.float32)

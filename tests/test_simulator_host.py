@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import simulator as cuda
-from rnnlab.devices import find
-from rnnlab.simulator.settings import Settings
+from pocketgpu import simulator as cuda
+from pocketgpu.devices import find
+from pocketgpu.simulator.settings import Settings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 

@@ -7,8 +7,8 @@ import numba.cuda
 import numpy as np
 import pytest
 
-from rnnlab import simulator as cuda
-from rnnlab.simulator.report import observe
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator.report import observe
 
 
 @cuda.jit

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import float32, from_dtype, int32
 
-from rnnlab import simulator as cuda
-from rnnlab.simulator.settings import Settings
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator.settings import Settings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 POINT = np.dtype([("x", np.float32), ("n", np.int32), ("v", np.float64, 2)])

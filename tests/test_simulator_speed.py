@@ -7,10 +7,10 @@ from bench import simulator_speed
 
 
 def test_what_is_timed_has_computed_the_product(monkeypatch):
-    assert simulator_speed.seconds("rnnlab.simulator", 16, checks=False) > 0
+    assert simulator_speed.seconds("pocketgpu.simulator", 16, checks=False) > 0
     monkeypatch.setattr(simulator_speed, "tiled_matmul", lambda A, B, C: None)
     with pytest.raises(AssertionError):
-        simulator_speed.seconds("rnnlab.simulator", 16, checks=False)
+        simulator_speed.seconds("pocketgpu.simulator", 16, checks=False)
 
 
 def test_the_kernel_runs_unchanged_in_both(monkeypatch):

@@ -11,9 +11,9 @@ import pytest
 import simulated_kernels
 import strict_kernels
 
-from rnnlab import simulator
+from pocketgpu import simulator
+from pocketgpu.simulator.strict import check
 from rnnlab.course import ROOT
-from rnnlab.simulator.strict import check
 
 VECTOR, MATRIX = np.ones(64, np.float32), np.ones((32, 32), np.float32)
 TWINS = [name for name in vars(strict_kernels) if hasattr(strict_kernels, f"{name}_repaired")]
@@ -133,11 +133,11 @@ def test_a_strict_launch_refuses_and_leaves_the_arrays_as_they_were():
 def test_types_are_found_where_nvidias_compilers_are_missing():
     code = """
 import numpy as np
-from rnnlab.compiling import without_gpu
+from pocketgpu.compiling import without_gpu
 def missing(name): raise OSError(name)
 without_gpu._open = missing
 without_gpu._has_nvvm = lambda: False
-from rnnlab.simulator.strict import check
+from pocketgpu.simulator.strict import check
 import strict_kernels
 x = np.ones(8, np.float32)
 print(len(check(strict_kernels.device_function, x, x)), len(check(strict_kernels.flag, x, x)))

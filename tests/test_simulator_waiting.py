@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import float32
 
-from rnnlab import simulator as cuda
-from rnnlab.simulator.settings import Settings
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator.settings import Settings
 
 BOTH = pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
 ORDERS = pytest.mark.parametrize("order", [{}, *({"shuffle": True, "seed": s} for s in range(5))], ids=str)

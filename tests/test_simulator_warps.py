@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import float32
 
-from rnnlab import simulator as cuda
-from rnnlab.simulator.settings import Settings
+from pocketgpu import simulator as cuda
+from pocketgpu.simulator.settings import Settings
 
 FULL = 0xFFFFFFFF
 LANES = np.arange(32)

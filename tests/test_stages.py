@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnlab.devices import find
+from pocketgpu.devices import find
 from rnnlab.ladder import RUNGS, fused_cell, graph_replay, kernel_per_operation
 from rnnlab.ladder.facts import LedgerSizes
 from rnnlab.schedule.plan import Sizes

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rnnlab.devices import DEVICES, find
+from pocketgpu.devices import DEVICES, find
 from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.hazards import dependencies
 from rnnlab.schedule.order import assign_streams, capture, wavefront

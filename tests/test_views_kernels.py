@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab import cuda
+from pocketgpu import cuda
 from rnnlab.views.access_map import (
     access_in_words,
     explore_stride,

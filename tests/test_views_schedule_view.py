@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from legs import in_full
 
+from pocketgpu.devices import find
 from rnnlab import picture
-from rnnlab.devices import find
 from rnnlab.ladder import stage_passes
 from rnnlab.schedule import stages
 from rnnlab.schedule.build import backward_plan, forward_plan

@@ -3,7 +3,7 @@
 import numpy as np
 from simulated_kernels import THREADS, TILE
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 
 @cuda.jit

@@ -11,7 +11,7 @@ import numpy as np
 from numba import float32, int32, uint32
 from right_kernels_of_learners import f, ints, rnn_args, z
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 ATOMIC, BLOCKS, END = "or use an atomic", "grid barrier", "a thread beyond the end"
 LAST, SIZE = "the last index there is", "make it larger or its index smaller"

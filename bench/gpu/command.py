@@ -24,8 +24,8 @@ from bench.gpu.measure import TIME_WAS_OVER, Settings
 from bench.gpu.record import RecordCopies, begin, resume
 from bench.gpu.suites import APPLEYARD, Task, tasks_of
 from bench.progress import show_progress
+from pocketgpu.devices import find as find_device
 from rnnlab import records
-from rnnlab.devices import find as find_device
 from rnnlab.gpu import card
 from rnnlab.records import gpu_report as report
 from rnnlab.records.workload import Result

@@ -4,7 +4,7 @@ from itertools import product
 
 from bench.gpu import latencies
 from bench.gpu.tensor_layers import BULK, NAMES, shape_of
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.floor import Latencies, floor, latencies_of
 from rnnlab.ladder.chooser import Abilities, abilities, choose
 from rnnlab.records import gpu_report as report

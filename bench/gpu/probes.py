@@ -63,10 +63,10 @@ def cudnn() -> dict:
 
 def numba() -> dict:
     """A kernel through `from rnnlab import cuda`: compiled, launched, right."""
-    from rnnlab import cuda
+    from pocketgpu import cuda
 
     if getattr(cuda, "is_simulated", False) or os.environ.get("RNNLAB_CUDA") == "simulator":
-        raise RuntimeError("rnnlab.cuda is the simulator here, not numba.cuda: no GPU that Numba can use")
+        raise RuntimeError("pocketgpu.cuda is the simulator here, not numba.cuda: no GPU that Numba can use")
 
     @cuda.jit
     def count(out):

@@ -4,7 +4,7 @@ import numpy as np
 
 from bench.gpu.events import seconds
 from bench.workload import Problem
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.layers import Chip, TensorLayers
 from rnnlab.kernels.persistence.shapes import Shape, cluster_shape, grid_shape
 from rnnlab.ladder.chooser import abilities

@@ -133,7 +133,7 @@ drawings.show("numbers_between_kernels")
 # The course's data sheets have a number for both, in microseconds. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
 
 # %%
-from rnnlab.devices import DEVICES
+from pocketgpu.devices import DEVICES
 
 my_guess = 1e6
 

@@ -29,7 +29,7 @@ drawings.show("fused_cell")
 drawings.show("grouped_gates")
 
 # %%
-from rnnlab.devices import DEVICES
+from pocketgpu.devices import DEVICES
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
 from rnnlab.schedule.plan import Sizes

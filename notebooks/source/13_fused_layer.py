@@ -59,7 +59,7 @@ for make_plan in (forward_plan, backward_plan):
 drawings.show("transposed_once")
 
 # %%
-from rnnlab.devices import DEVICES
+from pocketgpu.devices import DEVICES
 from rnnlab.schedule.passes import transpose_once
 from rnnlab.schedule.timeline import Work
 

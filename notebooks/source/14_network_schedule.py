@@ -194,7 +194,7 @@ for H in (128, 256, 512):
 
 # %%
 from rnnlab.ladder import stage_passes
-from rnnlab.devices import DEVICES
+from pocketgpu.devices import DEVICES
 from rnnlab.schedule.timeline import predict
 
 for direction in ("forward", "backward"):

@@ -24,7 +24,7 @@ drawings.show("weights_on_chip")
 # A layer of 1 152 units in float32 has 5.3 MB of recurrent weights, and every step multiplies with all of them. **Predict:** how long does a TitanX, 336 GB/s, need to read them once? And how long does its arithmetic need with four sequences?
 
 # %%
-from rnnlab.devices import DEVICES
+from pocketgpu.devices import DEVICES
 
 my_guess = {"read": 1.0, "compute": 1.0}
 titan, H, B = DEVICES["TitanX"], 1152, 4

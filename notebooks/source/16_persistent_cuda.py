@@ -43,7 +43,7 @@ print("measured on this machine:", H200.measured)
 # %%
 from rnnlab.kernels.persistence.floor import floor
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
-from rnnlab.devices import find
+from pocketgpu.devices import find
 
 my_guess = {"grid": 2.0, "cluster": 1.0}
 gpu, ratios = find("H200"), {}
@@ -107,8 +107,8 @@ drawings.show("fragment_of_a_lane")
 # <details><summary>Answer</summary><code>lane / 4 + 8 * (reg / 2)</code> and <code>2 * (lane % 4) + reg % 2</code></details>
 
 # %%
-from rnnlab.compiling import compilers
-from rnnlab.compiling.report import compile_report
+from pocketgpu.compiling import compilers
+from pocketgpu.compiling.report import compile_report
 
 my_row, my_sequence = "0", "0"
 source = f"""extern "C" __global__ void place_of_sums(int *place) {{

@@ -173,7 +173,7 @@ print(two["overlap"] if live else f"messages, predicted: {1e3 * two['seconds']:.
 # The weight gradient of a layer is a sum over **all** time steps. Nothing of it may be sent before the layer's sweep has reached step 0. **Predict:** four layers, 20 steps: after which share of the backward pass is the top layer's gradient complete, layer by layer and on the wavefront of lesson 14?
 
 # %%
-from rnnlab.devices import find
+from pocketgpu.devices import find
 from rnnlab.ladder import stage_passes
 from rnnlab.scaling.model import ready_times
 from rnnlab.schedule.plan import Sizes

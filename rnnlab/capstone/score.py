@@ -17,6 +17,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable
 from typing import NamedTuple
 
+from pocketgpu.devices import Device, find
 from rnnlab.capstone.launches import (
     BACKWARD,
     FORWARD,
@@ -31,7 +32,6 @@ from rnnlab.capstone.launches import (
     to_plan,
     writes,
 )
-from rnnlab.devices import Device, find
 from rnnlab.schedule.plan import Elementary, Operation, Plan, Region
 from rnnlab.schedule.timeline import BEST, Work, predict
 

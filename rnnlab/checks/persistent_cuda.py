@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from pocketgpu.devices import Device, find
 from rnnlab.cells import GATES
 from rnnlab.checks.answers import answers
 from rnnlab.checks.numbers import compare_numbers
-from rnnlab.devices import Device, find
 from rnnlab.grading.judging import expect
 from rnnlab.kernels.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Floor, Latencies, floor
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape, grid_shape

@@ -130,7 +130,7 @@ def refuse_a_function(function: Callable) -> None:
 def _home(module: object) -> str:
     """The module's name in the tables above."""
     name = getattr(module, "__name__", "")
-    return "cuda" if name in ("rnnlab.cuda", "rnnlab.simulator", "numba.cuda") else name
+    return "cuda" if name in ("pocketgpu.cuda", "pocketgpu.simulator", "numba.cuda") else name
 
 
 def _trimmed(statement: ast.stmt, needed: list[str]) -> ast.stmt:

@@ -24,10 +24,11 @@ from rnnlab.printable import printable
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
+PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"  # hidden from answers
 INSIDE = PACKAGE / "grading" / "inside"
 MOUNTED = "/inside"  # where INSIDE stands under bubblewrap
 COURSE = "/course"  # where what a kernel needs of the course stands under bubblewrap
-FOR_KERNELS = ("cuda.py", "simulator", "compiling", "devices.py")
+FOR_KERNELS = "pocketgpu"
 START = (
     "import sys, importlib.util as u;"
     "folder, packages, settings = sys.argv[1:];"
@@ -108,7 +109,7 @@ def limits(seconds: float, memory: int = MEMORY) -> dict[str, int]:
 
 def hidden() -> list[str]:
     """Folders that an answer may not look into."""
-    folders = (PACKAGE, *(CHECKOUT / name for name in ("solutions", "exercises", "tests", "work")), home())
+    folders = (*(CHECKOUT / name for name in (*PACKAGES, "solutions", "exercises", "tests", "work")), home())
     return [str(folder) for folder in folders]
 
 
@@ -162,12 +163,13 @@ def _bubblewrap(more: Sequence[str] = ()) -> list[str]:
     command += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
     for folder in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", os.path.realpath(sys.base_prefix)):
         command += ["--ro-bind-try", folder, folder]
-    checkout = CHECKOUT if (CHECKOUT / "pyproject.toml").exists() else PACKAGE
-    command += _emptied(checkout, command)
+    hidden = [CHECKOUT] if (CHECKOUT / "pyproject.toml").exists() else [CHECKOUT / name for name in PACKAGES]
+    for folder in hidden:
+        command += _emptied(folder, command)
     command += ["--ro-bind", str(_packages()), str(_packages())]
-    command += _emptied(PACKAGE, command)
-    for name in FOR_KERNELS:
-        command += ["--ro-bind", str(PACKAGE / name), f"{COURSE}/rnnlab/{name}"]
+    for name in PACKAGES:
+        command += _emptied(CHECKOUT / name, command)
+    command += ["--ro-bind", str(CHECKOUT / FOR_KERNELS), f"{COURSE}/{FOR_KERNELS}"]
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
     command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm", *more]
     for folder in ("/dev", *_without_size(command), "/"):  # a file system in memory, as large as half of it

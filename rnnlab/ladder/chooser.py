@@ -6,8 +6,8 @@ Every way either refuses, with the reason, or has a predicted step; the quickest
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from pocketgpu.devices import DEVICES, Device
 from rnnlab.cells import GATES
-from rnnlab.devices import DEVICES, Device
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape

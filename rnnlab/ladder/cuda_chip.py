@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.gpu import card
 from rnnlab.gpu.cublas import WORKSPACE, Gemm, Handle
 from rnnlab.gpu.cuda_driver import LARGE_CLUSTERS, MOST_SHARED, check_status, cluster_launch, library

@@ -6,7 +6,7 @@ at most 15 others, counted where they arrive.  The minibatch: 8 sequences a clus
 
 from functools import partial
 
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import persistent_in_clusters

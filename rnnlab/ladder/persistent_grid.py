@@ -7,7 +7,7 @@ L2, straight into the registers that the product wants it in.
 
 from functools import partial
 
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.shapes import GridShape, grid_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import persistent_over_the_grid

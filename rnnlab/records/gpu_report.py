@@ -1,7 +1,7 @@
 """A GPU record, or the model's prediction of one, as tables."""
 
+from pocketgpu.devices import Device
 from rnnlab import records
-from rnnlab.devices import Device
 from rnnlab.ladder import stage_passes
 from rnnlab.records.workload import PARTS, Result, Workload
 from rnnlab.schedule.plan import Sizes

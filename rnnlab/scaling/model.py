@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.scaling.costs import (
     Link,
     all_reduce_seconds,

@@ -14,7 +14,7 @@ from collections import defaultdict, deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.schedule.order import events
 from rnnlab.schedule.plan import Operation, Plan
 

@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from rnnlab import cuda
+from pocketgpu import cuda
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
 SECTOR = 32  # bytes
@@ -88,6 +88,6 @@ def _request(stride: int, offset: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _line(site: tuple) -> int:
-    from rnnlab.simulator.trace import line_of
+    from pocketgpu.simulator.trace import line_of
 
     return line_of(*site)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
-from rnnlab import cuda
+from pocketgpu import cuda
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 from rnnlab.views.access_map import first_request
 

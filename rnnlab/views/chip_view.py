@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
+from pocketgpu.devices import DEVICES, find
 from rnnlab.cells import GATES
-from rnnlab.devices import DEVICES, find
 from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape
 from rnnlab.kernels.persistence.tiles import fits, tiles_for
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view

@@ -13,7 +13,7 @@ timed the backward pass of an LSTM with peepholes, whose pointwise work was alwa
 
 from typing import Any, NamedTuple
 
-from rnnlab.devices import find
+from pocketgpu.devices import find
 from rnnlab.ladder import layer_wavefront
 from rnnlab.records.gpu_report import aligned
 from rnnlab.schedule.plan import Sizes

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rnnlab.devices import Device, find
+from pocketgpu.devices import Device, find
 from rnnlab.ladder import stage_passes
 from rnnlab.schedule import stages
 from rnnlab.schedule.order import assign_streams, capture, wavefront

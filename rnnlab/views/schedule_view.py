@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from rnnlab.devices import DEVICES, find
+from pocketgpu.devices import DEVICES, find
 from rnnlab.picture import Page, Slider, View, slider_view
 from rnnlab.views.published_timelines import published
 from rnnlab.views.schedule_drawing import draw, scaled

@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from pocketgpu.devices import Device, find
 from rnnlab import records
-from rnnlab.devices import Device, find
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor
 from rnnlab.kernels.persistence.fragments import PRECISIONS
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape

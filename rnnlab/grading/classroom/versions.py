@@ -10,12 +10,17 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-from rnnlab.grading.sandbox import INSIDE, PACKAGE
+from rnnlab.grading.sandbox import CHECKOUT, INSIDE, PACKAGE, PACKAGES
 
 DIGITS = 16
 PACKED = PACKAGE / "checks" / "packed"
-IMPORT = re.compile(r"^ *(?:import +(rnnlab[\w.]*)|from +(rnnlab[\w.]*) +import +(?:\(([^)]*)\)|(.*)))", re.M)
-KERNELS = "rnnlab.cuda", "rnnlab.simulator.report", "rnnlab.simulator.strict"  # loaded in an answer's process
+OURS = rf"(?:{'|'.join(PACKAGES)})\b[\w.]*"
+IMPORT = re.compile(rf"^ *(?:import +({OURS})|from +({OURS}) +import +(?:\(([^)]*)\)|(.*)))", re.M)
+KERNELS = (
+    "pocketgpu.cuda",
+    "pocketgpu.simulator.report",
+    "pocketgpu.simulator.strict",
+)  # loaded in an answer's process
 
 
 @cache
@@ -24,7 +29,7 @@ def grader_digest(lesson: str) -> str:
     digest = hashlib.sha256()
     for path in sorted(_files(lesson)):
         content = path.read_bytes()
-        digest.update(f"{path.relative_to(PACKAGE).as_posix()} {len(content)}\n".encode() + content)
+        digest.update(f"{path.relative_to(CHECKOUT).as_posix()} {len(content)}\n".encode() + content)
     return digest.hexdigest()[:DIGITS]
 
 
@@ -49,9 +54,9 @@ def has_kernels(lesson: str) -> bool:
 
 @cache
 def _modules(name: str) -> list[Path]:
-    """The files that run when rnnlab.a.b is imported; rnnlab itself only offers names."""
-    parts = name.split(".")[1:]
-    places = [PACKAGE.joinpath(*parts[:length]) for length in range(1, len(parts) + 1)]
+    """The files that run when package.a.b is imported; a package itself only offers names."""
+    parts = name.split(".")
+    places = [CHECKOUT.joinpath(*parts[:length]) for length in range(2, len(parts) + 1)]
     paths = [path for place in places for path in (place.with_suffix(".py"), place / "__init__.py")]
     return [path for path in paths if path.is_file()]
 
@@ -62,4 +67,4 @@ def _imports(path: Path) -> tuple[str, ...]:
     names: list[str] = []
     for whole, module, several, one in IMPORT.findall(path.read_text(encoding="utf-8")):
         names += [whole] if whole else [f"{module}.{name}" for name in re.findall(r"\w+", several or one)]
-    return tuple(name for name in names if name.startswith("rnnlab."))
+    return tuple(name for name in names if "." in name)

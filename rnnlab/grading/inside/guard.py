@@ -23,6 +23,7 @@ REFUSED = {
     ),
     "a signal to another process": ("os.kill", "os.killpg"),
 }
+BESIDE = "pocketgpu", "ranks", "nbjudge", "rnncourse"  # packages of the course beside rnnlab
 OFFERED = ("check", "hint", "progress", "banner", "show_source")
 
 
@@ -69,5 +70,10 @@ class _Refusal:
 
     @staticmethod
     def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name.startswith("rnnlab."):
+        if name.startswith("rnnlab.") or name.partition(".")[0] in (
+            "pocketgpu",
+            "ranks",
+            "nbjudge",
+            "rnncourse",
+        ):
             raise Forbidden(f"An answer may not import {name}: write it with NumPy.")

@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-MODULES = ("rnnlab.cuda", "rnnlab.simulator.report", "rnnlab.simulator.strict")
+MODULES = ("pocketgpu.cuda", "pocketgpu.simulator.report", "pocketgpu.simulator.strict")
 
 
 @cache  # a fork has what its server has loaded
@@ -73,7 +73,7 @@ def freeze_tables(value: object) -> None:
 
 def _is_kernel(function: object) -> bool:
     """Is this a kernel, as `cuda.jit` and nobody else makes them?"""
-    simulator = sys.modules.get("rnnlab.simulator.launch")
+    simulator = sys.modules.get("pocketgpu.simulator.launch")
     if simulator is not None and type(function) is simulator.Kernel:
         return True
     return _is_of_numba(function)
@@ -86,7 +86,7 @@ def _is_of_numba(function: object) -> bool:
 
 def _simulated(kernel: Callable) -> Callable:
     """Numba's kernel as the simulator's, where that is what runs kernels here: same code, same lines."""
-    ours = sys.modules.get("rnnlab.cuda") or importlib.import_module("rnnlab.cuda")
+    ours = sys.modules.get("pocketgpu.cuda") or importlib.import_module("pocketgpu.cuda")
     return ours.jit(_in_our_words(kernel.py_func, ours, {})) if ours.is_simulated else kernel
 
 
@@ -122,8 +122,8 @@ def _our_word(value: object, ours: ModuleType, known: dict) -> object:
 
 def _observed(function: Callable, grid: tuple, block: tuple, own: list, is_own: bool) -> tuple[object, tuple]:
     """(cuda.observe without FLOPs by line, what a GPU would refuse to compile); the course's own compile."""
-    if not sys.modules["rnnlab.cuda"].is_simulated:
-        return sys.modules["rnnlab.cuda"].observe(function, grid, block, *own), ()
+    if not sys.modules["pocketgpu.cuda"].is_simulated:
+        return sys.modules["pocketgpu.cuda"].observe(function, grid, block, *own), ()
     report, strict = (importlib.import_module(name) for name in MODULES[1:])
     observed = report.observe(function, grid, block, tuple(own), with_flops=False)
     if is_own:

@@ -15,7 +15,7 @@ A step takes longer than its floor, which leaves out tanh, the sum in shared mem
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rnnlab.devices import Device
+from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.shapes import PORTABLE, SEQUENCES, ClusterShape, GridShape, Shape
 

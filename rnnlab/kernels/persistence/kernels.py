@@ -13,8 +13,8 @@ from functools import cache
 
 import numpy as np
 
-from rnnlab import cuda
-from rnnlab.kernels.persistence.device_words import load_acquire, load_relaxed, nanoseconds
+from pocketgpu import cuda
+from pocketgpu.device_words import load_acquire, load_relaxed, nanoseconds
 from rnnlab.kernels.persistence.pointwise import pointwise
 from rnnlab.kernels.persistence.tiles import LANES, Tiles
 

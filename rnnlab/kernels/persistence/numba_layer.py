@@ -80,7 +80,7 @@ def launch(
 
     sizes: T, B. Raises RuntimeError if blocks are missing at a barrier.
     """
-    from rnnlab import cuda
+    from pocketgpu import cuda
 
     copy = lambda array: cuda.to_device(np.ascontiguousarray(array).reshape(-1))
     flags, failed = copy(np.zeros(tiles.blocks, "int32")), copy(np.zeros(1, "int32"))
@@ -99,10 +99,10 @@ def launch(
 
 def _chip() -> tuple[int, int]:
     """(multiprocessors, architecture) of the GPU at hand, or of the one that is simulated."""
-    from rnnlab import cuda
+    from pocketgpu import cuda
 
     if cuda.is_simulated:
-        from rnnlab.simulator.settings import current
+        from pocketgpu.simulator.settings import current
 
         return current().sheet.multiprocessors, current().sheet.compute_capability[0]
     device = cuda.get_current_device()

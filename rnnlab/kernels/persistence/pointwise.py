@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab import cuda
+from pocketgpu import cuda
 
 
 class Pointwise(NamedTuple):

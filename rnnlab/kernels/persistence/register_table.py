@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from rnnlab.compiling.report import compile_report
-from rnnlab.devices import find
+from pocketgpu.compiling.report import compile_report
+from pocketgpu.devices import find
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape, cluster_shape, grid_shape
 
 PAGE = Path(__file__).parents[3] / "docs/registers.md"

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from rnnlab import cuda
+from pocketgpu import cuda
 from rnnlab.kernels.persistence import pointwise
 from rnnlab.kernels.persistence.kernels import gradient_gatherer, grid_barrier, row_gatherer, weight_loader
 from rnnlab.kernels.persistence.tiles import LANES, Tiles

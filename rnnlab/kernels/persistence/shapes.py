@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from pocketgpu.devices import Device
 from rnnlab.cells import GATES
-from rnnlab.devices import Device
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import ITEMSIZE, PRECISIONS
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
 
+from pocketgpu.devices import Device
 from rnnlab.cells import GATES
-from rnnlab.devices import Device
 
 OF_REGISTERS = 0.5
 OF_SHARED = 200 / 228

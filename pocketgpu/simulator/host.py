@@ -42,11 +42,11 @@ from numba.cuda.simulator.cudadrv.runtime import runtime
 from numba.cuda.simulator.reduction import Reduce
 from numba.cuda.simulator.vector_types import vector_types
 
-from rnnlab.devices import Device
-from rnnlab.simulator.memory import poisoned
-from rnnlab.simulator.settings import clock_now, current
-from rnnlab.simulator.threads import Finding
-from rnnlab.simulator.trace import GLOBAL, LOAD, VOLATILE_LOAD, WARP, Watch
+from pocketgpu.devices import Device
+from pocketgpu.simulator.memory import poisoned
+from pocketgpu.simulator.settings import clock_now, current
+from pocketgpu.simulator.threads import Finding
+from pocketgpu.simulator.trace import GLOBAL, LOAD, VOLATILE_LOAD, WARP, Watch
 
 MOST_ISSUED = 256  # launches on streams since the last synchronisation
 _numbers = count(1)

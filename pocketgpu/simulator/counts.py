@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from rnnlab.simulator import trace
-from rnnlab.simulator.trace import Accesses
+from pocketgpu.simulator import trace
+from pocketgpu.simulator.trace import Accesses
 
 SECTOR, BANKS, WORD = 32, 32, 4  # bytes; banks; bytes of a bank's word
 

@@ -14,8 +14,8 @@ from types import FrameType
 
 from greenlet import GreenletExit, getcurrent, greenlet
 
-from rnnlab.simulator.settings import Limits
-from rnnlab.simulator.threads import (
+from pocketgpu.simulator.settings import Limits
+from pocketgpu.simulator.threads import (
     Block,
     Dim3,
     LaunchStopped,
@@ -26,7 +26,7 @@ from rnnlab.simulator.threads import (
     ended_before_grid_barrier,
     machine,
 )
-from rnnlab.simulator.trace import Trace
+from pocketgpu.simulator.trace import Trace
 
 MOST_POLLS = 5_000  # of all spinning threads, one after another without a new value: then it is a deadlock
 POLLS_PER_THREAD = 20  # but every spinning thread may poll this often

@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rnnlab.devices import Device, find
+from pocketgpu.devices import Device, find
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from numba import cuda as numba_cuda
 from numba.core import types
 from numba.cuda.extending import intrinsic
 
-from rnnlab.compiling.target import cgutils
+from pocketgpu.compiling.target import cgutils
 
 LOADS, STORES = ("ldca", "ldcg", "ldcs", "ldlu", "ldcv"), ("stcg", "stcs", "stwb", "stwt")
 POINTER, REGISTERS = "l", {"f32": "f", "f64": "d", "b32": "r", "b64": "l"}  # constraints of inline assembly

@@ -16,8 +16,8 @@ from llvmlite import ir
 from numba.core import types
 from numba.cuda.extending import intrinsic
 
-from rnnlab import cuda
-from rnnlab.compiling.cache_hints import load_word
+from pocketgpu import cuda
+from pocketgpu.compiling.cache_hints import load_word
 
 
 @intrinsic
@@ -31,7 +31,7 @@ def _globaltimer(typing_context):
 
 
 def _word(on_gpu: Callable, make_simulated: Callable[[], Callable]) -> Callable:
-    """The word on a GPU, or its stand-in, which rnnlab.compiling.typing exchanges for the word."""
+    """The word on a GPU, or its stand-in, which pocketgpu.compiling.typing exchanges for the word."""
     if not cuda.is_simulated:
         return on_gpu
     simulated = make_simulated()
@@ -40,7 +40,7 @@ def _word(on_gpu: Callable, make_simulated: Callable[[], Callable]) -> Callable:
 
 
 def _coherent_load() -> Callable:
-    from rnnlab.simulator.synchronisation import VOLATILE_LOAD, _load
+    from pocketgpu.simulator.synchronisation import VOLATILE_LOAD, _load
 
     return _load(VOLATILE_LOAD)
 

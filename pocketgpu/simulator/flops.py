@@ -19,10 +19,10 @@ import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError
 
-from rnnlab.compiling.target import ir
-from rnnlab.compiling.typing import SHIFT, TypedKernel, type_of, typed
-from rnnlab.simulator.strict import ImplicitFloat64
-from rnnlab.simulator.trace import Columns
+from pocketgpu.compiling.target import ir
+from pocketgpu.compiling.typing import SHIFT, TypedKernel, type_of, typed
+from pocketgpu.simulator.strict import ImplicitFloat64
+from pocketgpu.simulator.trace import Columns
 
 
 def executions(program: TypedKernel, seen: dict[int, int], entries: int | None) -> dict[int, int]:

@@ -13,8 +13,8 @@ from unittest.mock import patch
 from numba.cuda import codegen, compiler, dispatcher
 from numba.cuda.cudadrv import libs, nvvm
 
-from rnnlab.compiling.cache_hints import missing_words
-from rnnlab.compiling.target import IS_NUMBA_CUDA, NumbaWarning
+from pocketgpu.compiling.cache_hints import missing_words
+from pocketgpu.compiling.target import IS_NUMBA_CUDA, NumbaWarning
 
 IR_VERSION = (2, 0, 3, 2)  # NVVM IR and its debug information, as libNVVM 12 and 13 say
 DEVICE = "get_current_device"  # the function by which compiler and dispatcher get a device

@@ -30,15 +30,15 @@ from numba.cuda.errors import normalize_kernel_dimensions
 from numba.cuda.simulator.api import In, InOut, Out
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
-from rnnlab.simulator.arithmetic import as_kernel_sees, as_register, math_of_gpu
-from rnnlab.simulator.diagnosis import waiting_sites
-from rnnlab.simulator.host import unordered
-from rnnlab.simulator.memory import is_written, poisoned, watched
-from rnnlab.simulator.report import report
-from rnnlab.simulator.scheduler import Launch
-from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, current, limits
-from rnnlab.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
-from rnnlab.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
+from pocketgpu.simulator.arithmetic import as_kernel_sees, as_register, math_of_gpu
+from pocketgpu.simulator.diagnosis import waiting_sites
+from pocketgpu.simulator.host import unordered
+from pocketgpu.simulator.memory import is_written, poisoned, watched
+from pocketgpu.simulator.report import report
+from pocketgpu.simulator.scheduler import Launch
+from pocketgpu.simulator.settings import Settings, advance_clock, check_dimensions, current, limits
+from pocketgpu.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
+from pocketgpu.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
 
 SECONDS = 1.5  # between two readings of the trace
 EVENTS = 20_000  # of one thread in a row, all loads: then it spins
@@ -147,7 +147,7 @@ class Kernel:
             return self.py_func(*arguments)  # from inside a kernel it is a device function
         now = current()
         if now.strict:
-            import_module("rnnlab.simulator.strict").insist(self, *arguments)
+            import_module("pocketgpu.simulator.strict").insist(self, *arguments)
         watch = self.run(arguments, now)
         findings, sectors = watch.stopped, 0
         if now.checks:

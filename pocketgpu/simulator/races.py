@@ -21,8 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.simulator import trace
-from rnnlab.simulator.trace import Accesses, Columns, cells
+from pocketgpu.simulator import trace
+from pocketgpu.simulator.trace import Accesses, Columns, cells
 
 READING = (trace.LOAD, trace.VOLATILE_LOAD)
 SYNCHRONISING = {trace.ATOMIC, trace.VOLATILE_LOAD, trace.VOLATILE_STORE}

@@ -1,6 +1,6 @@
 """A GPU for everyone: kernels in Numba CUDA's own words, run thread by thread, watched and counted.
 
-`from rnnlab import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (the order of
+`from pocketgpu import cuda` is this where there is no GPU.  Read: launch (cuda.jit), scheduler (the order of
 threads), threads and synchronisation (barriers, warps, atomics), memory (what an access does), trace (what
 is written down), and what follows from it: counts, races, diagnosis, report.
 """
@@ -12,15 +12,15 @@ from types import ModuleType
 from numba import cuda as numba_cuda
 from numba import types  # numba.cuda has it, too
 
-from rnnlab.simulator import arithmetic, host
-from rnnlab.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
-from rnnlab.simulator.host import VECTOR_TYPES
-from rnnlab.simulator.launch import Kernel, jit
-from rnnlab.simulator.memory import Const as const
-from rnnlab.simulator.memory import Local as local
-from rnnlab.simulator.memory import Shared as shared
-from rnnlab.simulator.settings import settings
-from rnnlab.simulator.synchronisation import (
+from pocketgpu.simulator import arithmetic, host
+from pocketgpu.simulator.arithmetic import brev, cbrt, clz, ffs, fma, fp16, popc, selp
+from pocketgpu.simulator.host import VECTOR_TYPES
+from pocketgpu.simulator.launch import Kernel, jit
+from pocketgpu.simulator.memory import Const as const
+from pocketgpu.simulator.memory import Local as local
+from pocketgpu.simulator.memory import Shared as shared
+from pocketgpu.simulator.settings import settings
+from pocketgpu.simulator.synchronisation import (
     activemask,
     all_sync,
     any_sync,
@@ -54,7 +54,7 @@ from rnnlab.simulator.synchronisation import (
     threadfence_block,
     threadfence_system,
 )
-from rnnlab.simulator.threads import (
+from pocketgpu.simulator.threads import (
     Finding,
     Findings,
     blockDim,

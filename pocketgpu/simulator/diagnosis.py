@@ -8,12 +8,12 @@ from types import CodeType
 
 import numpy as np
 
-from rnnlab.simulator import trace
-from rnnlab.simulator.language import source_tree
-from rnnlab.simulator.memory import whole_array
-from rnnlab.simulator.races import READING, Race, races
-from rnnlab.simulator.threads import Finding, thread_name
-from rnnlab.simulator.trace import Accesses, Columns, Watch, cells, label_of, line_of
+from pocketgpu.simulator import trace
+from pocketgpu.simulator.language import source_tree
+from pocketgpu.simulator.memory import whole_array
+from pocketgpu.simulator.races import READING, Race, races
+from pocketgpu.simulator.threads import Finding, thread_name
+from pocketgpu.simulator.trace import Accesses, Columns, Watch, cells, label_of, line_of
 
 Index = tuple[int, int, int]
 FENCES = {  # what is missing, by whose fence it is

@@ -15,7 +15,7 @@ from types import CellType, CodeType, FunctionType, ModuleType
 
 import numpy as np
 
-from rnnlab.simulator.threads import Finding
+from pocketgpu.simulator.threads import Finding
 
 MUTABLE = (list, dict, set, bytearray)
 DISPLAYS = {
@@ -162,7 +162,7 @@ def _is_library(function: FunctionType) -> bool:
     """Is it a word of a package, and no device function of the learner's?"""
     return (function.__module__ or "").split(".")[0] in ("numba", "numpy", "math") or (
         function.__module__ or ""
-    ).startswith("rnnlab.simulator")
+    ).startswith("pocketgpu.simulator")
 
 
 def _finding(line: int, what: str, remedy: str) -> Finding:

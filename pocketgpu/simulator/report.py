@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from rnnlab.simulator.counts import Counts, count_memory
-from rnnlab.simulator.diagnosis import Diagnosis
-from rnnlab.simulator.language import refused
-from rnnlab.simulator.settings import advance_clock, current
-from rnnlab.simulator.threads import Finding
-from rnnlab.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
+from pocketgpu.simulator.counts import Counts, count_memory
+from pocketgpu.simulator.diagnosis import Diagnosis
+from pocketgpu.simulator.language import refused
+from pocketgpu.simulator.settings import advance_clock, current
+from pocketgpu.simulator.threads import Finding
+from pocketgpu.simulator.trace import BARRIER, GRID_SYNC, Accesses, Columns, Watch, accesses, line_of
 
 SHOWN = {  # columns of a report: heading -> field of Counts
     "loads": "global_loads",
@@ -101,7 +101,9 @@ def observe(
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
     name = getattr(kernel, "__name__", str(kernel))
     if type(kernel).__module__.startswith("numba."):
-        raise TypeError(f"{name} was made by numba.cuda, and no GPU is used: write `from rnnlab import cuda`")
+        raise TypeError(
+            f"{name} was made by numba.cuda, and no GPU is used: write `from pocketgpu import cuda`"
+        )
     if not hasattr(kernel, "max_cooperative_grid_blocks"):
         raise TypeError(f"{name} is no kernel: put @cuda.jit above its def")
     now = replace(current(), checks=True)
@@ -134,7 +136,7 @@ def report(watch: Watch, with_flops: bool = True) -> Report:
 def _flops(watch: Watch, columns: Columns) -> tuple[dict[int, dict[str, int]], str]:
     """FLOPs by line, and why there are none where they cannot be counted."""
     # this brings Numba's compiler, which takes 0.3 s to load
-    from rnnlab.simulator.flops import FlopsUnknown, flops
+    from pocketgpu.simulator.flops import FlopsUnknown, flops
 
     threads = None if watch.stopped else _size(watch.grid) * _size(watch.block)
     try:

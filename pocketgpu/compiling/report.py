@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rnnlab.compiling import compilers
+from pocketgpu.compiling import compilers
 
 ARCHITECTURES = ("sm_75", "sm_80", "sm_90")  # T4, A100, H200
 RESERVED_SHARED = 1024  # bytes a block that the system takes from sm_90 on; the linker counts them
@@ -117,8 +117,8 @@ def _text_and_name(source: str | Path) -> tuple[str, str]:
 def _ptx_of_kernel(kernel: Callable, signature: Sequence | None, arch: str, fastmath: bool) -> str:
     from numba import cuda as numba_cuda
 
-    from rnnlab.compiling.typing import for_gpu, type_of
-    from rnnlab.compiling.without_gpu import without_gpu
+    from pocketgpu.compiling.typing import for_gpu, type_of
+    from pocketgpu.compiling.without_gpu import without_gpu
 
     if signature is None:
         raise ValueError(f"{kernel.__name__} needs a signature: numba types, or arguments as for a launch")

@@ -21,11 +21,11 @@ import numpy as np
 from numba.core import types
 from numba.core.errors import NumbaError
 
-from rnnlab.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
-from rnnlab.compiling.typing import TypedKernel, type_of, typed
-from rnnlab.simulator.language import refused, source_tree
-from rnnlab.simulator.launch import check_argument
-from rnnlab.simulator.threads import Finding, Findings
+from pocketgpu.compiling.target import UnsupportedBytecodeError, UnsupportedError, ir
+from pocketgpu.compiling.typing import TypedKernel, type_of, typed
+from pocketgpu.simulator.language import refused, source_tree
+from pocketgpu.simulator.launch import check_argument
+from pocketgpu.simulator.threads import Finding, Findings
 
 REMEDIES = {  # what Numba's message contains -> what to do
     "exception_match": "a GPU has no exceptions: look before the access with if",

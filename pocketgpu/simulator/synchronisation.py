@@ -13,17 +13,11 @@ from types import FrameType
 
 import numpy as np
 
-from rnnlab.simulator.arithmetic import Undefined, as_register, wrapped
-from rnnlab.simulator.memory import Watched, beyond
-from rnnlab.simulator.scheduler import expected_lanes
-from rnnlab.simulator.threads import (
-    Block,
-    different_barriers,
-    ended_before_barrier,
-    machine,
-    outside_mask,
-)
-from rnnlab.simulator.trace import (
+from pocketgpu.simulator.arithmetic import Undefined, as_register, wrapped
+from pocketgpu.simulator.memory import Watched, beyond
+from pocketgpu.simulator.scheduler import expected_lanes
+from pocketgpu.simulator.threads import Block, different_barriers, ended_before_barrier, machine, outside_mask
+from pocketgpu.simulator.trace import (
     ATOMIC,
     BARRIER,
     BLOCK,

@@ -1,4 +1,4 @@
-"""`from rnnlab import cuda`: numba.cuda where a GPU can be used, the simulator where none can.
+"""`from pocketgpu import cuda`: numba.cuda where a GPU can be used, the simulator where none can.
 
 RNNLAB_CUDA=simulator takes the simulator whatever the machine has; RNNLAB_CUDA=gpu takes the GPU, and its
 absence is an error.  Two names come on top of Numba's: is_simulated, and observe, which runs a kernel once
@@ -91,7 +91,7 @@ def _simulator() -> ModuleType:
     """The simulator.  Raises CudaMissing where a package that it needs is missing."""
     _numba_cuda()
     try:
-        return importlib.import_module("rnnlab.simulator")
+        return importlib.import_module("pocketgpu.simulator")
     except ModuleNotFoundError as error:
         raise CudaMissing(
             f"the simulator needs {error.name}, not installed here: pip install 'rnnlab[lab]'"
@@ -102,7 +102,7 @@ def observe(kernel: Callable, grid: Size, block: Size, *arguments: object, share
     """Run kernel[grid, block] once; what happened: counts and findings in the simulator, seconds on a GPU."""
     if not is_simulated:
         return _measure(kernel[grid, block, 0, shared], arguments)
-    report = importlib.import_module("rnnlab.simulator.report")
+    report = importlib.import_module("pocketgpu.simulator.report")
     return report.observe(kernel, grid, block, arguments, shared)
 
 

@@ -14,7 +14,7 @@ from types import CellType, FunctionType, SimpleNamespace
 import numpy as np
 from numba.cuda.simulator.kernelapi import FakeCUDAFp16
 
-from rnnlab.simulator.threads import remark
+from pocketgpu.simulator.threads import remark
 
 
 def _in_64_bits(operation: Callable) -> tuple[Callable, Callable]:

@@ -16,10 +16,10 @@ from numba.core import types
 from numba.np import numpy_support
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from rnnlab.simulator.arithmetic import Narrow, as_kernel_sees, wrapped
-from rnnlab.simulator.settings import current
-from rnnlab.simulator.threads import Block, fault, global_index, machine, name_of, remark
-from rnnlab.simulator.trace import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace, start_of
+from pocketgpu.simulator.arithmetic import Narrow, as_kernel_sees, wrapped
+from pocketgpu.simulator.settings import current
+from pocketgpu.simulator.threads import Block, fault, global_index, machine, name_of, remark
+from pocketgpu.simulator.trace import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace, start_of
 
 
 class Watched(NDArrayOperatorsMixin):

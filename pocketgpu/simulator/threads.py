@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from types import FrameType
 
-from rnnlab.simulator.trace import WARP, Trace, label_of, line_of, start_of
+from pocketgpu.simulator.trace import WARP, Trace, label_of, line_of, start_of
 
 KINDS = (
     "out_of_bounds",

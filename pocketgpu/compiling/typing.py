@@ -16,7 +16,7 @@ from numba.core.target_extension import target_override
 from numba.cuda.compiler import CUDAFlags
 from numba.cuda.descriptor import cuda_target
 
-from rnnlab.compiling.target import (
+from pocketgpu.compiling.target import (
     AnalysisPass,
     CompilerBase,
     DefaultPassBuilder,
@@ -26,9 +26,9 @@ from rnnlab.compiling.target import (
     ir,
     register_pass,
 )
-from rnnlab.compiling.without_gpu import without_gpu
+from pocketgpu.compiling.without_gpu import without_gpu
 
-OURS = ("rnnlab.cuda", "rnnlab.simulator")  # modules that stand in for numba.cuda
+OURS = ("pocketgpu.cuda", "pocketgpu.simulator")  # modules that stand in for numba.cuda
 
 
 def for_gpu(kernel: Callable, known: dict | None = None) -> FunctionType:
@@ -59,7 +59,7 @@ def _cells(function: FunctionType) -> tuple[CellType, ...] | None:
 
 def _numba_value(value: object, known: dict) -> object:
     """Numba's counterpart of a value that the kernel uses by name."""
-    if hasattr(value, "on_gpu"):  # of rnnlab.kernels.persistence.device_words
+    if hasattr(value, "on_gpu"):  # of pocketgpu.device_words
         return value.on_gpu
     if isinstance(value, ModuleType):
         return numba_cuda if value.__name__ in OURS else value
@@ -68,7 +68,7 @@ def _numba_value(value: object, known: dict) -> object:
         if function not in known:
             for_gpu(function, known)
         return known[function]
-    simulator = sys.modules.get("rnnlab.simulator")
+    simulator = sys.modules.get("pocketgpu.simulator")
     words = vars(simulator).items() if simulator else ()
     same = [name for name, word in words if word is value and hasattr(numba_cuda, name)]
     return getattr(numba_cuda, same[0]) if same and callable(value) else value
