@@ -1,4 +1,4 @@
-"""Programs that tests run on real ranks, through rnnlab.scaling.call: each gets a communicator of MPI."""
+"""Programs that tests run on real ranks, through ranks.call: each gets a communicator of MPI."""
 
 import itertools
 import os
@@ -16,14 +16,14 @@ import threadpoolctl
 from mpi4py import MPI
 
 import rnnlab
+from ranks.all_reduce import average_gradients, ring_all_reduce
+from ranks.faults import Pen
+from ranks.sums import MpiSums
 from rnnlab import reference
 from rnnlab.compare import relative_error
 from rnnlab.ladder import one_big_gemm
-from rnnlab.scaling.all_reduce import average_gradients, ring_all_reduce
-from rnnlab.scaling.faults import Pen
 from rnnlab.scaling.nccl import NcclSums
 from rnnlab.scaling.settings import Settings
-from rnnlab.scaling.sums import MpiSums
 from rnnlab.scaling.team import Team
 from rnnlab.scaling.train import Run, begin, train
 from rnnlab.training import Model, cross_entropy, loss_and_gradients, mse

@@ -13,12 +13,12 @@ import numpy as np
 import psutil
 import pytest
 
+from ranks import launch
+from ranks.call import call_on_ranks
+from ranks.faults import RankFailure
+from ranks.launch import Launch, folder_for
 from rnnlab.cli import main
 from rnnlab.course import ROOT
-from rnnlab.scaling import launch
-from rnnlab.scaling.call import call_on_ranks
-from rnnlab.scaling.faults import RankFailure
-from rnnlab.scaling.launch import Launch, folder_for
 from rnnlab.scaling.run import train_on_ranks
 from rnnlab.scaling.settings import Settings, equal_shares, read
 from rnnlab.training import checkpoint, fit
@@ -31,7 +31,7 @@ WITHOUT_NUMPY = """
 import os, runpy, sys
 if os.environ["OMPI_COMM_WORLD_RANK"] == "1":
     sys.modules["numpy"] = None
-runpy.run_module("rnnlab.scaling.rank", run_name="__main__")
+runpy.run_module("ranks.rank", run_name="__main__")
 """
 SECONDS_TO_END = 10  # less than 0.5 was measured, on a machine with much to do
 ROUNDING = 1e-4  # of a loss in float32, summed in another order: 1.2e-6 was measured after 100 steps

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from ranks import launch
+from ranks.all_reduce import chunk_slices, pack, unpack
+from ranks.call import call_on_ranks
+from ranks.faults import RankFailure
 from rnnlab.compare import TOLERANCES
 from rnnlab.course import ROOT
-from rnnlab.scaling import launch
-from rnnlab.scaling.all_reduce import chunk_slices, pack, unpack
-from rnnlab.scaling.call import call_on_ranks
-from rnnlab.scaling.faults import RankFailure
 from rnnlab.scaling.overlap import Interval, Result, Step, rows, table
 
 REASON = launch.why_not()

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from pocketgpu.devices import find
+from ranks import costs
+from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds
+from ranks.simulated_transfers import Schedule, replay, schedule, step_of
 from rnnlab.ladder import stage_passes
-from rnnlab.scaling import costs, model, model_fit, published
-from rnnlab.scaling.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds
-from rnnlab.scaling.simulated_transfers import Schedule, replay, schedule, step_of
+from rnnlab.scaling import model, model_fit, published
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 

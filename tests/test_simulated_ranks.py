@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from rnnlab.scaling.all_reduce import ring_all_reduce
-from rnnlab.scaling.costs import Link, all_reduce_seconds
-from rnnlab.scaling.simulated_ranks import Deadlock, RankError, RankLost, call, run
-from rnnlab.scaling.simulated_transfers import SCHEDULES, from_transfers, replay, ring, schedule
+from ranks.all_reduce import ring_all_reduce
+from ranks.costs import Link, all_reduce_seconds
+from ranks.simulated_ranks import Deadlock, RankError, RankLost, call, run
+from ranks.simulated_transfers import SCHEDULES, from_transfers, replay, ring, schedule
 
 LINK = Link(1e-5, 1e-9)
 

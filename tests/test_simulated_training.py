@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ranks.simulated_ranks import RankLost
 from rnnlab.scaling.settings import Settings
-from rnnlab.scaling.simulated_ranks import RankLost
 from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train
 from rnnlab.training import Adam, fit
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rnnlab.scaling.costs import ALGORITHMS, all_reduce_seconds
+from ranks.costs import ALGORITHMS, all_reduce_seconds
 from rnnlab.views.ranks_view import (
     AFTER,
     LAYER_WISE,

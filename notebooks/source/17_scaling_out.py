@@ -18,14 +18,14 @@ rnnlab.banner()
 
 # %%
 from rnnlab import drawings
-from rnnlab.scaling.launch import why_not
+from ranks.launch import why_not
 
 live = why_not() is None
 if live:
-    from rnnlab.scaling.call import call_on_ranks as call
+    from ranks.call import call_on_ranks as call
     from rnnlab.scaling.run import train_on_ranks
 else:
-    from rnnlab.scaling.simulated_ranks import call
+    from ranks.simulated_ranks import call
     from rnnlab.scaling.simulated_training import train_on_simulated_ranks as train_on_ranks
 print("real ranks: cells with ranks are live" if live else f"simulated ranks only: {why_not()}")
 drawings.show("ring_all_reduce")
@@ -38,8 +38,8 @@ drawings.show("ring_all_reduce")
 # %%
 import numpy as np
 
-from rnnlab.scaling.costs import Link
-from rnnlab.scaling.simulated_transfers import replay, schedule
+from ranks.costs import Link
+from ranks.simulated_transfers import replay, schedule
 
 drawings.show("ring_steps")
 
@@ -65,7 +65,7 @@ for name, guess in my_guess.items():
 # A message takes a **latency** α, whatever its size, and β for each byte. The ring sends few bytes in many messages; other algorithms send more bytes in fewer messages. **Predict** which one is fastest on 128 ranks for 1 kB (a readout's gradients), and which for 100 MB.
 
 # %%
-from rnnlab.scaling.costs import ALGORITHMS, all_reduce_seconds, fastest
+from ranks.costs import ALGORITHMS, all_reduce_seconds, fastest
 
 my_guess = {1e3: "ring", 100e6: "ring"}
 print(" " * 12, *(f"{name:>19}" for name in ALGORITHMS))
@@ -88,8 +88,8 @@ explore_ranks()
 # Messages go wrong in ways that a single program cannot. **Predict** what each of these three does: all ranks send before anybody receives; a ring in which step 1 sends the chunks of step 0 again; a gradient that still changes while it is being summed.
 
 # %%
-from rnnlab.scaling.simulated_ranks import Deadlock, run
-from rnnlab.scaling.simulated_transfers import from_transfers, ring
+from ranks.simulated_ranks import Deadlock, run
+from ranks.simulated_transfers import from_transfers, ring
 
 
 def send_first(comm):
@@ -328,8 +328,8 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from rnnlab.scaling.faults import RankFailure
-from rnnlab.scaling.simulated_ranks import RankLost
+from ranks.faults import RankFailure
+from ranks.simulated_ranks import RankLost
 
 saved = Path(tempfile.mkdtemp()) / "run.npz"
 long_job = job | {"steps": 400, "every": 50, "checkpoint": str(saved)}

@@ -4,14 +4,14 @@ from functools import partial
 
 import numpy as np
 
+from ranks.costs import Link
+from ranks.simulated_transfers import Schedule, from_transfers, replay
 from rnnlab.checks.answers import answers, call
 from rnnlab.grading.differences import whole_numbers
 from rnnlab.grading.exercise import Code, Shell, Wrong
 from rnnlab.grading.judging import expect, refuse
 from rnnlab.grading.patterns import first_place
 from rnnlab.scaling import published
-from rnnlab.scaling.costs import Link
-from rnnlab.scaling.simulated_transfers import Schedule, from_transfers, replay
 
 ANSWERS = answers("scaling_out")
 LINK = Link(1.0, 1.0)

@@ -52,7 +52,7 @@ def _add_rank_options(train: argparse.ArgumentParser) -> None:
 
 
 def _train(chosen: argparse.Namespace) -> int:
-    from rnnlab.scaling.faults import RankFailure
+    from ranks.faults import RankFailure
     from rnnlab.scaling.run import train_on_ranks
 
     try:

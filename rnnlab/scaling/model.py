@@ -14,12 +14,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from pocketgpu.devices import Device
-from rnnlab.scaling.costs import (
-    Link,
-    all_reduce_seconds,
-    check_ranks,
-    two_level_seconds,
-)
+from ranks.costs import Link, all_reduce_seconds, check_ranks, two_level_seconds
 from rnnlab.scaling.published import OVER_TIME, UNITS
 from rnnlab.schedule.plan import Plan
 from rnnlab.schedule.timeline import predict

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from rnnlab.scaling.faults import RankFailure
-from rnnlab.scaling.launch import PATIENCE, Launch, Look, folder_for, sharing
-from rnnlab.scaling.rank import NOTES, OUTCOME, SETTINGS
+from ranks.faults import RankFailure
+from ranks.launch import PATIENCE, Launch, Look, folder_for, sharing
+from ranks.rank import NOTES, OUTCOME, SETTINGS
 from rnnlab.scaling.settings import Settings
 from rnnlab.training import checkpoint
 

@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from rnnlab.scaling.costs import Link
-from rnnlab.scaling.faults import Pen
+from ranks.costs import Link
+from ranks.faults import Pen
+from ranks.simulated_ranks import LINK, Communicator, RankError, run
 from rnnlab.scaling.overlap import Interval
 from rnnlab.scaling.settings import Settings
-from rnnlab.scaling.simulated_ranks import LINK, Communicator, RankError, run
 from rnnlab.scaling.train import train
 
 OF_THE_USER = ValueError, OSError, FloatingPointError  # errors that keep their type, as on real ranks

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rnnlab.scaling.all_reduce import pack, unpack
-from rnnlab.scaling.faults import SUMMING, Pen
+from ranks.all_reduce import pack, unpack
+from ranks.faults import SUMMING, Pen
 from rnnlab.scaling.overlap import Result, Step, buckets, loss_and_send
 from rnnlab.training.model import Model
 from rnnlab.training.optimisers import Arrays

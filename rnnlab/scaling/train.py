@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 import rnnlab
+from ranks.faults import COMPUTING, SAVING, Pen
 from rnnlab.scaling import overlap
-from rnnlab.scaling.faults import COMPUTING, SAVING, Pen
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.team import Team
 from rnnlab.training import checkpoint, evaluate, resume
@@ -138,7 +138,7 @@ def make_sums(comm: Any, settings: Settings) -> Any:
         from rnnlab.scaling.nccl import NcclSums
 
         return NcclSums(comm)
-    from rnnlab.scaling.sums import MpiSums
+    from ranks.sums import MpiSums
 
     return MpiSums(comm, settings.overlap)
 

@@ -14,10 +14,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
+from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, fastest
+from ranks.simulated_transfers import Replay, replay, schedule
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
-from rnnlab.scaling.costs import ALGORITHMS, Link, all_reduce_seconds, fastest
 from rnnlab.scaling.model import FORWARD, Update, schedule_update
-from rnnlab.scaling.simulated_transfers import Replay, replay, schedule
 
 RANKS_SHOWN, STEPS_SHOWN = 8, 12
 LETTER = 0.008  # width of a letter, as a share of the axis

@@ -20,9 +20,9 @@ from rnnlab import check, hint, progress, use
 # %%
 import inspect
 
-from rnnlab.scaling import simulated_ranks
-from rnnlab.scaling.call import call_on_ranks
-from rnnlab.scaling.launch import why_not
+from ranks import simulated_ranks
+from ranks.call import call_on_ranks
+from ranks.launch import why_not
 
 program = inspect.getsource(use(average_gradients)) + """
 def on_a_rank(comm, gradient, sequences):

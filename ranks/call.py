@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from rnnlab.scaling.faults import COMPUTING, Pen
-from rnnlab.scaling.launch import SECONDS, Launch, folder_for
+from ranks.faults import COMPUTING, Pen
+from ranks.launch import SECONDS, Launch, folder_for
 
 Arrays = Mapping[str, np.ndarray]
 RESULT = "result"  # the name of an array that is returned alone

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from greenlet import greenlet
 
-from rnnlab.scaling.costs import Link, all_reduce_seconds, fastest
+from ranks.costs import Link, all_reduce_seconds, fastest
 
 EVENTS = 40_000  # that are stored
 

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ranks.faults import FINISHED, Board, failure
+from ranks.rank import SHARED_MEMORY
 from rnnlab.resources import usable_cores
-from rnnlab.scaling.faults import FINISHED, Board, failure
-from rnnlab.scaling.rank import SHARED_MEMORY
 
 if sys.platform != "emscripten":
     import psutil
@@ -134,7 +134,7 @@ class Launch:
         )
         self.first_lost: int | None = None
         self.begin = time.time() - 1  # clocks of the system and of its processes differ by a tick
-        program = program or [sys.executable, "-P", "-m", "rnnlab.scaling.rank"]
+        program = program or [sys.executable, "-P", "-m", "ranks.rank"]
         with open(folder / "output.txt", "wb") as output:
             self.process = subprocess.Popen(
                 [*self._mpiexec(), *program, str(folder)],

@@ -1,4 +1,4 @@
-"""What one rank runs: `python -m rnnlab.scaling.rank FOLDER`, started by mpiexec (see launch).
+"""What one rank runs: `python -m ranks.rank FOLDER`, started by mpiexec (see launch).
 
 The folder holds settings.json, or call.json and inputs; the rank leaves its result or its error there.  An
 error on one rank ends all of them: the others would wait for its messages for ever.
@@ -64,12 +64,12 @@ def write_error(folder: Path, rank: int, error: BaseException) -> None:
 
 def run(folder: Path, comm: Any) -> None:
     """Train, or call the function, that the folder describes."""
-    from rnnlab.scaling.faults import FINISHED, Board, Pen
+    from ranks.faults import FINISHED, Board, Pen
 
     rank = comm.Get_rank()
     pen = Pen(Board(folder / BOARD, comm.Get_size()), rank)
     if (folder / CALL).exists():
-        from rnnlab.scaling.call import call_here
+        from ranks.call import call_here
 
         call_here(folder, comm, pen)
         pen.write(FINISHED)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.scaling.costs import Link, check_ranks, check_size
+from ranks.costs import Link, check_ranks, check_size
 
 
 class Step(NamedTuple):

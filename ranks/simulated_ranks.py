@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from rnnlab.scaling.costs import Link, check_ranks
-from rnnlab.scaling.simulated_world import Deadlock, RankError, RankLost, Request, Run, World, copied
+from ranks.costs import Link, check_ranks
+from ranks.simulated_world import Deadlock, RankError, RankLost, Request, Run, World, copied
 
 __all__ = ["LINK", "Communicator", "Deadlock", "RankError", "RankLost", "Run", "call", "run"]
 
@@ -48,7 +48,7 @@ def run(
 def call(function: Callable[..., Any], arguments: Sequence[Mapping[str, Any]], **options: Any) -> list[Any]:
     """What function(comm, **arguments[rank]) returns on each rank; options as in run.
 
-    The counterpart of `rnnlab.scaling.call.call_on_ranks` for machines that have no MPI.
+    The counterpart of `ranks.call.call_on_ranks` for machines that have no MPI.
     """
     return run(len(arguments), lambda comm: function(comm, **arguments[comm.rank]), **options).results
 
