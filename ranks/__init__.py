@@ -1,6 +1,7 @@
-"""ranks: programs of MPI-like ranks, on real processes or in simulated time, and all-reduce schedules as data.
+"""ranks: programs of MPI-like ranks, real or in simulated time, and all-reduce schedules as data.
 
 From the ground up; a module imports those before it:
+  cores                cores that this process may use
   costs                what a message costs: latency and bandwidth of a link
   sums                 sums over all ranks in the background
   all_reduce           a ring all-reduce and the average of arrays, written out

@@ -11,14 +11,24 @@ arrays, however many ranks there are.  But the number of steps grows with P, and
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rnnlab.training.optimisers import Arrays
-
 if TYPE_CHECKING:
     from mpi4py.MPI import Comm
+
+Arrays = dict[str, np.ndarray]
+
+
+class Interval(NamedTuple):
+    """One sum: when its array was complete on this rank, when it was begun, and when it was complete (s)."""
+
+    name: str
+    bytes: int
+    ready: float
+    start: float
+    end: float
 
 
 def ring_all_reduce(comm: "Comm", array: np.ndarray) -> int:

@@ -20,9 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ranks.cores import usable_cores
 from ranks.faults import FINISHED, Board, failure
 from ranks.rank import SHARED_MEMORY
-from rnnlab.resources import usable_cores
 
 if sys.platform != "emscripten":
     import psutil
@@ -101,7 +101,7 @@ def folder_for(ranks: int, survive: bool = False) -> Iterator[Path]:
     """
     if reason := why_not() or _too_many(ranks):
         raise RuntimeError(reason)
-    with tempfile.TemporaryDirectory(prefix="rnnlab-ranks-") as name:
+    with tempfile.TemporaryDirectory(prefix="ranks-") as name:
         folder = Path(name)
         start = {"launcher": os.getpid(), "cores": cores_for(ranks), "survive": survive}
         (folder / "start.json").write_text(json.dumps(start), encoding="utf-8")
@@ -129,9 +129,7 @@ class Launch:
         self.folder, self.ranks, self.limit, self.patience = folder, ranks, limit, patience
         self.survive, self.board = survive, Board(folder / "board", ranks)
         # MPI's shared memory is left behind where ranks are killed: in a folder of its own it can be removed
-        self.shared = tempfile.mkdtemp(
-            prefix="rnnlab-ranks-", dir=SHARED if os.access(SHARED, os.W_OK) else folder
-        )
+        self.shared = tempfile.mkdtemp(prefix="ranks-", dir=SHARED if os.access(SHARED, os.W_OK) else folder)
         self.first_lost: int | None = None
         self.begin = time.time() - 1  # clocks of the system and of its processes differ by a tick
         program = program or [sys.executable, "-P", "-m", "ranks.rank"]

@@ -1,9 +1,10 @@
 """What one rank runs: `python -m ranks.rank FOLDER`, started by mpiexec (see launch).
 
-The folder holds settings.json, or call.json and inputs; the rank leaves its result or its error there.  An
-error on one rank ends all of them: the others would wait for its messages for ever.
+The folder holds program.txt, which names a function, or call.json and inputs; the rank leaves its result or
+its error there.  An error on one rank ends all of them: the others would wait for its messages for ever.
 """
 
+import importlib
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from typing import Any
 PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was requested; all others are faults
 SHARED_MEMORY = "OMPI_MCA_btl_sm_backing_directory"  # where Open MPI puts it; the launcher chooses the place
 POLL = 0.5  # seconds between two tests whether the launcher still runs
-BOARD, SETTINGS, CALL, OUTCOME, NOTES = "board", "settings.json", "call.json", "outcome.json", "notes.txt"
+BOARD, PROGRAM, CALL = "board", "program.txt", "call.json"
 
 
 def pin(cores: list[int]) -> None:
@@ -48,7 +49,7 @@ def end_with(launcher: int, folder: Path) -> None:
     except psutil.NoSuchProcess:
         os._exit(1)
 
-    threading.Thread(target=watch, name="rnnlab launcher", daemon=True).start()
+    threading.Thread(target=watch, name="watch over the launcher", daemon=True).start()
 
 
 def write_error(folder: Path, rank: int, error: BaseException) -> None:
@@ -63,7 +64,7 @@ def write_error(folder: Path, rank: int, error: BaseException) -> None:
 
 
 def run(folder: Path, comm: Any) -> None:
-    """Train, or call the function, that the folder describes."""
+    """Run the program, or call the function, that the folder names."""
     from ranks.faults import FINISHED, Board, Pen
 
     rank = comm.Get_rank()
@@ -72,14 +73,9 @@ def run(folder: Path, comm: Any) -> None:
         from ranks.call import call_here
 
         call_here(folder, comm, pen)
-        pen.write(FINISHED)
-        return
-    from rnnlab.scaling import settings, train
-
-    wanted = settings.read((folder / SETTINGS).read_text(encoding="utf-8"))
-    outcome = train.train(comm, wanted, pen, lambda sentence: _note(folder, sentence))
-    if outcome["held_out"] is not None:  # rank 0
-        (folder / OUTCOME).write_text(json.dumps(outcome), encoding="utf-8")
+    else:
+        module, _, name = (folder / PROGRAM).read_text(encoding="utf-8").partition(":")
+        getattr(importlib.import_module(module), name)(folder, comm, pen)
     pen.write(FINISHED)
 
 
@@ -106,11 +102,6 @@ def _abort() -> None:
     if "mpi4py.MPI" in sys.modules:
         sys.modules["mpi4py.MPI"].COMM_WORLD.Abort(1)
     os._exit(1)
-
-
-def _note(folder: Path, sentence: str) -> None:
-    with open(folder / NOTES, "a", encoding="utf-8") as file:
-        file.write(sentence + "\n")
 
 
 if __name__ == "__main__":

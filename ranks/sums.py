@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from rnnlab.scaling.overlap import Interval
+from ranks.all_reduce import Interval
 
 PROGRESS_INTERVAL = 1e-3  # seconds between two tests of the pending sums
 SPIN, NAP = 1e-3, 5e-5  # seconds of tests without a pause; then the pause between two tests
@@ -48,7 +48,7 @@ class MpiSums:
     def __post_init__(self):
         self._lock, self._stopped, self._failure = threading.Lock(), threading.Event(), None
         if self.background and self.comm.Get_size() > 1:
-            threading.Thread(target=self._progress_loop, name="rnnlab sums", daemon=True).start()
+            threading.Thread(target=self._progress_loop, name="sums of ranks", daemon=True).start()
 
     def start(self, name: str, array: np.ndarray) -> None:
         """Begin to replace array [n], contiguous, by its sum over all ranks."""

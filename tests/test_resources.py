@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from ranks import cores
 from rnnlab import resources
 
 GIB = 2**30
@@ -12,9 +13,9 @@ GIB = 2**30
 @pytest.fixture
 def linux(tmp_path, monkeypatch):
     """A folder for control groups, where nothing is limited yet, on a machine with 64 cores."""
-    monkeypatch.setattr(resources, "CGROUPS", tmp_path)
-    monkeypatch.setattr(resources, "OWN_GROUP", tmp_path / "own")
-    monkeypatch.setattr(resources.os, "sched_getaffinity", lambda process: {*range(64)}, raising=False)
+    monkeypatch.setattr(cores, "CGROUPS", tmp_path)
+    monkeypatch.setattr(cores, "OWN_GROUP", tmp_path / "own")
+    monkeypatch.setattr(cores.os, "sched_getaffinity", lambda process: {*range(64)}, raising=False)
 
     def write(texts, own="0::/"):
         (tmp_path / "own").write_text(own)
@@ -61,10 +62,11 @@ def test_the_older_layout_of_control_groups_is_read_too(linux):
 
 
 def test_where_the_system_states_nothing_the_whole_computer_counts(monkeypatch, tmp_path):
-    for name in ("CGROUPS", "OWN_GROUP", "CPUINFO", "CACHES"):
-        monkeypatch.setattr(resources, name, tmp_path / "nowhere")
-    monkeypatch.delattr(resources.os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(resources.os, "cpu_count", lambda: 6)
+    for module, names in ((cores, ("CGROUPS", "OWN_GROUP")), (resources, ("CPUINFO", "CACHES"))):
+        for name in names:
+            monkeypatch.setattr(module, name, tmp_path / "nowhere")
+    monkeypatch.delattr(cores.os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(cores.os, "cpu_count", lambda: 6)
     assert resources.usable_cores() == 6
     assert resources.memory_limit() == math.inf
     assert resources.caches() == {}

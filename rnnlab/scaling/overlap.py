@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ranks.all_reduce import Interval
 from rnnlab.cells import State
 from rnnlab.network import Layer, Network, layer_network
 from rnnlab.training.model import READOUT, Model
@@ -119,16 +120,6 @@ def _of_layer(name: str, index: int) -> str:
 
 
 MILLISECONDS = 1e3
-
-
-class Interval(NamedTuple):
-    """One sum: when its array was complete on this rank, when it was begun, and when it was complete (s)."""
-
-    name: str
-    bytes: int
-    ready: float
-    start: float
-    end: float
 
 
 class Step(NamedTuple):

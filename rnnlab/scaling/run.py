@@ -13,11 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from ranks.faults import RankFailure
+from ranks.faults import Pen, RankFailure
 from ranks.launch import PATIENCE, Launch, Look, folder_for, sharing
-from ranks.rank import NOTES, OUTCOME, SETTINGS
-from rnnlab.scaling.settings import Settings
+from ranks.rank import PROGRAM
+from rnnlab.scaling import train
+from rnnlab.scaling.settings import Settings, read
 from rnnlab.training import checkpoint
+
+SETTINGS, OUTCOME, NOTES = "settings.json", "outcome.json", "notes.txt"  # in the folder of a run
 
 
 def train_on_ranks(
@@ -42,6 +45,7 @@ def train_on_ranks(
         if sentence := sharing(settings.ranks):
             note(sentence)
         (folder / SETTINGS).write_text(settings.json(), encoding="utf-8")
+        (folder / PROGRAM).write_text(f"{__name__}:train_on_this_rank", encoding="utf-8")
         notes = Notes(folder / NOTES, note)
 
         def look_and_note(lines: np.ndarray) -> None:
@@ -59,6 +63,19 @@ def train_on_ranks(
         if not (folder / OUTCOME).exists():
             raise _with_remedy(RankFailure("rank 0 was lost after the last step"), settings.checkpoint)
         return json.loads((folder / OUTCOME).read_text(encoding="utf-8"))
+
+
+def train_on_this_rank(folder: Path, comm: Any, pen: Pen) -> None:
+    """One rank's part of a run; rank 0 leaves the outcome and its notes in the folder."""
+
+    def note(sentence: str) -> None:
+        with open(folder / NOTES, "a", encoding="utf-8") as file:
+            file.write(sentence + "\n")
+
+    wanted = read((folder / SETTINGS).read_text(encoding="utf-8"))
+    outcome = train.train(comm, wanted, pen, note)
+    if outcome["held_out"] is not None:  # rank 0
+        (folder / OUTCOME).write_text(json.dumps(outcome), encoding="utf-8")
 
 
 class Notes:

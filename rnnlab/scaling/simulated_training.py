@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ranks.all_reduce import Interval
 from ranks.costs import Link
 from ranks.faults import Pen
 from ranks.simulated_ranks import LINK, Communicator, RankError, run
-from rnnlab.scaling.overlap import Interval
 from rnnlab.scaling.settings import Settings
 from rnnlab.scaling.train import train
 
