@@ -17,7 +17,7 @@ endif
 # cuda12 or cuda13 where there is an NVIDIA driver, nothing elsewhere; `make lab CUDA_EXTRA=` leaves CuPy out all the same.
 # Nothing in continuous integration: its tests simulate, and cuda12 and the compilers below want different cuda-bindings.
 ifeq ($(origin CUDA_EXTRA), undefined)
-CUDA_EXTRA := $(if $(CI),,$(if $(PYTHON),$(shell "$(PYTHON)" -E rnnlab/lab/driver.py 2>/dev/null)))
+CUDA_EXTRA := $(if $(CI),,$(if $(PYTHON),$(shell "$(PYTHON)" -E rnncourse/lab/driver.py 2>/dev/null)))
 endif
 # Halide, NVIDIA's compilers, and one that runs kernels on the CPU: 1.1 GB on disk, for tests in continuous integration
 ifeq ($(origin CI_EXTRA), undefined)
@@ -33,7 +33,7 @@ define USABLE_PYTHON
 	echo "PYTHON=$(PYTHON) is $${version:-no Python that starts}; the course needs Python 3.11 to 3.14"; exit 1; }
 endef
 # ends at once where the environment is complete, and says in a sentence why it cannot be made
-SET_UP = @"$(PYTHON)" -E -m rnnlab.lab.environment $(PYTHON_CHOSEN)
+SET_UP = @"$(PYTHON)" -E -m rnncourse.lab.environment $(PYTHON_CHOSEN)
 
 environment:  # what a learner needs, and no more; without a network, an older one
 	$(USABLE_PYTHON)
@@ -44,16 +44,16 @@ test-environment:
 	$(SET_UP) .venv 'lab,dev,scale,site$(CUDA_PART)$(CI_PART)'
 
 lab: environment  ## open the course in JupyterLab, at lesson 00 (OPTIONS="--no-browser --port 8888" for a server)
-	@.venv/bin/python -m rnnlab.cli lab $(OPTIONS)
+	@.venv/bin/python -m rnncourse.cli lab $(OPTIONS)
 
 lab-first:  ## the same with lessons 00 to 05 alone, on half the disk; `make lab` adds the others
 	$(USABLE_PYTHON)
 	$(SET_UP) --else-older .venv first
-	@.venv/bin/python -m rnnlab.cli lab $(OPTIONS)
+	@.venv/bin/python -m rnncourse.cli lab $(OPTIONS)
 
 update:  ## bring the newest lessons; what you wrote in work/ is not touched
 	$(USABLE_PYTHON)
-	@"$(PYTHON)" -E -m rnnlab.lab.update
+	@"$(PYTHON)" -E -m rnncourse.lab.update
 
 # Together these two run every test that needs no GPU; tests/test_conftest.py proves it.
 test: test-environment  ## run the tests, but for the slow ones (OPTIONS="-k bptt" for some of them)

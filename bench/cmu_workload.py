@@ -5,8 +5,8 @@ any clock starts, its summed error, gradients and new weights are held against f
 they are held against it again.  Then all take turns.  A Halide schedule that needs longer than LONG for
 its first epoch is timed by that one alone, and the table says so: nothing here is extrapolated.
 
-The record has, beside what every record has (see rnnlab.records): contestants, missing, left_out, and by name
-seconds (every timed epoch's, in order), first (made ready, compiled, one epoch), error (1 is tolerated).
+The record has, beside what every record has (see rnncourse.records): contestants, missing, left_out, and by
+name seconds (every timed epoch's, in order), first (made ready, compiled, one epoch), error (1 is tolerated).
 """
 
 import argparse
@@ -24,9 +24,9 @@ from bench.peers.process import ContestantError, Peer, interpreter
 from bench.progress import show_progress
 from bench.provenance import provenance
 from bench.watch import Watch
-from rnnlab import records
-from rnnlab.lab.turns import rotated
-from rnnlab.records import cmu_report
+from rnncourse import records
+from rnncourse.lab.turns import rotated
+from rnncourse.records import cmu_report
 from rnnlab.resources import usable_cores
 
 KIND = "bench cmu"
@@ -166,7 +166,7 @@ def _keep(record: dict) -> None:
 
 
 def _draw(record: dict, file: str) -> None:
-    from rnnlab.records import cmu_picture
+    from rnncourse.records import cmu_picture
 
     cmu_picture.draw(record).savefig(file)
     print(cmu_picture.finding(record))

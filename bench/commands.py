@@ -142,7 +142,7 @@ def _cmu(chosen: argparse.Namespace) -> int:
 def _gru(chosen: argparse.Namespace) -> None:
     _begin_anew_without_overrides()
     from bench.peers.serve import numpys_blas
-    from rnnlab.lab import gru_variants
+    from rnncourse.lab import gru_variants
 
     print("NumPy's BLAS:", ", ".join(map(str, numpys_blas().values())) or "unknown")
     gru_variants.main()
@@ -153,10 +153,10 @@ def _begin_anew_without_overrides() -> None:
 
     The choice is made when NumPy is imported, so a variable unset later would change nothing.
     """
-    from rnnlab.lab.blas import KERNELS, changed
+    from rnncourse.lab.blas import KERNELS, changed
 
     if any(name in os.environ for name in KERNELS):
-        command = [sys.executable, "-m", "rnnlab.cli", *sys.argv[1:]]
+        command = [sys.executable, "-m", "rnncourse.cli", *sys.argv[1:]]
         os.execve(sys.executable, command, changed(os.environ, tuple((name, None) for name in KERNELS)))
 
 

@@ -19,8 +19,8 @@ from bench.peers import LIMITS, Candidate
 from bench.peers.process import ContestantError, Peer, interpreter
 from bench.watch import Watch
 from bench.workload import Problem, problem
-from rnnlab.lab.turns import rotated
-from rnnlab.records.workload import Workload
+from rnncourse.lab.turns import rotated
+from rnncourse.records.workload import Workload
 
 Show = Callable[[str], None]
 # glibc otherwise keeps what is freed, and a second step would seem to need nothing

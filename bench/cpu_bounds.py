@@ -2,9 +2,9 @@
 
 from bench.cpu_targets import FACTORS, TARGETS, WIDE_STEPS, kind, part_of_gemm
 from bench.peers.blas_products import LARGE, LARGE_FLOPS
+from rnncourse.records import cpu_report as report
+from rnncourse.records.workload import Workload
 from rnnlab.cells import GATES
-from rnnlab.records import cpu_report as report
-from rnnlab.records.workload import Workload
 
 NUMBER_BYTES = 4
 NONE_MISSED = "No target of this kind of machine is missed."

@@ -1,6 +1,6 @@
 """The record of a CPU benchmark: it grows case by case, and goes on where it was interrupted.
 
-Beside what every record has (see rnnlab.records):
+Beside what every record has (see rnncourse.records):
 
     settings      threads, rounds, seconds of a turn, most steps in a turn
     contestants   of each: is_rung, python, packages, blas (library, version, core, threads)
@@ -16,8 +16,8 @@ from dataclasses import asdict
 from bench.cpu import Arena, Case
 from bench.peers.blas_products import LARGE_FLOPS
 from bench.provenance import provenance
-from rnnlab import records
-from rnnlab.records.workload import Workload
+from rnncourse import records
+from rnncourse.records.workload import Workload
 
 KIND = "bench cpu"
 MEASURED = ("rnnlab/kernels", "rnnlab/ladder", "bench/peers", "rnnlab/cells.py", "rnnlab/network.py")

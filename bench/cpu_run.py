@@ -11,10 +11,10 @@ from bench.cpu import Arena, Settings
 from bench.peers import LADDER, PEERS, Candidate
 from bench.peers.process import find_peers_python
 from bench.progress import show_progress
-from rnnlab import records
+from rnncourse import records
+from rnncourse.records import cpu_picture, cpu_report
+from rnncourse.records.workload import CELLS, SHAPES, Workload
 from rnnlab.cells import GATES
-from rnnlab.records import cpu_picture, cpu_report
-from rnnlab.records.workload import CELLS, SHAPES, Workload
 from rnnlab.resources import usable_cores
 
 QUICK_SHAPES = SHAPES[1:3]

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from rnnlab.records import cpu_report as report
-from rnnlab.records.workload import CELLS, SHAPES
+from rnncourse.records import cpu_report as report
+from rnncourse.records.workload import CELLS, SHAPES
 
 Value = Callable[[dict], float | None]
 KINDS = "any x86-64", "Zen 5"

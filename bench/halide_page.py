@@ -8,8 +8,8 @@ from pathlib import Path
 from bench.cmu.problem import Size
 from bench.performance_page import with_measured
 from bench.provenance import ROOT
-from rnnlab import records
-from rnnlab.records import cmu_picture, cmu_report
+from rnncourse import records
+from rnncourse.records import cmu_picture, cmu_report
 
 PAGE, PICTURE = ROOT / "docs" / "halide.md", ROOT / "docs" / "cmu_epoch.png"
 KIND = "bench cmu"

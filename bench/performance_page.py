@@ -9,9 +9,9 @@ from pathlib import Path
 from bench import cpu_bounds, cpu_targets
 from bench.cpu_record import KIND
 from bench.provenance import ROOT
-from rnnlab import records
-from rnnlab.records import cpu_picture, cpu_report
-from rnnlab.records.workload import CELLS, SHAPES, Workload
+from rnncourse import records
+from rnncourse.records import cpu_picture, cpu_report
+from rnncourse.records.workload import CELLS, SHAPES, Workload
 
 PAGE, PICTURE = ROOT / "docs" / "performance.md", ROOT / "docs" / "cpu_ladder.png"
 BEGIN, END = "<!-- measured: begin -->\n", "<!-- measured: end -->\n"

@@ -23,7 +23,7 @@ SOURCES = {".py", ".cu", ".cuh"}
 
 
 def provenance(kind: str, measured: Iterable[str], settings: dict) -> dict:
-    """What every record begins with (see rnnlab.records); `measured` names files and folders below ROOT."""
+    """What every record (rnncourse.records) begins with; `measured` names files and folders below ROOT."""
     measured = list(measured)
     return {
         "kind": kind,

@@ -5,12 +5,12 @@ import sys
 from collections.abc import Callable
 from importlib import import_module
 
-from rnnlab import records
+from rnncourse import records
 
 PAGES = {
-    "bench cpu": "rnnlab.records.cpu_report",
-    "bench cmu": "rnnlab.records.cmu_report",
-    "bench gpu": "rnnlab.records.gpu_report",
+    "bench cpu": "rnncourse.records.cpu_report",
+    "bench cmu": "rnncourse.records.cmu_report",
+    "bench gpu": "rnncourse.records.gpu_report",
 }  # kind -> the module whose `page` prints it
 
 

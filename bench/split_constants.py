@@ -12,15 +12,15 @@ from functools import partial
 import numpy as np
 from numba import njit
 
+from rnncourse.lab.turns import Timing, disturbance, take_turns
+from rnncourse.records.workload import CELLS, SHAPES
 from rnnlab.kernels.packed import passes, split, team
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import ROWS
 from rnnlab.kernels.packed.memory import aligned
 from rnnlab.kernels.packed.panels import panel_width
 from rnnlab.kernels.packed.products import multiply_rows
-from rnnlab.lab.turns import Timing, disturbance, take_turns
 from rnnlab.network import Network
-from rnnlab.records.workload import CELLS, SHAPES
 
 B, K, STEPS, ROUNDS = 6 * ROWS, 512, 40, 15
 SMALL, LARGE = 2**20, 2**23  # bytes of weights

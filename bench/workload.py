@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnncourse.records.workload import Workload
 from rnnlab import reference
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.network import Network
-from rnnlab.records.workload import Workload
 
 STORED = {"tf32": "float32"}  # how numbers of a precision lie in memory, if not by its name
 

@@ -2,8 +2,8 @@
 
 python docs/contact_sheet.py FOLDER [WIDTH] [--grey] [--only NAME ...]
 
-Copies each SVG file of rnnlab/drawings/ to FOLDER and, where Chromium is installed, makes a PNG of it, WIDTH
-pixels wide (900 if not stated); --grey shows what a printer without colour makes of it.  A test sees whether
+Copies each SVG file of rnncourse/drawings/ to FOLDER and, where Chromium is installed, makes a PNG of it,
+WIDTH pixels wide (900 if not stated); --grey shows what a printer without colour makes of it.  A test sees whether
 words overlap; only a person sees whether the drawing says its idea.
 """
 
@@ -13,8 +13,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from rnnlab.drawings import FOLDER
-from rnnlab.pen import WIDTH
+from rnncourse.drawings import FOLDER
+from rnncourse.figures.pen import WIDTH
 
 PAGE = '<body style="margin:0;width:{width}px;filter:grayscale({grey})">{svg}</body>'
 CHROMIUM = ("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars")

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from rnncourse.figures.picture import CARD, PALETTE
 from rnnlab import reference
 from rnnlab.network import Network
-from rnnlab.picture import CARD, PALETTE
 
 TARGET = Path(__file__).with_name("backward_work.svg")
 STEPS, COUNTS = (1, 2, 4, 8, 16, 32, 64), (1, 10, 100, 1000)  # what the two axes name

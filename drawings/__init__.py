@@ -1,7 +1,8 @@
 """Drawings of the lessons: how a thing is, before any prose; numbers that were measured are charts.
 
-Each drawing is a function that returns a Sheet of SVG (rnnlab/pen.py has its shapes and roles, parts.py what
-many drawings share).  `python -m rnnlab.course` writes them into rnnlab/drawings/, where lessons find them.
+Each drawing is a function that returns a Sheet of SVG (rnncourse/figures/pen.py has its shapes and roles,
+parts.py what many drawings share).  `python -m rnnlab.course` writes them into rnncourse/drawings/, where
+lessons find them.
 """
 
 import json
@@ -22,8 +23,8 @@ from drawings import (
     sequences,
     threads,
 )
-from rnnlab.pen import Sheet
-from rnnlab.picture import Slider
+from rnncourse.figures.pen import Sheet
+from rnncourse.figures.picture import Slider
 
 MODULES = (
     recurrence,
@@ -61,7 +62,7 @@ STEPPERS = {  # drawings of something that passes in time, with what their argum
 
 
 def files() -> dict[str, bytes]:
-    """{name: content} of rnnlab/drawings/: NAME.svg, NAME_0.svg … where it has steps, and their sentences."""
+    """{name: content} of rnncourse/drawings/: NAME.svg, NAME_0.svg … if it has steps, and their sentences."""
     still = {name: draw for name, draw in DRAWINGS.items() if name not in STEPPERS}
     texts, steps = {f"{name}.svg": draw().tag() for name, draw in still.items()}, {}
     for name, slider in STEPPERS.items():

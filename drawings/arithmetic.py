@@ -1,6 +1,6 @@
 """Drawings of what costs time on a CPU: products and bytes, passes over memory, barriers; graphs."""
 
-from rnnlab.pen import PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
 
 UNIT = 6  # pixels of one number in the products drawn to scale
 PRODUCTS = (  # rows, inner size and columns of three products of 512 multiply-adds

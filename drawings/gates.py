@@ -1,7 +1,7 @@
 """Drawings of cells as graphs: six rules and their mirrors, the gates of LSTM and GRU, what is saved."""
 
 from drawings.parts import array, node, panels
-from rnnlab.pen import PLAIN, QUIET, ROLES, SMALL, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES, SMALL, Sheet
 
 RULES = (  # name, inputs, sign, outputs, and what goes back to the inputs
     ("sum", "ab", "+", 1, ("d", "d")),

@@ -1,6 +1,6 @@
 """Drawings of what a GPU does: threads in boxes, a tile in shared memory, launches in time, kernels fused."""
 
-from rnnlab.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
 
 OCHRE = ROLES["weights"].words
 LANES_DRAWN = 8  # of the 32 lanes of a warp

@@ -1,7 +1,7 @@
 """Drawings of kernels and their order: an empty chip, fused kernels, streams, events, graphs."""
 
 from drawings.parts import array, diamond, element, lane, matrix, node, panels, row, time_axis
-from rnnlab.pen import PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
 
 RED, PURPLE, BLUE = (ROLES[role].words for role in ("error", "gradient", "state"))
 MULTIPROCESSORS, ACROSS = 132, 22  # of an H200; in a row of the drawing

@@ -1,6 +1,6 @@
 """Drawing of weights as they are stored, and packed into panels in the order in which a tile reads them."""
 
-from rnnlab.pen import PLAIN, QUIET, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, Sheet
 
 TERMS, PANELS = 5, 3  # rows of weights; pieces of a row
 MARK = 1  # panel that a tile reads

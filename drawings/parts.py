@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from rnnlab.pen import HIGHLIGHT, INK, PLAIN, QUIET, SMALL, Point, Sheet
+from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, SMALL, Point, Sheet
 
 LEFT, RIGHT, MIDDLES = 20, 470, (225, 675)  # edges and middles of two panels
 

@@ -1,7 +1,7 @@
 """Drawings of persistent kernels: which thread holds which weight, flags, residency, fragments, registers."""
 
 from drawings.parts import array, element, lane, time_axis
-from rnnlab.pen import PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import PLAIN, QUIET, ROLES, Sheet
 
 BLOCKS = 4  # of the drawn barrier
 STAGES = (

@@ -1,7 +1,7 @@
 """Drawings of products on a CPU: two roofs, pieces, padding, cache lines, tiles in caches and registers."""
 
 from drawings.parts import array, element, matrix, node, panels, row
-from rnnlab.pen import HIGHLIGHT, PLAIN, Sheet
+from rnncourse.figures.pen import HIGHLIGHT, PLAIN, Sheet
 
 PIECE = 64  # sequences in one piece of a product, as cuBLAS cut it in 2015
 SIDE, TILE = 8, 4  # elements along a matrix that is cut into tiles, and along a tile

@@ -1,7 +1,7 @@
 """Drawings of many ranks: a ring and its steps, messages behind work, a lost rank."""
 
 from drawings.parts import diamond, lane, time_axis
-from rnnlab.pen import HIGHLIGHT, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import HIGHLIGHT, QUIET, ROLES, Sheet
 
 RANKS = 4
 STEPS = 2 * (RANKS - 1)  # of the ring

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from rnnlab.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import HIGHLIGHT, PLAIN, QUIET, ROLES, Sheet
 
 NAMES = ("0", "1", "2", "T−1")  # three steps and the last one
 COLUMNS = (460, 570, 680, 820)  # their middles

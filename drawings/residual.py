@@ -1,6 +1,6 @@
 """Drawing of the capstone: two directions of a skip, and what is in memory with and without recomputation."""
 
-from rnnlab.pen import Sheet
+from rnncourse.figures.pen import Sheet
 
 LAYERS, STEPS = 3, 3
 SEGMENTS, LENGTH = 4, 3  # of the memory's panel: 12 layers

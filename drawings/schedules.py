@@ -1,6 +1,6 @@
 """Drawings of order and place: what leaves the loop, diagonals, weights that stay, exchange of h."""
 
-from rnnlab.pen import HIGHLIGHT, INK, LANES, PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import HIGHLIGHT, INK, LANES, PLAIN, QUIET, ROLES, Sheet
 
 LAYERS, STEPS = 3, 6
 TURNS = LAYERS + STEPS - 1

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from drawings.parts import array, lane, matrix, node, panels, row, time_axis
-from rnnlab.pen import HIGHLIGHT, INK, PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import HIGHLIGHT, INK, PLAIN, QUIET, ROLES, Sheet
 
 BLUE, PURPLE, RED = (ROLES[role].words for role in ("state", "gradient", "error"))
 UNITS, INPUTS = 4, 2  # of the step that is drawn row by row

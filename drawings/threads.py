@@ -1,7 +1,7 @@
 """Drawings of threads: shares and sums on a CPU; maps, races, banks, sums and shuffles on a GPU."""
 
 from drawings.parts import array, element, lane, matrix, node, panels, row, time_axis
-from rnnlab.pen import LANES, PLAIN, QUIET, ROLES, Sheet
+from rnncourse.figures.pen import LANES, PLAIN, QUIET, ROLES, Sheet
 
 LANES_DRAWN = 8  # lanes of a warp and banks, of 32
 ROUNDS = 3  # halvings of a sum of 8 numbers

@@ -29,7 +29,7 @@ if missing:
 if not has("rnnlab"):
     subprocess.run([*pip, "--no-deps", "rnnlab @ git+{repository}@{tag}"], check=True)
 
-from rnnlab.lab import doctor
+from rnncourse.lab import doctor
 
 print(doctor.report(measured=False))"""
 

@@ -43,7 +43,7 @@ def page_of(target: str) -> str | None:
         return "index.html"
     if path.suffix == ".md" and (folder == "docs" or target in DOCUMENTS):
         return f"documents/{stem.lower()}.html"
-    if path.suffix == ".json" and folder == "rnnlab/records/measured":
+    if path.suffix == ".json" and folder == "rnncourse/records/measured":
         return f"records/{stem}.html"
     return None
 

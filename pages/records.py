@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from matplotlib.figure import Figure
 
 from pages.mend import mended
-from rnnlab import records
-from rnnlab.picture import png
+from rnncourse import records
+from rnncourse.figures.picture import png
 
 if TYPE_CHECKING:
     from pages.build import Site
@@ -30,7 +30,7 @@ def write_records(site: "Site") -> None:
         minute = record["date"][:16].replace("T", " ")  # a day has several records
         title = f"{record['kind']}, {minute}"
         page = f"records/{path.stem}.html"
-        prose = site.prose(f"rnnlab/records/measured/{path.name}", page)
+        prose = site.prose(f"rnncourse/records/measured/{path.name}", page)
         parts = [f"# {title}", provenance(record), *tables(record)]
         body = mended(prose.html("\n\n".join(parts)), site.keep(page), prose.relink)
         body += picture(site, page, record)
@@ -97,6 +97,6 @@ def picture(site: "Site", page: str, record: dict) -> str:
 
 
 def part_of_kind(kind: str, part: str) -> ModuleType | None:
-    """Module such as rnnlab.records.cpu_report; None where a kind has no such part."""
-    name = f"rnnlab.records.{kind.removeprefix('bench ').replace(' ', '_')}_{part}"
+    """Module such as rnncourse.records.cpu_report; None where a kind has no such part."""
+    name = f"rnncourse.records.{kind.removeprefix('bench ').replace(' ', '_')}_{part}"
     return import_module(name) if find_spec(name) else None

@@ -94,8 +94,8 @@ _HOME = {
     "hint": "rnnlab.grading.front.learner",  # the next hint to an exercise
     "progress": "rnnlab.grading.front.learner",  # exercises solved so far
     "use": "rnnlab.grading.front.learner",  # take a solved exercise's function into this notebook
-    "banner": "rnnlab.notebook",  # what this computer has
-    "show_source": "rnnlab.notebook",  # the source of a function, with colours
+    "banner": "rnncourse.notebook",  # what this computer has
+    "show_source": "rnncourse.notebook",  # the source of a function, with colours
     "Network": "rnnlab.network",  # sizes and parameters of a network
     "reference": "rnnlab.reference",  # module: the implementation with which all others agree
     "RUNGS": "rnnlab.ladder",  # every implementation, slowest first

@@ -5,9 +5,9 @@ python -m rnnlab.course --check  change nothing; name every stale, missing or st
 
 An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
 line `<!-- exercise: NAME -->` stands for that exercise's facts, which its text alone states: see
-rnnlab/exercise_text.py. What a check needs of the answers is packed into rnnlab/checks/packed/, so that no
-answer stands in plain text in the package.  Lessons show the drawings in rnnlab/drawings/, which the scripts
-in the folder drawings/ make.
+rnnlab/exercise_text.py. What a check needs of the answers is packed into rnncourse/checks/packed/, so that no
+answer stands in plain text in the package.  Lessons show the drawings in rnncourse/drawings/, which the
+scripts in the folder drawings/ make.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-from rnnlab.checks.answers import pack, unpack
+from rnncourse.checks.answers import pack, unpack
 from rnnlab.exercise_text import ExerciseText, read_exercise, with_numbers
 from rnnlab.files import ROOT
 from rnnlab.pack_answers import packed_answers
@@ -31,7 +31,7 @@ from rnnlab.printable import quantity
 
 DERIVED = (
     *("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb"),
-    *("rnnlab/checks/packed/*.answers", "rnnlab/drawings/*.svg", "rnnlab/drawings/*.json"),
+    *("rnncourse/checks/packed/*.answers", "rnncourse/drawings/*.svg", "rnncourse/drawings/*.json"),
 )
 STEM = re.compile(r"\d\d_[a-z0-9_]+")
 PLACEHOLDER = re.compile(r"^<!-- exercise: (\w+) -->$", re.M)
@@ -148,7 +148,7 @@ def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
 
 
 def _drawing_files(root: Path) -> dict[Path, bytes]:
-    """The files of rnnlab/drawings/, from the scripts as they are now; none without such a folder."""
+    """The files of rnncourse/drawings/, from the scripts as they are now; none without such a folder."""
     init = root / "drawings/__init__.py"
     if not init.exists():
         return {}
@@ -157,7 +157,7 @@ def _drawing_files(root: Path) -> dict[Path, bytes]:
     spec = spec_from_file_location("drawings", init, submodule_search_locations=[str(init.parent)])
     sys.modules["drawings"] = drawings = module_from_spec(spec)
     spec.loader.exec_module(drawings)
-    return {root / "rnnlab/drawings" / name: content for name, content in drawings.files().items()}
+    return {root / "rnncourse/drawings" / name: content for name, content in drawings.files().items()}
 
 
 def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
@@ -173,7 +173,7 @@ def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
     return {
         root / f"solutions/{stem}.ipynb": solved.encode(),
         root / f"exercises/{stem}.ipynb": to_solve.encode(),
-        root / f"rnnlab/checks/packed/{stem[3:]}.answers": packed,
+        root / f"rnncourse/checks/packed/{stem[3:]}.answers": packed,
     }
 
 

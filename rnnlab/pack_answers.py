@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 from symtable import symtable
 
-from rnnlab.checks.answers import Answer
+from rnncourse.checks.answers import Answer
 from rnnlab.exercise_text import ExerciseText, Variant, varied
 from rnnlab.grading.exercise import Mutant
 from rnnlab.percent import BEGIN, END, Cell, SourceError, defines

@@ -29,8 +29,8 @@ from pathlib import Path
 import fuzz_notebooks
 import psutil
 
-from rnnlab import checks
-from rnnlab.checks.answers import answers
+from rnncourse import checks
+from rnncourse.checks.answers import answers
 from rnnlab.grading.classroom import results
 from rnnlab.grading.front import attacks
 from rnnlab.grading.front.self_check import notebook
@@ -151,7 +151,7 @@ def write_download(path, listed):
 
 
 def command(*words):
-    return [sys.executable, "-P", "-m", "rnnlab.cli", "class", *map(str, words)]
+    return [sys.executable, "-P", "-m", "rnncourse.cli", "class", *map(str, words)]
 
 
 def grade(folder, jobs, patience=None):

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading import sandbox
 from rnnlab.grading.front.grade import grade_one, lesson_of
 from rnnlab.grading.reading import Unusable, cells

@@ -57,7 +57,7 @@ def served(course: Path, home: Path):
     }  # fmt: skip
     env = os.environ | {name: str(home / folder) for name, folder in own.items()}
     env |= {"PYTHONPATH": str(course), "JUPYTER_TOKEN": TOKEN}
-    command = [sys.executable, "-m", "rnnlab.cli", "lab", "--no-browser", "--port", str(port)]
+    command = [sys.executable, "-m", "rnncourse.cli", "lab", "--no-browser", "--port", str(port)]
     with open(home / "lab.log", "wb") as log:
         server = subprocess.Popen(
             command,

@@ -15,7 +15,7 @@ import pytest
 
 from rnnlab.grading.clock import PATIENCE, waiting_of
 
-LOADED = ["IPython.core.interactiveshell", "matplotlib.pyplot", "pocketgpu.cuda", "rnnlab.checks"]
+LOADED = ["IPython.core.interactiveshell", "matplotlib.pyplot", "pocketgpu.cuda", "rnncourse.checks"]
 
 
 def time_left(pid: int, begin: float, seconds: float) -> float:

@@ -2,7 +2,7 @@
 
 import json
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.classroom import results
 from rnnlab.grading.classroom.collect import Assignment, collect
 from rnnlab.grading.front.self_check import notebook

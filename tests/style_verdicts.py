@@ -11,7 +11,7 @@ import signal
 import sys
 from types import ModuleType
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.inside import main, notebook
 from rnnlab.grading.judge import judge, verdict

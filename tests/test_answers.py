@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from pocketgpu import cuda
-from rnnlab import checks
-from rnnlab.checks.answers import answers
+from rnncourse import checks
+from rnncourse.checks.answers import answers
 from rnnlab.grading import differences
 from rnnlab.grading.conversation import CHANGED_INPUT
 from rnnlab.grading.in_process import InProcess

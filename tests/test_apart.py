@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rnnlab.lab import apart
+from rnncourse.lab import apart
 
 
 @pytest.fixture(params=["process", "browser"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rnnlab.lab.array_traffic import traffic
+from rnncourse.lab.array_traffic import traffic
 
 a, b = np.ones((3, 4)), np.ones((3, 4))
 ARRAY = 3 * 4 * 8  # bytes

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rnnlab.lab import gru_variants, turns
-from rnnlab.lab.gru_variants import Case
-from rnnlab.lab.turns import Timing, disturbance, take_turns, verdict
+from rnncourse.lab import gru_variants, turns
+from rnncourse.lab.gru_variants import Case
+from rnncourse.lab.turns import Timing, disturbance, take_turns, verdict
 
 
 def test_candidates_take_turns_after_one_run_to_warm_up():

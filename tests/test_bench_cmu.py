@@ -11,8 +11,8 @@ from bench.cmu import contestants
 from bench.cmu import problem as cmu
 from bench.cmu.contestants import CANDIDATES, EPOCHS
 from bench.cmu.problem import Problem, Size
-from rnnlab import cli, records
-from rnnlab.records import cmu_picture, cmu_report
+from rnncourse import cli, records
+from rnncourse.records import cmu_picture, cmu_report
 
 SMALL = Size(T=3, B=21, units=50)
 INSTALLED = [

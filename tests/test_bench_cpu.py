@@ -14,10 +14,10 @@ from bench.peers.process import ContestantError, Peer, environment, find_peers_p
 from bench.provenance import ROOT
 from bench.watch import Watch
 from bench.workload import problem
+from rnncourse.records.workload import SHAPES, Workload
 from rnnlab.compare import TOLERANCES
 from rnnlab.ladder import RUNGS
 from rnnlab.network import Network, training_flops
-from rnnlab.records.workload import SHAPES, Workload
 
 SMALL = Workload("gru", 5, 3, 4, 6)
 QUICK = Settings(threads=1, rounds=3, turn=0.0001)

@@ -4,10 +4,10 @@ import pytest
 
 from bench import cpu_bounds, cpu_targets, performance_page
 from bench.peers import blas_products
-from rnnlab import records
-from rnnlab.picture import png
-from rnnlab.records import cpu_picture, cpu_report
-from rnnlab.records.workload import CELLS, SHAPES, Workload
+from rnncourse import records
+from rnncourse.figures.picture import png
+from rnncourse.records import cpu_picture, cpu_report
+from rnncourse.records.workload import CELLS, SHAPES, Workload
 
 STEP = {"slow": 4.0, "fast": 1.0, "pytorch": 2.0, "pytensor": 8.0, "jax": 1.5, "gemm_step": 0.5}
 

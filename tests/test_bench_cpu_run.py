@@ -8,8 +8,8 @@ import pytest
 
 from bench import cpu_run, performance_page, provenance
 from bench.cpu import Arena
-from rnnlab import cli, records
-from rnnlab.records.workload import CELLS, SHAPES
+from rnncourse import cli, records
+from rnncourse.records.workload import CELLS, SHAPES
 
 FEW = ["--rungs", "one_big_gemm", "--peers", "--rounds", "2", "--threads", "1"]
 TINY = [*FEW, "--cells", "rnn_tanh", "gru", "--shapes", "3,2,4,5"]
@@ -142,7 +142,7 @@ def test_a_missing_peer_is_named_with_the_command_that_installs_it(folder, monke
 
 def test_variables_that_override_the_blas_are_unset_before_numpy_is_imported():
     start = (
-        "import os, sys; from rnnlab.cli import main\n"
+        "import os, sys; from rnncourse.cli import main\n"
         "os.execve = lambda program, command, variables: print(command[1:], 'OPENBLAS_CORETYPE' in variables)"
         " or sys.exit()\n"
         "main()"
@@ -154,7 +154,7 @@ def test_variables_that_override_the_blas_are_unset_before_numpy_is_imported():
         text=True,
         check=True,
     )
-    assert done.stdout == "['-m', 'rnnlab.cli', 'bench', 'gru'] False\n"
+    assert done.stdout == "['-m', 'rnncourse.cli', 'bench', 'gru'] False\n"
 
 
 def test_bench_and_record_alone_say_what_they_can_do(capsys):

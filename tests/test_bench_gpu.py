@@ -15,10 +15,10 @@ from bench.gpu.record import MEASURED
 from bench.provenance import ROOT
 from bench.workload import problem, rounded
 from pocketgpu import cuda
-from rnnlab import cli
+from rnncourse import cli
+from rnncourse.records import gpu_report as report
+from rnncourse.records.workload import PARTS, Result, Workload
 from rnnlab.ladder import stage_passes
-from rnnlab.records import gpu_report as report
-from rnnlab.records.workload import PARTS, Result, Workload
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 

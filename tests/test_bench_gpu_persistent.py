@@ -16,12 +16,13 @@ from pocketgpu import cuda
 from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import compile_report
 from pocketgpu.devices import find
-from rnnlab import cli, reference
+from rnncourse import cli
+from rnncourse.records import gpu_report as report
+from rnncourse.records.workload import PARTS, Result, Workload
+from rnnlab import reference
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import floor
 from rnnlab.kernels.persistence.shapes import cluster_shape, with_includes
-from rnnlab.records import gpu_report as report
-from rnnlab.records.workload import PARTS, Result, Workload
 
 H200, A100, T4 = find("H200"), find("A100"), find("T4")
 needs_cpp = pytest.mark.skipif(compiler() is None, reason="needs a C++ compiler: pip install ziglang")

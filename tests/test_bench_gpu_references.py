@@ -8,8 +8,8 @@ import pytest
 
 from bench.gpu import references
 from bench.workload import by_numpy, problem
+from rnncourse.records.workload import Workload
 from rnnlab.cells import GATES
-from rnnlab.records.workload import Workload
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 

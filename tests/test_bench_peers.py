@@ -9,7 +9,7 @@ import pytest
 from bench.peers import memory, wire
 from bench.peers.serve import Peer, serve
 from bench.workload import problem
-from rnnlab.records.workload import Workload
+from rnncourse.records.workload import Workload
 
 
 def sent(fields, arrays=None):

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
+from rnncourse.lab import blas
+from rnncourse.lab.blas import Diagnosis, Trial
 from rnnlab import resources
-from rnnlab.lab import blas
-from rnnlab.lab.blas import Diagnosis, Trial
 
 UNSET = (("OPENBLAS_CORETYPE", None),)
 AS_IS, OLD, NEW = (
@@ -219,7 +219,7 @@ def test_a_process_that_cannot_start_has_no_rate(monkeypatch):
 @pytest.mark.slow
 def test_the_doctor_names_a_variable_that_is_set():
     """All of it in real processes with the real BLAS; whether it is slower is for the machine to say."""
-    code = "import os; from rnnlab.lab import blas; print(blas.examine().sentence(os.environ))"
+    code = "import os; from rnncourse.lab import blas; print(blas.examine().sentence(os.environ))"
     env = {name: value for name, value in os.environ.items() if name not in blas.THREADS} | PRESCOTT
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert "OPENBLAS_CORETYPE=Prescott" in done.stdout

@@ -17,7 +17,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from pages.places import LAST_IN_BROWSER
-from rnnlab.checks.answers import answers
+from rnncourse.checks.answers import answers
 from rnnlab.files import ROOT
 
 SITE = Path(os.environ.get("RNNLAB_SITE") or "nowhere").resolve()

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from rnnlab.cache_model import Cache, addresses, held, missed, product_misses, visits
+from rnncourse.cache_model import Cache, addresses, held, missed, product_misses, visits
 
 LINE = 64
 

@@ -8,10 +8,10 @@ import nbformat
 import numpy as np
 import pytest
 
-from rnnlab import cli
-from rnnlab.capstone import board, score
-from rnnlab.capstone.launches import Problem
-from rnnlab.capstone.page import TEMPLATE, check_page, coverage
+from rnncourse import cli
+from rnncourse.capstone import board, score
+from rnncourse.capstone.launches import Problem
+from rnncourse.capstone.page import TEMPLATE, check_page, coverage
 from rnnlab.grading import sandbox
 
 SLOW = """
@@ -135,7 +135,7 @@ def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, words, s
         ("def my_schedule(*sizes): return 1, []", "There is no backward of layer 0, block 0"),
         ("def my_schedule(*sizes): raise KeyError('h')", "KeyError: 'h'"),
         ("def my_schedule(", "its program is no Python"),
-        ("import rnnlab.capstone\ndef my_schedule(*sizes): return 1, []", "may not be scored"),
+        ("import rnncourse.capstone\ndef my_schedule(*sizes): return 1, []", "may not be scored"),
     ],
 )
 def test_a_program_that_may_not_be_scored_says_why(once, program, words):

@@ -5,8 +5,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from rnncourse.capstone.residual import Residual, gradient_norms, saved_bytes
 from rnnlab import reference
-from rnnlab.capstone.residual import Residual, gradient_norms, saved_bytes
 from rnnlab.network import Network
 
 

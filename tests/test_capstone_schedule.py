@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pocketgpu.devices import find
-from rnnlab.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Illegal, Problem, read_schedule
-from rnnlab.capstone.residual import Residual
-from rnnlab.capstone.run import arrays_of, problem_of, results, run_plan
-from rnnlab.capstone.score import PROBLEMS, bounds, place_arrays, planned, score, score_all, try_schedule
+from rnncourse.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Illegal, Problem, read_schedule
+from rnncourse.capstone.residual import Residual
+from rnncourse.capstone.run import arrays_of, problem_of, results, run_plan
+from rnncourse.capstone.score import PROBLEMS, bounds, place_arrays, planned, score, score_all, try_schedule
 from rnnlab.network import Network
 from rnnlab.schedule.hazards import unordered
 from rnnlab.schedule.order import events

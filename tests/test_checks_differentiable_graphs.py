@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import checks
-from rnnlab.checks.answers import answers
-from rnnlab.checks.differentiable_graphs import distinct_mistakes, draw_plans
+from rnncourse import checks
+from rnncourse.checks.answers import answers
+from rnncourse.checks.differentiable_graphs import distinct_mistakes, draw_plans
 from rnnlab.grading.exercise import Mutant
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge

@@ -8,12 +8,12 @@ from legs import in_full
 from numba import cuda as numba_cuda
 
 from pocketgpu import cuda
-from rnnlab import checks
-from rnnlab.checks.kernels import Case, launch
+from rnncourse import checks
+from rnncourse.checks.kernels import Case, launch
+from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.front import learner
 from rnnlab.grading.front.grade import judge_apart
-from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.sandbox import choose
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import of_source

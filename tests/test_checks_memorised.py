@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.exercise import Code, Shell
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
@@ -44,8 +44,8 @@ class Remembering:
 @pytest.mark.parametrize("exercise", EXERCISES, ids=[exercise.name for exercise in EXERCISES])
 def test_an_answer_that_remembers_its_inputs_fails(exercise, monkeypatch):
     # a race and a simulated GPU take seconds to say how fast the course's own answer is; nobody asks here
-    monkeypatch.setattr("rnnlab.checks.parallel_cpu.choose_schedule._slow", lambda schedule: None)
-    monkeypatch.setattr("rnnlab.checks.capstone.score", lambda problem, answer: SimpleNamespace(ratio=1.0))
+    monkeypatch.setattr("rnncourse.checks.parallel_cpu.choose_schedule._slow", lambda schedule: None)
+    monkeypatch.setattr("rnncourse.checks.capstone.score", lambda problem, answer: SimpleNamespace(ratio=1.0))
     memory = Remembering(exercise)
     for seed in range(SEEDS):
         if seed >= FEW and not memory.is_plain:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import checks, reference
-from rnnlab.checks.naive_gpu_rnn import ANSWERS
+from rnncourse import checks
+from rnncourse.checks.naive_gpu_rnn import ANSWERS
+from rnnlab import reference
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
 from rnnlab.network import Network

@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
-from rnnlab.checks.numba_cpu import ANSWERS, EXERCISES
-from rnnlab.checks.numba_cpu.blocked_matmul import _fewest_misses, _misses, _product_of
-from rnnlab.checks.numba_cpu.machines import Arithmetic, Memory, UnitLoop
-from rnnlab.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
+from rnncourse.checks.numba_cpu import ANSWERS, EXERCISES
+from rnncourse.checks.numba_cpu.blocked_matmul import _fewest_misses, _misses, _product_of
+from rnncourse.checks.numba_cpu.machines import Arithmetic, Memory, UnitLoop
+from rnncourse.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
+from rnncourse.lambert import lambert
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
-from rnnlab.lambert import lambert
 
 
 def vector(length=6, units=3):

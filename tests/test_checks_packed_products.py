@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab.checks.packed_products import (
+from rnncourse.checks.packed_products import (
     EXERCISES,
     MARGIN,
     Loads,

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from rnnlab.checks.parallel_cpu import ANSWERS, EXERCISES, _uneven
-from rnnlab.checks.parallel_cpu import choose_schedule as schedules
+from rnncourse.checks.parallel_cpu import ANSWERS, EXERCISES, _uneven
+from rnncourse.checks.parallel_cpu import choose_schedule as schedules
+from rnncourse.loop_nests import race as racing
+from rnncourse.loop_nests import read
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge
-from rnnlab.kernels.loop_nests import race as racing
-from rnnlab.kernels.loop_nests import read
 
 GOOD = {"tile": {"m": 4, "n": 16}, "vectorise": 8}
 SIZES = (64, 96, 32)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import checks, reference
-from rnnlab.checks.training import train_filter
-from rnnlab.checks.training.photograph_rows import (
+from rnncourse import checks
+from rnncourse.checks.training import train_filter
+from rnncourse.checks.training.photograph_rows import (
     Rows,
     draw_rows,
     error_on,
@@ -14,7 +14,8 @@ from rnnlab.checks.training.photograph_rows import (
     response_to_one_pixel,
     untrained,
 )
-from rnnlab.checks.training.tiny_rnn import loss_and_gradients
+from rnncourse.checks.training.tiny_rnn import loss_and_gradients
+from rnnlab import reference
 from rnnlab.course import ROOT
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge

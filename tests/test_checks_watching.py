@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from rnnlab import checks
-from rnnlab.checks.answers import Answer
-from rnnlab.checks.traces import require_calls
+from rnncourse import checks
+from rnncourse.checks.answers import Answer
+from rnncourse.checks.traces import require_calls
 from rnnlab.grading.exercise import Code, Exercise
 from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.in_process import InProcess

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from rnnlab import cli
+from rnncourse import cli
 from rnnlab.grading.classroom import archives, collect, keys, layouts, submissions
 from rnnlab.grading.notebook_file import Unusable
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from pretended_class import STUDENTS, book, class_of, ignore, outcome, pretended
 
-from rnnlab import cli
+from rnncourse import cli
 from rnnlab.grading.classroom import judge_process, keys, results, run, submissions
 from rnnlab.grading.classroom.collect import Assignment, collect
 from rnnlab.grading.classroom.run import Progress

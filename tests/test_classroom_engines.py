@@ -15,7 +15,7 @@ import psutil
 import pytest
 from pretended_class import FIRST, LESSON, POINTS, SECOND, STUDENTS, THIRD, bare, book, class_of, ignore
 
-from rnnlab import checks, cli
+from rnncourse import checks, cli
 from rnnlab.grading.classroom import engines, judge_process, results, run, submissions
 from rnnlab.grading.classroom.judge import Judge
 from rnnlab.grading.front.grade import grade
@@ -133,7 +133,7 @@ def test_one_judge_takes_the_lessons_with_kernels_as_long_as_others_are_left():
 def test_a_class_killed_while_it_is_graded_ends_as_one_that_was_not(folder, tmp_path):
     quiet = tmp_path / "quiet"
     subprocess.run(["cp", "-a", folder, quiet], check=True)
-    command = [sys.executable, "-P", "-m", "rnnlab.cli", "class", "grade", "--jobs", "2", "--resume"]
+    command = [sys.executable, "-P", "-m", "rnncourse.cli", "class", "grade", "--jobs", "2", "--resume"]
     command += [] if choose().name == "bubblewrap" else ["--plain"]
     environment = os.environ | {"PYTHONPATH": str(CHECKOUT)}
     process = subprocess.Popen([*command, folder], env=environment, stderr=subprocess.DEVNULL)

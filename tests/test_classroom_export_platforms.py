@@ -12,7 +12,7 @@ import zipfile
 import jsonschema
 import pytest
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.course import ROOT
 from rnnlab.grading.classroom import export_classroom50, export_gradescope, one_submission
 from rnnlab.grading.classroom.one_submission import Outcome

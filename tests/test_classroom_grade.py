@@ -13,7 +13,7 @@ from io import StringIO
 import pytest
 from pretended_class import FIRST, LESSON, SECOND, STUDENTS, THIRD, bare, book, class_of, ignore, pretended
 
-from rnnlab import cli
+from rnncourse import cli
 from rnnlab.grading.classroom import (
     engines,
     keys,

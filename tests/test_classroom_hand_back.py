@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rnnlab.cli import main
+from rnncourse.cli import main
 from rnnlab.course import ROOT
 from rnnlab.grading.classroom import keys, papers, results, submissions
 from rnnlab.grading.classroom.run import describe

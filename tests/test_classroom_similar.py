@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from rnnlab import checks
-from rnnlab.checks.answers import answers
+from rnncourse import checks
+from rnncourse.checks.answers import answers
 from rnnlab.course import exercise_notebook
 from rnnlab.files import ROOT
 from rnnlab.grading.classroom import fingerprints, report, similar

@@ -5,9 +5,9 @@ from collections import Counter
 
 import pytest
 
-from rnnlab import checks
-from rnnlab.checks import variants
-from rnnlab.cli import main
+from rnncourse import checks
+from rnncourse.checks import variants
+from rnncourse.cli import main
 from rnnlab.course import ROOT, exercise_notebook, exercises_of
 from rnnlab.exercise_text import read_exercise, varied
 from rnnlab.grading.classroom import keys

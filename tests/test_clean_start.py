@@ -40,7 +40,7 @@ SETTINGS = {
 SCRIPT = Path(sysconfig.get_path("scripts")) / "rnnlab"
 WAYS = {
     "rnnlab": [str(SCRIPT)],
-    "python -m": [sys.executable, "-m", "rnnlab.cli"],
+    "python -m": [sys.executable, "-m", "rnncourse.cli"],
 }
 
 

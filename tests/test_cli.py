@@ -7,7 +7,7 @@ import re
 import pytest
 from test_imports import SLOW, loaded_by
 
-from rnnlab import cli
+from rnncourse import cli
 
 COMMANDS = next(a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
 
@@ -18,7 +18,9 @@ def test_the_commands_of_this_course_are_there():
 
 @pytest.mark.parametrize("command", ["", *COMMANDS])
 def test_help_is_answered_without_loading_anything_slow(command):
-    ask = f"from rnnlab.cli import main\ntry: main({[*command.split(), '--help']})\nexcept SystemExit: pass"
+    ask = (
+        f"from rnncourse.cli import main\ntry: main({[*command.split(), '--help']})\nexcept SystemExit: pass"
+    )
     assert not loaded_by(ask) & (SLOW - {"numpy"})
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bench.workload import problem
+from rnncourse.records.workload import Workload
 from rnnlab.ladder import fused_layer, plan_rung
-from rnnlab.records.workload import Workload
 from rnnlab.schedule import run_numpy
 
 SIZES = {"one layer": (50, 16, 96, 1), "four layers": (30, 16, 64, 4)}

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from rnnlab.lab import copies
-from rnnlab.lab.notebooks import content_hash
+from rnncourse.lab import copies
+from rnncourse.lab.notebooks import content_hash
 
 
 def notebook(text, **outputs):

@@ -47,7 +47,7 @@ PYODIDE = os.environ.get(
 PACKAGES = "numpy", "matplotlib", "pillow", "threadpoolctl", "tqdm", "pygments"
 PROGRAM = f"""
 import json
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.front import learner
 answers = {{}}
 for lesson in {LESSONS}:
@@ -90,7 +90,7 @@ def test_every_exercise_of_lessons_00_to_05_is_checked_in_a_browser(verdicts):
 
 
 def _names(lesson):
-    from rnnlab import checks
+    from rnncourse import checks
 
     return checks.catalogue(lesson)
 
@@ -105,7 +105,7 @@ def test_the_banner_and_the_doctor_say_that_this_is_a_browser(tmp_path):
 import io, json
 from contextlib import redirect_stdout
 import rnnlab
-from rnnlab.lab import doctor
+from rnncourse.lab import doctor
 with redirect_stdout(io.StringIO()) as out:
     rnnlab.banner()
 print(json.dumps([out.getvalue(), str(doctor.report(measured=False))]))
@@ -133,7 +133,7 @@ print(json.dumps(failures))
 
 
 def test_a_machine_with_one_core_measures_without_a_thread(monkeypatch):
-    from rnnlab.lab import roofline
+    from rnncourse.lab import roofline
 
     monkeypatch.setattr(roofline, "usable_cores", lambda: 1)
     monkeypatch.setattr(roofline, "ThreadPoolExecutor", None)

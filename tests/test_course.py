@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rnncourse.checks.answers import unpack
 from rnnlab import course
-from rnnlab.checks.answers import unpack
 from rnnlab.percent import Cell
 
 LESSON = "# %% [markdown]\n# # 07 Toy: ×2\n#\n# <!-- exercise: twice -->\n\n# %%\n2 * 2\n"
@@ -110,7 +110,7 @@ def test_hints_mistakes_and_other_answers_stand_in_no_notebook(small):
 
 
 def test_the_packed_answers_hold_what_the_exercises_text_says(small):
-    (answer,) = unpack((small / "rnnlab/checks/packed/toy.answers").read_bytes())
+    (answer,) = unpack((small / "rnncourse/checks/packed/toy.answers").read_bytes())
     assert (answer.name, answer.points, answer.hints[2]) == ("twice", 3, "Near-code.")
     assert answer.function(21) == 42
     assert answer.mutated(answer.mutants[0])(21) == 23
@@ -228,7 +228,7 @@ def test_a_source_without_a_number_is_refused(small, capsys):
 
 
 def test_packed_answers_that_another_compressor_wrote_are_not_stale(small):
-    path = small / "rnnlab/checks/packed/toy.answers"
+    path = small / "rnncourse/checks/packed/toy.answers"
     path.write_bytes(zlib.compress(zlib.decompress(path.read_bytes()), 1))
     assert course.main(["--check"], small) == 0
     path.write_bytes(b"no answers")
@@ -241,9 +241,9 @@ def test_a_drawing_that_its_script_no_longer_makes_is_stale_and_one_without_a_sc
     script.write_text(text % "new", encoding="utf-8")
     assert course.main([], small) == 0
     script.write_text(text % "full moon", encoding="utf-8")
-    (small / "rnnlab/drawings/sun.svg").write_text("<svg/>")
+    (small / "rnncourse/drawings/sun.svg").write_text("<svg/>")
     capsys.readouterr()
     assert course.main(["--check"], small) == 1
-    assert capsys.readouterr().out == "stale rnnlab/drawings/moon.svg\nstray rnnlab/drawings/sun.svg\n"
+    assert capsys.readouterr().out == "stale rnncourse/drawings/moon.svg\nstray rnncourse/drawings/sun.svg\n"
     assert course.main([], small) == 1
-    assert (small / "rnnlab/drawings/moon.svg").read_bytes() == b"full moon"
+    assert (small / "rnncourse/drawings/moon.svg").read_bytes() == b"full moon"

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnnlab.cli import main
+from rnncourse.cli import main
+from rnncourse.lab import blas, doctor, driver, gpu, roofline
+from rnncourse.lab.doctor import Finding, Report
 from rnnlab.grading import sandbox
-from rnnlab.lab import blas, doctor, driver, gpu, roofline
-from rnnlab.lab.doctor import Finding, Report
 
 GIB = 2**30
 

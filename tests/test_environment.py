@@ -12,8 +12,8 @@ import sys
 
 import pytest
 
-from rnnlab.lab import environment
-from rnnlab.lab.environment import NotSetUp
+from rnncourse.lab import environment
+from rnncourse.lab.environment import NotSetUp
 
 VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -274,7 +274,7 @@ def test_where_pips_own_words_cannot_be_kept_their_reason_is_named(tmp_path, mon
 
 def test_set_up_needs_the_standard_library_only():
     line = [sys.executable, "-I", "-S", "-c", "import sys; sys.path.insert(0, sys.argv[1]); "
-            "import rnnlab.lab.environment, rnnlab.lab.update", str(environment.ROOT)]  # fmt: skip
+            "import rnncourse.lab.environment, rnncourse.lab.update", str(environment.ROOT)]  # fmt: skip
     assert subprocess.run(line).returncode == 0
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 import pytest
 from legs import in_full
 
-from rnnlab import checks, cli
-from rnnlab.checks.parallel_cpu import choose_schedule
+from rnncourse import checks, cli
+from rnncourse.checks.parallel_cpu import choose_schedule
 from rnnlab.course import ROOT
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.fork_server import forking

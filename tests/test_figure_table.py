@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
-from rnnlab.figure_table import MOST_ROWS, settings_table, tables_of
-from rnnlab.picture import Slider, canvas
+from rnncourse.figures.figure_table import MOST_ROWS, settings_table, tables_of
+from rnncourse.figures.picture import Slider, canvas
 
 
 def tables(figure):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rnnlab.lab import gpu
+from rnncourse.lab import gpu
 
 
 @pytest.fixture

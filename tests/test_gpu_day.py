@@ -14,9 +14,9 @@ from bench.gpu import command, day
 from bench.gpu.children import ROOT, Limits, run_task
 from bench.gpu.measure import Entry
 from bench.gpu.suites import Task, tasks_of
-from rnnlab import cli, records
+from rnncourse import cli, records
+from rnncourse.records.workload import Workload
 from rnnlab.gpu import card
-from rnnlab.records.workload import Workload
 
 SMALL = Workload("rnn_tanh", 3, 2, 4, 5, 1)
 OTHER = SMALL._replace(cell="gru")

@@ -12,7 +12,7 @@ import time
 import pytest
 from test_grading_notebooks import COUNT, RIGHT, STUB, book, code
 
-from rnnlab import checks, cli
+from rnncourse import checks, cli
 from rnnlab.course import ROOT
 from rnnlab.grading import clock, notebook_file, sandbox
 from rnnlab.grading.front import grade as grading
@@ -39,7 +39,7 @@ def verdicts(path, **options):
     return {verdict.name: verdict for verdict in grade(path, seed=1, **options).verdicts}
 
 
-def command(*arguments, python=("-P", "-m", "rnnlab.cli"), **options):
+def command(*arguments, python=("-P", "-m", "rnncourse.cli"), **options):
     return subprocess.run(
         [sys.executable, *python, *map(str, arguments)], capture_output=True, timeout=120, **options
     )
@@ -107,7 +107,7 @@ def test_a_full_screen_ends_in_a_sentence_after_the_report_is_kept(tmp_path):
     out = tmp_path / "out.json"
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "rnnlab.cli", "grade", str(SOLVED), "--json", str(out)],
+            [sys.executable, "-m", "rnncourse.cli", "grade", str(SOLVED), "--json", str(out)],
             stdout=full, stderr=subprocess.PIPE, timeout=60,
         )  # fmt: skip
     assert done.returncode == 2

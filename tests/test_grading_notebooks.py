@@ -8,7 +8,7 @@ import fuzz_notebooks
 import pytest
 from legs import in_full
 
-from rnnlab import cli
+from rnncourse import cli
 from rnnlab.course import ROOT
 from rnnlab.grading.front import grade as grading
 from rnnlab.grading.front.grade import grade

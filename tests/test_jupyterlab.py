@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnnlab.cli import main
-from rnnlab.lab import jupyterlab
-from rnnlab.lab.blas import Diagnosis, Trial
-from rnnlab.lab.jupyterlab import NotReady
+from rnncourse.cli import main
+from rnncourse.lab import jupyterlab
+from rnncourse.lab.blas import Diagnosis, Trial
+from rnncourse.lab.jupyterlab import NotReady
 
 
 def course_of(folder, *lessons):

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import checks
-from rnnlab.checks.cuda_first_kernels import ANSWERS, limit_tanh
-from rnnlab.checks.kernels import Case, Result, compare_launches, launch, unset
+from rnncourse import checks
+from rnncourse.checks.cuda_first_kernels import ANSWERS, limit_tanh
+from rnncourse.checks.kernels import Case, Result, compare_launches, launch, unset
 from rnnlab.grading.front.grade import judge_apart
 from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judge import judge

@@ -9,6 +9,8 @@ from legs import in_full
 
 from bench.gpu import tensor_layers
 from pocketgpu import cuda
+from rnncourse.records import cpu_picture, gpu_report
+from rnncourse.views import step_view
 from rnnlab import reference
 from rnnlab.cells import STATES, Saved
 from rnnlab.compare import TOLERANCES, relative_error
@@ -17,9 +19,7 @@ from rnnlab.ladder import RUNGS, Rung, find
 from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.facts import LedgerSizes as Sizes
 from rnnlab.network import Network
-from rnnlab.records import cpu_picture, gpu_report
 from rnnlab.scaling.settings import Settings
-from rnnlab.views import step_view
 
 CELLS = [(cell, "after") for cell in STATES] + [("gru", "before")]
 CPU_RUNGS = [

@@ -5,10 +5,10 @@ import importlib.util
 import numpy as np
 import pytest
 
+from rnncourse import loop_nests
+from rnncourse.loop_nests import SERIAL, in_numba, read
+from rnncourse.loop_nests.race import race
 from rnnlab.compare import relative_error
-from rnnlab.kernels import loop_nests
-from rnnlab.kernels.loop_nests import SERIAL, in_numba, read
-from rnnlab.kernels.loop_nests.race import race
 
 INSTALLED = [name for name in loop_nests.ENGINES if importlib.util.find_spec(name)]
 SIZES = (12, 48, 20)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import rnnlab
-from rnnlab import notebook, percent
+from rnncourse import notebook
+from rnnlab import percent
 
 LINE = 95  # letters that fit beside JupyterLab's file list; a longer line is broken within a word
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.front.grade import grade_one
 from rnnlab.grading.reading import parse
 from rnnlab.grading.sandbox import choose

@@ -11,7 +11,7 @@ from legs import in_full
 from nbclient import NotebookClient
 from notebook_cells import run_cells, time_left
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.course import ROOT
 from rnnlab.grading.clock import PATIENCE
 
@@ -110,7 +110,7 @@ def cells(path, kind):
 @pytest.mark.parametrize(("path", "run"), LESSON_RUNS)
 def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, run, tmp_path):
     for data in run(path, tmp_path):
-        assert "image/png" not in data, "show a picture through rnnlab.picture"
+        assert "image/png" not in data, "show a picture through rnncourse.figures.picture"
         for image in IMAGE.findall(data.get("text/html", "")):
             assert len(re.search(r'alt="([^"]*)"', image)[1]) >= ALT_LETTERS
 

@@ -76,7 +76,7 @@ def mode_works(ordinary, mode):
 def test_an_ordinary_user_grades_a_solved_notebook_with_full_marks(ordinary, mode):
     mode_works(ordinary, mode)
     options = ["--plain"] if mode == "plain" else ["--require-sandbox"]
-    done = ordinary("-m", "rnnlab.cli", "grade", CHECKOUT / "solutions/00_start_here.ipynb", *options)
+    done = ordinary("-m", "rnncourse.cli", "grade", CHECKOUT / "solutions/00_start_here.ipynb", *options)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"start_here: 6 of 6 points · sandbox: {mode}" in done.stdout
 

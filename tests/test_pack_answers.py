@@ -2,8 +2,8 @@
 
 import pytest
 
-from rnnlab import checks
-from rnnlab.checks.answers import answers, pack, unpack
+from rnncourse import checks
+from rnncourse.checks.answers import answers, pack, unpack
 from rnnlab.exercise_text import ExerciseText, read_exercise
 from rnnlab.grading.exercise import Code, Mutant
 from rnnlab.pack_answers import packed_answers

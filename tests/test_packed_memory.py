@@ -11,10 +11,10 @@ import pytest
 pytest.importorskip("numba", reason="install Numba: pip install --constraint constraints.txt numba")
 
 from bench import performance_page
+from rnncourse.records.workload import Workload
 from rnnlab.kernels.packed import memory, passes
 from rnnlab.ladder import find
 from rnnlab.network import Network
-from rnnlab.records.workload import Workload
 
 _, RECORD = performance_page.latest()
 FEWEST = find("packed_weights").module.FEWEST

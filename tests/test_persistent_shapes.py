@@ -8,11 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
+from bench import register_table
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import find
 from rnnlab.cells import GATES
 from rnnlab.gpu import cuda_driver
-from rnnlab.kernels.persistence import fragments, register_table
+from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import STORED, factors, loaded
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
 

@@ -1,6 +1,6 @@
 """The model's distance from what others measured, figure by figure."""
 
-from rnnlab.views import published_timelines
+from rnncourse.views import published_timelines
 
 
 def test_sixteen_of_eighteen_published_figures_are_predicted_within_a_quarter():

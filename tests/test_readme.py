@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 import rnnlab
-from rnnlab import checks, cli, reference
+from rnncourse import checks, cli
+from rnnlab import reference
 from rnnlab.course import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

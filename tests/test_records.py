@@ -6,7 +6,7 @@ import os
 import pytest
 
 from bench import provenance
-from rnnlab import cli, records
+from rnncourse import cli, records
 from rnnlab.course import ROOT
 
 RECORD = {

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab.lab import roofline
+from rnncourse.lab import roofline
 
 
 def test_the_roofs_meet_at_the_balance():

@@ -17,7 +17,7 @@ from ranks import launch
 from ranks.call import call_on_ranks
 from ranks.faults import RankFailure
 from ranks.launch import Launch, folder_for
-from rnnlab.cli import main
+from rnncourse.cli import main
 from rnnlab.course import ROOT
 from rnnlab.scaling.run import train_on_ranks
 from rnnlab.scaling.settings import Settings, equal_shares, read
@@ -164,7 +164,7 @@ def test_a_rank_that_stands_still_is_named_when_patience_ends():
 @pytest.mark.slow
 @real_ranks
 def test_ranks_end_when_their_launcher_is_killed():
-    command = [sys.executable, "-m", "rnnlab.cli", "train", "--ranks", "2", "--steps", "1000000"]
+    command = [sys.executable, "-m", "rnncourse.cli", "train", "--ranks", "2", "--steps", "1000000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher:
         assert "step" in launcher.stdout.readline()  # they train
         ranks = psutil.Process(launcher.pid).children(recursive=True)

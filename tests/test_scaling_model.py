@@ -10,8 +10,8 @@ from pocketgpu.devices import find
 from ranks import costs
 from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds
 from ranks.simulated_transfers import Schedule, replay, schedule, step_of
+from rnncourse.scaling import model, model_fit, published
 from rnnlab.ladder import stage_passes
-from rnnlab.scaling import model, model_fit, published
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 

@@ -13,8 +13,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from rnncourse.lab import driver
 from rnnlab.course import ROOT
-from rnnlab.lab import driver
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = PROJECT["optional-dependencies"]
@@ -263,7 +263,7 @@ def test_the_python_for_make_is_sought_among_the_supported_ones(tmp_path):
     python_that_answers(tmp_path, (3, 15))
     python_that_answers(tmp_path, (3, 12), "python3.12")
     plan = make("--dry-run", "lab", "CUDA_EXTRA=", PATH=f"{tmp_path}:/usr/bin:/bin").stdout
-    assert '"python3.12" -E -m rnnlab.lab.environment  --else-older' in plan
+    assert '"python3.12" -E -m rnncourse.lab.environment  --else-older' in plan
     assert "--python-chosen" in make("--dry-run", "lab", "PYTHON=python3", PATH="/usr/bin:/bin").stdout
 
 

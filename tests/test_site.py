@@ -33,7 +33,7 @@ def with_outputs(path):
     """A lesson as if it had run: its first code cell shows a table and a picture and prints a long line."""
     from base64 import b64encode
 
-    from rnnlab.picture import canvas, png
+    from rnncourse.figures.picture import canvas, png
 
     book = nbformat.read(path, as_version=4)
     cell = next(cell for cell in book.cells if cell.cell_type == "code")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rnnlab.lab import start
+from rnncourse.lab import start
 
 
 def notebook(text, output=None):

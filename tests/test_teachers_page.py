@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 
-from rnnlab import checks
-from rnnlab.checks.answers import answers
-from rnnlab.cli import parser
+from rnncourse import checks
+from rnncourse.checks.answers import answers
+from rnncourse.cli import parser
 from rnnlab.course import ROOT
 
 PAGE = (ROOT / "docs/teachers.md").read_text(encoding="utf-8")

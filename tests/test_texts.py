@@ -7,7 +7,7 @@ import pytest
 from babel.messages.pofile import read_po
 
 from pages import texts
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.course import ROOT
 from rnnlab.grading.front import learner
 
@@ -54,7 +54,7 @@ def test_every_sentence_of_a_verdict_is_in_the_catalogue(catalogue, lesson, tmp_
 def test_every_message_that_a_check_passes_on_is_in_the_catalogue(catalogue):
     called = re.compile(r"^(?:Wrong|Stopped|refuse|expect\w*|require\w*)$")
     every, seen = "\n".join(entry.id for entry in catalogue), []
-    for path in sorted((ROOT / "rnnlab/checks").rglob("*.py")):
+    for path in sorted((ROOT / "rnncourse/checks").rglob("*.py")):
         nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         calls = [node for node in nodes if isinstance(node, ast.Call)]
         calls = [call for call in calls if called.match(ast.unparse(call.func).split(".")[-1])]

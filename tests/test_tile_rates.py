@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from rnncourse.lab.tile_rates import LANES, CompiledTile, InnerLoop, count_inner_loop, measure_tiles
+from rnncourse.lab.turns import Timing
 from rnnlab.kernels.packed.tiles import Tile
-from rnnlab.lab.tile_rates import LANES, CompiledTile, InnerLoop, count_inner_loop, measure_tiles
-from rnnlab.lab.turns import Timing
 
 X86 = """
 f:

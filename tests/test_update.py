@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from rnnlab.lab import update
-from rnnlab.lab.update import NoUpdate
+from rnncourse.lab import update
+from rnncourse.lab.update import NoUpdate
 
 LESSON, EXERCISE = "notebooks/00_start_here.ipynb", "exercises/00_start_here.ipynb"
 

@@ -10,10 +10,11 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.image import imread
 
-from rnnlab import picture, reference
+from rnncourse.figures import picture
+from rnncourse.figures.picture import PALETTE, Picture, Slider, View, canvas, png, show, slider_view
+from rnncourse.views import gradient_flow, powers, sweeps, truncation
+from rnnlab import reference
 from rnnlab.network import Network
-from rnnlab.picture import PALETTE, Picture, Slider, View, canvas, png, show, slider_view
-from rnnlab.views import gradient_flow, powers, sweeps, truncation
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 EXPLORERS = {

@@ -1,6 +1,6 @@
 """The chip view: what fits where, and how many multiprocessors keep weights."""
 
-from rnnlab.views import chip_view
+from rnncourse.views import chip_view
 
 
 def test_a_layer_that_fits_into_a_cluster_is_said_to():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import picture
-from rnnlab.views import cliff
-from rnnlab.views.cliff import LIMITS, RATES, START, descents, explore_cliff, finding, loss_and_gradient
+from rnncourse.figures import picture
+from rnncourse.views import cliff
+from rnncourse.views.cliff import LIMITS, RATES, START, descents, explore_cliff, finding, loss_and_gradient
 
 POINTS = [(0.5, -0.2), (0.97, 0.02), (1.1, 0.3), (1.2, -0.3), (1.8, 0.1)]
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from rnncourse.views import filter_view
+from rnncourse.views.filter_view import answers, explore_filter, figure_filter, finding
 from rnnlab.tasks.photographs import brightness
-from rnnlab.views import filter_view
-from rnnlab.views.filter_view import answers, explore_filter, figure_filter, finding
 
 
 def test_answers_are_weighted_sums_of_three_pixels_of_a_row():

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rnnlab.lab import svail_gemm
-from rnnlab.views import gemm_view
+from rnncourse.lab import svail_gemm
+from rnncourse.views import gemm_view
 
 
 def test_published_rates_stay_below_the_cards_peak_and_have_their_teeth():

@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("igraph", reason="install igraph: make lab")
 
+from rnncourse.views.graph_drawing import draw, draw_mirror, layout, needs, side_by_side
 from rnnlab.graphs.cells import CELLS, step_graph
 from rnnlab.graphs.mirror import mirror
-from rnnlab.views.graph_drawing import draw, draw_mirror, layout, needs, side_by_side
 
 SIZES = 2, 3, 4
 SVG = "{http://www.w3.org/2000/svg}"

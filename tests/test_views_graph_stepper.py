@@ -6,11 +6,9 @@ import pytest
 
 pytest.importorskip("igraph", reason="install igraph: make lab")
 
-from rnnlab import picture
-from rnnlab.graphs.cells import step_graph
-from rnnlab.graphs.mirror import gradients
-from rnnlab.picture import PALETTE
-from rnnlab.views.graph_stepper import (
+from rnncourse.figures import picture
+from rnncourse.figures.picture import PALETTE
+from rnncourse.views.graph_stepper import (
     CELLS,
     CHANGES,
     LONGEST,
@@ -20,6 +18,8 @@ from rnnlab.views.graph_stepper import (
     finding,
     run_step,
 )
+from rnnlab.graphs.cells import step_graph
+from rnnlab.graphs.mirror import gradients
 
 ALL = dict.fromkeys(CHANGES, True)
 LIT = f'fill="{PALETTE["yellow"]}"'

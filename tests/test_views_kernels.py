@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from pocketgpu import cuda
-from rnnlab.views.access_map import (
+from rnncourse.views.access_map import (
     access_in_words,
     explore_stride,
     figure_access,
     first_request,
     strided_copy,
 )
-from rnnlab.views.bank_map import banks_in_words, explore_banks, figure_banks, walk_a_tile
-from rnnlab.views.barrier_timeline import barriers, barriers_in_words, figure_barriers
+from rnncourse.views.bank_map import banks_in_words, explore_banks, figure_banks, walk_a_tile
+from rnncourse.views.barrier_timeline import barriers, barriers_in_words, figure_barriers
 
 
 @cuda.jit

@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-from rnnlab import picture
-from rnnlab.network import Network
-from rnnlab.tasks import image_filters
-from rnnlab.training.model import Model, evaluate
-from rnnlab.training.optimisers import SGD
-from rnnlab.views import learned_filter
-from rnnlab.views.learned_filter import (
+from rnncourse.figures import picture
+from rnncourse.views import learned_filter
+from rnncourse.views.learned_filter import (
     LAGS,
     UPDATES,
     explore_learned_filter,
@@ -19,6 +15,10 @@ from rnnlab.views.learned_filter import (
     record,
     watch_learned_filter,
 )
+from rnnlab.network import Network
+from rnnlab.tasks import image_filters
+from rnnlab.training.model import Model, evaluate
+from rnnlab.training.optimisers import SGD
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnlab.picture import png
-from rnnlab.views.loop_order import (
+from rnncourse.figures.picture import png
+from rnncourse.views.loop_order import (
     CACHE,
     HELD,
     NOW,

@@ -3,10 +3,10 @@
 import pytest
 from test_views_step_view import keep
 
-from rnnlab import records
-from rnnlab.picture import png
-from rnnlab.views import minibatch_view
-from rnnlab.views.minibatch_view import (
+from rnncourse import records
+from rnncourse.figures.picture import png
+from rnncourse.views import minibatch_view
+from rnncourse.views.minibatch_view import (
     PUBLISHED,
     explore_minibatch,
     figure_minibatch,

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from ranks.costs import ALGORITHMS, all_reduce_seconds
-from rnnlab.views.ranks_view import (
+from rnncourse.views.ranks_view import (
     AFTER,
     LAYER_WISE,
     RANKS_SHOWN,

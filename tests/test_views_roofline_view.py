@@ -2,9 +2,9 @@
 
 import pytest
 
-from rnnlab.lab.roofline import Roofline
-from rnnlab.picture import png
-from rnnlab.views.roofline_view import explore_roofline, figure_roofline, finding, intensity
+from rnncourse.figures.picture import png
+from rnncourse.lab.roofline import Roofline
+from rnncourse.views.roofline_view import explore_roofline, figure_roofline, finding, intensity
 
 ROOF = Roofline(peak=200.0, bandwidth=20.0)  # GFLOP/s, GB/s
 

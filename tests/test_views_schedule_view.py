@@ -9,17 +9,12 @@ import pytest
 from legs import in_full
 
 from pocketgpu.devices import find
-from rnnlab import picture
-from rnnlab.ladder import stage_passes
-from rnnlab.schedule import stages
-from rnnlab.schedule.build import backward_plan, forward_plan
-from rnnlab.schedule.plan import Sizes
-from rnnlab.schedule.timeline import predict
-from rnnlab.views import schedule_drawing, schedule_numbers
-from rnnlab.views.published_timelines import FIGURES, published
-from rnnlab.views.schedule_drawing import Bars, mixed, scaled
-from rnnlab.views.schedule_numbers import LAUNCHES, shown_part
-from rnnlab.views.schedule_view import (
+from rnncourse.figures import picture
+from rnncourse.views import schedule_drawing, schedule_numbers
+from rnncourse.views.published_timelines import FIGURES, published
+from rnncourse.views.schedule_drawing import Bars, mixed, scaled
+from rnncourse.views.schedule_numbers import LAUNCHES, shown_part
+from rnncourse.views.schedule_view import (
     SWITCHES,
     Settings,
     draw_schedule,
@@ -29,6 +24,11 @@ from rnnlab.views.schedule_view import (
     settings_of_stage,
     stage_numbers,
 )
+from rnnlab.ladder import stage_passes
+from rnnlab.schedule import stages
+from rnnlab.schedule.build import backward_plan, forward_plan
+from rnnlab.schedule.plan import Sizes
+from rnnlab.schedule.timeline import predict
 
 SMALL = {"layers": 2, "hidden_size": 32, "minibatch": 16, "steps": 4}
 

@@ -4,10 +4,10 @@ from itertools import product
 
 import pytest
 
-from rnnlab import records
-from rnnlab.picture import png
-from rnnlab.views import step_view
-from rnnlab.views.step_view import DEVICES, explore_step, figure_step, finding, recorded, rows
+from rnncourse import records
+from rnncourse.figures.picture import png
+from rnncourse.views import step_view
+from rnncourse.views.step_view import DEVICES, explore_step, figure_step, finding, recorded, rows
 
 LSTM = "lstm", 512, 4, "bfloat16", "H200"
 STEPS = 256

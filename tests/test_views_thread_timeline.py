@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab.views import thread_timeline as view
+from rnncourse.views import thread_timeline as view
 
 
 def test_even_shares_and_free_barriers_give_the_number_of_threads():

@@ -2,9 +2,8 @@
 
 import pytest
 
-from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
-from rnnlab.picture import png
-from rnnlab.views.tile_view import (
+from rnncourse.figures.picture import png
+from rnncourse.views.tile_view import (
     EMPTY,
     REGISTERS,
     ROWS,
@@ -19,6 +18,7 @@ from rnnlab.views.tile_view import (
     figure_tile,
     finding,
 )
+from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
 
 MEASURED = {(8, 2): 240.0, (12, 2): 60.0}
 

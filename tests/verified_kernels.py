@@ -14,7 +14,7 @@ from rnnlab.kernels.persistence import kernels as persistent
 from rnnlab.kernels.persistence import reset_before
 
 PAGE = ROOT / "docs/kernels_verified.md"
-RECORDS = ROOT / "rnnlab/records/measured"
+RECORDS = ROOT / "rnncourse/records/measured"
 HEAD = ("kernel", "of", "compiled by", "for", "disassembled", "emulated", "simulated", "run on")
 THREE, NUMBA = "sm_75, sm_80, sm_90", "Numba, numba-cuda"
 NOT_EMULATED = {"nothing", "l2_chain", "l2_read"}  # of latencies.cu: no thread waits for another
@@ -32,7 +32,7 @@ Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` hol
   `tests/test_bench_gpu_persistent.py`.
 - *simulated*: Python, thread by thread, with races and unread memory looked for: lessons, exercises,
   `tests/test_persistent.py`.
-- *run on*: the GPUs of the records in `rnnlab/records/measured`.
+- *run on*: the GPUs of the records in `rnncourse/records/measured`.
 """
 
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rnncourse.records.cmu_report import Size
 from rnnlab.compare import relative_error
-from rnnlab.records.cmu_report import Size
 
 LEARNING_RATE = 0.01  # of the error per pixel; theirs was 0.01 of the summed error
 TOLERANCE = 1e-5  # relative norm of a gradient in float32, as in rnnlab.compare

@@ -21,7 +21,7 @@ from bench.gpu import measure
 from bench.gpu.references import exact
 from bench.peers.serve import end_with_parent
 from bench.workload import problem
-from rnnlab.records.workload import Result, Workload
+from rnncourse.records.workload import Result, Workload
 
 START = time.monotonic()
 BROKEN = 3  # exit status after an error that the CUDA context does not forget

@@ -3,7 +3,7 @@
 This process never makes a CUDA context.  Each task runs in a child process with a time limit of its own.  A
 contestant that hangs, is killed or breaks the context is left out, and the task is begun again without it.
 
-Beside what every record has (see rnnlab.records):
+Beside what every record has (see rnncourse.records):
 
     machine.gpu   name, memory, multiprocessors, driver, CUDA
     packages      versions
@@ -25,10 +25,10 @@ from bench.gpu.record import RecordCopies, begin, resume
 from bench.gpu.suites import APPLEYARD, Task, tasks_of
 from bench.progress import show_progress
 from pocketgpu.devices import find as find_device
-from rnnlab import records
+from rnncourse import records
+from rnncourse.records import gpu_report as report
+from rnncourse.records.workload import Result
 from rnnlab.gpu import card
-from rnnlab.records import gpu_report as report
-from rnnlab.records.workload import Result
 
 MINUTES = 8.0  # after which no task is running any more
 TASK_SECONDS = 120.0  # for all contestants of one workload

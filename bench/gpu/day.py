@@ -1,7 +1,7 @@
 """`rnnlab gpu-day 1|2|3`: from a machine with a GPU, seen for the first time, to records; ten minutes a part.
 
 The machine needs Python with NumPy and psutil, a CUDA driver, and what is to be measured: CuPy, PyTorch with
-cuDNN, numba-cuda.  Nothing is installed: `python3 -m rnnlab.cli gpu-day 1` runs in the project's folder.
+cuDNN, numba-cuda.  Nothing is installed: `python3 -m rnncourse.cli gpu-day 1` runs in the project's folder.
 Where a package does not work with another there (numba-cuda 0.30.4 fails beside NumPy 2.5), bring wheels for
 its Python and say `--wheels wheels` on the day; before it
 
@@ -34,8 +34,8 @@ from bench.gpu.children import ROOT, Limits, environment, run_task
 from bench.gpu.measure import LADDER, PERSISTENT, TENSOR, Entry, Settings
 from bench.gpu.probes import PROBES
 from bench.gpu.suites import OURS, PEERS, Task
+from rnncourse.records.workload import Result, Workload
 from rnnlab.gpu import card
-from rnnlab.records.workload import Result, Workload
 
 SMALL = Workload("lstm", 6, 5, 64, 64, 2)
 ONCE = Settings(rounds=1, turn=1e-9)

@@ -11,8 +11,8 @@ import numpy as np
 
 from bench.gpu.persistent_layers import PersistentLayers
 from bench.workload import Problem
+from rnncourse.records.workload import Workload
 from rnnlab.network import Network
-from rnnlab.records.workload import Workload
 
 HIDDEN, STEPS = 1152, 700
 MANY, FEW = 64, 4  # sequences

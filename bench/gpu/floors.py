@@ -5,10 +5,10 @@ from itertools import product
 from bench.gpu import latencies
 from bench.gpu.tensor_layers import BULK, NAMES, shape_of
 from pocketgpu.devices import Device
+from rnncourse.records import gpu_report as report
+from rnncourse.records.workload import Result, Workload
 from rnnlab.kernels.persistence.floor import Latencies, floor, latencies_of
 from rnnlab.ladder.chooser import Abilities, abilities, choose
-from rnnlab.records import gpu_report as report
-from rnnlab.records.workload import Result, Workload
 
 HEAD = "workload", "kernel", "exchange", "broadcast", "product", "floor, µs a step", "chosen"
 

@@ -19,8 +19,8 @@ import numpy as np
 from bench.gpu.contestant import Contestant
 from bench.gpu.references import exact
 from bench.workload import Problem, problem
-from rnnlab.lab.turns import rotated
-from rnnlab.records.workload import PARTS, Result, Workload
+from rnncourse.lab.turns import rotated
+from rnncourse.records.workload import PARTS, Result, Workload
 
 MODULES = "ladder", "cudnn", "persistent_layers", "tensor_layers"
 LADDER, CUDNN, PERSISTENT, TENSOR = (f"{__package__}.{name}" for name in MODULES)

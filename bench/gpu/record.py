@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from bench.provenance import provenance
-from rnnlab import records
+from rnncourse import records
 
 KIND = "bench gpu"
 MEASURED = (
@@ -13,7 +13,7 @@ MEASURED = (
     "bench/peers",
     "bench/progress.py",
     "bench/provenance.py",
-    "rnnlab/lab/turns.py",
+    "rnncourse/lab/turns.py",
     "bench/workload.py",
     "rnnlab/cells.py",
     "rnnlab/compare.py",
@@ -26,11 +26,11 @@ MEASURED = (
     "rnnlab/graphs",
     "rnnlab/kernels",
     "rnnlab/ladder",
-    "rnnlab/lab",
+    "rnncourse/lab",
     "rnnlab/network.py",
-    "rnnlab/records/__init__.py",
-    "rnnlab/records/gpu_report.py",
-    "rnnlab/records/workload.py",
+    "rnncourse/records/__init__.py",
+    "rnncourse/records/gpu_report.py",
+    "rnncourse/records/workload.py",
     "rnnlab/reference.py",
     "rnnlab/resources.py",
     "rnnlab/schedule",

@@ -9,8 +9,8 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from bench.gpu.measure import CUDNN, LADDER, PERSISTENT, TENSOR, TORCH, Entry
+from rnncourse.records.workload import Workload
 from rnnlab.ladder import stage_passes
-from rnnlab.records.workload import Workload
 
 APPLEYARD = Workload("lstm", 100, 64, 512, 512, 4)  # the size of LSTM.cu and of the article's ladder
 DIAMOS = Workload("rnn_tanh", 256, 4, 1152, 1152, 1)  # the layer of Persistent RNNs

@@ -5,12 +5,12 @@ import numpy as np
 from bench.gpu.events import seconds
 from bench.workload import Problem
 from pocketgpu.devices import Device
+from rnncourse.records.workload import Workload
 from rnnlab.kernels.persistence.layers import Chip, TensorLayers
 from rnnlab.kernels.persistence.shapes import Shape, cluster_shape, grid_shape
 from rnnlab.ladder.chooser import abilities
 from rnnlab.ladder.cuda_chip import CudaChip
 from rnnlab.network import check_gradients, check_input
-from rnnlab.records.workload import Workload
 
 NAMES = "persistent_grid", "persistent_cluster"
 BULK = "persistent_cluster_bulk"  # whose copy engine pushes h: a GPU decides which of the two pushes remains

@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.peers import Candidate, wire
-from rnnlab.lab.blas import KERNELS
+from rnncourse.lab.blas import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN_PEERS = ROOT / ".venv-peers" / "bin" / "python"  # what `make peers` sets up

@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("shared_weights")
 
@@ -31,7 +31,7 @@ drawings.show("shared_weights")
 # Everything from lesson 05 on is about speed, and speed depends on the machine. The **doctor** examines yours: processor, memory, the library that multiplies matrices for NumPy (its **BLAS**), and a GPU if there is one. Where something is missing, it names the command that installs it. Called from a shell, `rnnlab doctor` also measures for some seconds, and tries whether another setting would make the BLAS faster; this lesson measures in sections 4 and 6.
 
 # %%
-from rnnlab.lab import doctor
+from rnncourse.lab import doctor
 
 doctor.report(measured=False)
 
@@ -116,7 +116,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.lab.turns import disturbance, take_turns, verdict
+from rnncourse.lab.turns import disturbance, take_turns, verdict
 
 rng = np.random.default_rng(0)
 weight_hh = rng.standard_normal((H, H), dtype=np.float32)
@@ -143,7 +143,7 @@ for B, guess in ((2, guess_2), (64, guess_64)):
 # A **rate** says how well the processor is used: FLOP divided by seconds. One GFLOP/s is 10⁹ FLOP a second. The next picture shows the rate against the minibatch. If time depended on arithmetic alone, the line would be level.
 
 # %%
-from rnnlab.picture import PALETTE, canvas, show
+from rnncourse.figures.picture import PALETTE, canvas, show
 
 rate = {B: 2 * B * H * H / seconds[B] / 1e9 for B in minibatches}
 figure, axis = canvas()
@@ -180,7 +180,7 @@ print(f"From one sequence to two the rate {change} here: {rate[1]:.3g} to {rate[
 drawings.show("two_roofs")
 
 # %%
-from rnnlab.lab import roofline
+from rnncourse.lab import roofline
 
 roof = roofline.measure(seconds=1.0)
 print(f"peak       {roof.peak:7.1f} GFLOP/s")
@@ -204,7 +204,7 @@ for B in minibatches:
 # Drawn against intensity, the two limits look like a **roof**: a slope where memory is the limit, level where arithmetic is. The crosses are your measurements, each with its minibatch. Move the sliders: which minibatch carries the product from the slope to the level part? Does a larger network change that?
 
 # %%
-from rnnlab.views.roofline_view import explore_roofline
+from rnncourse.views.roofline_view import explore_roofline
 
 explore_roofline(roof, measured={(B, H): rate[B] for B in minibatches})
 

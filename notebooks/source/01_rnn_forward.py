@@ -17,7 +17,7 @@ rnnlab.banner()
 # We read a photograph like a scanner: along a row, one pixel a step. So step `t` is a column of the picture. **Sobel's filter** computes, at every step, the newest pixel minus the pixel two steps before: $y_t = x_t - x_{t-2}$. The result is 0 where brightness is constant, and large at an edge. Brightness runs from −0.5 (black) to 0.5 (white), so that its mean is near 0.
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 from rnnlab.tasks import image_filters
 
 drawings.show("unrolled_network")
@@ -27,7 +27,7 @@ print("x     ", photograph.x.shape, "  steps T (columns), sequences B (rows), in
 print("target", photograph.target.shape)
 
 # %%
-from rnnlab.picture import PALETTE, canvas, show
+from rnncourse.figures.picture import PALETTE, canvas, show
 
 line = 200  # which row of the photograph
 figure, axis = canvas(height=3.2)
@@ -158,7 +158,7 @@ print("answers", difference.predict(pixels[:, np.newaxis, np.newaxis])[0][:, 0, 
 # What does each kernel show? Move the three numbers. Try (1, 1, 1), then (1, −2, 1), the Laplacian. Where brightness is constant, what does each of the two answer?
 
 # %%
-from rnnlab.views.filter_view import explore_filter
+from rnncourse.views.filter_view import explore_filter
 
 explore_filter()
 
@@ -175,7 +175,7 @@ drawings.show("minibatch_in_memory")
 guess = 10  # times faster: put your own number here
 
 # %%
-from rnnlab.lab.turns import disturbance, take_turns
+from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.ladder import one_step_at_a_time
 
 network = Network.create("rnn_tanh", input_size=1, hidden_size=16, seed=1)

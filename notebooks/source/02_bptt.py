@@ -21,11 +21,11 @@ rnnlab.banner()
 # %%
 import numpy as np
 
-from rnnlab import drawings
+from rnncourse import drawings
 from rnnlab import reference
-from rnnlab.lab.turns import disturbance, take_turns
+from rnncourse.lab.turns import disturbance, take_turns
 from rnnlab.network import Network
-from rnnlab.picture import show
+from rnncourse.figures.picture import show
 
 drawings.show("arrows_back")
 
@@ -110,7 +110,7 @@ for T in (1, 2, 4, 8, 16, 32):
 # **Look for:** which column does the quadratic sweep visit most often, and what differs between two visits to the same column?
 
 # %%
-from rnnlab.views.sweeps import explore_sweeps
+from rnncourse.views.sweeps import explore_sweeps
 
 explore_sweeps()
 
@@ -166,7 +166,7 @@ print(disturbance(timings))
 print(f"T = {lengths[-1]}: " + ", ".join(f"{name} {s[-1] * 1e3:.1f} ms" for name, s in seconds.items()))
 
 # %%
-from rnnlab.views.powers import figure_powers, powers_in_words
+from rnncourse.views.powers import figure_powers, powers_in_words
 
 axes = {"xlabel": "sequence length T, steps", "ylabel": "time, s"}
 show(figure_powers(lengths, seconds, **axes), powers_in_words("Time in s over T", lengths, seconds))
@@ -267,7 +267,7 @@ show(figure_powers(steps, curves, **axes), powers_in_words("Remainder over ε", 
 # **Predict:** with k = 3, how many steps before step 3 does the loss of step 3 reach with each method?
 
 # %%
-from rnnlab.views.truncation import figure_reach, reach_in_words
+from rnncourse.views.truncation import figure_reach, reach_in_words
 
 drawings.show("two_truncations")
 
@@ -318,7 +318,7 @@ for k in (1, 2, 4, 8, 16, 48):
 # The **spectral radius** of a matrix is the largest absolute value of its eigenvalues. Over many steps it decides whether powers of the matrix grow or shrink. Move both sliders.
 
 # %%
-from rnnlab.views.gradient_flow import explore_gradient_flow
+from rnncourse.views.gradient_flow import explore_gradient_flow
 
 explore_gradient_flow()
 

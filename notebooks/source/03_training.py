@@ -24,10 +24,10 @@ rnnlab.banner()
 # %%
 import numpy as np
 
-from rnnlab import drawings
+from rnncourse import drawings
 from rnnlab.tasks import adding, frame_differences, image_filters, rotated_images, text
 from rnnlab.training import SGD, Adam, Model, evaluate, fit, loss_and_gradients
-from rnnlab.picture import canvas, show
+from rnncourse.figures.picture import canvas, show
 
 drawings.show("training_loop")
 
@@ -96,7 +96,7 @@ show_prediction(model, task)
 # **Predict:** will the network find the three numbers 1, −2, 1 one after another, and in which order? Watch the red dots, then play it once more with the slider.
 
 # %%
-from rnnlab.views.learned_filter import explore_learned_filter, watch_learned_filter
+from rnncourse.views.learned_filter import explore_learned_filter, watch_learned_filter
 
 recording = watch_learned_filter("laplacian")
 explore_learned_filter(recording)
@@ -193,7 +193,7 @@ print(f"least below:    {least} (your guess: {my_guess_least})")
 # **Predict:** which run comes nearer to loss 0, the one with clipping or the one without? Then move the sliders.
 
 # %%
-from rnnlab.views.cliff import explore_cliff
+from rnncourse.views.cliff import explore_cliff
 
 explore_cliff()
 
@@ -321,7 +321,7 @@ for cell in ("rnn_tanh", "lstm", "gru"):
 
 # %%
 from rnnlab import reference
-from rnnlab.picture import LINES
+from rnncourse.figures.picture import LINES
 
 
 def reach(network, T=30):
@@ -366,7 +366,7 @@ show(
 import tempfile
 from pathlib import Path
 
-from rnnlab.lab.apart import run_apart
+from rnncourse.lab.apart import run_apart
 
 path = str(Path(tempfile.mkdtemp()) / "filter.npz")
 program = f"""

@@ -23,9 +23,9 @@ rnnlab.banner()
 # %%
 import numpy as np
 
-from rnnlab import drawings
+from rnncourse import drawings
 from rnnlab.graphs.graph import Sketch, run, sigmoid, tanh
-from rnnlab.views.graph_drawing import draw, side_by_side
+from rnncourse.views.graph_drawing import draw, side_by_side
 
 drawings.show("graph_and_mirror")
 
@@ -179,7 +179,7 @@ print(f"dh read off the picture: relative difference {relative_error(dh, exact):
 # Now go through the nodes one at a time, forward first, then backward. The line below the picture says what a node reads, computes and needs. Then try the switches: which one changes the number of GEMM calls most? A **GEMM** is a general matrix product, one call of the library.
 
 # %%
-from rnnlab.views.graph_stepper import explore_graph
+from rnncourse.views.graph_stepper import explore_graph
 
 explore_graph()
 
@@ -323,8 +323,8 @@ for wires in range(5):
 # First: which of them agree? **Guess** the groups before you run the cell. The cell compares the gradients of the recurrent weights.
 
 # %%
-from rnnlab.lab.gru_variants import PUBLISHED, VARIANTS, measure
-from rnnlab.lab.turns import disturbance, take_turns, verdict
+from rnncourse.lab.gru_variants import PUBLISHED, VARIANTS, measure
+from rnncourse.lab.turns import disturbance, take_turns, verdict
 
 T, B, H = 20, 8, 32
 x, dy = rng.standard_normal((2, T, B, H))

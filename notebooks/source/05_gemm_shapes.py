@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("equal_arithmetic")
 
@@ -30,7 +30,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.lab.turns import disturbance, take_turns, verdict
+from rnncourse.lab.turns import disturbance, take_turns, verdict
 
 my_guess = 64
 H, minibatches, rng = 1024, (1, 2, 4, 8, 16, 32, 64, 128, 256), np.random.default_rng(0)
@@ -64,8 +64,8 @@ print(f"one sequence takes {work_over_time:.1f} times as long as its multiply-ad
 # **Predict:** from which minibatch on is arithmetic the limit on your machine? Move the slider and see.
 
 # %%
-from rnnlab.lab import roofline
-from rnnlab.views.roofline_view import explore_roofline
+from rnncourse.lab import roofline
+from rnncourse.views.roofline_view import explore_roofline
 
 roof = roofline.measure(seconds=1.0)
 print(f"{roof.peak:.3g} GFLOP/s, {roof.bandwidth:.3g} GB/s: they meet at {roof.balance:.1f} FLOP a byte")
@@ -88,7 +88,7 @@ explore_roofline(roof, {(B, H): rate for B, rate in rates.items()})
 # **Predict:** what part of its peak does a GPU reach with 32 sequences? Choose the size of the weights; your machine's own curve is the dashed one.
 
 # %%
-from rnnlab.views.gemm_view import explore_gemm
+from rnncourse.views.gemm_view import explore_gemm
 
 peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
@@ -102,7 +102,7 @@ explore_gemm(rates, peak)
 drawings.show("pieces_of_a_product")
 
 # %%
-from rnnlab.lab import svail_gemm
+from rnncourse.lab import svail_gemm
 
 my_guess = {"cuBLAS": 1.02, "Nervana": 1.02}
 full = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.FORWARD[2560], strict=True))[128]

@@ -23,8 +23,8 @@ rnnlab.banner()
 # %%
 import numpy as np
 
-from rnnlab import drawings
-from rnnlab.lab.array_traffic import traffic
+from rnncourse import drawings
+from rnncourse.lab.array_traffic import traffic
 
 drawings.show("passes_over_memory")
 
@@ -63,7 +63,7 @@ import math
 
 from numba import njit
 
-from rnnlab.lab.turns import disturbance, take_turns, verdict
+from rnncourse.lab.turns import disturbance, take_turns, verdict
 
 my_guess = 5.0
 
@@ -137,8 +137,8 @@ print(disturbance({loop.__name__: timing for loop, timing in timings.items()}))
 # **Predict:** how many levels does it take to stay below 1 ulp up to a = 9? A little beyond, tanh is 1 in float32.
 
 # %%
-from rnnlab.lambert import lambert
-from rnnlab.picture import canvas, show
+from rnncourse.lambert import lambert
+from rnncourse.figures.picture import canvas, show
 
 my_guess = 5
 
@@ -395,7 +395,7 @@ def run_nest(order, n, turns):
 # The cell measures matrices of 40 by 40, which lie in the nearest cache, and of 1 000 by 1 000, which do not; it runs only some turns of the outermost loop. The last column shows the misses that a **cache model** counts. It has no clock, only lines, a capacity, and one rule: a new line replaces the one that was used *least recently*.
 
 # %%
-from rnnlab.cache_model import Cache, product_misses
+from rnncourse.cache_model import Cache, product_misses
 
 my_guess = "j innermost"
 orders, toy = ("ijk", "ikj", "jik", "jki", "kij", "kji"), Cache(ways=32, line=64)
@@ -427,7 +427,7 @@ print("you guessed", my_guess)
 # Now look at the cache. Blue lines are in it, red numbers are in use. **Try:** the order jki without tiles, then with tiles of 4. Which two orders lose by tiles of 8, and why?
 
 # %%
-from rnnlab.views.loop_order import explore_loop_order
+from rnncourse.views.loop_order import explore_loop_order
 
 drawings.show("product_in_tiles")
 explore_loop_order()
@@ -501,7 +501,7 @@ print(f"BLAS is {times[best].median / times['BLAS'].median:.1f} times as fast as
 # **Predict:** a loop reads a column of 256 numbers twice. The rows have 1 000 numbers, then 1 024: how many accesses of the second reading miss?
 
 # %%
-from rnnlab.cache_model import missed
+from rnncourse.cache_model import missed
 
 my_guess = {1000: 0, 1024: 0}
 first_cache = Cache(ways=12, sets=64, line=64)

@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("threads_and_barriers")
 
@@ -34,7 +34,7 @@ drawings.show("three_cuts")
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rnnlab.lab.turns import disturbance, take_turns, verdict
+from rnncourse.lab.turns import disturbance, take_turns, verdict
 from rnnlab.ladder import one_big_gemm
 from rnnlab.ladder import numba_parallel
 from rnnlab.resources import usable_cores
@@ -86,7 +86,7 @@ print(disturbed)
 # **Predict:** eight steps, four threads, a barrier costs a tenth of a step, and the shares are uneven by a fifth. What is left of the fourfold speed with a barrier at every step?
 
 # %%
-from rnnlab.views.thread_timeline import explore_threads
+from rnncourse.views.thread_timeline import explore_threads
 
 explore_threads()
 
@@ -253,7 +253,7 @@ quartiles = [times[1].spread[k] / times[cores].spread[1 - k] for k in (0, 1)]
 print(f"speed-up between {quartiles[0]:.2f} and {quartiles[1]:.2f} times. {disturbance({str(n): times[n] for n in times})}")
 
 # %%
-from rnnlab.picture import PALETTE, canvas, show
+from rnncourse.figures.picture import PALETTE, canvas, show
 
 n, mine = np.arange(1, 65), serial / one
 figure, axis = canvas(width=6.5, height=3.2)
@@ -289,8 +289,8 @@ show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; wit
 # **Predict:** what was missing: threads, vectors, tiles, or something else?
 
 # %%
-from rnnlab import records
-from rnnlab.records import cmu_picture, cmu_report
+from rnncourse import records
+from rnncourse.records import cmu_picture, cmu_report
 
 paths = records.stored("bench cmu")
 if paths:
@@ -308,7 +308,7 @@ else:
 # %%
 from importlib.util import find_spec
 
-from rnnlab.kernels.loop_nests.race import race
+from rnncourse.loop_nests.race import race
 
 compilers = [name for name in ("numba", "halide") if find_spec(name)]
 sizes = (288, 288, 288)
@@ -358,7 +358,7 @@ for by in compilers:
 # **Predict:** where does PyTorch win, at one sequence or at 64?
 
 # %%
-from rnnlab.records import cpu_picture, cpu_report
+from rnncourse.records import cpu_picture, cpu_report
 
 paths = records.stored("bench cpu")
 if paths:

@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("packed_panels")
 
@@ -30,7 +30,7 @@ from functools import partial
 
 import numpy as np
 
-from rnnlab.lab.turns import disturbance, take_turns
+from rnncourse.lab.turns import disturbance, take_turns
 
 rng = np.random.default_rng(0)
 
@@ -125,7 +125,7 @@ drawings.show("register_tile")
 
 # %%
 from rnnlab.kernels.packed.host import CORE, VECTOR_BYTES
-from rnnlab.views.tile_view import explore_tile
+from rnncourse.views.tile_view import explore_tile
 
 print(f"Numba compiles for vectors of {VECTOR_BYTES // 4} float32 here. The model assumes {CORE.registers} registers, "
       f"{CORE.fmas_per_cycle} FMAs and {CORE.loads_per_cycle} loads in a cycle, and a latency of {CORE.fma_latency} cycles")
@@ -158,7 +158,7 @@ rnnlab.show_source(kernel._emit_step)
 
 # %%
 from rnnlab.kernels.packed.tiles import Tile, predicted_rate
-from rnnlab.lab.tile_rates import measure_tiles
+from rnncourse.lab.tile_rates import measure_tiles
 
 my_guess = {"fastest": (4, 2), "first that spills": (16, 4)}
 tiles = [(1, 1), (4, 1), (4, 2), (6, 2), (4, 3), (8, 2), (12, 2), (5, 5), (8, 4), (16, 4)]
@@ -369,7 +369,7 @@ if noisy:
 print("you guessed", my_guess)
 
 # %%
-from rnnlab.picture import canvas, show
+from rnncourse.figures.picture import canvas, show
 
 figure, axis = canvas(height=3.2)
 for name, curve in curves.items():

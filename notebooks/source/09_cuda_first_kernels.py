@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("grid_block_warp")
 
@@ -29,7 +29,7 @@ drawings.show("grid_block_warp")
 import numpy as np
 
 from rnnlab import cuda
-from rnnlab.picture import show
+from rnncourse.figures.picture import show
 
 print("simulated" if cuda.is_simulated else "on a GPU")
 
@@ -90,7 +90,7 @@ except RuntimeError as fault:
 # So the price of a load is not the number of bytes that the lanes read, but the number of sectors that hold them. `cuda.observe` launches a kernel once and gives a report of both.
 
 # %%
-from rnnlab.views.access_map import strided_copy
+from rnncourse.views.access_map import strided_copy
 
 x, y = np.zeros(1024, "float32"), np.zeros(32, "float32")
 report = cuda.observe(strided_copy, 1, 32, x, y, 1, 0)
@@ -116,7 +116,7 @@ for stride, guess in my_guess.items():
 # **Look for:** what does an offset of 1 cost at stride 1? Which offsets cost nothing?
 
 # %%
-from rnnlab.views.access_map import explore_stride
+from rnncourse.views.access_map import explore_stride
 
 explore_stride()
 

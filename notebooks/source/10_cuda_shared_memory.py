@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("shared_tile")
 
@@ -29,7 +29,7 @@ drawings.show("shared_tile")
 import numpy as np
 
 from rnnlab import cuda
-from rnnlab.picture import show
+from rnncourse.figures.picture import show
 
 my_guess = 2048
 
@@ -123,7 +123,7 @@ if one_tile.counts:
 # The picture below shows this for a smaller kernel: two rotations of 32 numbers in shared memory. It has a row for each thread, a mark for each access to shared memory, and a line for each barrier. The simulator runs one thread until it reaches a barrier, then the next one: that is why the marks form a staircase.
 
 # %%
-from rnnlab.views.barrier_timeline import barriers_in_words, figure_barriers
+from rnncourse.views.barrier_timeline import barriers_in_words, figure_barriers
 
 
 @cuda.jit
@@ -221,7 +221,7 @@ print(seen)
 # %%
 my_guess = {"row": 0, "column": 0}
 
-from rnnlab.views.bank_map import walk_a_tile
+from rnncourse.views.bank_map import walk_a_tile
 
 for direction, down in (("row", 0), ("column", 1)):
     counts = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32, down).counts
@@ -234,7 +234,7 @@ for direction, down in (("row", 0), ("column", 1)):
 # **Look for:** which lengths have no conflict at all? What do they have in common?
 
 # %%
-from rnnlab.views.bank_map import explore_banks
+from rnncourse.views.bank_map import explore_banks
 
 explore_banks()
 

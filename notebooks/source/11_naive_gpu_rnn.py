@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("launch_timeline")
 
@@ -175,7 +175,7 @@ drawings.show("empty_chip")
 # **Predict** for 64 units and 16 sequences: after which kernels is there a gap, the products or the others?
 
 # %%
-from rnnlab.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
+from rnncourse.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
 
 small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5, device="H200")
 draw_schedule(small, launches_shown=30)
@@ -305,7 +305,7 @@ print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 # **Guess** which of the lines is worth most.
 
 # %%
-from rnnlab.views.published_timelines import FIGURES
+from rnncourse.views.published_timelines import FIGURES
 
 ladder = [(where | switches, figure) for where, switches, figure in FIGURES if figure.times_naive]
 naive = prediction(Settings(**{key: ladder[0][0][key] for key in ("device", "layers")}))

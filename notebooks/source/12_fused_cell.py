@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("fused_cell")
 
@@ -73,7 +73,7 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
 # **Predict:** which of the two streams will have gaps?
 
 # %%
-from rnnlab.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
+from rnncourse.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
 
 start = dict(layers=1, hidden_size=512, minibatch=64, steps=10, device="M40", group_gates=True)
 draw_schedule(Settings(**start, streams=2), launches_shown=40)
@@ -289,6 +289,6 @@ rnnlab.progress("fused_cell")
 # ## Sources
 #
 # - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946, and LSTM.cu in NVIDIA's code samples. The factors 1.9, 2.8 and 5.3 are second-hand, from the report of Shubodh/Optimizing-LSTMs-on-GPU.
-# - All times are the model's of `rnnlab/schedule/timeline.py`; its constants were fitted to the M40 ladder. `python -m rnnlab.views.published_timelines` holds it against eighteen published figures.
+# - All times are the model's of `rnnlab/schedule/timeline.py`; its constants were fitted to the M40 ladder. `python -m rnncourse.views.published_timelines` holds it against eighteen published figures.
 #
 # Next: [13 · A layer in few kernels](13_fused_layer.ipynb)

@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("fused_layer")
 
@@ -195,7 +195,7 @@ for name, way in (("in the loop", in_loop), ("after it", weight_gradient_after_l
 # Now use the switches. **Predict** before you move one: does it gain time on the M40, on the H200, forward, backward?
 
 # %%
-from rnnlab.views.schedule_view import Settings, explore_schedule, prediction
+from rnncourse.views.schedule_view import Settings, explore_schedule, prediction
 
 explore_schedule(passes=("transpose_once", "batch_inputs", "weight_gradient_after_loop"), layers=1, steps=20,
                  group_gates=True, fuse_pointwise=True, streams=2, device="M40", direction="backward")

@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("wavefront")
 
@@ -24,7 +24,7 @@ drawings.show("wavefront")
 # Cell (layer, step) reads the result of its own layer one step before, and of the layer below at its own step; nothing else. **Predict:** four layers, ten steps: how many rounds are needed if any number of cells may run at once?
 
 # %%
-from rnnlab.picture import canvas, show, steps_as_cells
+from rnncourse.figures.picture import canvas, show, steps_as_cells
 
 my_guess = 40
 layers, steps = 4, 10
@@ -62,7 +62,7 @@ show(figure, f"The first round in which each cell can run: 0 for layer 0 at step
 # A GPU runs the operations of one stream in the order in which they were issued. So the wavefront's order alone gains nothing: each cell waits for the one issued before it. **Predict** which of the four combinations below takes the shortest time.
 
 # %%
-from rnnlab.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
+from rnncourse.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
 
 base = dict(layers=4, hidden_size=512, minibatch=64, steps=50, device="H200",
             group_gates=True, fuse_pointwise=True, transpose_once=True, batch_inputs=2)
@@ -227,7 +227,7 @@ print("largest gain (units, sequences):", max(gains, key=gains.get), "smallest:"
 # A second-hand report gives "over 11" for the article's last stage on an M40, forward, 100 steps. The model predicts less, also for 100 steps: lesson 11 printed 270 ms for the naive form and 28.6 ms for this one, a factor of 9.4. (LSTM.cu's 27.8 ms for 100 steps is verified: it stands in the source.) Below is the model beside every published figure that the course has. A figure marked second-hand has no primary source here; neither do those of CuLSTM, which are that project's own report.
 
 # %%
-from rnnlab.views.published_timelines import lines
+from rnncourse.views.published_timelines import lines
 
 comparisons = lines()
 fitted = [line for line in comparisons if "second-hand" in line.source]
@@ -244,8 +244,8 @@ print(f"within a quarter: {sum(line.is_close for line in comparisons)} of {len(c
 # A model that agrees with published figures is still a model. With a GPU, `rnnlab bench gpu` measures the five stages on it, beside PyTorch and every algorithm of cuDNN, and stores a record. Without such a record there is no measured line here.
 
 # %%
-from rnnlab import records
-from rnnlab.records import gpu_report as report
+from rnncourse import records
+from rnncourse.records import gpu_report as report
 
 stored = records.stored("bench gpu")
 print(report.page(records.read(stored[-1])) if stored else "no GPU has been measured yet: `rnnlab bench gpu --record`")

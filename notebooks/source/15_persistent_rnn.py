@@ -14,7 +14,7 @@ import rnnlab
 rnnlab.banner()
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("weights_on_chip")
 
@@ -39,7 +39,7 @@ print(f"reading bounds it to {2 * B * H * H / read / 1e6:.2f} of {titan.peak:.1f
 # Their text *states*: about 90 GFLOP/s before and 2.8 TFLOP/s after, about 30 times as fast, at a minibatch of 4, with 1 152 units on a TitanX. The numbers below are **read off their figure**. Its axis begins at 0 and ends at 62, and 0 cannot be a minibatch; the course reads the point at 0 as a minibatch of 1. The points at 4 and 62 may therefore be minibatches of 5 and 63.
 
 # %%
-from rnnlab.views.minibatch_view import PUBLISHED
+from rnncourse.views.minibatch_view import PUBLISHED
 
 for name, rates in PUBLISHED.items():
     for B, rate in rates.items():
@@ -72,7 +72,7 @@ print("you guessed", my_guess)
 # Move the sliders. **Look for:** the largest LSTM that fits into one cluster, and what two bytes a weight change.
 
 # %%
-from rnnlab.views.chip_view import explore_chip
+from rnncourse.views.chip_view import explore_chip
 
 explore_chip()
 
@@ -210,7 +210,7 @@ drawings.show("not_resident")
 
 # %%
 from rnnlab.kernels.persistence import kernels
-from rnnlab.notebook import show_source
+from rnncourse.notebook import show_source
 
 show_source(kernels.grid_barrier)
 

@@ -19,7 +19,7 @@ rnnlab.banner()
 # Six prices, for an H200: a launch by the host, a node of a CUDA graph, a barrier of all blocks, an **exchange** in which every block reads a number until it has been written, a read from the second-level cache, and a **push**, by which a block writes into another block's shared memory. **Predict:** order them, the slowest first. How many pushes does a barrier cost?
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 from rnnlab.kernels.persistence.floor import H200
 
 drawings.show("cluster_exchange")
@@ -67,7 +67,7 @@ print("you guessed", my_guess)
 # Move the sliders. **Look for:** the size from which the cluster kernel refuses to run, and the minibatch from which its floor is below the grid's.
 
 # %%
-from rnnlab.views.step_view import explore_step
+from rnncourse.views.step_view import explore_step
 
 explore_step()
 
@@ -158,7 +158,7 @@ print("the same product:", np.array_equal(paired, weights @ h))
 # **Predict:** how many registers does a thread need in all if it stores 128 words of weights?
 
 # %%
-from rnnlab.kernels.persistence import register_table
+from bench import register_table
 
 my_guess, beside = 200, []
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()
@@ -330,7 +330,7 @@ print(f"{'persistent_grid, at best':32}{least * 1.024:6.2f} ms, {least:5.2f} µs
 # Move the sliders: throughput over the minibatch, with recorded, published and predicted values. **Look for** the rate of 1 sequence and of 8: the step takes the same time, so what does the larger minibatch gain?
 
 # %%
-from rnnlab.views.minibatch_view import explore_minibatch
+from rnncourse.views.minibatch_view import explore_minibatch
 
 explore_minibatch()
 

@@ -17,7 +17,7 @@ rnnlab.banner()
 # Copies of a program that work together are **ranks**; MPI starts them and carries their messages. Where MPI is missing, simulated ranks run the same functions in turn on one core, with a clock of their own. **Predict** before you run the next cell: does this machine have MPI? All times on simulated ranks are predictions.
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 from ranks.launch import why_not
 
 live = why_not() is None
@@ -80,7 +80,7 @@ print("you guessed", my_guess)
 # Now move the sliders. **Look for** a place where more bandwidth changes nothing, and one where a smaller latency changes nothing. Then try 4,096 ranks.
 
 # %%
-from rnnlab.views.ranks_view import explore_ranks
+from rnncourse.views.ranks_view import explore_ranks
 
 explore_ranks()
 
@@ -175,7 +175,7 @@ print(two["overlap"] if live else f"messages, predicted: {1e3 * two['seconds']:.
 # %%
 from pocketgpu.devices import find
 from rnnlab.ladder import stage_passes
-from rnnlab.scaling.model import ready_times
+from rnncourse.scaling.model import ready_times
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
 from rnnlab.schedule.timeline import predict
@@ -202,7 +202,7 @@ drawings.show("messages_behind_work")
 # On one GPU the wavefront is the faster schedule, and it sends its gradients late. **Predict:** is the wavefront still the faster one on 128 GPUs, with 400, 25, 6 and 1 GB/s between them?
 
 # %%
-from rnnlab.scaling.model import schedule_update
+from rnncourse.scaling.model import schedule_update
 
 layer_bytes = 4 * 4 * (2 * 512**2 + 2 * 512)  # four gates, two matrices and two biases, float32
 faster = {}
@@ -224,8 +224,8 @@ print("the wavefront is faster at", list(faster.values()).count("layer_wavefront
 # A model deserves belief when it predicts runs that it has not seen. The course's has one set of constants for each machine: arithmetic, β, α. The first series is a language model on 1 to 40 GPUs, whose report says that training speeds up linearly. **Predict:** which share of 40 times the speed of one GPU do its own figures show?
 
 # %%
-from rnnlab.picture import canvas, show
-from rnnlab.scaling import model_fit, published
+from rnncourse.figures.picture import canvas, show
+from rnncourse.scaling import model_fit, published
 
 my_guess = 0.95
 series = published.find("ring all-reduce, 40 GPUs")
@@ -266,7 +266,7 @@ print("smaller half fitted:    ", model_fit.verdict(model_fit.lines(model_fit.ex
 # Now the claim. The minibatch stays at 512 sequences in all, and 16 GPUs become 128. Rates are the published ones of a TitanX, 1152 units: products launched step by step (GEMM, two sources that disagree), and the persistent kernel of lesson 15. **Predict** the three factors.
 
 # %%
-from rnnlab.scaling.model import Training, stops_paying, strong_scaling
+from rnncourse.scaling.model import Training, stops_paying, strong_scaling
 
 my_guess = {"persistent": 8, "GEMM, figure": 8, "GEMM, text": 8}
 counts, factors, scaled = (16, 32, 64, 128, 256, 512), {}, {}
@@ -375,7 +375,7 @@ for name, series_of_losses in losses.items():
 # **Break it:** the next cell gives the persistent network of section 6 the network of section 5, with its milliseconds a message. Change `algorithm` to `"tree"` or `"Rabenseifner"`, and find the count of GPUs from which each one loses.
 
 # %%
-from rnnlab.scaling.model import Cluster
+from rnncourse.scaling.model import Cluster
 
 slow = Link.from_bandwidth(1e3 * constants.cost["message between nodes"], 1e3 / constants.cost["GB between nodes"])
 cluster = Cluster(8, Link.from_bandwidth(0, 1e3 / constants.cost["GB in a node"]), slow)

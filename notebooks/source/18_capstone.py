@@ -17,7 +17,7 @@ rnnlab.banner()
 # A **skip** adds a layer's input to its output. The drawing shows the two directions in which a skip can run, and the memory that the rest of this lesson is about. **Look at** the right side: which arrays are in memory while the gradient of the third segment is computed?
 
 # %%
-from rnnlab import drawings
+from rnncourse import drawings
 
 drawings.show("residual_layers")
 
@@ -30,7 +30,7 @@ drawings.show("residual_layers")
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from rnnlab.capstone.residual import Residual, gradient_norms
+from rnncourse.capstone.residual import Residual, gradient_norms
 from rnnlab.tasks import rotated_images
 from rnnlab.training import Adam, Model, evaluate, fit, loss_and_gradients
 
@@ -49,7 +49,7 @@ for name, rung in rungs.items():
           f"lowest / top {norms[name][0] / norms[name][-1]:.2g}, you guessed {my_guess[name]}")
 
 # %%
-from rnnlab.picture import canvas, show
+from rnncourse.figures.picture import canvas, show
 
 figure, axis = canvas()
 for name, mark in zip(norms, "o^", strict=True):
@@ -90,8 +90,8 @@ print("better than standing still:", [name for name, loss in losses.items() if l
 # The backward pass reads what the forward pass computed: for each layer its input y and its states h. **Recomputation** saves less: cut the layers into segments, save only the input of each segment, and run a segment forward once more just before its gradient is computed. **Predict:** 100 layers in segments of 10. Which share of the activations is in memory at most?
 
 # %%
-from rnnlab.capstone.residual import saved_bytes
-from rnnlab.notebook import show_source
+from rnncourse.capstone.residual import saved_bytes
+from rnncourse.notebook import show_source
 
 my_guess = 0.1
 network, T = models["with skips"].network, task.steps
@@ -141,7 +141,7 @@ print(f"activations with segments of 10, from the difference of the peaks: {save
 # **Predict** the price of recomputation in time, as a factor, before you measure it. Count products: forward has two for each cell (input and state), backward four. Segments of 10 run 90 of 100 layers forward twice.
 
 # %%
-from rnnlab.lab.turns import disturbance, take_turns
+from rnncourse.lab.turns import disturbance, take_turns
 
 my_prediction = 1.5
 counted = (2 + 4 + 2 * 0.9) / (2 + 4)
@@ -162,7 +162,7 @@ print(f"counted {counted:.2f}, you predicted {my_prediction}, median {np.median(
 # <!-- exercise: median_interval -->
 
 # %%
-from rnnlab.capstone.page import coverage
+from rnncourse.capstone.page import coverage
 
 ordered = sorted(ratios)
 for k in (1, 2, 3, 4):
@@ -179,8 +179,8 @@ interval = ordered[1], ordered[-2]
 # Now the large question: in which order, in which streams, with what recomputed should a GPU run this pass? You write the answer as **data**: rows of kind, layer, block of steps, stream. From what each launch reads and writes follow the hazards, the events, the places in memory, and the predicted time. **Predict** what is wrong with each of these four schedules.
 
 # %%
-from rnnlab.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Problem
-from rnnlab.capstone.score import bounds, try_schedule
+from rnncourse.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Problem
+from rnncourse.capstone.score import bounds, try_schedule
 
 
 def layer_by_layer(layers, steps, minibatch, hidden_size, memory):
@@ -201,9 +201,9 @@ print("memory 40:", try_schedule(layer_by_layer, small))
 # Legality comes first: on a GPU most of these would run, and give plausible numbers. Are the judge's own rules right? The course's tests run legal schedules in random orders that streams and events allow, and compare all gradients. Here is one such comparison, live, with the time that it takes. **Predict** the largest difference.
 
 # %%
-from rnnlab.capstone.launches import read_schedule
-from rnnlab.capstone.run import problem_of, run_plan
-from rnnlab.capstone.score import planned
+from rnncourse.capstone.launches import read_schedule
+from rnncourse.capstone.run import problem_of, run_plan
+from rnncourse.capstone.score import planned
 
 my_guess = 1e-3
 x = np.random.default_rng(1).normal(size=(T, B, 64)).astype("float32")
@@ -260,7 +260,7 @@ print("a fifth of the memory:", try_schedule(my_attempt, tight))
 # On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/18_capstone.ipynb --as NAME` adds yours. **Predict:** how far above the bound is the course's own best entry, in its worst problem?
 
 # %%
-from rnnlab.capstone import board
+from rnncourse.capstone import board
 
 my_guess = 1.2
 for _, entry in board.read(board.OWN):
@@ -272,7 +272,7 @@ for _, entry in board.read(board.OWN):
 # The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/18_page.md`, and `rnnlab page` checks the numbers, not the prose. Below is the page of section 3 with **two mistakes** in it. Find them before you run the cell.
 
 # %%
-from rnnlab.capstone.page import TEMPLATE, check_page
+from rnncourse.capstone.page import TEMPLATE, check_page
 
 low, high = interval
 numbers = {"prediction": f"{counted:.3f}", "measurements": " ".join(f"{ratio:.4f}" for ratio in ratios),

@@ -47,6 +47,6 @@ def _draw(rng, B: int, split: str, steps: int) -> Batch:
 
 
 def _paint(prediction: np.ndarray, batch: Batch):
-    from rnnlab.tasks.pictures import sums
+    from rnncourse.views.pictures import sums
 
     return sums(prediction, batch)

@@ -69,6 +69,6 @@ def _paths(rng, B: int, steps: int, speed: int, last: np.ndarray) -> np.ndarray:
 
 
 def _paint(prediction: np.ndarray, batch: Batch):
-    from rnnlab.tasks.pictures import frames
+    from rnncourse.views.pictures import frames
 
     return frames(prediction, batch, input_is="frame", target_is="what changed", signed=True)

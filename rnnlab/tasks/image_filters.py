@@ -98,6 +98,6 @@ def _mean_answer(batch: Batch, kernel: np.ndarray) -> np.ndarray:
 
 
 def _paint(prediction: np.ndarray, batch: Batch):
-    from rnnlab.tasks.pictures import row_and_answer
+    from rnncourse.views.pictures import row_and_answer
 
     return row_and_answer(prediction, batch, skip=REACH - 1)

@@ -69,6 +69,6 @@ def rotate(pictures: np.ndarray, degrees: float) -> np.ndarray:
 
 
 def _paint(prediction: np.ndarray, batch: Batch):
-    from rnnlab.tasks.pictures import frames
+    from rnncourse.views.pictures import frames
 
     return frames(prediction, batch, input_is="picture now", target_is="picture next", signed=False)

@@ -119,7 +119,7 @@ def bigram_logits() -> np.ndarray:
 
 
 def _paint(prediction: np.ndarray, batch: Batch):
-    from rnnlab.tasks.pictures import guessed_characters
+    from rnncourse.views.pictures import guessed_characters
 
     return guessed_characters(prediction, batch, ALPHABET + UNKNOWN)
 

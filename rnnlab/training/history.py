@@ -22,7 +22,7 @@ class History:
 
     def picture(self) -> "Figure":
         """Loss and gradient norm over the steps; its finding in words is `alt()`."""
-        from rnnlab.picture import PALETTE, canvas
+        from rnncourse.figures.picture import PALETTE, canvas
 
         figure, (loss, norm) = canvas(2, 1, height=4.2, sharex=True, height_ratios=(2, 1))
         loss.plot(self.losses, color=PALETTE["sky"], lw=0.8, label="one minibatch")

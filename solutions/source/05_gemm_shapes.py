@@ -16,7 +16,7 @@ from rnnlab import check, hint, progress, use
 # What does your machine need? The roofs are measured now.
 
 # %%
-from rnnlab.lab import roofline
+from rnncourse.lab import roofline
 
 roof = roofline.measure()
 for H in (64, 256, 1024, 4096):
@@ -45,7 +45,7 @@ print("same gradient:", np.allclose(gradient[:50, :30], d[..., :50].reshape(12, 
 # Time it on your machine with 1, 2, 8 and all steps at a time:
 
 # %%
-from rnnlab.lab.turns import take_turns
+from rnncourse.lab.turns import take_turns
 
 weights = rng.normal(size=(1024, 512)).astype("float32")
 sequence = rng.normal(size=(64, 16, 512)).astype("float32")

@@ -17,7 +17,7 @@ from rnnlab import check, hint, progress, use
 # The same text, compiled: Numba needs nothing changed. The first call compiles, so it is not timed.
 
 # %%
-from rnnlab.lab.turns import take_turns
+from rnncourse.lab.turns import take_turns
 
 H = 1024
 rng = np.random.default_rng(0)
@@ -35,7 +35,7 @@ for name, timing in times.items():
 # Compiled for 65 536 numbers, with Python's rule for a division by zero, which is an error, and with NumPy's. Do the results differ? Do the times?
 
 # %%
-from rnnlab.lambert import lambert
+from rnncourse.lambert import lambert
 
 ODD, EVEN = (tuple(np.float32(c) for c in part) for part in lambert(13))
 numbers = rng.normal(size=65536).astype("float32")

@@ -20,7 +20,7 @@ from rnnlab import check, hint, progress, use
 # On this machine: one product with all steps against one for each step.
 
 # %%
-from rnnlab.lab.turns import take_turns
+from rnncourse.lab.turns import take_turns
 
 rng = np.random.default_rng(0)
 d, before = rng.normal(size=(50, 16, 512)).astype("float32"), rng.normal(size=(50, 16, 512)).astype("float32")

@@ -43,7 +43,7 @@ print("real ranks:" if why_not() is None else "simulated ranks:", *means, f"righ
 # %% [exercise] predict_scaling
 
 # %%
-from rnnlab.scaling import published
+from rnncourse.scaling import published
 
 points = published.find("ring all-reduce, 40 GPUs").points
 gpus, ms = np.array([[point.gpus, point.seconds] for point in points]).T

@@ -26,7 +26,7 @@ FORWARD, BACKWARD, WEIGHTS = range(3)
 # What your schedule does for a network of 100 layers whose memory holds a fifth of its activations, and a place on the board: `rnnlab board --add work/18_capstone.ipynb --as YOUR-PSEUDONYM`.
 
 # %%
-from rnnlab.capstone.score import PROBLEMS, try_schedule
+from rnncourse.capstone.score import PROBLEMS, try_schedule
 
 try_schedule(use(my_schedule), PROBLEMS[-2])
 

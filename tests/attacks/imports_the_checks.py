@@ -3,7 +3,7 @@
 deserves: forbidden
 """
 
-from rnnlab.checks import start_here
+from rnncourse.checks import start_here
 
 
 def running_sum(x):

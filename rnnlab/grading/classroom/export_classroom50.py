@@ -17,7 +17,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.files import ROOT, write_whole
 from rnnlab.grading.classroom.export_gradescope import FOR_CHECKS, add_course
 from rnnlab.grading.classroom.one_submission import Outcome, grade_folder

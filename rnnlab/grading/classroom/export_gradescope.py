@@ -16,7 +16,7 @@ import traceback
 import zipfile
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.files import ROOT, write_whole
 from rnnlab.grading.classroom.one_submission import Outcome, digest_seed, grade_folder
 from rnnlab.grading.clock import Overtime

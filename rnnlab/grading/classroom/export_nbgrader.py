@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.classroom.export_tables import fault_in, plain_identifier
 from rnnlab.grading.classroom.report_summary import Paper

@@ -80,7 +80,7 @@ def _add_variants(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _variants(chosen: argparse.Namespace) -> int:
-    from rnnlab import checks
+    from rnncourse import checks
     from rnnlab.grading.classroom import variants
     from rnnlab.grading.notebook_file import Unusable
 
@@ -189,7 +189,7 @@ def _export(chosen: argparse.Namespace) -> int:
 
 def _autograder(chosen: argparse.Namespace) -> str:
     """Write an assignment or autograder of one lesson."""
-    from rnnlab import checks
+    from rnncourse import checks
     from rnnlab.grading.classroom import export_classroom50, export_gradescope, export_nbgrader, keys
     from rnnlab.grading.notebook_file import Unusable
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.classroom import results
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.grading.sandbox import CHECKOUT, ONE_THREAD

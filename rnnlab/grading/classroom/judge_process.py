@@ -24,7 +24,7 @@ from pathlib import Path
 
 import psutil
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading import fork_server, sandbox
 from rnnlab.grading.classroom import results, versions
 from rnnlab.grading.clean_start import clean_start
@@ -165,7 +165,7 @@ def _with_numbers(verdict: Verdict, cells: list[Cell], variant: dict | None) -> 
     """The verdict, with a sentence where it failed in a notebook that has the numbers of another one."""
     if variant is None or verdict.status is not Status.failed:
         return verdict
-    from rnnlab.checks.variants import called_numbers, describe_numbers
+    from rnncourse.checks.variants import called_numbers, describe_numbers
 
     named = called_numbers((tree for cell in cells for tree in cell.statements), verdict.name)
     if named == variant:

@@ -10,7 +10,7 @@ import json
 import secrets
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.notebook_file import Unusable
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from rnnlab import checks
-from rnnlab.checks.variants import describe_numbers
+from rnncourse import checks
+from rnncourse.checks.variants import describe_numbers
 from rnnlab.grading import sandbox
 from rnnlab.grading.clean_start import clean_start
 from rnnlab.grading.front.grade import as_variant, cells_of, grade_one

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.classroom import results, submissions
 from rnnlab.grading.classroom.report_summary import Paper
 from rnnlab.grading.notebook_file import Unusable

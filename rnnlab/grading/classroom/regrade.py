@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.classroom import keys, results, run, submissions
 from rnnlab.grading.classroom.engines import Engine
 from rnnlab.grading.classroom.export_tables import plain_identifier

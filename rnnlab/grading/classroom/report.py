@@ -16,7 +16,7 @@ from typing import NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.classroom.notebook_traces import answer_text, opened_hints
 from rnnlab.grading.classroom.papers import Withheld

@@ -3,9 +3,9 @@
 Each says its finding in words as its text alternative; the page has a table with the same numbers.
 """
 
+from rnncourse.figures.pen import WIDTH, Sheet
+from rnncourse.figures.picture import CARD
 from rnnlab.grading.classroom.report_summary import BINS, GROUPS, Distribution, Row
-from rnnlab.pen import WIDTH, Sheet
-from rnnlab.picture import CARD
 
 LEFT, TOP = 40, 90  # pixels left of the distribution's axis, and above its highest bar
 BAR = 180  # pixels of the highest bar

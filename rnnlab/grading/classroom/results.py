@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.classroom import submissions
 from rnnlab.grading.notebook_file import Unusable

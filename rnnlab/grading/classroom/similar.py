@@ -13,8 +13,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
-from rnnlab import checks
-from rnnlab.checks.variants import variants_of
+from rnncourse import checks
+from rnncourse.checks.variants import variants_of
 from rnnlab.course import exercise_notebook
 from rnnlab.files import ROOT
 from rnnlab.grading.classroom.fingerprints import Fingerprint, all_digests, shape, tokens, winnow

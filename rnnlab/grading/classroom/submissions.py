@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.notebook_file import Unusable
 

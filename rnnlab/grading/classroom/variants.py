@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rnnlab import checks
-from rnnlab.checks import variants
+from rnncourse import checks
+from rnncourse.checks import variants
 from rnnlab.course import exercise_notebook
 from rnnlab.files import ROOT, write_whole
 from rnnlab.grading.classroom import keys, lock, submissions

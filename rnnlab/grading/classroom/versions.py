@@ -10,10 +10,10 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-from rnnlab.grading.sandbox import CHECKOUT, INSIDE, PACKAGE, PACKAGES
+from rnnlab.grading.sandbox import CHECKOUT, INSIDE, PACKAGES
 
 DIGITS = 16
-PACKED = PACKAGE / "checks" / "packed"
+PACKED = CHECKOUT / "rnncourse" / "checks" / "packed"
 OURS = rf"(?:{'|'.join(PACKAGES)})\b[\w.]*"
 IMPORT = re.compile(rf"^ *(?:import +({OURS})|from +({OURS}) +import +(?:\(([^)]*)\)|(.*)))", re.M)
 KERNELS = (
@@ -35,7 +35,7 @@ def grader_digest(lesson: str) -> str:
 
 def _files(lesson: str) -> set[Path]:
     """The files that the verdicts of a lesson depend on."""
-    waiting = ["rnnlab.grading.front.grade", "rnnlab.checks.variants", f"rnnlab.checks.{lesson}"]
+    waiting = ["rnnlab.grading.front.grade", "rnncourse.checks.variants", f"rnncourse.checks.{lesson}"]
     waiting += KERNELS if has_kernels(lesson) else ()
     reached = {PACKED / f"{lesson}.answers", *INSIDE.glob("*.py")}
     while waiting:

@@ -22,7 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading import progress_file
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.family import Family, adopt_orphans
@@ -168,7 +168,7 @@ def surround(name: str, mode: str) -> str:
     with tempfile.TemporaryDirectory() as folder:
         arguments = _surroundings()[name](Path(folder))
         kinds = {path: path.lstat().st_mode for path in Path(folder).iterdir()}
-        command = [sys.executable, "-P", "-m", "rnnlab.cli", *arguments]
+        command = [sys.executable, "-P", "-m", "rnncourse.cli", *arguments]
         if arguments[0] == "grade" and mode == "plain":
             command.append("--plain")
         environment = os.environ | {"RNNLAB_HOME": f"{folder}/home"}

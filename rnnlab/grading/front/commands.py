@@ -89,7 +89,7 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _progress(chosen: argparse.Namespace) -> int:
-    from rnnlab import checks
+    from rnncourse import checks
     from rnnlab.grading.front.learner import progress
 
     if chosen.lesson and chosen.lesson not in checks.LESSONS:
@@ -184,7 +184,7 @@ def _refuse_without_sandbox(chosen: argparse.Namespace) -> None:
 def _self_check(chosen: argparse.Namespace) -> int:
     import secrets
 
-    from rnnlab import checks
+    from rnncourse import checks
     from rnnlab.grading import sandbox
     from rnnlab.grading.front.self_check import findings
 

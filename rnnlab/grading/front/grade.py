@@ -13,14 +13,14 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
-from rnnlab import checks
-from rnnlab.checks import variants
+from rnncourse import checks
+from rnncourse.checks import variants
+from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
 from rnnlab.files import write_whole
 from rnnlab.grading import sandbox
 from rnnlab.grading.clock import Overtime, limited
 from rnnlab.grading.exercise import Exercise, Wrong
 from rnnlab.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
-from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.replies import Diverged
 from rnnlab.grading.sandbox import Sandbox

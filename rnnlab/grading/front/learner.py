@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading import progress_file
 from rnnlab.grading.exercise import Exercise
 from rnnlab.grading.in_process import InProcess
@@ -39,7 +39,9 @@ def _judged(exercise: Exercise, function: Callable) -> Verdict:
     """The verdict that a grade would give, on the function as it stands in this notebook."""
     try:
         if exercise.is_kernel:
-            from rnnlab.grading.kernel_source import refuse_a_function  # loads what browsers have not
+            from rnncourse.kernel_answers.kernel_source import (
+                refuse_a_function,  # loads what browsers have not
+            )
 
             refuse_a_function(function)
         answer = InProcess(function, exercise.name, seconds=exercise.seconds)
@@ -104,7 +106,7 @@ def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple
         raise ValueError(
             f"{verb} finds the exercise by the function's name, and a lambda has none: write it with def."
         )
-    from rnnlab.checks import variants  # which imports this package
+    from rnncourse.checks import variants  # which imports this package
 
     lesson, exercise = checks.find(name)
     if numbers:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from rnnlab import checks
+from rnncourse import checks
 from rnnlab.grading.exercise import Exercise, Mutant
 from rnnlab.grading.front.grade import grade_one, judge_apart
 from rnnlab.grading.reading import Cell, Unusable, parse, read

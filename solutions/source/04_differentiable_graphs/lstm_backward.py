@@ -10,7 +10,7 @@
 
 # %%
 from rnnlab.graphs.cells import step_graph
-from rnnlab.views.graph_drawing import side_by_side
+from rnncourse.views.graph_drawing import side_by_side
 
 side_by_side(step_graph("lstm", 4, 3, 5))
 

@@ -1,0 +1,91 @@
+"""docs/registers.md: what NVIDIA's compilers make of the persistent kernels in CUDA C++; no GPU is needed.
+
+    python -m bench.register_table
+
+A test compiles them again and holds every figure, so a change of a kernel that costs registers is seen.
+"""
+
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+from pocketgpu.compiling.report import compile_report
+from pocketgpu.devices import find
+from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape, cluster_shape, grid_shape
+
+PAGE = Path(__file__).parents[3] / "docs/registers.md"
+SEQUENCES = 64
+GRIDS = {  # device: cell, hidden size, precision
+    "H200": (
+        *(("rnn_tanh", hidden, "bfloat16") for hidden in (1024, 2048)),
+        *(("gru", hidden, "bfloat16") for hidden in (512, 1024, 2048)),
+        *(("lstm", hidden, "bfloat16") for hidden in (256, 512, 768, 1024, 1536, 2048)),
+        *(("lstm", hidden, "tf32") for hidden in (512, 1024)),
+        ("gru", 1024, "tf32"),
+    ),
+    "A100": (("rnn_tanh", 1024, "bfloat16"), ("gru", 1024, "float16"), ("lstm", 1024, "bfloat16")),
+}
+CLUSTERS = (
+    *(("rnn_tanh", hidden, "bfloat16") for hidden in (256, 512)),
+    *(("gru", hidden, "bfloat16") for hidden in (256, 384, 512)),
+    *(("lstm", hidden, "bfloat16") for hidden in (64, 128, 256, 384, 512)),
+    ("lstm", 512, "float16"),
+)
+HEAD = (
+    *("kernel", "arch", "cell", "H", "precision", "blocks × threads", "direction"),
+    *("registers", "spills, bytes", "stack, bytes", "shared, KiB"),
+)
+COMPILERS = "nvidia-cuda-nvrtc", "nvidia-nvjitlink"
+TITLE = f"""# Registers of the persistent kernels
+
+Made by `python -m bench.register_table` without a GPU: compiled, not run,
+with {{compilers}}. A thread may have 255 registers.
+Shared memory is a block's, for {SEQUENCES} sequences. A cluster's blocks are those of 8 sequences.
+How layers are shared out: `rnnlab/kernels/persistence/shapes.py`.
+"""
+
+
+def shapes() -> Iterator[tuple[str, Shape]]:
+    """(architecture, shape) of every line."""
+    for name, wanted in GRIDS.items():
+        device = find(name)
+        for cell, hidden, precision in wanted:
+            yield _arch(name), grid_shape(cell, hidden, precision, SEQUENCES, device)
+    for cell, hidden, precision in CLUSTERS:
+        yield _arch("H200"), cluster_shape(cell, hidden, precision, find("H200"))
+    yield _arch("H200"), cluster_shape(*CLUSTERS[-1], find("H200"), bulk=True)
+
+
+def lines(arch: str, shape: Shape) -> list[str]:
+    """Lines of the table, one for each direction."""
+    table_rows, report = [], compile_report(shape.source, arch=arch, options=shape.options)
+    for direction in DIRECTIONS:
+        compiled, launch = report[f"persistent_{direction}", arch], shape.launch(direction, 8)
+        cells = (
+            *(shape.name, arch, shape.cell, shape.hidden, shape.precision),
+            *(f"{launch.blocks} × {launch.threads}", direction, compiled.registers),
+            *(compiled.spill_stores + compiled.spill_loads, compiled.stack, f"{launch.shared / 1024:.0f}"),
+        )
+        table_rows.append(f"| {' | '.join(map(str, cells))} |")
+    return table_rows
+
+
+def page() -> str:
+    """The whole page."""
+    rows = [line for arch, shape in shapes() for line in lines(arch, shape)]
+    head = TITLE.format(compilers=compilers()), f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"
+    return "\n".join([*head, *rows, ""])
+
+
+def compilers() -> str:
+    """Their names and versions."""
+    return ", ".join(f"{name} {metadata.version(name)}" for name in COMPILERS)
+
+
+def _arch(device: str) -> str:
+    return "sm_{}{}".format(*find(device).compute_capability)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    print(f"{PAGE} is written")

@@ -1,0 +1,267 @@
+"""Score of a schedule: legality first, then the timeline's time beside a lower bound; never a clock.
+
+The bound holds for every schedule of the model's GPU, whatever its blocks, order and streams.  It is the
+largest of three times:
+    chain        the operations that wait for each other: all steps of one layer and a step of every
+                 other layer, forward and then backward
+    arithmetic   all products at the rate of a full chip, with those that the memory forces to be recomputed
+    movement     the bytes of all pointwise operations at the memory's bandwidth
+
+A legal schedule gets a place in memory for every array that it saves.  An array is live from the launch that
+writes it to the last launch that reads it; recomputed, it lives again.  Places are reused as soon as their
+array is dead, the longest free one first.  The launch that reuses one must wait for the last reader of the
+old array: a hazard like any other, so the timeline has that wait too.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pocketgpu.devices import Device, find
+from rnncourse.capstone.launches import (
+    BACKWARD,
+    FORWARD,
+    WEIGHTS,
+    Array,
+    Illegal,
+    Launch,
+    Problem,
+    Schedule,
+    read_schedule,
+    reads,
+    to_plan,
+    writes,
+)
+from rnnlab.schedule.plan import Elementary, Operation, Plan, Region
+from rnnlab.schedule.timeline import BEST, Work, predict
+
+BACKWARD_FROM_THE_FIRST = "goes backward from the first step on"
+GRADIENT_TOO_EARLY = "adds a weight gradient before its backward block"
+
+
+class Layout(NamedTuple):
+    """places: where the arrays of each launch lie; peak: most blocks that are live at once."""
+
+    places: list[dict[Array, int]]
+    peak: int
+
+
+def check_legal(schedule: Schedule) -> None:
+    """Raises Illegal, naming the first launch that reads too early or counts twice, or what is missing."""
+    last = schedule.blocks - 1
+    if schedule.problem.steps % schedule.block and all(launch.block < last for launch in schedule.launches):
+        mistake = "forgets the last block, which is shorter"
+        raise Illegal(f"No launch runs block {last}, the last one, which is shorter.", mistake)
+    done: set[tuple[int, int, int]] = set()  # kind, layer, block
+    launched = {launch[:3] for launch in schedule.launches}
+    for number, launch in enumerate(schedule.launches):
+        kind, l, j, _ = launch
+        if kind != FORWARD and (kind, l, j) in done:
+            mistake = "adds a weight gradient twice" if kind == WEIGHTS else "runs a backward block twice"
+            raise Illegal(
+                f"Launch {number} is the second {launch}: its gradients would count twice.", mistake
+            )
+        for needed, why, mistake in _needs(launch, schedule):
+            if needed not in done:
+                sentence = f"Launch {number}, {launch}, {why}, which no launch has computed before."
+                raise Illegal(sentence, mistake if needed in launched else None)  # too late, or not at all
+        done.add((kind, l, j))
+    for kind in (BACKWARD, WEIGHTS):
+        _check_complete(schedule, kind, done)
+
+
+def _needs(launch: Launch, schedule: Schedule) -> list[tuple[tuple[int, int, int], str, str]]:
+    """What must come before a launch: its (kind, layer, block), why, and the mistake if it comes later."""
+    kind, l, j, _ = launch
+    needs = {
+        FORWARD: [
+            ((FORWARD, l - 1, j), f"reads y of layer {l - 1}", "runs a layer before the layer below it"),
+            ((FORWARD, l, j - 1), f"reads h of block {j - 1}", "runs a block before the block before it"),
+        ],
+        BACKWARD: [
+            ((FORWARD, l, j), "reads h of its own block", "runs backward before forward"),
+            ((BACKWARD, l + 1, j), f"reads dy that layer {l + 1} sends", "goes backward from the bottom up"),
+            ((BACKWARD, l, j + 1), f"reads dh that block {j + 1} sends", BACKWARD_FROM_THE_FIRST),
+        ],
+        WEIGHTS: [((BACKWARD, l, j), "reads dg of its own block", GRADIENT_TOO_EARLY)],
+    }[kind]
+    inside = lambda layer, block: 0 <= layer < schedule.problem.layers and 0 <= block < schedule.blocks
+    return [need for need in needs if inside(*need[0][1:])]
+
+
+def _check_complete(schedule: Schedule, kind: int, done: set) -> None:
+    for l in range(schedule.problem.layers):
+        missing = [j for j in range(schedule.blocks) if (kind, l, j) not in done]
+        if missing:
+            has_none = kind == WEIGHTS and not any(done_kind == WEIGHTS for done_kind, *_ in done)
+            mistake = "leaves out the weight gradients" if has_none else None
+            name = Launch(kind, l, missing[0], 0)
+            raise Illegal(f"There is no {name}: the gradients are incomplete.", mistake)
+
+
+def place_arrays(schedule: Schedule) -> Layout:
+    """A place for each array of a legal schedule.  Raises Illegal if they need more memory than there is."""
+    versions, last_reader = _versions(schedule)
+    dying = defaultdict(list)
+    for version, number in last_reader.items():
+        dying[number].append(version)
+    room = schedule.problem.memory // schedule.block
+    free, place, places, peak = deque(range(room)), {}, [], 0
+    for number, (old, new) in enumerate(versions):
+        if len(new) > len(free):
+            raise Illegal(_too_much(schedule, number, len(place) + len(new)), _memory_mistake(schedule))
+        place |= {version: free.popleft() for version in new}
+        peak = max(peak, len(place))
+        places.append({version[0]: place[version] for version in old + new})
+        free.extend(place.pop(version) for version in dying[number])
+    return Layout(places, peak)
+
+
+def _versions(schedule: Schedule) -> tuple[list, dict]:
+    """For each launch the (array, writer) that it reads and writes; and the last launch that uses each."""
+    current: dict[Array, tuple[Array, int]] = {}
+    result, last = [], {}
+    for number, launch in enumerate(schedule.launches):
+        old = [current[array] for array in reads(launch)]
+        new = [(array, number) for array in writes(launch, schedule.problem.layers)]
+        current |= {version[0]: version for version in new}
+        last |= dict.fromkeys(old + new, number)
+        result.append((old, new))
+    return result, last
+
+
+def recomputed(schedule: Schedule) -> int:
+    """FORWARD launches beyond the first of each block."""
+    blocks = [launch[1:3] for launch in schedule.launches if launch.kind == FORWARD]
+    return len(blocks) - len(set(blocks))
+
+
+def _too_much(schedule: Schedule, number: int, blocks: int) -> str:
+    arrays, launch = f"{blocks} blocks of {schedule.block} steps", schedule.launches[number]
+    return (
+        f"At launch {number}, {launch}, {arrays}, {blocks * schedule.block} arrays, must be in memory "
+        f"at once; it holds {schedule.problem.memory}."
+    )
+
+
+def _memory_mistake(schedule: Schedule) -> str | None:
+    return None if recomputed(schedule) else "saves everything and recomputes nothing"
+
+
+VERSION = 1  # of the problems, the model and the bound: scores of different versions are not comparable
+DEVICE = find("H200")
+FULL_MARKS = 3.0  # times the lower bound, in the worst of all problems
+PROBLEMS = (  # of the board; primes, one step and one layer among them
+    Problem(1, 1, 64, 512, 8),
+    Problem(7, 1, 64, 512, 16),
+    Problem(1, 31, 64, 512, 80),
+    Problem(13, 17, 96, 389, 300),
+    Problem(23, 29, 31, 251, 2400),
+    Problem(100, 16, 64, 512, 640),
+    Problem(100, 16, 64, 512, 3600),
+)
+
+
+class Score(NamedTuple):
+    """What one schedule needs for one problem."""
+
+    microseconds: float  # predicted
+    bound: float  # microseconds
+    saved_bytes: int  # most that are live at once
+    recomputed: int  # blocks
+    launches: int
+
+    @property
+    def ratio(self) -> float:
+        """Times the lower bound."""
+        return self.microseconds / self.bound
+
+    def __str__(self) -> str:
+        return (
+            f"{self.microseconds / 1e3:.2f} ms predicted, {self.ratio:.2f} times the lower bound; "
+            f"{self.launches} launches, {self.recomputed} blocks recomputed, "
+            f"{self.saved_bytes / 1e6:.1f} MB saved"
+        )
+
+
+def score(problem: Problem, answer: object, device: Device = DEVICE) -> Score:
+    """The score of (block, launches).  Raises Illegal, with the first reason, for what may not be scored."""
+    schedule = read_schedule(problem, answer)
+    plan, peak = planned(schedule)
+    block_bytes = 4 * schedule.block * problem.minibatch * problem.hidden_size
+    makespan = predict(plan, device).makespan
+    extra = recomputed(schedule)
+    return Score(makespan, lower_bound(problem, device), peak * block_bytes, extra, len(schedule.launches))
+
+
+def planned(schedule: Schedule) -> tuple[Plan, int]:
+    """The plan of a legal schedule, and the most blocks that are live at once.  Raises Illegal."""
+    check_legal(schedule)
+    layout = place_arrays(schedule)
+    return to_plan(schedule, layout.places), layout.peak
+
+
+def score_all(function: Callable, problems: tuple[Problem, ...] = PROBLEMS) -> list[Score]:
+    """Scores of function(layers, steps, minibatch, hidden_size, memory).  Raises Illegal."""
+    scores = []
+    for problem in problems:
+        try:
+            scores.append(score(problem, function(*problem)))
+        except Illegal as error:
+            raise Illegal(f"{error} ({problem})", error.mistake) from None
+    return scores
+
+
+def try_schedule(function: Callable, problem: Problem, device: Device = DEVICE) -> Score | str:
+    """The score of function for one problem, or a sentence that says why its schedule may not be scored."""
+    try:
+        return score(problem, function(*problem), device)
+    except Illegal as error:
+        return str(error)
+
+
+def slow_because(problem: Problem, answer: object) -> str | None:
+    """What makes a legal schedule slow, if exactly one known reason fits."""
+    schedule = read_schedule(problem, answer)
+    again, layers = recomputed(schedule), problem.layers
+    streams = {launch.stream for launch in schedule.launches if launch.kind == FORWARD}
+    reasons = {
+        "puts all layers into one stream": len(streams) == 1 < layers,
+        "waits for the whole sequence before the next layer begins": schedule.blocks == 1 < problem.steps,
+        "recomputes all layers below for each segment": again > layers * schedule.blocks,
+    }
+    fitting = [reason for reason, fits in reasons.items() if fits]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def lower_bound(problem: Problem, device: Device = DEVICE) -> float:
+    """Microseconds below which no schedule of this problem can be on this device."""
+    return max(bounds(problem, device).values())
+
+
+def bounds(problem: Problem, device: Device = DEVICE) -> dict[str, float]:
+    """The three lower bounds by name, microseconds."""
+    L, T, _, _, memory = problem
+    operations = _operations(problem)
+    ahead, back, first, second = (Work.of(one, device).solo_us + device.node for one in operations)
+    recurrent = min(1, T - 1)  # the last step of a layer multiplies a state, unless it is the first
+    chain = T * first + T * ahead + (L - 1) * (first + (1 + recurrent) * ahead)
+    chain += T * second + (T - 1) * back + L * back + (L - 1) * (second + recurrent * back)
+    again = max(0, L * T - memory)  # states that are not saved when the forward pass ends
+    products = 3 * (L * T + L * (T - 1)) + 2 * again - min(again, L)
+    arithmetic = products * operations[0].flops / (BEST * device.peak * 1e6)
+    moved = L * T * (operations[2].bytes() + operations[3].bytes()) / device.bandwidth * 1e-3
+    return {"chain": chain, "arithmetic": arithmetic, "movement": moved}
+
+
+def _operations(problem: Problem) -> tuple[Operation, ...]:
+    """One step's product forward and backward, and its pointwise operation forward and backward."""
+    rows = Region("a", (0, problem.minibatch), (0, problem.hidden_size))
+    matrix = rows._replace(buffer="w", rows=(0, problem.hidden_size))
+    body = (Elementary("tanh", (rows,), rows),)
+    return (
+        Operation("gemm", (rows, matrix), (rows,), 0, (0, 1), transposed=(False, True)),
+        Operation("gemm", (rows, matrix), (rows,), 0, (0, 1)),
+        Operation("pointwise", (rows, rows), (rows, rows), 0, (0, 1), body=body),
+        Operation("pointwise", (rows, rows), (rows,), 0, (0, 1), body=body),
+    )

@@ -1,0 +1,207 @@
+"""Checks of lesson 02: a step backward, a gradient tested, a sequence backward, a sequence cut short."""
+
+import numpy as np
+
+from rnncourse.checks.answers import Answer, answers
+from rnncourse.checks.traces import close, require_calls, trace_of
+from rnnlab.compare import first_difference
+from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.judging import expect, refuse
+
+ANSWERS = answers("bptt")
+RESULTS = ("dx", "dh0", "dweight_ih", "dweight_hh", "dbias")
+AXES = {
+    "dx": ("step", "sequence", "input"),
+    "dh0": ("sequence", "unit"),
+    "dweight_ih": ("unit", "input"),
+    "dweight_hh": ("unit", "unit read"),
+    "dbias": ("unit",),
+}
+STEP_RESULTS = ("dx", "dh_before", "dweight_ih", "dweight_hh", "dbias")
+STEP_AXES = AXES | {"dx": ("sequence", "input"), "dh_before": ("sequence", "unit")}
+
+
+def check_relu_step_backward(submission, rng, B, I, H):
+    """Units are off before and after the step, and never the same ones; others are on by very little."""
+    place = np.add.outer(rng.permutation(B), rng.permutation(H))
+    on_before, on_after = place % 3 > 0, place % 2 == 0
+    h_before, h_after = (10 ** rng.uniform(-3, 0.3, (B, H)) * on for on in (on_before, on_after))
+    weight_hh = rng.standard_normal((H, H))
+    dh, x, weight_ih = rng.standard_normal((B, H)), rng.standard_normal((B, I)), rng.standard_normal((H, I))
+    step = dh, x, h_before, h_after, weight_ih, weight_hh
+    want = ANSWERS["relu_step_backward"].call(*step)
+    got = submission(*step)
+    advice = lambda: _wrong_units(got[-1], want[-1], dh, h_after)
+    expect(got, want, axes=STEP_AXES, what=STEP_RESULTS, case=f"B={B}, I={I}, H={H}", advice=advice)
+
+
+def _wrong_units(dbias: object, want: np.ndarray, dh: np.ndarray, h_after: np.ndarray) -> str | None:
+    """The first unit at which the bias gradient, the sum of what arrives in front of ReLU, is wrong."""
+    if not isinstance(dbias, np.ndarray) or dbias.shape != want.shape:
+        return None
+    wrong = np.flatnonzero(~np.isclose(dbias, want))
+    if not len(wrong):
+        return "By dbias, what arrives in front of ReLU is right: look at what is made of it."
+    numbers = lambda column: ", ".join(f"{number:.3g}" for number in column)
+    return (
+        f"By dbias, what arrives in front of ReLU is wrong at unit {wrong[0]}: there dh is "
+        f"{numbers(dh[:, wrong[0]])} and h_after {numbers(h_after[:, wrong[0]])}."
+    )
+
+
+# Not a sum over the entries, so that one left moved changes the next; curved, so that the size of eps shows.
+LOSS = """
+def loss(array):
+    return float(np.sin({a} * array).sum() + {b} * array.sum() ** 3 + {c} * (array[0] * array[-1]).sum())
+"""
+
+
+def check_gradient_check(submission, rng, shape, eps, scale=1.0):
+    """`scale`: where entries are above 1, a step in units of the entry is another step."""
+    a, b, c = (round(float(number), 3) for number in rng.uniform(0.5, 1.5, 3))
+    loss, array = Code(LOSS.format(a=a, b=b, c=c), "loss"), scale * rng.uniform(0.2, 1.0, shape)
+    exact, _ = ANSWERS["gradient_check"].call(loss, array, array, 1e-5)
+    arguments = loss, array, exact * rng.uniform(0.7, 1.2, shape), eps
+    want = ANSWERS["gradient_check"].call(*arguments)
+    case = f"array of shape {shape}, eps={eps}"
+    got = submission(*arguments)
+    advice = lambda: _norms(got[0], want[0], arguments[2])
+    expect(got, want, axes=(), what=("numeric", "error"), case=case, advice=advice)
+
+
+def _norms(got: np.ndarray, numeric: np.ndarray, gradient: np.ndarray) -> str | None:
+    """What the error is made of, where the differences are right."""
+    if not np.allclose(got, numeric):
+        return None
+    above, below = (np.linalg.norm(part.ravel()) for part in (gradient - numeric, numeric))
+    return (
+        f"print both norms, over all entries: ‖gradient − numeric‖ is {above:.4g} and ‖numeric‖ {below:.4g}."
+    )
+
+
+# The cell's slope is 1 − k·h² with k drawn afresh, so that tanh's own 1 − h² gives other numbers. A call
+# beyond the T-th adds far more than any gradient here, and far less than where float64 would lose it.
+SURCHARGE = 1000.0
+COUNTED_CELL = """
+calls = 0
+
+def cell_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    global calls
+    calls += 1
+    trace.append(("cell_backward", dh, x, h_before, h_after))
+    da = dh * (1 - {curvature} * h_after * h_after)
+    dbias = da.sum(axis=0) + {surcharge} * (calls > {allowed})
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, dbias
+"""
+
+
+def draw_sequence(rng: np.random.Generator, T: int, B: int, I: int, H: int) -> tuple:
+    """A cell's backward step, x [T,B,I], h [T+1,B,H], dy [T,B,H], weight_ih [H,I], weight_hh [H,H].
+
+    The states are of no network in particular: a sweep must be right for whatever cell it is given.
+    """
+    curvature = round(rng.uniform(0.5, 0.8), 3)
+    source = COUNTED_CELL.format(curvature=curvature, surcharge=SURCHARGE, allowed=T)
+    return (
+        Code(source, "cell_backward", []),
+        rng.standard_normal((T, B, I)),
+        rng.uniform(-0.9, 0.9, (T + 1, B, H)),
+        rng.standard_normal((T, B, H)),
+        rng.standard_normal((H, I)),
+        rng.standard_normal((H, H)) / np.sqrt(H),
+    )
+
+
+def surplus_calls(got: object, want: tuple, T: int) -> int:
+    """Calls of cell_backward after its T-th, read off the surcharge on dbias; 0 if it cannot be read."""
+    if not isinstance(got, tuple) or len(got) != len(want):
+        return 0
+    dbias = got[RESULTS.index("dbias")]
+    if not isinstance(dbias, np.ndarray) or dbias.shape != want[-1].shape or not np.isfinite(dbias).all():
+        return 0
+    extra = np.rint((dbias - want[-1]) / SURCHARGE)
+    return int(extra.min()) if T and (extra == extra[0]).all() and extra[0] > 0 else 0
+
+
+def check_bptt_linear(submission, rng, T, B, I, H):
+    sequence = draw_sequence(rng, T, B, I, H)
+    want = ANSWERS["bptt_linear"].call(*sequence)
+    remedy = (
+        "One pass from the last step to the first needs {T}.",
+        "Two gradients that arrive at the same h[t+1] can be added first and go back together: "
+        "what comes from later steps, and dy[t].",
+    )
+    case = f"T={T}, B={B}, I={I}, H={H}"
+    if _compare_sweeps(ANSWERS["bptt_linear"], submission(*sequence), want, sequence, case, remedy):
+        require_calls(ANSWERS["bptt_linear"], sequence[0].trace, sequence, case)
+
+
+def check_bptt_truncated(submission, rng, T, B, I, H, chunk):
+    arguments = (*draw_sequence(rng, T, B, I, H), chunk)
+    want = ANSWERS["bptt_truncated"].call(*arguments)
+    remedy = (
+        "Chunks cut one sweep of {T} steps, they do not restart it.",
+        "Go once from the last step to the first; where a chunk ends, start with an empty dh.",
+    )
+    case = f"T={T}, B={B}, I={I}, H={H}, chunk={chunk}"
+    if _compare_sweeps(ANSWERS["bptt_truncated"], submission(*arguments), want, arguments, case, remedy):
+        require_calls(ANSWERS["bptt_truncated"], arguments[0].trace, arguments, case)
+
+
+def _compare_sweeps(
+    answer: Answer, got: object, want: tuple, arguments: tuple, case: str, remedy: tuple
+) -> bool:
+    """Whether the gradients are right; what is not is noted."""
+    T = len(arguments[1])
+    extra = surplus_calls(got, want, T)
+    if not extra:
+        advice = lambda: _first_wrong_call(answer, arguments)
+        return expect(got, want, axes=AXES, what=RESULTS, case=case, advice=advice)
+    limit, next_step = remedy
+    message = f"cell_backward ran {T + extra} times for T={T}. {limit.format(T=T)}"
+    return refuse(Wrong(message, next_step=next_step), case, got)
+
+
+def _first_wrong_call(answer: Answer, arguments: tuple) -> str:
+    """What the first wrong call of cell_backward gets, or the steps without one."""
+    cell, x, h, *_ = arguments
+    needed, left = trace_of(answer, arguments), set(range(len(x)))
+    for _, *entry in cell.trace:
+        step = next((t for t in range(len(x)) if close(entry[1], x[t])), None)
+        if step is None:
+            return "call cell_backward with x[t], the input of one step of all sequences."
+        dh = next(right[1] for right in needed if close(right[2], x[step]))
+        arrays = {"dh": (entry[0], dh), "h_before": (entry[2], h[step]), "h_after": (entry[3], h[step + 1])}
+        for name, (got, want) in arrays.items():
+            if not close(got, want):
+                where = first_difference(np.asarray(got), want, AXES["dh0"])
+                return f"print {name} at step {step}, where cell_backward gets another one: it {where}."
+        left.discard(step)
+    if left:
+        return f"call cell_backward for step {', '.join(map(str, sorted(left)))}, too."
+    return "all calls of cell_backward are right: look at what you make of their results."
+
+
+EXERCISES = (
+    ANSWERS["relu_step_backward"].exercise(
+        check_relu_step_backward, ((3, 1, 4), (1, 2, 4), (4, 5, 3), (2, 6, 7))
+    ),
+    ANSWERS["bptt_linear"].exercise(
+        check_bptt_linear,
+        lambda rng: ((3, 1, 2, 3), (1, 1, 2, 3), (5, 2, 1, 4), (int(rng.integers(6, 10)), 3, 4, 2)),
+    ),
+    ANSWERS["gradient_check"].exercise(
+        check_gradient_check, (((2, 3), 0.25), ((1,), 0.2), ((4, 1), 0.1, 5.0), ((3, 2, 2), 0.15))
+    ),
+    ANSWERS["bptt_truncated"].exercise(
+        check_bptt_truncated,
+        lambda rng: (
+            (5, 1, 2, 3, 3),
+            (1, 1, 2, 3, 1),
+            (6, 2, 1, 4, 2),
+            (7, 2, 2, 3, 3),
+            (4, 2, 3, 2, 9),
+            (int(rng.integers(7, 10)), 3, 4, 2, int(rng.integers(2, 5))),
+        ),
+    ),
+)

@@ -1,0 +1,169 @@
+"""Checks of lesson 18: a skip through time, segments of layers, an interval of the median, a schedule."""
+
+from math import comb
+
+import numpy as np
+
+from rnncourse.capstone.launches import Illegal, Problem
+from rnncourse.capstone.score import FULL_MARKS, score, slow_because
+from rnncourse.checks.answers import answers
+from rnnlab.grading.differences import whole_numbers
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import first_place
+
+ANSWERS = answers("capstone")
+
+
+def check_skip_step_backward(submission, rng, B, H):
+    draw = lambda *shape: rng.uniform(-1, 1, shape)
+    dh, h_before, weight_hh, a, scale = draw(B, H), draw(B, H), draw(H, H), draw(B, H), rng.uniform(0.3, 0.8)
+    h_next = np.tanh(a + h_before @ weight_hh.T + scale * h_before)
+    arguments = dh, h_next, h_before, weight_hh, scale
+    want, got = ANSWERS["skip_step_backward"].call(*arguments), submission(*arguments)
+    axes = {"da": ("sequence", "unit"), "dh_before": ("sequence", "unit"), "dweight_hh": ("row", "column")}
+    case, advice = f"B={B}, H={H}, scale={scale:.4g}", lambda: _skip_terms(got, want, *arguments)
+    expect(got, want, axes=axes, what=tuple(axes), case=case, tolerance=1e-9, advice=advice)
+
+
+def _skip_terms(got, want, dh, h_next, h_before, weight_hh, scale) -> str | None:
+    """What the first number that differs consists of."""
+    for name, part, right in zip(("da", "dh_before"), got, want, strict=False):
+        place = first_place(part, right, rtol=0, atol=1e-9) if np.shape(part) == right.shape else None
+        if place is None:
+            continue
+        if name == "da":
+            return f"There dh is {dh[place]:.4g} and h_next, a tanh already, {h_next[place]:.4g}."
+        paths = (want[0] @ weight_hh)[place], scale * want[0][place]
+        return (
+            f"Two paths lead there: through weight_hh comes {paths[0]:.4g}, through the skip {paths[1]:.4g}."
+        )
+    return None
+
+
+def check_segment_lengths(submission, rng, layers, memory):
+    """Several lists are right: those that fit and recompute the fewest layers."""
+    got = submission(layers, memory)
+    lengths = whole_numbers(got)
+    case = f"layers={layers}, memory={memory}"
+    refuse(_wrong_segments(got, lengths, layers, memory), case, result=lengths)
+
+
+def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory: int) -> str | None:
+    """The first thing that is wrong, as a sentence."""
+    if not lengths or min(lengths) < 1:
+        return f"The result must be a list of lengths of at least 1; it returns {got!r:.60}."
+    if sum(lengths) != layers:
+        return f"The segments have {sum(lengths)} layers together, the network has {layers}."
+    arrays = ANSWERS["segment_lengths"].number("arrays", 2)
+    for below, length in enumerate(lengths):
+        if (needed := below + arrays * length) > memory:
+            return (
+                f"Segment {below} of {length} layers needs {arrays * length} arrays beside {below} saved "
+                f"inputs, {needed} in all; the memory holds {memory}."
+            )
+    own = ANSWERS["segment_lengths"].call(layers, memory)
+    if (again := layers - lengths[-1]) > layers - own[-1]:
+        return (
+            f"{again} layers are recomputed, with {len(lengths)} segments; {layers - own[-1]} are possible, "
+            f"with {len(own)}, for instance {list(own)}. Which segment is not recomputed?"
+        )
+    return None
+
+
+def draw_segments(rng) -> list[tuple]:
+    """Layers and memory; in one case everything fits, in one the fewest segments hold all exactly.
+
+    There one segment more would leave the top one less room, so that a segment too many recomputes more.
+    """
+    memory, arrays = int(rng.integers(24, 40)), ANSWERS["segment_lengths"].number("arrays", 2)
+    full = next(n for n in range(4, 9) if (memory - n + 1) % arrays == 0)
+    exact = sum((memory - below) // arrays for below in range(full))
+    return [
+        (7, 10),
+        (3, 12),
+        (1, arrays + 1),  # with one array less, an answer that counts the lowest input never ends
+        (exact, memory),
+        (int(rng.integers(50, 60)), memory),
+        (int(rng.integers(100, 120)), int(rng.integers(41, 50))),
+    ]
+
+
+def check_median_interval(submission, rng, n, confidence, digits):
+    times = rng.lognormal(0.0, 0.5, n).round(digits).tolist()
+    want = ANSWERS["median_interval"].call(times, confidence)
+    got = submission(times, confidence)
+    case = f"{n} measurements, confidence={confidence}"
+    if want is None or got is None:
+        refuse(_none_sentence(got, want, n), case, result=got)
+        return
+    k = sorted(times).index(want[0]) + 1
+    inside = [sum(comb(n, i) for i in range(m, n - m + 1)) / 2**n for m in (k, k + 1)]
+    case += f"; k={k} has probability {inside[0]:.4g}, k={k + 1} has {inside[1]:.4g}"
+    expect(got, want, axes=(), what=("low", "high"), case=case, tolerance=1e-9)
+
+
+def _none_sentence(got: object, want: object, n: int) -> str | None:
+    if got is want:
+        return None
+    if want is None:
+        return (
+            f"It returns {got!r:.60}; even the smallest and the largest of {n} do not reach the confidence."
+        )
+    return f"It returns None; {n} measurements are enough."
+
+
+def check_my_schedule(submission, rng, *problem):
+    """Legality first, then the time; the check names mistakes itself, from what it finds in the launches."""
+    problem = Problem(*problem)
+    answer = submission(*problem)
+    try:
+        result = score(problem, answer)
+    except Illegal as error:
+        refuse(Wrong(f"{error} ({problem})", error.mistake))
+        return
+    if result.ratio <= FULL_MARKS:
+        refuse(None)
+        return
+    block, launches = answer
+    streams = len(set(np.asarray(launches)[:, 3].tolist()))
+    sentence = (
+        f"Legal, but slow: {result}; streams: {streams}, blocks of steps: {-(-problem.steps // int(block))}. "
+        f"Full marks: {FULL_MARKS:g} times or less."
+    )
+    refuse(Wrong(sentence, slow_because(problem, answer)), f"{problem}")
+
+
+def draw_problems(rng) -> list[tuple]:
+    """Sizes and memory: one step, one layer, primes; all that is saved fits, or less than half of it."""
+    B, H = int(rng.choice([31, 64, 96])), int(rng.choice([251, 389, 512]))
+    roomy = lambda layers, steps: (layers, steps, B, H, 3 * layers * steps)
+    tight = lambda layers, steps: (layers, steps, B, H, int(4 * steps * (layers**0.5 + 1)))
+    return [
+        roomy(2, 3),
+        roomy(1, int(rng.choice([9, 11, 13]))),
+        roomy(1, 1),
+        tight(7, 1),
+        roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
+        tight(int(rng.choice([37, 41])), int(rng.choice([11, 13]))),  # more layers than streams
+    ]
+
+
+EXERCISES = (
+    ANSWERS["skip_step_backward"].exercise(check_skip_step_backward, ((2, 3), (1, 4), (5, 7))),
+    ANSWERS["segment_lengths"].exercise(check_segment_lengths, draw_segments),
+    ANSWERS["median_interval"].exercise(
+        check_median_interval,
+        lambda rng: (
+            (7, 0.9, 6),
+            (4, 0.9, 6),
+            (4, 0.375, 6),  # exactly what the two in the middle reach
+            (1, 0.6, 6),
+            (5, 0.9375, 6),  # exactly what the smallest and the largest of 5 reach
+            (int(rng.integers(44, 60)), 0.95, 6),
+            (int(rng.integers(60, 90)), 0.9, 6),
+            (int(rng.integers(20, 30)), 0.9, 1),  # equal measurements
+        ),
+    ),
+    ANSWERS["my_schedule"].exercise(check_my_schedule, draw_problems, seconds=60.0, diagnoses=True),
+)

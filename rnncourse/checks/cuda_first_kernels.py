@@ -1,0 +1,122 @@
+"""Checks of lesson 09: a thread for each element, any number of elements, whole sectors, and a race."""
+
+import numpy as np
+
+from rnncourse.checks.answers import answers
+from rnncourse.checks.kernels import Case, compare_launches, size_in_words
+
+ANSWERS = answers("cuda_first_kernels")
+TILE = 8
+
+
+def check_saxpy_kernel(submission, rng, n, blocks, threads):
+    a = np.float32(rng.uniform(1.5, 3))
+    x, y = (rng.normal(size=n).astype("float32") for _ in range(2))
+    case = Case((blocks,), (threads,), (a, x, y), f"n={n}, {size_in_words(blocks, threads)}")
+    compare_launches(submission, ANSWERS["saxpy_kernel"], case, ("x", "y"), (("element",),) * 2, limit_saxpy)
+
+
+def limit_saxpy(counts, case):
+    """A thread does one element: the 32 lanes of a warp write with one request."""
+    warps = -(-case.arguments[1].size // 32)
+    if case.block[0] % 32 == 0 and (requests := counts["global_store_requests"]) > warps:
+        return f"{requests} requests write y where {warps} are enough: each thread does one element"
+    return None
+
+
+def check_tanh_kernel(submission, rng, n, blocks, threads, largest):
+    """`largest`: size of the numbers; from 89 on exp overflows in float32."""
+    x = rng.normal(size=n).astype("float32")
+    if largest:
+        x[rng.permutation(n)[:2]] = -largest, largest
+    case = Case(
+        (blocks,), (threads,), (x, np.zeros(n, "float32")), f"n={n}, {size_in_words(blocks, threads)}"
+    )
+    compare_launches(submission, ANSWERS["tanh_kernel"], case, ("x", "y"), (("element",),) * 2, limit_tanh)
+
+
+def limit_tanh(counts, case):
+    """Stores: one an element. Sectors: those of x, and one more a block, whose share may begin inside one."""
+    (n,) = case.arguments[0].shape
+    if (stores := counts["global_stores"]) > n:
+        return f"{stores} stores for {n} elements: every element should be written once"
+    moved, threads = counts["global_load_sectors"], case.grid[0] * case.block[0]
+    needed = sum(-(-min(32, n - first) // 8) for first in range(0, n, 32)) if threads % 32 == 0 else moved
+    if moved > needed + case.grid[0]:
+        return f"The loads moved {moved} sectors of 32 bytes where {needed} hold all of x"
+    return None
+
+
+def check_transpose_coalesced(submission, rng, rows, columns):
+    x = rng.normal(size=(rows, columns)).astype("float32")
+    grid = (-(-columns // TILE), -(-rows // TILE))
+    case = Case(grid, (TILE, TILE), (x, np.zeros((columns, rows), "float32")), f"x of {rows} by {columns}")
+    axes = (("row", "column"),) * 2
+    compare_launches(submission, ANSWERS["transpose_coalesced"], case, ("x", "y"), axes, limit_transpose)
+
+
+def sectors(rows, columns):
+    """The fewest sectors of 32 bytes for a matrix [rows,columns] of float32 in tiles of 8 by 8."""
+    total, starts = 0, range(0, columns, TILE)
+    for row in range(rows):
+        for start in starts:
+            first = row * columns + start
+            last = row * columns + min(start + TILE, columns) - 1
+            total += last // 8 - first // 8 + 1
+    return total
+
+
+def limit_transpose(counts, case):
+    """No more sectors than rows in tiles need."""
+    rows, columns = case.arguments[0].shape
+    for verb, moved, needed in (
+        ("reads", counts["global_load_sectors"], sectors(rows, columns)),
+        ("writes", counts["global_store_sectors"], sectors(columns, rows)),
+    ):
+        if moved > needed:
+            return (
+                f"It {verb} {moved} sectors of 32 bytes where {needed} do: neighbouring threads leave a row"
+            )
+    return None
+
+
+def check_fix_the_race(submission, rng, blocks, threads, steps):
+    x = rng.normal(size=blocks * threads).astype("float32")
+    case = Case((blocks,), (threads,), (x, steps), f"{size_in_words(blocks, threads)}, {steps} steps")
+    compare_launches(submission, ANSWERS["fix_the_race"], case, ("x",), (("element",),), limit_race)
+
+
+def limit_race(counts, case):
+    """Two barriers a step are enough, and one more for the start or the end; threads work side by side."""
+    blocks, steps = case.grid[0], case.arguments[1]
+    most = blocks * (2 * steps + 1)
+    if counts["barriers"] > most:
+        return f"{counts['barriers']} barriers where {most} are enough: two a step and block, and one more"
+    needed = blocks * (4 * steps + 2)  # three loads and a store a step, a store before and a load after
+    if (requests := counts["shared_requests"]) > 2 * needed:
+        return f"{requests} requests to shared memory where {needed} do: each thread computes its own number"
+    return None
+
+
+EXERCISES = (
+    ANSWERS["saxpy_kernel"].exercise(
+        check_saxpy_kernel,
+        lambda rng: ((5, 2, 4), (1, 1, 1), (64, 2, 32), (int(rng.integers(65, 96)), 3, 32)),
+        is_kernel=True,
+    ),
+    ANSWERS["tanh_kernel"].exercise(
+        check_tanh_kernel,
+        lambda rng: ((7, 2, 2, 0), (3, 1, 4, 0), (int(rng.integers(130, 200)), 2, 32, 100), (40, 3, 16, 0)),
+        is_kernel=True,
+    ),
+    ANSWERS["transpose_coalesced"].exercise(
+        check_transpose_coalesced,
+        lambda rng: ((8, 16), (16, 8), (8, 8), (16, 16), (9, 13), (int(rng.integers(17, 24)), 10)),
+        is_kernel=True,
+    ),
+    ANSWERS["fix_the_race"].exercise(
+        check_fix_the_race,
+        lambda rng: ((1, 5, 2), (1, 2, 1), (2, 32, 3), (1, 33 - int(rng.integers(3, 9)), 4)),
+        is_kernel=True,
+    ),
+)

@@ -1,0 +1,139 @@
+"""Checks of lesson 10: a product from tiles, a sum in a block and in a warp, a tile without conflicts."""
+
+import numpy as np
+
+from rnncourse.checks.answers import answers
+from rnncourse.checks.kernels import Case, compare_launches, size_in_words
+from rnnlab.grading.patterns import part_of_sum
+
+ANSWERS = answers("cuda_shared_memory")
+TILE = 8
+MOST_BARRIERS = 8  # a block: six halvings of 64 threads, one barrier before and one after
+
+
+def _old(rng: np.random.Generator, *shape: int) -> np.ndarray:
+    """A result's array before the launch: numbers that an answer must overwrite, not add to."""
+    return rng.normal(size=shape).astype("float32")
+
+
+def check_tiled_matmul_kernel(submission, rng, M, K, N):
+    a, b = (rng.normal(size=size).astype("float32") for size in ((M, K), (K, N)))
+    grid = (-(-N // TILE), -(-M // TILE))
+    case = Case(grid, (TILE, TILE), (a, b, _old(rng, M, N)), f"a {M} by {K}, b {K} by {N}")
+    axes = (("row", "column"),) * 3
+    explain = lambda _, place, surplus: part_of_sum(surplus, a[place[0]] * b[:, place[1]])
+    answer = ANSWERS["tiled_matmul_kernel"]
+    compare_launches(submission, answer, case, ("a", "b", "c"), axes, limit_matmul, explain)
+
+
+def limit_matmul(counts, case):
+    """Each element of a and b once for each tile of c that needs it; two barriers a tile."""
+    a, b, _ = case.arguments
+    tiles = lambda n: -(-n // TILE)
+    needed = a.size * tiles(b.shape[1]) + b.size * tiles(a.shape[0])
+    if (loads := counts["global_loads"]) > needed:
+        return f"{loads} loads from global memory where {needed} are enough with tiles of 8 by 8"
+    most = case.grid[0] * case.grid[1] * (2 * tiles(a.shape[1]) + 1)
+    if (barriers := counts["barriers"]) > most:
+        return f"{barriers} barriers where {most} are enough: two for each tile, and one more"
+    return None
+
+
+def check_block_sum_kernel(submission, rng, n, blocks, threads):
+    x = rng.normal(size=n).astype("float32")
+    says = f"n={n}, {size_in_words(blocks, threads)}"
+    case = Case((blocks,), (threads,), (x, _old(rng, blocks)), says)
+    axes, answer = (("element",), ("block",)), ANSWERS["block_sum_kernel"]
+    explain = lambda _, place, surplus: part_of_sum(surplus, x[place[0] * threads :][:threads])
+    compare_launches(submission, answer, case, ("x", "out"), axes, limit_block_sum, explain)
+
+
+def limit_block_sum(counts, case):
+    """At most as many barriers as six halvings need, no atomics, and no thread that adds up everything.
+
+    A warp's halving takes two requests that read and one that writes; shuffles take none.
+    """
+    blocks, threads = case.grid[0], case.block[0]
+    if (barriers := counts["barriers"]) > blocks * MOST_BARRIERS:
+        return f"{barriers} barriers where {blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
+    if counts["atomics"]:
+        return f"It uses {counts['atomics']} atomics, which take turns; halving adds many pairs at once"
+    halvings, warps = threads.bit_length() - 1, -(-threads // 32)
+    most = blocks * (4 * halvings * warps + 3 * warps + 4)
+    if (requests := counts["shared_requests"]) > most:
+        return (
+            f"{requests} requests to shared memory where {most} are enough: {threads} numbers take "
+            f"{halvings} halvings, not one addition after another"
+        )
+    return None
+
+
+def check_warp_sum_kernel(submission, rng, n, blocks, threads):
+    x = rng.normal(size=n).astype("float32")
+    lanes = ANSWERS["warp_sum_kernel"].number("lanes", 32)
+    out = _old(rng, blocks * threads // lanes)
+    case = Case((blocks,), (threads,), (x, out), f"n={n}, {size_in_words(blocks, threads)}")
+    axes, answer = (("element",), ("warp",)), ANSWERS["warp_sum_kernel"]
+    explain = lambda _, place, surplus: (
+        f"{part_of_sum(surplus, x[place[0] * lanes :][:lanes])} After shuffles down, lane 0 holds the sum."
+    )
+    compare_launches(submission, answer, case, ("x", "out"), axes, limit_warp_sum, explain)
+
+
+def limit_warp_sum(counts, case):
+    """Registers only, and no barrier."""
+    if counts["barriers"]:
+        return f"It has {counts['barriers']} barriers; the lanes of a warp exchange registers without one"
+    if counts["shared_requests"]:
+        return "It goes through shared memory; a shuffle takes a value straight from another lane's register"
+    if counts["atomics"]:
+        return f"It uses {counts['atomics']} atomics; one store for each warp is enough"
+    return None
+
+
+def check_transpose_without_conflicts(submission, rng, rows, columns):
+    x = rng.normal(size=(rows, columns)).astype("float32")
+    grid = (-(-columns // 32), -(-rows // 32))
+    arguments = (x, _old(rng, columns, rows))
+    case = Case(grid, (32, 8), arguments, f"x of {rows} by {columns}, blocks of 32 by 8")
+    answer, axes = ANSWERS["transpose_without_conflicts"], (("row", "column"),) * 2
+    compare_launches(submission, answer, case, ("x", "y"), axes, limit_conflicts)
+
+
+def limit_conflicts(counts, case):
+    """No conflict, and both sides of global memory along rows."""
+    if conflicts := counts["bank_conflicts"]:
+        return f"{conflicts} bank conflicts, of {counts['shared_requests']} requests to shared memory"
+    rows, columns = case.arguments[0].shape
+    whole = lambda r, c: r * c // 8 if c % 8 == 0 else None  # every sector once, where rows are whole sectors
+    for verb, moved, needed in (
+        ("reads", counts["global_load_sectors"], whole(rows, columns)),
+        ("writes", counts["global_store_sectors"], whole(columns, rows)),
+    ):
+        if needed is not None and moved > needed:
+            return f"It {verb} {moved} sectors of 32 bytes where {needed} do"
+    return None
+
+
+EXERCISES = (
+    ANSWERS["tiled_matmul_kernel"].exercise(
+        check_tiled_matmul_kernel,
+        lambda rng: ((8, 16, 8), (16, 8, 24), (8, 8, 8), (5, 9, 11), (int(rng.integers(9, 14)), 20, 10)),
+        is_kernel=True,
+    ),
+    ANSWERS["block_sum_kernel"].exercise(
+        check_block_sum_kernel,
+        lambda rng: ((8, 1, 8), (2, 1, 2), (64, 2, 32), (int(rng.integers(33, 60)), 1, 64), (100, 4, 32)),
+        is_kernel=True,
+    ),
+    ANSWERS["warp_sum_kernel"].exercise(
+        check_warp_sum_kernel,
+        lambda rng: ((64, 2, 32), (32, 1, 32), (20, 1, 32), (int(rng.integers(70, 90)), 2, 64)),
+        is_kernel=True,
+    ),
+    ANSWERS["transpose_without_conflicts"].exercise(
+        check_transpose_without_conflicts,
+        lambda rng: ((64, 32), (32, 32), (40, 24), (int(rng.integers(33, 40)), 35)),
+        is_kernel=True,
+    ),
+)

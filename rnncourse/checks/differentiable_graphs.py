@@ -1,0 +1,339 @@
+"""Checks of lesson 04: rules of nodes, gradients read off graphs, products counted, memory planned."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+
+from rnncourse.checks.answers import answers, load
+from rnncourse.checks.traces import require_calls
+from rnnlab.grading.differences import same
+from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import first_place
+
+ANSWERS = answers("differentiable_graphs")
+
+
+def check_graph_rules(submission, rng, m, k, n):
+    """Each node once. Values that its rule does not need arrive as None: the green wires."""
+    draw = lambda *shape: rng.standard_normal(shape)
+    both, unneeded = ("da", "db"), (None, None)
+    nodes = {  # names of the results, d, inputs, output
+        "sum": (both, draw(m, n), unneeded, None),
+        "copy": (("da",), (draw(m, n), draw(m, n)), (None,), None),
+        "times": (both, draw(m, n), (draw(m, n), draw(m, n)), None),
+        "product": (both, draw(m, n), (draw(m, k), draw(k, n)), None),
+        "bias": (both, draw(m, n), unneeded, None),
+        "tanh": (("da",), draw(m, n), (None,), rng.uniform(-0.9, 0.9, (m, n))),
+        "sigmoid": (("da",), draw(m, n), (None,), rng.uniform(0.1, 0.9, (m, n))),
+    }
+    for node, (names, *arguments) in nodes.items():
+        expect(
+            submission(node, *arguments),
+            ANSWERS["graph_rules"].call(node, *arguments),
+            axes=("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)},
+            what=names,
+            case=f"node {node!r}, d [{m},{n}]",
+        )
+
+
+def gate_axes(*biases: str) -> dict[str, tuple[str, ...]]:
+    """Names of the axes of a step's gradients."""
+    return {
+        "dx": ("sequence", "input"),
+        "dh": ("sequence", "unit"),
+        "dc": ("sequence", "unit"),
+        "dweight_ih": ("gate row", "input"),
+        "dweight_hh": ("gate row", "unit read"),
+        **dict.fromkeys(biases, ("gate row",)),
+    }
+
+
+def check_lstm_backward(submission, rng, B, I, H):
+    """One step's wires, of no network in particular: a gradient is right for any."""
+    i, f, o = rng.uniform(0.1, 0.9, (3, B, H))
+    g, h = rng.uniform(-0.9, 0.9, (2, B, H))
+    dh_next, dc_next, c, c_next = rng.standard_normal((4, B, H))
+    weight_ih, weight_hh = rng.standard_normal((4 * H, I)), rng.standard_normal((4 * H, H))
+    step = dh_next, dc_next, rng.standard_normal((B, I)), h, c, i, f, g, o, c_next, weight_ih, weight_hh
+    want, got = ANSWERS["lstm_backward"].call(*step), submission(*step)
+    what = "dx", "dh", "dc", "dweight_ih", "dweight_hh", "dbias"
+    order = ANSWERS["lstm_backward"].number("order", "ifgo")
+
+    def advice() -> str:
+        gates = wrong_gates(got, want, ("dbias",), order)
+        return gates and f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
+
+    expect(got, want, axes=gate_axes("dbias"), what=what, case=f"B={B}, I={I}, H={H}", advice=advice)
+
+
+def _at_cell_state(got, want, dh_next, dc_next, f, o, c_next) -> str:
+    """What arrives at c_next where dc first differs, and what it consists of; nothing where dc is right."""
+    if np.shape(got) != want.shape or (place := first_place(got, want)) is None:
+        return ""
+    number = lambda array: f"{array[place]:.4g}"
+    return (
+        f" By dc, {number(got / f)} arrives at c_next instead of {number(want / f)}, at sequence {place[0]}, "
+        f"unit {place[1]}: there dc_next is {number(dc_next)}, dh_next {number(dh_next)}, o {number(o)}, "
+        f"tanh(c_next) {number(np.tanh(c_next))}."
+    )
+
+
+def check_gru_backward(submission, rng, B, I, H):
+    """One step's wires, of no network in particular: a gradient is right for any."""
+    r, z = rng.uniform(0.1, 0.9, (2, B, H))
+    n, h = rng.uniform(-0.9, 0.9, (2, B, H))
+    dh_next, product = rng.standard_normal((2, B, H))
+    weight_ih, weight_hh = rng.standard_normal((3 * H, I)), rng.standard_normal((3 * H, H))
+    step = dh_next, rng.standard_normal((B, I)), h, r, z, n, product, weight_ih, weight_hh
+    want, got = ANSWERS["gru_backward"].call(*step), submission(*step)
+    biases = "dbias_ih", "dbias_hh"
+    what = "dx", "dh", "dweight_ih", "dweight_hh", *biases
+    advice = partial(wrong_gates, got, want, biases, "rzn")
+    expect(got, want, axes=gate_axes(*biases), what=what, case=f"B={B}, I={I}, H={H}", advice=advice)
+
+
+def wrong_gates(got: object, want: tuple, biases: tuple[str, ...], gates: str) -> str | None:
+    """In front of which gates the mistake stands: a bias gradient is what arrived there, added up.
+
+    The bias gradients are the last results.  None where they cannot be read.
+    """
+    last = len(biases)
+    if not isinstance(got, tuple | list) or len(got) != len(want):
+        return None
+    pairs = list(zip(got[-last:], want[-last:], strict=True))
+    if any(not isinstance(a, np.ndarray) or a.shape != b.shape for a, b in pairs):
+        return None
+    if same(got[:-last], want[:-last], None):
+        return "All but the bias gradients are right: look at how they are added up."
+    for name, (a, b) in zip(biases, pairs, strict=True):
+        if same(np.sort(a), np.sort(b), None) and not same(a, b, None):
+            rows = len(b) // len(gates)
+            return (
+                f"{name} has the right numbers in another order: "
+                f"{rows} of {gates[0]} stand first, then {rows} of {gates[1]}."
+            )
+    sentences = [_sentence(name, *pair, gates) for name, pair in zip(biases, pairs, strict=True)]
+    if any(sentences):
+        return f"{' '.join(filter(None, sentences))} Follow the wires from the output to there."
+    return "The bias gradients are right for every gate: look at what happens between the gates and the rest."
+
+
+def _sentence(bias: str, got: np.ndarray, want: np.ndarray, gates: str) -> str | None:
+    parts = zip(gates, np.split(got, len(gates)), np.split(want, len(gates)), strict=True)
+    right = {gate: np.allclose(a, b) for gate, a, b in parts}
+    wrong = [gate for gate in gates if not right[gate]]
+    if not wrong:
+        return None
+    others = [gate for gate in gates if right[gate]]
+    return f"By {bias}, what arrives in front of {', '.join(wrong)} is wrong" + (
+        f", in front of {', '.join(others)} right." if others else "."
+    )
+
+
+CELLS = {
+    "a vanilla RNN": (("x", "W_h"), ("h", "U_h")),
+    "a GRU that resets after": tuple((f, w + g) for f, w in (("x", "W_"), ("h", "U_")) for g in "rzn"),
+    "a GRU that resets before": (
+        *(("x", "W_" + g) for g in "rzn"),
+        ("h", "U_r"),
+        ("h", "U_z"),
+        ("r∘h", "U_n"),
+    ),
+    "an LSTM": tuple((f, w + g) for f, w in (("x", "W_"), ("h", "U_")) for g in "ifgo"),
+    "a cell without inputs": (("h", "U_h"), ("c", "V_h"), ("h", "U_g")),
+}
+
+
+def draw_cells(rng) -> list[tuple]:
+    """Known cells, and one in mixed order, of factors that no table of known cells holds."""
+    factors = {"x": 2, "h": 3, "r∘h": 2, "c": 4, "x∘c": 2}
+    step = [(f, f"A_{f}{k}") for f, most in factors.items() for k in range(int(rng.integers(1, most + 1)))]
+    invented = tuple(step[k] for k in rng.permutation(len(step)))
+    return list((CELLS | {"a cell nobody has built yet": invented}).items())
+
+
+def check_count_gemms(submission, rng, cell, step):
+    T = int(rng.integers(100, 2000))  # more than products: a number of calls is one multiple of T and a rest
+    for stack_gates in (False, True):
+        for stack_time in (False, True):
+            arguments = step, T, stack_gates, stack_time
+            want = ANSWERS["count_gemms"].call(*arguments)
+            read = ", ".join(factor for factor, _ in step)
+            case = (
+                f"{cell}, whose products read {read}; T={T}, {stack_gates=}, {stack_time=}; "
+                f"right is {want // T}·T + {want % T}"
+            )
+            expect(submission(*arguments), want, what="the number of GEMM calls", case=case)
+
+
+COUNTED_PRODUCT = """
+calls = 0
+
+def product(a, weight):
+    global calls
+    calls += 1
+    trace.append(("product", a))
+    if calls > {allowed}:
+        raise Wrong(
+            "product was called more than 1 + T = {allowed} times for T={T}.",
+            None,
+            "One call serves all steps of x, as [T*B,I]; one call a step serves all three gates.",
+        )
+    return a @ weight.T
+"""
+
+
+def check_gru_reset_after(submission, rng, T, B, I, H):
+    """I and H differ, so that products can be told apart."""
+    trace: list = []
+    product = Code(COUNTED_PRODUCT.format(allowed=1 + T, T=T), "product", trace)
+    arguments = (
+        product,
+        rng.standard_normal((T, B, I)),
+        rng.uniform(-0.9, 0.9, (B, H)),
+        rng.standard_normal((3 * H, I)) / np.sqrt(I),
+        rng.standard_normal((3 * H, H)) / np.sqrt(H),
+        rng.standard_normal(3 * H) / 2,
+        rng.standard_normal(3 * H) / 2,
+    )
+    want = ANSWERS["gru_reset_after"].call(lambda a, weight: a @ weight.T, *arguments[1:])
+    case = f"T={T}, B={B}, I={I}, H={H}"
+    try:
+        got = submission(*arguments)
+    except Wrong as surplus:  # which products came before tells mistakes apart
+        refuse(surplus, case, result=[a for _, a in trace])
+        return
+    what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
+    advice = lambda: _gates(got[0], want[0], *arguments[1:])
+    if expect(got, want, axes=axes, what=what, case=case, advice=advice):
+        require_calls(ANSWERS["gru_reset_after"], trace, arguments, case)
+
+
+def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> str | None:
+    """The right gates at the first state that differs."""
+    far = np.abs(got - want) > 1e-9
+    if not far.any():
+        return None
+    t, b, unit = map(int, np.argwhere(far)[0])
+    h = want[t - 1, b] if t else h0[b]
+    (r, z, n), (own_r, own_z, own_n) = (
+        sums.reshape(3, -1)[:, unit] for sums in (weight_hh @ h + bias_hh, weight_ih @ x[t, b] + bias_ih)
+    )
+    r, z = 1 / (1 + np.exp(-r - own_r)), 1 / (1 + np.exp(-z - own_z))
+    n = np.tanh(own_n + r * n)
+    return f"print the gates there: r is {r:.4g}, z {z:.4g}, n {n:.4g}, and h was {h[unit]:.4g} before."
+
+
+RECOMPUTING = """
+def extra_flops(saved, again={again!r}):
+    made, todo = set(), [wire for wire in again if again[wire][2]]
+    while todo:
+        wire = todo.pop()
+        if wire not in saved and wire not in made:
+            made.add(wire)
+            todo += again[wire][1]
+    return sum(again[wire][0] for wire in made)
+"""
+
+
+def check_plan_memory(submission, rng, sizes, extra_flops, limit):
+    got = submission(sizes, extra_flops, limit)
+    if refuse(_unreadable(got, sizes), result=got):
+        case = f"sizes={sizes}, limit={limit}; you save {', '.join(got) or 'nothing'}"
+        best = measure_plan(ANSWERS["plan_memory"].call(sizes, extra_flops, limit), sizes, extra_flops, limit)
+        expect(measure_plan(got, sizes, extra_flops, limit), best, what="the plan", axes=(), case=case)
+
+
+def measure_plan(saved: tuple[str, ...], sizes: dict, extra_flops: Code, limit: int) -> dict:
+    """What a plan costs, in FLOPs and bytes."""
+    stored = sum(sizes[wire] for wire in saved)
+    flops = load(extra_flops)(tuple(saved))
+    return {"fits the limit": stored <= limit, "extra FLOPs": flops, "bytes stored": stored}
+
+
+def _unreadable(got: object, sizes: dict) -> Wrong | str | None:
+    if not isinstance(got, tuple | list) or any(not isinstance(w, str) or w not in sizes for w in got):
+        return Wrong(
+            f"It returns {got!r:.80}; expected is a tuple of the names of the wires to save.",
+            "returns the wrong type",
+            f"The names are the keys of sizes, here {', '.join(sizes)}.",
+        )
+    return f"It returns {got!r:.80}: one wire is saved twice." if len(set(got)) < len(got) else None
+
+
+def draw_plan(rng: np.random.Generator, wires: int) -> tuple[dict, Code, int]:
+    """Sizes, costs and a limit that some plan reaches; each wire is made of wires before it."""
+    names = [f"w{k}" for k in range(1, wires + 1)]
+    sizes = {wire: int(rng.integers(1, 7)) * 32 for wire in names}
+    again = {
+        wire: (
+            int(10 ** rng.uniform(1, 3)),
+            [s for s in names[:k] if rng.random() < 0.5],
+            bool(rng.random() < 0.6),
+        )
+        for k, wire in enumerate(names)
+    }
+    again[names[-1]] = (*again[names[-1]][:2], True)  # something is needed
+    reached = rng.permutation(names)[: rng.integers(1, wires + 1)]
+    return sizes, Code(RECOMPUTING.format(again=again), "extra_flops"), sum(sizes[wire] for wire in reached)
+
+
+def fixed_plans() -> Iterator[tuple[dict, Code, int]]:
+    """A limit below every wire, one above all; nothing worth saving; equal FLOPs for fewer bytes; wires no
+    greedy rule takes."""
+    plan = lambda again: Code(RECOMPUTING.format(again=again), "extra_flops")
+    yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], False), "w2": (0, ["w1"], False)}), 128
+    yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, ["w1"], True)}), 32
+    yield {"w1": 64, "w2": 96}, plan({"w1": (50, [], True), "w2": (70, [], True)}), 256
+    wires = {"w1": (40, [], False), "w2": (60, [], False), "w3": (0, ["w1", "w2"], True)}
+    yield {"w1": 32, "w2": 32, "w3": 96}, plan(wires), 96
+    alone = {"w1": (60, [], True), "w2": (60, [], True), "w3": (50, [], True)}
+    yield {"w1": 96, "w2": 96, "w3": 64}, plan(alone), 192
+
+
+def draw_plans(rng) -> list[tuple]:
+    """Fixed plans, then drawn ones until in two of them each known mistake is wrong, and in its own way.
+
+    In one alone an unknown mistake may store the same by chance.
+    """
+    plans = [draw_plan(rng, 2), *fixed_plans(), draw_plan(rng, 1)]
+    missing = Counter({mutant.name: 2 for mutant in ANSWERS["plan_memory"].mutants})
+    while missing:
+        arguments = draw_plan(rng, 4)
+        alone = missing & Counter(distinct_mistakes(*arguments))
+        missing -= alone
+        plans += [arguments] if alone else []
+    return [*plans, draw_plan(rng, 7)]
+
+
+def distinct_mistakes(sizes: dict, extra_flops: Code, limit: int) -> Iterator[str]:
+    """Known mistakes whose plan is neither the right one nor another mistake's."""
+    answer = ANSWERS["plan_memory"]
+    plan = lambda function: frozenset(function(sizes, load(extra_flops), limit))
+    plans = {mutant.name: plan(answer.mutated(mutant)) for mutant in answer.mutants}
+    right = plan(answer.function)
+    return (name for name, saved in plans.items() if [right, *plans.values()].count(saved) == 1)
+
+
+STEPS = ((3, 1, 2), (1, 2, 3), (2, 5, 4), (4, 3, 6))
+
+
+def _exercise(name: str, check: Callable, cases: tuple | Callable):
+    return ANSWERS[name].exercise(check, cases)
+
+
+EXERCISES = (
+    _exercise("graph_rules", check_graph_rules, ((3, 4, 5), (1, 3, 2), (2, 2, 2))),
+    _exercise("lstm_backward", check_lstm_backward, STEPS),
+    _exercise("count_gemms", check_count_gemms, draw_cells),
+    _exercise(
+        "gru_reset_after",
+        check_gru_reset_after,
+        lambda rng: ((3, 2, 4, 3), (1, 1, 2, 3), (4, 3, 1, 2), (int(rng.integers(5, 9)), 2, 5, 4)),
+    ),
+    _exercise("gru_backward", check_gru_backward, STEPS),
+    _exercise("plan_memory", check_plan_memory, draw_plans),
+)

@@ -1,0 +1,130 @@
+"""Checks of lesson 05: work for each byte, sizes that suit the machine, products over several steps."""
+
+from rnncourse.checks.answers import answers
+from rnncourse.checks.numbers import compare_numbers
+from rnncourse.checks.traces import require_calls
+from rnnlab.grading.exercise import Code
+from rnnlab.grading.judging import expect
+
+ANSWERS = answers("gemm_shapes")
+
+
+def draw_products(rng) -> list[tuple]:
+    """B, H, itemsize, peak, bandwidth; two products reach the balance exactly, one with no minibatch."""
+    drawn = int(rng.integers(3, 40)), int(rng.integers(300, 900)), 4, 500.0, float(rng.integers(21, 40))
+    large = (
+        int(rng.integers(100, 999)),
+        int(rng.integers(2_000, 9_000)),
+        2,
+        90_000.0,
+        float(rng.integers(900, 4000)),
+    )
+    return [
+        (3, 100, 8, 90.0, 21.0),
+        (2, 110, 4, 75.0, 10.0),  # 20.6 sequences: to round is not to round down
+        (1, 2, 4, 30.0, 20.0),
+        (64, 16, 4, 300.0, 30.0),
+        (5, 64, 4, 160.0, 20.0),
+        (5, 64, 4, 10.0, 50.0),  # one sequence is enough
+        (5, 32, 4, 160.0, 20.0),
+        (7, 4096, 2, 90_000.0, 45.0),  # 85 334 sequences: not among the first thousand
+        drawn,
+        large,
+    ]
+
+
+def _work_and_bytes(B, H, itemsize, peak, bandwidth) -> str:
+    """What this minibatch and the smallest one that is enough compute and move."""
+    answer = ANSWERS["arithmetic_intensity"]
+    weights = answer.number("weight_reads", 1) * H * H
+    work = lambda B: f"{2 * B * H * H} FLOP, {(2 * B * H + weights) * itemsize} bytes"
+    smallest = answer.call(B, H, itemsize, peak, bandwidth)[1]
+    enough = f"with B={smallest} {work(smallest)}" if smallest else "no B is enough"
+    return f"{work(B)}; needed are {peak / bandwidth:.6g} FLOP a byte: {enough}"
+
+
+def check_pad_dimension(submission, rng, T, B, I, M, multiple, dtype):
+    x = rng.normal(size=(T, B, I)).astype(dtype)
+    weight = rng.normal(size=(M, I)).astype(dtype)
+    expect(
+        submission(x, weight, multiple),
+        ANSWERS["pad_dimension"].call(x, weight, multiple),
+        axes={"x": ("step", "sequence", "input"), "the weights": ("unit", "input")},
+        what=("x", "the weights"),
+        case=f"T={T}, B={B}, I={I}, M={M}, multiple={multiple}, {dtype}",
+        tolerance=0.0,  # numbers are moved, not computed
+    )
+
+
+COUNTED = """
+weights, calls, rows_left = np.array({weights!r}, {dtype!r}), 0, {rows}
+
+def multiply(rows):
+    global calls, rows_left
+    calls += 1
+    trace.append(("multiply", rows))
+    rows_left -= len(rows)
+    if getattr(rows, "ndim", 0) != 2 or rows.shape[1] != weights.shape[1]:
+        got = getattr(rows, "shape", type(rows))
+        raise Wrong(f"multiply takes [rows, {{weights.shape[1]}}], not {{got}}.")
+    if len(rows) == 0:
+        raise Wrong(f"Call {{calls}} has no rows.")
+    if len(rows) > {most_rows}:
+        raise Wrong(f"A call has {{len(rows)}} rows; {steps} steps of {B} sequences are {most_rows}.")
+    if calls > {most_calls}:
+        raise Wrong(f"multiply is called more than {most_calls} times for {T} steps, {steps} at a time.")
+    if len(rows) < {most_rows} and rows_left > 0:
+        raise Wrong(f"Call {{calls}} of several has {{len(rows)}} rows; {steps} steps are {most_rows}.")
+    if rows_left < 0:
+        raise Wrong(f"All calls together have more than {rows} rows; {T} steps of {B} sequences are {rows}.")
+    return rows @ weights.T
+
+multiply.outputs = len(weights)
+"""
+
+
+def check_batch_input_gemm(submission, rng, T, B, I, M, steps, dtype):
+    """`dtype`: of the weights, and so of the products; x is float32."""
+    x = rng.normal(size=(T, B, I)).astype("float32")
+    weights = rng.normal(size=(M, I)).astype(dtype)
+    sizes = dict(rows=T * B, most_rows=steps * B, most_calls=-(-T // steps), steps=steps, B=B, T=T)
+    multiply = Code(COUNTED.format(weights=weights.tolist(), dtype=dtype, **sizes), "multiply", [])
+    case = f"T={T}, B={B}, I={I}, {M} outputs in {dtype}, steps={steps}"
+    got, axes = submission(x, multiply, steps), ("step", "sequence", "unit")
+    if expect(got, x @ weights.T, axes=axes, what="the products", case=case):
+        require_calls(ANSWERS["batch_input_gemm"], multiply.trace, (x, multiply, steps), case)
+
+
+EXERCISES = (
+    ANSWERS["arithmetic_intensity"].exercise(
+        compare_numbers(
+            ANSWERS["arithmetic_intensity"],
+            ("FLOP a byte", "the smallest minibatch"),
+            "B={}, H={}, itemsize={}, peak={}, bandwidth={}",
+            parts=_work_and_bytes,
+            tolerance=1e-9,
+        ),
+        draw_products,
+    ),
+    ANSWERS["pad_dimension"].exercise(
+        check_pad_dimension,
+        (
+            (3, 2, 5, 9, 4, "float32"),
+            (2, 3, 4, 8, 4, "float32"),
+            (1, 1, 1, 1, 2, "float32"),
+            (2, 3, 8, 5, 4, "float32"),
+            (2, 3, 5, 8, 4, "float32"),
+            (2, 5, 13, 6, 8, "float64"),
+        ),
+    ),
+    ANSWERS["batch_input_gemm"].exercise(
+        check_batch_input_gemm,
+        (
+            (5, 3, 2, 4, 2, "float32"),
+            (1, 1, 2, 1, 3, "float32"),
+            (4, 1, 3, 2, 2, "float32"),
+            (8, 2, 3, 5, 5, "float64"),
+            (6, 4, 2, 3, 6, "float32"),
+        ),
+    ),
+)

@@ -1,0 +1,191 @@
+"""Checks of kernels: launch the learner's and the course's, and note the first difference.
+
+A kernel is judged three ways, in this order: what the simulator finds wrong with it, the arrays it leaves,
+and limits on what it moved.
+"""
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+import numpy as np
+
+from rnncourse.checks.answers import Answer
+from rnnlab.compare import TOLERANCES
+from rnnlab.grading.differences import WRONG_TYPE, describe, first_difference
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.in_process import InProcess
+from rnnlab.grading.judging import refuse
+from rnnlab.grading.worker import Worker
+
+KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
+REMEDIES = {
+    "out_of_bounds": "Let threads beyond the end do nothing: a condition around the work.",
+    "race": "Draw who writes and who reads between two barriers.",
+    "uninitialised": "Follow the index: which thread writes that element, and when?",
+    "barrier_divergence": "Every thread of the block must come to the same cuda.syncthreads().",
+    "deadlock": "Who waits, and who should let them go on?",
+    "missing_fence": "The data must be visible before the flag is: cuda.threadfence() between the two.",
+    "whole_array": "A thread works on single elements: give the array one whole number for each dimension.",
+    "undefined_lane": "Every lane of the mask must call the shuffle: put conditions around what follows it.",
+    "limit": "Make the array smaller: a block has 48 KiB of shared memory without further settings.",
+    "endless": "Look at the loop's condition: what changes in each turn, so that it becomes false?",
+}
+UNSET = np.uint32(0x7FC0_5EED).view(np.float32)  # NaN that no arithmetic gives: an element before any store
+
+
+class Case(NamedTuple):
+    """One launch."""
+
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
+    arguments: tuple
+    says: str  # the case in a message, e.g. "n=5, 2 blocks of 4 threads"
+
+
+class Result(NamedTuple):
+    """What came of a launch."""
+
+    arrays: list[np.ndarray]
+    counts: dict | None  # fields of simulator.counts.Counts; None on a GPU
+    findings: list  # [kind, message]
+
+
+def unset(*shape: int) -> np.ndarray:
+    """Float32 array for results, each element NaN until a thread writes it."""
+    return np.full(shape, UNSET)
+
+
+def size_in_words(blocks: int, threads: int) -> str:
+    """A launch in a message, e.g. "1 block of 4 threads"."""
+    count = lambda number, noun: f"{number} {noun}{'s' * (number != 1)}"
+    return f"{count(blocks, 'block')} of {count(threads, 'thread')}"
+
+
+Limit = Callable[[dict, Case], str | None]  # (counts, case) -> what the launch exceeded, as a sentence
+Explain = Callable[[str, tuple, float], str]  # (array, place, surplus) -> what the right number consists of
+
+
+def launch(submission: Callable, case: Case) -> Result:
+    """The submission's launch; arrays are copies. Raises Wrong if the submission is no kernel."""
+    result = submission(case.grid, case.block, *case.arguments)
+    counted = type(result) is dict and result.get("counts") is not None
+    is_launch = type(result) is dict and result.keys() == set(Result._fields)
+    if not is_launch or (isinstance(submission, Worker) and not counted):
+        raise Wrong(
+            f"It returns {describe(result)}, as a plain function does; a kernel is expected.",
+            WRONG_TYPE,
+            "Write @cuda.jit above its def.",
+        )
+    return Result(**result)
+
+
+def compare_launches(
+    submission: Callable,
+    answer: Answer,
+    case: Case,
+    names: Sequence[str],
+    axes: Sequence[tuple[str, ...]],
+    limit: Limit = lambda counts, case: None,
+    explain: Explain = lambda name, place, surplus: "",
+    remedies: Mapping[str, str] = MappingProxyType({}),
+) -> list[np.ndarray]:
+    """The arrays that the course's kernel leaves; notes whether the submission leaves them, within the limit.
+
+    names and axes: of the array arguments, in order; those behind are for the kernel's own use.  The axes
+    ("sequence", ("gate", 4), "unit") split the second axis of [B,4·H] in messages; explain follows the first
+    difference, and remedies replace REMEDIES.  A known mistake must have the same kinds of findings, leave
+    the same arrays and break the same limit.
+    """
+    got = launch(submission, case)
+    want = _launch_own(answer, case)
+    excess = limit(got.counts, case) if got.counts is not None else None
+    problem = _finding(got, remedies) or _difference(got, want, names, axes, case, explain) or excess
+    symptoms = {
+        "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
+        "excess": re.sub(r"[\d.]+", "N", excess or ""),
+        "arrays": tuple(got.arrays),
+    }
+    refuse(problem, case.says, result=symptoms, detail=got.counts)
+    return want.arrays
+
+
+_own_launches: OrderedDict[tuple, tuple[Callable, Result]] = OrderedDict()  # the latest last
+
+
+def _launch_own(answer: Answer, case: Case) -> Result:
+    """The launch of the course's kernel, which all answers with one seed and all known mistakes share."""
+    function = answer.function
+    inputs = [
+        (part.tobytes(), part.shape, part.dtype.str) if isinstance(part, np.ndarray) else part
+        for part in case.arguments
+    ]
+    key = id(function), case.grid, case.block, *inputs
+    if key not in _own_launches:
+        result = launch(InProcess(function, answer.name, is_own=True), case)
+        _own_launches[key] = function, result  # the function keeps its id
+    _own_launches.move_to_end(key)
+    while len(_own_launches) > KEPT:
+        _own_launches.popitem(last=False)
+    return _own_launches[key][1]
+
+
+def _kind(kind: str, message: str) -> str:
+    """Kind of a finding; a missing fence of the writer and one of the reader are different mistakes."""
+    return f"{kind} of the reader" if kind == "missing_fence" and "the second has waited" in message else kind
+
+
+def _finding(got: Result, remedies: Mapping[str, str]) -> Wrong | None:
+    if not got.findings:
+        return None
+    kind, message = got.findings[0]
+    place = f"{kind} between blocks" if "blocks run in any order" in message else kind
+    return Wrong(message, next_step=remedies.get(place, REMEDIES.get(kind)))
+
+
+def _difference(
+    got: Result, want: Result, names: Sequence[str], axes: Sequence, case: Case, explain: Explain
+) -> Wrong | None:
+    """The first difference of the judged arrays, and which other results are right."""
+    before = [part for part in case.arguments if isinstance(part, np.ndarray)]
+    first, right = None, []
+    for a, b, name, axis, old in zip(got.arrays, want.arrays, names, axes, before, strict=False):
+        count = [part[1] if isinstance(part, tuple) else -1 for part in axis]
+        shape = (len(a), *count[1:]) if len(axis) > a.ndim else a.shape
+        labels = tuple(part[0] if isinstance(part, tuple) else part for part in axis)
+        difference = first_difference(a.reshape(shape), b.reshape(shape), labels, name, None)
+        if difference and first is None:
+            first = difference
+            _add_facts(first, a, b, old, name, explain)
+        elif difference is None and b.tobytes() != old.tobytes():
+            right.append(name)
+    if first and right:
+        first.message += f" Right: {', '.join(right)}."
+    return first
+
+
+def _add_facts(
+    difference: Wrong, got: np.ndarray, want: np.ndarray, before: np.ndarray, name: str, explain: Explain
+) -> None:
+    """Adds what the array before the launch shows: no store, a sum on top of it, an input that changes; or
+    what the right number consists of."""
+    if got.shape != want.shape or got.dtype != want.dtype:
+        return
+    finite = np.isfinite(got)
+    with np.errstate(invalid="ignore"):
+        wrong = np.abs(got - want) > TOLERANCES["float32"].gradient * np.abs(want).max(initial=0)
+    place = tuple(np.argwhere(wrong if finite.all() else ~finite)[0])
+    if want.tobytes() == before.tobytes():
+        difference.message += f" This launch has to leave {name} as it is."
+    elif got[place].tobytes() == before[place].tobytes():
+        old = "NaN, as it does" if np.isnan(before[place]) else "the same number"
+        difference.message += f" It holds {old} before the launch."
+        difference.next_step = "Does a thread write this element, and does none read it before?"
+    elif not finite[place]:
+        difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
+    elif np.isclose(got[place], want[place] + before[place], rtol=1e-4):
+        difference.message += " That is the right number plus what the element holds before the launch."
+    elif facts := explain(name, place, float(got[place] - want[place])):
+        difference.message += f" {facts}"

@@ -1,0 +1,85 @@
+"""tanh as a quotient of two polynomials, in float32: right at every point that bites, and counted."""
+
+import numpy as np
+
+from rnncourse.checks.numba_cpu.machines import Arithmetic
+from rnncourse.checks.numba_cpu.shells import BATCH, Number, Tape, shells
+from rnncourse.lambert import lambert
+from rnnlab.grading.differences import WRONG_TYPE, describe
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import refuse
+
+ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 6
+COMPARISONS = 8  # allowed at a point: each gives the answer one bit of it, and two are needed
+OPERATIONS = 3  # allowed for each coefficient; Horner's rule takes two
+EDGE = 9.02  # from here on tanh is 1 in float32
+LEVELS = 13, 14, 15  # of the continued fraction: fewer are too few for EDGE
+CASES = tuple((levels,) for levels in LEVELS)
+
+
+def check(submission, rng, levels):
+    """One set of coefficients at points of every kind: the values, and what they took."""
+    odd, even = lambert(levels)
+    points = _points(rng)
+    results = [_computed(submission, point, odd, even) for point in points]
+    values = np.array([value for value, _, _ in results])
+    case = f"{len(odd)} and {len(even)} coefficients"
+    # on a logarithmic scale, and with the sign of zero
+    result = {"size": np.arcsinh(values), "negative": np.signbit(values) & ~np.isnan(values)}
+    refuse(_wrong_value(points, values, odd, even), case, result, tolerance=1e-4)
+    operations, divisions = (max(result[k] for result in results) for k in (1, 2))
+    refuse(_too_many(operations, divisions, len(odd) + len(even)), case, (operations, divisions))
+
+
+def _points(rng: np.random.Generator) -> np.ndarray:
+    """float32: ordinary ones first, then the edges of the range, then what a formula forgets."""
+    ordinary = rng.normal(size=40) * np.geomspace(0.1, 6, 40)
+    edges = [1e-30, -1e-6, 8.9, -8.9, 9.2, -9.2, 40.0, -40.0, 3e38, -3e38, np.inf, -np.inf]
+    return np.array([*ordinary, *edges, 0.0, -0.0, np.nan], dtype="float32")
+
+
+def _computed(submission, point: np.float32, odd: tuple, even: tuple) -> tuple[float, int, int]:
+    """(value, operations, divisions) of the answer at a point; the point itself never leaves the judge."""
+    judge = Arithmetic(np.float32, (point,), COMPARISONS)
+    text = f"tape = Tape({BATCH}, perform, compare, None, 1)\na = Number(tape, 0)\n"
+    got = submission(shells((Tape, Number), text, judge.services)["a"], odd, even, EDGE)
+    counts = judge.operations, judge.divisions
+    if type(got) is tuple and len(got) == 1 and type(got[0]) is int and 0 <= got[0] < len(judge.values):
+        return float(judge.values[got[0]]), *counts
+    if isinstance(got, float | int | np.floating):
+        return float(got), *counts
+    raise Wrong(f"It returns {describe(got)} instead of a number.", WRONG_TYPE)
+
+
+def _wrong_value(points: np.ndarray, values: np.ndarray, odd: tuple, even: tuple) -> str | None:
+    """The first point at which the value is wrong, as a sentence, and its quotient."""
+    want = np.tanh(points.astype("float64"))
+    with np.errstate(invalid="ignore"):
+        ulps = np.abs(values - want) / np.spacing(np.abs(want).astype("float32"))
+    right = (ulps <= ULPS) & (np.signbit(values) == np.signbit(want)) | (np.isnan(values) & np.isnan(want))
+    if right.all():
+        return None
+    first = int(np.argmin(right))
+    off = f", {ulps[first]:.3g} ulps off; {ULPS:g} are allowed" if ulps[first] > ULPS else ""
+    a = float(np.clip(points[first], -EDGE, EDGE))
+    top, bottom = (np.polynomial.polynomial.polyval(a * a, np.array(part, float)) for part in (odd, even))
+    quotient = f" There a·P(a²) is {a * top:.8g} and Q(a²) {bottom:.8g}." if np.isfinite(a) else ""
+    return f"tanh({points[first]:.8g}) is {values[first]:.8g} instead of {want[first]:.8g}{off}.{quotient}"
+
+
+def _too_many(operations: int, divisions: int, coefficients: int) -> Wrong | None:
+    """Operations or divisions beyond what is allowed."""
+    if divisions > 1:
+        return Wrong(
+            f"It divides {divisions} times; a division takes as long as several multiplications.",
+            None,
+            "Work out numerator and denominator first, then divide once.",
+        )
+    if operations > OPERATIONS * coefficients:
+        return Wrong(
+            f"It takes {operations} operations for {coefficients} coefficients; "
+            f"{OPERATIONS * coefficients} are allowed, and about {2 * coefficients} are needed.",
+            None,
+            "Horner's rule: begin with the last coefficient, then times a² plus the one before.",
+        )
+    return None

@@ -1,0 +1,52 @@
+"""A GRU's gates in one loop over its units: the judge hands out single elements and notices a second pass."""
+
+import numpy as np
+
+from rnncourse.checks.answers import answers
+from rnncourse.checks.numba_cpu.machines import UnitLoop
+from rnncourse.checks.numba_cpu.shells import Row, Vector, Watched, shells
+from rnnlab.grading.differences import WRONG_TYPE, describe
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import expect, refuse
+
+VECTORS = """
+g = Vector("g", {rows}, read, write, make)
+u = Vector("u", {rows}, read, write, make)
+h = Vector("h", {units}, read, write, make)
+"""
+
+
+def draw_cases(rng) -> tuple:
+    """H, and the size of the gates' parts."""
+    return (4, 1), (1, 1), (5, 1), (int(rng.integers(6, 12)), 250)
+
+
+def check(submission, rng, H, spread):
+    """`spread`: size of the gates' parts; where it is large, unit 0 gets sums far above 0, unit 1 far below.
+
+    exp(500) is a float64, and σ needs no more; exp(1000), as in a tanh of exponentials, is none.
+    """
+    g, u = rng.normal(size=(2, 3 * H)) if spread == 1 else rng.uniform(-spread, spread, (2, 3 * H))
+    for part in (g, u) if spread > 1 else ():
+        part.reshape(3, H)[:, :2] = spread, -spread
+    h = rng.uniform(-0.9, 0.9, H)
+    loop = UnitLoop(H, {"g": g, "u": u, "h": h})
+    vectors = shells((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), loop.services)
+    want = answers("numba_cpu")["fused_gates"].call(g, u, h)
+    result = _result(submission(vectors["g"], vectors["u"], vectors["h"]), loop)
+    missing = np.flatnonzero(~loop.written[result])
+    unwritten = f"h_next[{missing[0]}] was never written." if len(missing) else None
+    if refuse(unwritten, f"H={H}"):
+        case = f"H={H}" + (f", g and u up to {spread}" if spread > 1 else "")
+        expect(loop.vectors[result], want, axes=("unit",), what="h_next", case=case)
+
+
+def _result(got: object, loop: UnitLoop) -> str:
+    """The name of the result that was returned."""
+    if type(got) is tuple and len(got) == 1 and type(got[0]) is str and got[0] in loop.written:
+        return got[0]
+    raise Wrong(
+        f"It returns {describe(got)}; expected is the array that np.empty_like(h) made.",
+        WRONG_TYPE,
+        "Begin with h_next = np.empty_like(h), and end with return h_next.",
+    )

@@ -1,0 +1,186 @@
+"""Where the numbers of this unit lie while an answer runs: with the judge, who counts and writes down.
+
+An answer reaches these functions by name only (shells.py), and whatever it sends may be anything: what is no
+index, name or operation of the machine raises, which the answer gets as an exception of its own.
+"""
+
+import operator
+
+import numpy as np
+
+from rnncourse.checks.numba_cpu.shells import Tape
+from rnnlab.grading.exercise import Wrong
+
+AGAIN = "goes over the units more than once"
+OUTSIDE = "runs past the edge"
+MOST_RESULTS = 16
+MOST_OPERATIONS = 1_000_000
+DIVIDE, NEGATIVE, READ, WRITE = map(Tape.WORDS.index, ("/", "negative", "read", "write"))
+BINARY = operator.add, operator.sub, operator.mul, operator.truediv  # by code, as in Tape
+UNARY = {NEGATIVE: operator.neg, Tape.WORDS.index("abs"): operator.abs}
+COMPARISONS = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
+    "!=": operator.ne,
+}  # fmt: skip
+
+
+class UnitLoop:
+    """Vectors whose elements belong to units: a unit that was left must not be visited again."""
+
+    def __init__(self, units: int, vectors: dict[str, np.ndarray]):
+        self.units, self.vectors, self.now, self.left = units, dict(vectors), None, set()
+        self.entry = ""  # the element with which the present unit began
+        self.written: dict[str, np.ndarray] = {}  # by result: which elements were
+
+    @property
+    def services(self) -> dict:
+        return {"read": self.read, "write": self.write, "make": self.make}
+
+    def read(self, name: str, index: int) -> float:
+        """One element."""
+        return float(self._visited(name, index)[index])  # below 0: from the end, as NumPy and Numba do
+
+    def write(self, name: str, index: int, value: float) -> None:
+        """Set one element of a result."""
+        written = self.written[name]
+        self._visited(name, index)[index] = value
+        written[index] = True
+
+    def make(self, name: str, content: str) -> str:
+        """The name of a new result, of a vector's size: "copy" of it, "zeros" or "nothing"."""
+        if len(self.written) >= MOST_RESULTS:
+            raise ValueError(f"more than {MOST_RESULTS} results are made; one is expected")
+        result, like = f"result {len(self.written) + 1}", self.vectors[name]
+        fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
+        self.vectors[result] = np.array(np.broadcast_to(fill, like.shape))
+        self.written[result] = np.zeros(like.shape, bool)
+        return result
+
+    def _visited(self, name: str, index: int) -> np.ndarray:
+        vector, index = self.vectors[name], operator.index(index)
+        if not -vector.size <= index < vector.size:
+            raise Wrong(f"It uses {name}[{index}]; {name} has shape {vector.shape}.", OUTSIDE)
+        unit = index % self.units
+        if unit != self.now and unit in self.left:
+            complete = len(self.left) == self.units  # None is among them: before the first unit
+            raise Wrong(
+                f"{name}[{index}] belongs to unit {unit}, which was left: unit {self.now} came after it.",
+                AGAIN if complete else None,
+                f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
+                "and written before unit j + 1.",
+            )
+        if unit != self.now:
+            self.left.add(self.now)
+            self.now, self.entry = unit, f"{name}[{index}]"
+        return vector
+
+
+class Arithmetic:
+    """Numbers of one precision that an answer computes with, and how many operations it took."""
+
+    def __init__(self, kind: type, numbers: tuple = (), comparisons: int = 0):
+        self.kind, self.values, self.comparisons = kind, [kind(number) for number in numbers], comparisons
+        self.operations = self.divisions = 0
+
+    @property
+    def services(self) -> dict:
+        return {"perform": self.perform, "compare": self.compare}
+
+    def perform(self, rows: np.ndarray, constants: np.ndarray) -> None:
+        """Carry out a batch of a Tape: rows [n,4] int64, constants [m] float64."""
+        if rows.ndim != 2 or rows.shape[1] != 4 or rows.dtype != np.int64 or constants.ndim != 1:
+            raise ValueError("this is no batch of operations")
+        if self.operations + len(rows) > MOST_OPERATIONS:
+            raise ValueError(f"more than {MOST_OPERATIONS} operations")
+        codes, values = rows[:, 0], self.values
+        if ((codes < 0) | (codes > WRITE)).any():
+            raise ValueError("there is no such operation")
+        self.operations += int((codes < READ).sum())
+        self.divisions += int((codes == DIVIDE).sum())
+        reversed_constants = [self.kind(constant) for constant in constants[::-1].tolist()]  # -1 is the first
+        for code, first, second, third in rows.tolist():
+            if code >= READ:
+                operand = (values if third >= 0 else reversed_constants)[third] if code == WRITE else None
+                self.access(first, second, operand)
+                continue
+            left = (values if first >= 0 else reversed_constants)[first]
+            if code < NEGATIVE:
+                values.append(BINARY[code](left, (values if second >= 0 else reversed_constants)[second]))
+            else:
+                values.append(UNARY[code](left))
+
+    def access(self, matrix: int, index: int, operand: np.floating | None) -> None:
+        """Read memory, or write an operand there; plain arithmetic has none."""
+        raise ValueError("there is no memory here")
+
+    def compare(self, word: str, left: float, right: float) -> bool:
+        """A comparison of two operands: an int is a handle, a float a constant. It gives one bit."""
+        if self.comparisons == 0:
+            raise Wrong(
+                "The numbers are compared more often than any range needs.",
+                None,
+                "Compare a with the two ends of its range, and then compute.",
+            )
+        self.comparisons -= 1
+        values = [
+            self.values[operand] if type(operand) is int else self.kind(operand) for operand in (left, right)
+        ]
+        return bool(COMPARISONS[word](*values))
+
+
+class Memory(Arithmetic):
+    """Matrices whose every access is written down."""
+
+    def __init__(self, matrices: dict[str, np.ndarray], itemsize: int = 4, line: int = 64):
+        super().__init__(np.float64)
+        self.itemsize, self.line, self.end = itemsize, line, 0
+        self.names, self.matrices, self.starts = [], [], []
+        self.results: set[int] = set()
+        self.elements: list[tuple[int, int, bool]] = []  # matrix, flat index, is it a write
+        for name, matrix in matrices.items():
+            self._place(name, np.array(matrix, "float64"))
+
+    @property
+    def services(self) -> dict:
+        return super().services | {"value": self.value, "make": self.make}
+
+    def value(self, handle: int, rows: np.ndarray, constants: np.ndarray) -> float:
+        """A number as a plain float, after a last batch of operations."""
+        self.perform(rows, constants)
+        return float(self.values[operator.index(handle)])
+
+    def make(self, name: str, content: str) -> int:
+        """The number of a new result, of a matrix's shape: "copy" of it, "zeros" or "nothing"."""
+        if len(self.results) >= MOST_RESULTS:
+            raise ValueError(f"more than {MOST_RESULTS} results are made; one is expected")
+        like = self.matrices[self.names.index(name)]
+        fill = {"copy": like, "zeros": 0.0}.get(content, np.nan)
+        self.results.add(self._place(f"result {len(self.results) + 1}", np.broadcast_to(fill, like.shape)))
+        return len(self.matrices) - 1
+
+    def access(self, matrix: int, index: int, operand: np.floating | None) -> None:
+        """Read an element into a new number, or write an operand into an element of a result."""
+        if index < 0 or matrix < 0:
+            raise IndexError("an index below 0")
+        if len(self.elements) >= MOST_OPERATIONS:
+            raise ValueError(f"more than {MOST_OPERATIONS} accesses")
+        values = self.matrices[matrix]
+        if operand is None:
+            self.values.append(values[index])
+        elif matrix in self.results:
+            values[index] = operand
+        else:
+            raise ValueError("an input is not written to")
+        self.elements.append((matrix, index, operand is not None))
+
+    def addresses(self) -> np.ndarray:
+        """The byte address of each access."""
+        matrix, index, _ = np.array(self.elements).T
+        return np.array(self.starts)[matrix] + self.itemsize * index
+
+    def _place(self, name: str, matrix: np.ndarray) -> int:
+        self.names.append(name)
+        self.matrices.append(np.array(matrix, "float64").reshape(-1))
+        self.starts.append(self.end)
+        self.end += -(-matrix.size * self.itemsize // self.line) * self.line
+        return len(self.matrices) - 1

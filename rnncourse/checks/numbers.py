@@ -1,0 +1,27 @@
+"""Checks of exercises whose arguments and results are plain numbers."""
+
+from collections.abc import Callable
+
+from rnncourse.checks.answers import Answer
+from rnnlab.grading.judging import expect
+
+
+def compare_numbers(
+    answer: Answer,
+    what: str | tuple[str, ...],
+    sizes: str,
+    parts: Callable | None = None,
+    tolerance: float | None = None,
+) -> Callable:
+    """A check whose cases are the arguments themselves.
+
+    what: name of the result, or of its parts.  sizes: the case in a message, a format of the arguments.
+    parts: a sentence from the arguments, what the right numbers consist of.
+    """
+
+    def check(submission: Callable, rng: object, *arguments: object) -> None:
+        want = answer.call(*arguments)
+        case = sizes.format(*arguments) + (f"; {parts(*arguments)}" if parts else "")
+        expect(submission(*arguments), want, axes=(), what=what, case=case, tolerance=tolerance)
+
+    return check

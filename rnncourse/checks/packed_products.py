@@ -1,0 +1,314 @@
+"""Checks of lesson 08: panels of weights, a tile for the registers, an order of calls, shares of a step.
+
+`tiled_product` calls a kernel that lies with the judge.  No product is computed: the trace of the calls says
+which sums are complete, and a model of two caches counts what each level loads for them.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from rnncourse.cache_model import Cache, missed
+from rnncourse.checks.answers import answers, call
+from rnncourse.checks.numbers import compare_numbers
+from rnnlab.grading.differences import whole_numbers
+from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.judging import expect, refuse
+
+ANSWERS = answers("packed_products")
+ITEM, LINE = 4, 8  # bytes of a number, numbers of a cache line
+MARGIN = 1.3  # times the loads of the course's own order
+SAME = 0.02  # relative difference of counts that one known mistake gives in two ways of writing
+LEVELS = "registers", "the first cache", "the second cache"
+
+
+class Loads(NamedTuple):
+    """What each level loads: numbers into registers, lines into both caches."""
+
+    registers: int
+    first: int
+    second: int
+
+
+class Product(NamedTuple):
+    """Sizes of a product and of the caches: rows B, terms K, panels; a call's rows; near, far in numbers."""
+
+    B: int
+    K: int
+    panels: int
+    rows: int
+    columns: int
+    near: int
+    far: int
+
+
+def check_pack_panels(submission, rng, gates, H, K, columns, dtype):
+    weight = rng.uniform(0.5, 1.5, (gates * H, K)).astype(dtype)
+    expect(
+        submission(weight, gates, columns),
+        ANSWERS["pack_panels"].call(weight, gates, columns),
+        axes=("panel", "term", "gate", "place"),
+        what="the packed array",
+        case=f"weight [{gates * H},{K}] {dtype}, {gates} gates, columns={columns}",
+        tolerance=0.0,  # numbers are moved, not computed
+    )
+
+
+def draw_panels(rng: np.random.Generator) -> list[tuple]:
+    """gates, H, K, columns, dtype; complete and incomplete panels, fewer units than columns, one gate."""
+    drawn = int(rng.integers(20, 40)), int(rng.integers(10, 30)), int(rng.integers(5, 12)), "float32"
+    return [
+        (2, 3, 2, 2, "float32"),
+        (3, 6, 4, 3, "float32"),
+        (1, 5, 3, 4, "float64"),
+        (4, 2, 5, 8, "float32"),
+        (1, 1, 1, 1, "float32"),
+        (4, *drawn),
+    ]
+
+
+def draw_cores(rng: np.random.Generator) -> list[tuple]:
+    """B, registers, latency, multiplies, loads; each limit of a tile decides in one of them.
+
+    Rates are powers of 2, and tiles are equal in the first cases only: else rounding would choose one.
+    """
+    drawn = None
+    while drawn is None or _is_tied(*drawn):
+        sizes, rates = rng.integers((30, 17, 3), (300, 80, 10)), 2 ** rng.integers(3, size=2)
+        drawn = (*map(int, sizes), *map(int, rates))
+    return [
+        (12, 16, 4, 2, 2),
+        (64, 32, 4, 2, 2),
+        (1, 32, 4, 2, 2),
+        (16, 32, 4, 2, 2),
+        (13, 12, 9, 2, 2),
+        (17, 16, 8, 2, 2),
+        (18, 12, 4, 2, 1),
+        (13, 16, 5, 1, 3),
+        (7, 20, 5, 1, 1),
+        drawn,
+    ]
+
+
+def check_choose_tile(submission, rng, *case):
+    got = submission(*case)
+    text = "B={}, registers={}, latency={}, multiplies={}, loads={}".format(*case)
+    refuse(_poor_tile(got, *case), f"{text}; the answer is {got!r:.60}", result=got)
+
+
+def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
+    """The first way in which a tile is not the best one, as a sentence."""
+    if len(numbers := whole_numbers(got) or ()) != 2:
+        return "The answer must be a pair of whole numbers, (rows, vectors)."
+    rows, vectors = numbers
+    if not (1 <= rows <= B and vectors >= 1):
+        return f"A tile has 1 to {B} rows here, and at least 1 vector."
+    for_states = ANSWERS["choose_tile"].number("state_registers", 1)
+    if (needed := rows * vectors + vectors + for_states) > registers:
+        return f"The tile needs {needed} registers; the core has {registers}."
+    own, best = _cost((rows, vectors), B, *core), min(_costs(B, registers, *core))
+    tiles = list(_tiles((rows, vectors), B, *core))
+    share = f"a term; divided by {vectors} vectors"
+    possible = "is possible, with {} × {}".format(*ANSWERS["choose_tile"].call(B, registers, *core))
+    if own[0] > best[0]:
+        parts = " + ".join(f"{count} × {cycles:.4g}" for count, cycles, _ in tiles)
+        return f"Its tiles take {parts} cycles {share} {own[0]:.4g}, and {best[0]:.4g} {possible}."
+    if own[1] > best[1]:
+        parts = " + ".join(f"{count} × {moved}" for count, _, moved in tiles)
+        sentence = f"Its tiles take {parts} loads {share} {own[1]:.4g}, and {best[1]:.4g} {possible}."
+        return f"The cycles are the fewest. {sentence}"
+    return None
+
+
+def _is_tied(B: int, registers: int, *core: int) -> bool:
+    """Whether two tiles need the fewest cycles."""
+    least, second = sorted(cycles for cycles, _ in _costs(B, registers, *core))[:2]
+    return least == second
+
+
+def _costs(B: int, registers: int, *core: int) -> list[tuple[float, float]]:
+    """(cycles, loads) of each tile that fits into the registers."""
+    room = registers - ANSWERS["choose_tile"].number("state_registers", 1)
+    return [
+        _cost((rows, vectors), B, *core)
+        for rows in range(1, B + 1)
+        for vectors in range(1, room // (rows + 1) + 1)
+    ]
+
+
+def _cost(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: int) -> tuple[float, float]:
+    """(cycles, loads) of B rows for each term and vector of weights."""
+    tiles = list(_tiles(tile, B, latency, multiplies, loads))
+    cycles, moved = (sum(part[0] * part[k] for part in tiles) for k in (1, 2))
+    return round(cycles / tile[1], 6), round(moved / tile[1], 6)
+
+
+def _tiles(tile: tuple[int, int], B: int, latency: int, multiplies: int, loads: int) -> Iterator[tuple]:
+    """(tiles, cycles, loads) of those of full height, then of the one for the rows left over."""
+    rows, vectors = tile
+    whole, rest = divmod(B, rows)
+    for height, count in ((rows, whole), (rest, 1)):
+        if height:
+            cycles = max(height * vectors / multiplies, (height + vectors) / loads, latency)
+            yield count, cycles, height + vectors
+
+
+KERNEL = """
+done = np.zeros(({B}, {panels}, {K}), bool)
+
+def multiply(row, rows, panel, term, terms):
+    numbers = row, rows, panel, term, terms
+    if not all(isinstance(n, (int, np.integer)) for n in numbers):
+        raise Wrong("multiply takes five whole numbers: row, rows, panel, term, terms.")
+    call = "multiply({{}}, {{}}, {{}}, {{}}, {{}})".format(*numbers)
+    for first, count, end, noun in (
+        (row, rows, {B}, "rows"), (panel, 1, {panels}, "panels"), (term, terms, {K}, "terms")
+    ):
+        if first < 0 or count < 1 or first + count > end:
+            raise Wrong(f"{{call}} leaves the product: there are {{end}} {{noun}}, from 0 on.")
+    if rows > {rows}:
+        raise Wrong(f"{{call}} has {{rows}} rows; a tile has at most {rows}.")
+    piece = done[row : row + rows, panel, term : term + terms]
+    if piece.any():
+        n, k = map(int, np.argwhere(piece)[0])
+        raise Wrong(
+            f"{{call}} adds term {{term + k}} of panel {{panel}} to row {{row + n}} a second time.",
+            None,
+            "Each row meets each term of each panel once.",
+        )
+    piece[...] = True
+    trace.append(tuple(map(int, numbers)))
+
+multiply.rows, multiply.columns = {rows}, {columns}
+"""
+
+
+def draw_products(rng: np.random.Generator) -> list[Product]:
+    """Products that fit into the first cache, then those that do not; the last has more weights than both."""
+    # some rows are left over; with fewer panels, fetching the weights for each tile costs less than MARGIN
+    B, K, panels = map(int, rng.integers((21, 100, 12), (24, 132, 15)))
+    return [
+        Product(3, 5, 2, 2, 8, 512, 6144),
+        Product(1, 1, 1, 4, 8, 512, 6144),
+        Product(12, 80, 3, 4, 8, 384, 6144),
+        Product(B, K, panels, 4, 8, 512, 6144),
+    ]
+
+
+def check_tiled_product(submission, rng, *sizes):
+    product = Product(*sizes)
+    kernel = Code(KERNEL.format(**product._asdict()), "multiply", [])
+    arguments = kernel, product.B, product.K, product.panels, product.near
+    submission(*arguments)
+    case = f"B={product.B}, K={product.K}, panels={product.panels}, rows={product.rows}, near={product.near}"
+    done = _done(kernel.trace, product)
+    if refuse(_unfinished(done), case, result=done):
+        own = replace(kernel, trace=[])
+        call(ANSWERS["tiled_product"].function, (own, *arguments[1:]))
+        loads, fewest = count_loads(kernel.trace, product), count_loads(own.trace, product)
+        counts = tuple(map(float, loads))
+        refuse(_excess(loads, fewest), case, counts, detail=loads, tolerance=SAME)
+
+
+def _done(calls: Sequence[tuple], product: Product) -> np.ndarray:
+    """Which terms the calls have added [panels,K,B], bool."""
+    done = np.zeros((product.panels, product.K, product.B), bool)
+    for row, rows, panel, term, terms in calls:
+        done[panel, term : term + terms, row : row + rows] = True
+    return done
+
+
+def _unfinished(done: np.ndarray) -> str | None:
+    """The first sum that lacks a term, as a sentence."""
+    if done.all():
+        return None
+    panel, term, row = map(int, np.argwhere(~done)[0])
+    return f"Row {row} never meets term {term} of panel {panel}: its sums lack this product."
+
+
+def _excess(loads: Loads, fewest: Loads) -> Wrong | None:
+    """Loads of one level beyond the margin."""
+    advice = (
+        "A call of several rows uses each weight for all of them, and many terms use each sum again.",
+        "Between two uses of a piece of a panel, only what fits into the first cache may be loaded.",
+        "The weights do not fit into the second cache: each piece of a panel should come once, for all rows.",
+    )
+    nouns = "numbers", "lines", "lines"
+    for level, own, least, noun, step in zip(LEVELS, loads, fewest, nouns, advice, strict=True):
+        if own > MARGIN * least:
+            return Wrong(
+                f"The product is complete. Its calls load {own} {noun} into {level}; the course's own order "
+                f"loads {least}, and {MARGIN * least:.0f} are allowed.",
+                None,
+                step,
+            )
+    return None
+
+
+def count_loads(calls: Sequence[tuple], product: Product) -> Loads:
+    """Loads of a trace of calls (row, rows, panel, term, terms), each cache empty at the beginning."""
+    columns = product.columns
+    registers = sum(rows * columns + terms * (rows + columns) for _, rows, _, _, terms in calls)
+    trace = np.concatenate([_addresses(product, *numbers) for numbers in calls])
+    fetched = trace[missed(trace, Cache(product.near // LINE, line=ITEM * LINE))]
+    second = missed(fetched, Cache(product.far // LINE, line=ITEM * LINE))
+    return Loads(registers, len(fetched), int(second.sum()))
+
+
+def _addresses(product: Product, row: int, rows: int, panel: int, term: int, terms: int) -> np.ndarray:
+    """Byte addresses of a call in the order of time: sums, weights and states of each term, sums again."""
+    B, K, panels, _, columns, *_ = product
+    heights, ks = row + np.arange(rows), term + np.arange(terms)[:, np.newaxis]
+    places = np.arange(0, columns, LINE)  # a number of each line is enough
+    sums = B * K + panels * K * columns + heights[:, np.newaxis] * panels * columns + panel * columns + places
+    weights = B * K + (panel * K + ks) * columns + places
+    states = heights * K + ks
+    terms_in_order = np.concatenate([weights, states], axis=1)
+    return ITEM * np.concatenate([sums.ravel(), terms_in_order.ravel(), sums.ravel()])
+
+
+def draw_steps(rng: np.random.Generator) -> list[tuple]:
+    """B, H, gates, cores, cache, rate, bandwidth, barrier; both ways win, tie, read, and fit exactly."""
+    drawn = tuple(map(int, rng.integers((5, 300, 3, 3), (90, 900, 5, 17))))
+    return [
+        (4, 8, 1, 2, 1024.0, 64.0, 16.0, 0.5),
+        (1, 8, 1, 2, 1024.0, 64.0, 16.0, 0.75),  # units win but for the barrier
+        (1, 8, 3, 2, 1024.0, 64.0, 16.0, 0.25),
+        (4, 8, 1, 2, 1024.0, 64.0, 16.0, 0.0),
+        (2, 16, 1, 2, 512.0, 64.0, 64.0, 8.0),
+        (2, 16, 1, 2, 511.0, 64.0, 64.0, 1.0),
+        (2, 16, 1, 2, 700.0, 64.0, 64.0, 8.0),
+        (5, 9, 2, 4, 100.0, 50.0, 10.0, 2.0),
+        (3, 7, 4, 1, 100.0, 50.0, 40.0, 2.0),
+        (64, 512, 4, 2, 2.0**21, 1e5, 2e4, 3.0),
+        (*drawn, float(rng.integers(100_000, 900_000)), 9e4, float(rng.integers(9_000, 30_000)), 5.5),
+    ]
+
+
+def _largest_shares(B, H, gates, cores, cache, rate, bandwidth, barrier) -> str:
+    """What the core with the largest share has to do, either way."""
+    shares = {"minibatch": (-(-B // cores), H), "units": (B, -(-H // cores))}
+    return "; ".join(
+        f"by {way} a core has {rows} × {units} states, {4 * H * gates * units} bytes of weights and "
+        f"{rows * gates * units * H / rate:.4g} µs of multiply-adds"
+        for way, (rows, units) in shares.items()
+    )
+
+
+EXERCISES = (
+    ANSWERS["pack_panels"].exercise(check_pack_panels, draw_panels),
+    ANSWERS["choose_tile"].exercise(check_choose_tile, draw_cores),
+    ANSWERS["tiled_product"].exercise(check_tiled_product, draw_products),
+    ANSWERS["split_work"].exercise(
+        compare_numbers(
+            ANSWERS["split_work"],
+            ("the way", "the time"),
+            "B={}, H={}, gates={}, cores={}, cache={}, rate={}, bandwidth={}, barrier={}",
+            parts=_largest_shares,
+            tolerance=1e-9,
+        ),
+        draw_steps,
+    ),
+)

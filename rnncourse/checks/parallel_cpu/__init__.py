@@ -1,0 +1,136 @@
+"""Checks of lesson 07: shares of a minibatch, a sum in a fixed order, a limit, an order of work."""
+
+from functools import reduce
+from itertools import pairwise
+
+import numpy as np
+
+from rnncourse.checks.answers import answers
+from rnncourse.checks.numbers import compare_numbers
+from rnncourse.checks.parallel_cpu import choose_schedule
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import expect, refuse
+
+ANSWERS = answers("parallel_cpu")
+
+
+def check_split_minibatch(submission, rng, B, threads):
+    got = submission(B, threads)
+    refuse(_uneven(got, B, threads), f"B={B}, threads={threads}; you return {got!r:.90}", result=got)
+
+
+def _uneven(got: object, B: int, threads: int) -> str | None:
+    """The first thing that is wrong with the shares, as a sentence."""
+    if not _is_pairs(got):
+        return "Asked for is a list of pairs of whole numbers, (first sequence, one past the last)."
+    if any(last <= first for first, last in got):
+        return "A share has no sequence: its thread is started for nothing."
+    if got[0][0] != 0 or got[-1][1] != B or any(a[1] != b[0] for a, b in pairwise(got)):
+        return f"The shares are not 0 … {B} in order, each sequence once."
+    if len(got) != min(threads, B):
+        return f"There are {len(got)} shares where {min(threads, B)} threads could have one."
+    sizes = [last - first for first, last in got]
+    if max(sizes) - min(sizes) > 1:
+        return f"Shares of {min(sizes)} and of {max(sizes)} sequences: all wait for the largest."
+    return None
+
+
+def _is_pairs(got: object) -> bool:
+    whole = lambda n: isinstance(n, int | np.integer) and not isinstance(n, bool)
+    is_pair = lambda part: isinstance(part, tuple | list) and len(part) == 2 and all(map(whole, part))
+    return isinstance(got, tuple | list) and len(got) > 0 and all(map(is_pair, got))
+
+
+ORDERS = 3  # in which the same threads may be ready
+
+
+def check_sum_gradients(submission, rng, count, shape):
+    """The sum of ordinary gradients, in any order; then the bits of a sum in which two gradients cancel.
+
+    With numbers of 2⁶⁰ whatever is added in between is lost, in float64 too: only a fixed order is stable.
+    """
+    sizes = 10.0 ** rng.uniform(-1, 1, (count, 1, 1))
+    by_thread = (sizes * rng.uniform(0.5, 1.5, (count, *shape))).astype("float32")
+    cancelling = by_thread.copy()
+    if count > 2:
+        cancelling[0], cancelling[1] = 2.0**60, -(2.0**60)
+    sums = []
+    for threads in _draw_orders(rng, cancelling):
+        want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
+        order = ", ".join(map(str, threads))
+        case = f"{count} threads, ready in the order {order}; {shape} each"
+        got = submission(threads, by_thread[threads])
+        expect(got, want, axes=("row", "column"), what="the sum", case=case)
+        sums.append(submission(threads, cancelling[threads]))
+    refuse(None if all(np.array_equal(got, sums[0]) for got in sums) else _unstable(count), result=sums)
+
+
+def _draw_orders(rng: np.random.Generator, gradients: np.ndarray) -> list[np.ndarray]:
+    """Orders in which the threads of these gradients [n,H,I] are ready.
+
+    Of three threads and more the sums as they are ready differ, those with a thread's number for its place
+    differ, and both in their own way.
+    """
+    sums = lambda orders: [reduce(np.add, gradients[order]).tobytes() for order in orders]
+    while True:
+        orders = [rng.permutation(len(gradients)) for _ in range(ORDERS)]
+        ready, placed = sums(orders), sums(order[order] for order in orders)
+        if len(gradients) < 3 or (len(set(ready)) > 1 < len(set(placed)) and ready != placed):
+            return orders
+
+
+def _unstable(count: int) -> Wrong:
+    return Wrong(
+        f"The same {count} gradients, ready in another order, give a sum with other bits.",
+        None,
+        "threads[k] says whose gradient gradients[k] is: let that decide the order of the additions.",
+    )
+
+
+def draw_limits(rng) -> list[tuple]:
+    """serial, shared, barrier, threads; in the third case two numbers of threads are equally fast."""
+    drawn = [round(float(rng.uniform(low, high)), 2) for low, high in ((1, 3), (20, 60), (0.3, 0.9))]
+    large = [round(float(rng.uniform(low, high)), 2) for low, high in ((1, 9), (900, 9000), (0.01, 0.9))]
+    return [
+        (1.0, 16.0, 1.0, 8),
+        (2.0, 8.0, 0.0, 4),
+        (1.0, 6.0, 1.0, 8),
+        (1.0, 2.1, 1.0, 8),
+        (1.0, 9.0, 0.0, 1),
+        (4.0, 6.0, 20.0, 8),
+        (*drawn, 16),
+        (*large, int(rng.integers(17, 400))),
+    ]
+
+
+EXERCISES = (
+    ANSWERS["split_minibatch"].exercise(
+        check_split_minibatch,
+        lambda rng: (
+            (7, 3),
+            (4, 2),
+            (1, 1),
+            (2, 4),
+            (11, 4),
+            (10, 4),  # 2.5 sequences a thread: rounded, they leave 4 to the last
+            (int(rng.integers(20, 60)), int(rng.integers(3, 9))),
+            (int(rng.integers(1_000, 9_000)), int(rng.integers(9, 99))),
+        ),
+    ),
+    ANSWERS["sum_gradients"].exercise(
+        check_sum_gradients, ((3, (4, 3)), (1, (2, 3)), (2, (1, 4)), (7, (16, 9)))
+    ),
+    ANSWERS["amdahl_limit"].exercise(
+        compare_numbers(
+            ANSWERS["amdahl_limit"],
+            ("the best number of threads", "the speed-up", "the limit"),
+            "serial={}, shared={}, barrier={}, threads={}",
+            parts=lambda serial, shared, barrier, _: (
+                f"one thread takes {serial + shared:.4g} s, two {serial + shared / 2 + barrier:.4g} s"
+            ),
+            tolerance=1e-9,
+        ),
+        draw_limits,
+    ),
+    ANSWERS["choose_schedule"].exercise(choose_schedule.check, choose_schedule.draw_cases, seconds=60.0),
+)

@@ -1,0 +1,141 @@
+"""Checks of lesson 16: what a lane holds of a tile, what a thread can keep, how fast a step can be."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from pocketgpu.devices import Device, find
+from rnncourse.checks.answers import answers
+from rnncourse.checks.numbers import compare_numbers
+from rnnlab.cells import GATES
+from rnnlab.grading.judging import expect
+from rnnlab.kernels.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Floor, Latencies, floor
+from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape, grid_shape
+
+ANSWERS = answers("persistent_cuda")
+
+
+def check_pack_fragment(submission, rng, case):
+    tile = {
+        "the word of row r and column w is 8r + w": lambda: np.arange(128, dtype="uint32").reshape(16, 8),
+        "random words": lambda: rng.integers(0, 2**32, (16, 8), dtype="uint32"),
+        "every other row and word of a larger array": lambda: rng.integers(0, 2**32, (32, 16), "uint32")[
+            ::2, ::2
+        ],
+    }[case]()
+    want = ANSWERS["pack_fragment"].call(tile)
+    expect(submission(tile), want, axes=("lane", "register"), what="the fragment", case=case)
+
+
+def draw_budgets(rng) -> list[tuple]:
+    """gates, H, itemsize, blocks, warps, beside; rests of rows, words and pairs, and exact fits."""
+    drawn = [
+        (
+            int(rng.integers(2, 5)),
+            int(rng.integers(low, high)),
+            2,
+            int(rng.integers(2, 9)),
+            int(rng.integers(1, 9)),
+            int(rng.integers(40, 100)),
+        )
+        for low, high in ((70, 400), (400, 4000))
+    ]
+    return [
+        (3, 20, 2, 1, 1, 60),
+        (1, 16, 4, 1, 1, 60),
+        (1, 64, 2, 1, 4, 64),
+        (4, 1024, 2, 128, 8, 82),
+        (4, 1024, 2, 128, 8, 64),  # fits exactly with half of the registers, as in a variant
+        (3, 512, 4, 16, 12, 64),
+        (4, 512, 2, 16, 8, 65),
+        (1, 100, 2, 3, 5, 60),
+        (1, 40, 4, 1, 1, 100),
+        (1, 256, 4, 8, 16, 64),
+        (4, 2048, 2, 132, 8, 80),
+        (1, 1152, 4, 24, 8, 39),
+        (3, 70, 2, 5, 32, 56),
+        *drawn,
+    ]
+
+
+# barrier, push, l2, l2_bandwidth, exchange, push_bandwidth: between these
+LEAST, MOST = (0.8, 0.2, 0.1, 4000, 0.3, 10), (2, 0.5, 0.2, 8000, 0.6, 30)
+
+
+def draw_steps(rng) -> list[tuple]:
+    """Cell, H, B, device and latencies: limited by the barrier, by reading h, by the product, in turns."""
+    h200 = find("H200")
+    few = replace(h200, multiprocessors=int(rng.integers(58, 64)))
+    slow = replace(h200, name="A100", clock=float(rng.uniform(2.5, 3)))  # few operations a clock
+    drawn = Latencies(2.5, 1.3, *rng.uniform(LEAST, MOST).tolist())
+    starved = replace(drawn, l2_bandwidth=200)  # so slow that even one block's reading shows
+    sleepy = replace(h200, clock=0.05)  # so slow that even the reads of one warp take longest
+    return [
+        ("lstm", 512, 16, h200, H200),
+        ("rnn_tanh", 256, 1, h200, H200),
+        ("gru", 384, 64, h200, drawn),
+        ("lstm", 384, 51, few, H200),
+        ("lstm", 512, int(rng.integers(70, 100)), slow, starved),
+        ("gru", 256, 3, slow, H200),
+        ("rnn_tanh", 256, 9, sleepy, H200),
+    ]
+
+
+def _cluster_parts(bound: Floor, shape: ClusterShape, B: int, gpu: dict) -> str:
+    """Parts of the cluster's step in words."""
+    clusters = -(-B // 8)
+    rounds = -(-clusters // (gpu["multiprocessors"] // shape.cluster))
+    longest = (bound.broadcast + bound.product) / rounds
+    return f"the cluster's {bound.exchange / rounds:.4f} + {longest:.4f} in each of {rounds} rounds"
+
+
+def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device, known: Latencies):
+    grid, cluster = grid_shape(cell, H, "bfloat16", B, device), cluster_shape(cell, H, "bfloat16", device)
+    gpu = {
+        "multiprocessors": device.multiprocessors,
+        "clock": device.clock,
+        "tflops": OF_PEAK * TENSOR_PEAK[device.name],
+        "exchange": known.grid_exchange,
+        "push": known.push,
+        "push_bandwidth": known.push_bandwidth,
+        "l2": known.l2,
+        "l2_bandwidth": known.l2_bandwidth,
+    }
+    blocks = grid.launch("forward", B).blocks
+    rounded = {name: round(value, 3) for name, value in gpu.items()}
+    lower_bounds = [floor(shape, B, device, known) for shape in (grid, cluster)]
+    parts = " + ".join(f"{part:.4f}" for part in lower_bounds[0])
+    expect(
+        submission(len(GATES[cell]), H, B, blocks, cluster.cluster, cluster.warps, gpu),
+        tuple(bound.step for bound in lower_bounds),
+        axes=(),
+        what=("the grid's step", "the cluster's step"),
+        case=f"{cell} of {H} units, {B} sequences, {blocks} blocks or {cluster.cluster} in a cluster, "
+        f"gpu={rounded}; the grid's parts are {parts}, " + _cluster_parts(lower_bounds[1], cluster, B, gpu),
+        tolerance=0.01,
+    )
+
+
+EXERCISES = (
+    ANSWERS["pack_fragment"].exercise(
+        check_pack_fragment,
+        (
+            ("the word of row r and column w is 8r + w",),
+            ("random words",),
+            ("every other row and word of a larger array",),
+        ),
+    ),
+    ANSWERS["register_budget"].exercise(
+        compare_numbers(
+            ANSWERS["register_budget"],
+            ("the words", "the most registers", "whether it fits"),
+            "gates={}, H={}, itemsize={}, blocks={}, warps={}, beside={}",
+            lambda gates, H, itemsize, blocks, warps, beside: (
+                f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "
+                f"{32 * warps} threads a block"
+            ),
+        ),
+        draw_budgets,
+    ),
+    ANSWERS["steps_floor"].exercise(check_steps_floor, draw_steps),
+)

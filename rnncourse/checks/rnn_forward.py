@@ -1,0 +1,247 @@
+"""Checks of lesson 01: a step, a sequence, a minibatch, and a network that computes a filter."""
+
+import numpy as np
+
+from rnncourse.checks.answers import answers
+from rnnlab.compare import TOLERANCES
+from rnnlab.grading.differences import same
+from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.judging import expect, refuse
+
+ANSWERS = answers("rnn_forward")
+
+
+def parameters(rng, I: int, H: int, dtype="float64") -> tuple:
+    """weight_ih [H,I], weight_hh [H,H], bias_ih [H], bias_hh [H], at which tanh is not saturated."""
+    shapes = (H, I), (H, H), (H,), (H,)
+    gains = 0.7 / np.sqrt(I), 0.9 / np.sqrt(H), 0.3, 0.3
+    drawn = (gain * rng.standard_normal(shape) for gain, shape in zip(gains, shapes, strict=True))
+    return tuple(array.astype(dtype) for array in drawn)
+
+
+def exact(name: str, *arguments) -> np.ndarray:
+    """The course's answer to arrays of any shape in float64, rounded to the dtype of the last argument."""
+    wide = (a.astype("float64") if isinstance(a, np.ndarray) else a for a in arguments)
+    return ANSWERS[name].call(*wide).astype(arguments[-1].dtype)
+
+
+def check_rnn_step(submission, rng, I, H, dtype, spread):
+    """`spread`: size of the inputs; tanh of some hundred is 1, and exp of it no float32.
+
+    Where it is large, unit 0 gets a sum far above zero and unit 1 one far below, whatever the seed.
+    """
+    x, h = (rng.standard_normal(size).astype(dtype) for size in (I, H))
+    weights = parameters(rng, I, H, dtype)
+    if spread > 1:
+        weight_ih = weights[0]
+        weight_ih[1] = -weight_ih[0]
+        x = (spread * rng.uniform(1, 2, I) * np.sign(weight_ih[0])).astype(dtype)
+    arguments = x, h, *weights
+    want = exact("rnn_step", *arguments)
+    case = f"I={I}, H={H}, {dtype}" + (f", inputs of about {spread}" if spread > 1 else "")
+    got = submission(*arguments)
+    advice = lambda: _sums(np.stack([h, got]), np.stack([h, want]), x[np.newaxis], weights)
+    expect(got, want, axes=("unit",), what="h'", case=case, advice=advice)
+
+
+def _sums(got: np.ndarray, want: np.ndarray, x: np.ndarray, weights: tuple) -> str:
+    """What tanh is taken of at the first state that differs; states [T+1,...,H] follow x [T,...,I]."""
+    far = np.abs(got - want) > TOLERANCES["float32"].gradient * np.abs(want).max()
+    if not far.any():
+        return "look at the last digits: which arrays are float32?"
+    row, *sequence, unit = map(int, np.argwhere(far)[0])
+    if row == 0:
+        return "row 0 is the initial state itself."
+    weight_ih, weight_hh, bias_ih, bias_hh = weights
+    own = weight_ih[unit] @ x[(row - 1, *sequence)] + bias_ih[unit]
+    carried = weight_hh[unit] @ want[(row - 1, *sequence)] + bias_hh[unit]
+    return (
+        f"print both sums there: the input and its bias give {own:.4g}, the state before and its bias "
+        f"{carried:.4g}; "
+        f"tanh is taken once, of their sum."
+    )
+
+
+def check_rnn_forward(submission, rng, T, I, H, dtype):
+    x, h0 = rng.standard_normal((T, I)).astype(dtype), rng.standard_normal(H).astype(dtype)
+    arguments = x, h0, *parameters(rng, I, H, dtype)
+    want = exact("rnn_forward", *arguments)
+    case = f"T={T}, I={I}, H={H}, {dtype}"
+    got = submission(*arguments)
+    advice = lambda: _sums(got, want, x, arguments[2:])
+    expect(got, want, axes=("row", "unit"), what="the array of states", case=case, advice=advice)
+
+
+COUNTED_PRODUCT = """
+calls = multiplications = 0
+
+def multiply(a, b):
+    global calls, multiplications
+    calls += 1
+    trace.append((a, b))
+    shapes = f"{{np.shape(a)}} and {{np.shape(b)}}"
+    if calls > {budget}:
+        raise Wrong(
+            f"multiply is called more than 2*T = {budget} times for T={T} steps of B={B} sequences; "
+            f"in the last call its factors have the shapes {{shapes}}.",
+            None,
+            "Give multiply the rows of all sequences at once: x[t] is [B,I].",
+        )
+    if np.ndim(a) != 2 or np.ndim(b) != 2:
+        raise Wrong(
+            f"multiply takes two matrices, and gets the shapes {{shapes}}.",
+            None,
+            "A minibatch at one step is a matrix already: x[t] is [B,I].",
+        )
+    if np.shape(a)[1] != np.shape(b)[0]:
+        raise Wrong(
+            f"multiply cannot multiply the shapes {{shapes}}: the two sizes in the middle differ.",
+            None,
+            "With one sequence a row the weights stand on the right: x[t] [B,I] times weight_ih.T [I,H].",
+        )
+    multiplications += np.size(a) * np.shape(b)[1]
+    if multiplications > {most}:
+        raise Wrong(
+            f"All calls of multiply together need more than {most} multiplications, for T={T} steps of B={B} "
+            f"sequences; in the last call its factors have the shapes {{shapes}}.",
+            None,
+            "Repeated rows and blocks of zeros are multiplied, too: x[t] is [B,I] and needs none.",
+        )
+    return a @ b * {scale}
+"""
+
+
+def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
+    """A multiply that halves every product shows whether each product goes through it."""
+    x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
+    weights = parameters(rng, I, H, dtype)
+    most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
+    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, most=most, T=T, B=B, scale=scale), "multiply", [])
+    product = lambda a, b: a @ b * scale
+    want = exact("rnn_forward_batched", product, x, h0, *weights)
+    case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
+    got = submission(multiply, x, h0, *weights)
+    if (
+        scale != 1
+    ):  # a bias may be a row of the weights, times a column of ones: then it goes through multiply
+        *matrices, bias_ih, bias_hh = weights
+        for factors in ((scale, 1), (1, scale), (scale, scale)):
+            biases = (bias_ih * factors[0], bias_hh * factors[1])
+            scaled = exact("rnn_forward_batched", product, x, h0, *matrices, *biases)
+            want = scaled if same(got, scaled, None) else want
+    advice = lambda: _sums(got, want, x, weights) if scale == 1 else None
+    axes = "row", "sequence", "unit"
+    if expect(got, want, axes=axes, what="the array of states", case=case, advice=advice):
+        refuse(_missing_product(multiply.trace, x, want), case)
+
+
+def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
+    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none.
+
+    A factor's columns count too: the weights may stand on the left.
+    """
+    factors = [factor for a, b in trace for factor in (a, np.transpose(b))]
+    for name, vectors in (("x", x), ("h", states[:-1])):
+        for t, b in np.ndindex(vectors.shape[:2]):
+            if not any(_holds_row(factor, vectors[t, b]) for factor in factors):
+                return Wrong(
+                    f"The states are right, but multiply never got {name}[{t}] of sequence {b}.",
+                    None,
+                    "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
+                )
+    return None
+
+
+def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
+    """Whether the vector stands in one of the rows, side by side."""
+    if factor.shape[1] < len(vector):
+        return False
+    windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
+    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
+
+
+def check_filter_weights(submission, rng, K):
+    kernel, row = rng.uniform(1, 2, K) * rng.choice((-1, 1), K), rng.uniform(0, 1, 9)
+    if K > 3:
+        kernel[::2] = 0  # Sobel's kernel has a 0, too
+    delayed = np.concatenate([np.zeros(ANSWERS["filter_weights"].number("delay", 0)), kernel])
+    arrays = _as_weights(submission(kernel), K, len(delayed))
+    coarse = any(array.dtype == np.float32 for array in arrays)  # the lesson's own network is float32
+    tolerance = TOLERANCES["float32" if coarse else "float64"].gradient
+    got = run_linear(row, *(array.astype(float) for array in arrays))
+    case = f"K={K}, kernel {np.round(kernel, 2).tolist()}"
+    want = np.convolve(row, delayed)[: len(row)]
+    advice = lambda: _spot(arrays, delayed)
+    expect(got, want, axes=("pixel",), what="y", case=case, tolerance=tolerance, advice=advice)
+
+
+def _spot(arrays: list, kernel: np.ndarray) -> str:
+    """What the network makes of one bright pixel: the kernel that it computes."""
+    pixels = np.eye(1, len(kernel) + 2)[0]
+    answer = run_linear(pixels, *(array.astype(float) for array in arrays))
+    words = lambda numbers: ", ".join(f"{number:.4g}" for number in numbers)
+    right = words(np.convolve(pixels, kernel)[: len(pixels)])
+    return f"A row of one bright pixel, {words(pixels)}, becomes {words(answer)}; right is {right}."
+
+
+def run_linear(row, weight_ih, weight_hh, weight_out):
+    """y [T] of the network h' = weight_ih x + weight_hh h, y = weight_out h', from h = 0, over row [T]."""
+    h, y = np.zeros(len(weight_hh)), []
+    for pixel in row:
+        h = weight_ih[:, 0] * pixel + weight_hh @ h
+        y.append(weight_out[0] @ h)
+    return np.array(y)
+
+
+def _as_weights(result, K: int, units: int) -> list:
+    if not isinstance(result, tuple | list) or len(result) != 3:
+        raise Wrong(
+            "The result is not three arrays.",
+            "returns the wrong type",
+            "End with `return weight_ih, weight_hh, weight_out`.",
+        )
+    kinds = [type(array).__name__ for array in result if not isinstance(array, np.ndarray)]
+    if kinds:
+        raise Wrong(
+            f"The result holds a {kinds[0]}; expected are three arrays.",
+            "returns the wrong type",
+            "np.array(...) makes an array of a list.",
+        )
+    shapes = [array.shape for array in result]
+    H = shapes[1][0] if shapes[1] else 0
+    if not H or shapes != [(H, 1), (H, H), (1, H)]:
+        raise Wrong(
+            f"For a kernel of K={K} numbers the shapes are {shapes[0]}, {shapes[1]}, {shapes[2]}.",
+            "returns the wrong shape",
+            f"With H units: weight_ih (H, 1), weight_hh (H, H), weight_out (1, H); H = {units} is enough.",
+        )
+    return list(result)
+
+
+EXERCISES = (
+    ANSWERS["rnn_step"].exercise(
+        check_rnn_step,
+        (
+            (3, 2, "float64", 1),
+            (2, 2, "float64", 1),
+            (1, 1, "float64", 1),
+            (4, 6, "float32", 1),
+            (3, 4, "float32", 1000),
+        ),
+    ),
+    ANSWERS["rnn_forward"].exercise(
+        check_rnn_forward,
+        ((3, 1, 2, "float64"), (1, 1, 1, "float64"), (5, 4, 2, "float64"), (4, 2, 6, "float32")),
+    ),
+    ANSWERS["filter_weights"].exercise(check_filter_weights, ((2,), (1,), (3,), (4,))),
+    ANSWERS["rnn_forward_batched"].exercise(
+        check_rnn_forward_batched,
+        (
+            (3, 3, 2, 4, "float64", 1),
+            (1, 1, 1, 1, "float64", 1),
+            (2, 5, 3, 4, "float64", 1),
+            (4, 3, 5, 2, "float32", 1),
+            (2, 3, 4, 5, "float64", 0.5),
+        ),
+    ),
+)

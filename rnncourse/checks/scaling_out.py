@@ -1,0 +1,328 @@
+"""Checks of lesson 17: a ring as data, a mean over ranks, ready times, a fit, a restart after losses."""
+
+from functools import partial
+
+import numpy as np
+
+from ranks.costs import Link
+from ranks.simulated_transfers import Schedule, from_transfers, replay
+from rnncourse.checks.answers import answers, call
+from rnncourse.scaling import published
+from rnnlab.grading.differences import whole_numbers
+from rnnlab.grading.exercise import Code, Shell, Wrong
+from rnnlab.grading.judging import expect, refuse
+from rnnlab.grading.patterns import first_place
+
+ANSWERS = answers("scaling_out")
+LINK = Link(1.0, 1.0)
+ROUNDS = 6  # calls of all_reduce in a row that may depend on each other
+
+
+def check_ring_allreduce(submission, rng, p):
+    """Many orders of the list are right; a mistake is named by the transfers that it makes."""
+    ring = list(range(p)) if p < 4 else rng.permutation(p).tolist()
+    got = submission(ring)
+    transfers = whole_numbers(got, 4)
+    transfers = transfers and sorted(transfers)
+    refuse(_wrong_ring(got, transfers, ring), f"ring={ring}", result=transfers)
+
+
+def _wrong_ring(got: object, transfers: list | None, ring: list[int]) -> str | None:
+    """The first thing that is wrong with the transfers, as a sentence."""
+    if transfers is None:
+        return f"The result must be a list of (step, from, to, chunk); it returns {got!r:.60}."
+    p = len(ring)
+    right = dict(zip(ring, [*ring[1:], ring[0]], strict=True))
+    try:
+        whole = from_transfers(p, p, transfers)
+    except ValueError as error:
+        return f"{str(error)[0].upper()}{str(error)[1:]}."
+    for step, source, target, chunk in transfers:
+        if target != right[source] or p == 1:
+            own = f"its right neighbour is rank {right[source]}" if p > 1 else "it is alone"
+            return f"In step {step} rank {source} sends chunk {chunk} to rank {target}; {own}."
+    steps = 2 * (p - 1)
+    if transfers and transfers[-1][0] >= steps:
+        return f"There is a step {transfers[-1][0]}; {steps} steps, 0 to {steps - 1}, are enough."
+    missing = sorted({(s, r) for s in range(steps) for r in range(p)} - {entry[:2] for entry in transfers})
+    if missing:
+        return f"In step {missing[0][0]} rank {missing[0][1]} sends nothing; every rank sends in every step."
+    return _wrong_sums(whole, p) if p > 1 else None
+
+
+def _wrong_sums(whole: Schedule, p: int) -> str | None:
+    """What is wrong with the sums after either half of a ring's steps."""
+    steps = [step._replace(adds=np.full(len(step.source), k < p - 1)) for k, step in enumerate(whole.steps())]
+    full = replay(Schedule("ring", p, p, lambda: steps), p, LINK)
+    if full.findings and not full.findings[0].startswith("At the end"):
+        return full.findings[0]
+    half = replay(Schedule("half", p, p, lambda: steps[: p - 1]), p, LINK)
+    if not np.array_equal(half.whole, np.eye(p, dtype=bool)):
+        rank = int(np.argmin(np.diag(half.whole)))
+        own = np.flatnonzero(half.whole[rank])
+        instead = f"it holds that of chunk {own[0]}" if len(own) else "it holds no whole sum"
+        return f"After {p - 1} steps rank {rank} does not hold the whole sum of chunk {rank}; {instead}."
+    return full.findings[0] if full.findings else None
+
+
+def check_average_gradients(submission, rng, sequences, shapes):
+    """All ranks run until what each passes to all_reduce is known, since sums may depend on sums."""
+    ranks = [([_mean(rng, shape, count) for shape in shapes], count) for count in sequences]
+    total = sum(sequences)
+    parts = [[count * g.astype(float) for g in gradients] for gradients, count in ranks if count]
+    want = [(sum(arrays) / total).astype("float32") for arrays in zip(*parts, strict=True)]
+    case = f"sequences on each rank: {', '.join(map(str, sequences))}"
+    results, problem = _on_all_ranks(submission, ranks)
+    if not refuse(problem, case):
+        return
+    for rank, got in enumerate(results):
+        names = [f"gradient {k} on rank {rank}" for k in range(len(shapes))]
+        got = list(got) if isinstance(got, tuple) else got
+        advice = partial(_shares, got, want, ranks)
+        if not expect(
+            got, want, axes=("row", "column"), what=names, case=case, tolerance=1e-5, advice=advice
+        ):
+            return
+
+
+def _shares(got: list, want: list, ranks: list) -> str | None:
+    """What the ranks have at the first number that differs."""
+    for number, (part, right) in enumerate(zip(got, want, strict=True)):
+        if place := first_place(part, right, rtol=1e-4, atol=1e-5):
+            sums = " + ".join(f"{count} · {own[number][place]:.6g}" for own, count in ranks if count)
+            return f"There the right number is ({sums}) / {sum(count for _, count in ranks)}."
+    return None
+
+
+def _mean(rng: np.random.Generator, shape: tuple, count: int) -> np.ndarray:
+    """Gradients of a mean over `count` sequences, larger on ranks with few; NaN over none."""
+    array = rng.uniform(0.5, 1.5, shape) * rng.choice([-1, 1], shape) * (5.0 / max(count, 1))
+    return (array if count else np.full(shape, np.nan)).astype("float32")
+
+
+def _on_all_ranks(submission, ranks: list) -> tuple[list, str | None]:
+    """(each rank's result, what is wrong with the calls of all_reduce)."""
+    calls: list[list] = [[] for _ in ranks]
+    for _ in range(ROUNDS):
+        sums, before, results = _sums(calls), calls, []
+        calls = [[] for _ in ranks]
+        for rank, (gradients, count) in enumerate(ranks):
+            results.append(submission(_all_reduce(calls[rank], sums, len(ranks)), gradients, count))
+        if problem := _unequal_calls(calls):
+            return results, problem
+        if _alike(calls, before):
+            return results, None
+    return results, f"What it passes to all_reduce still changes after {ROUNDS} runs."
+
+
+def _all_reduce(own: list, sums: list, ranks: int) -> Shell:
+    """all_reduce for one rank: notes what is passed, returns the sum if that is known by now.
+
+    Until then it returns a stand-in by which an answer may divide: `ranks` times the array, with 1 for 0.
+    """
+
+    def total(array: object) -> np.ndarray:
+        if not isinstance(array, np.ndarray):
+            raise Wrong("all_reduce takes an array; pass a number as np.array([number]).")
+        own.append(array)
+        place = len(own) - 1
+        known = place < len(sums) and sums[place].shape == array.shape
+        return sums[place] if known else (array * ranks + (array == 0)).astype(array.dtype)
+
+    return Shell("def all_reduce(array):\n    return total(array)\n", "all_reduce", {"total": total})
+
+
+def _sums(calls: list) -> list:
+    """The sum of each call over all ranks, as far as all ranks made it."""
+    return [np.sum(arrays, axis=0, dtype=arrays[0].dtype) for arrays in zip(*calls, strict=False)]
+
+
+def _unequal_calls(calls: list) -> str | None:
+    """The first call that not all ranks make alike."""
+    counts = [len(own) for own in calls]
+    if max(counts) != min(counts):
+        most, least = int(np.argmax(counts)), int(np.argmin(counts))
+        return (
+            f"Rank {most} calls all_reduce {counts[most]} times, rank {least} {counts[least]} times: "
+            "real ranks would wait for each other for ever."
+        )
+    for place, arrays in enumerate(zip(*calls, strict=True)):
+        shapes = [array.shape for array in arrays]
+        if other := next((k for k, shape in enumerate(shapes) if shape != shapes[0]), 0):
+            return (
+                f"In call {place} of all_reduce rank 0 passes an array of shape {shapes[0]}, "
+                f"rank {other} one of {shapes[other]}."
+            )
+    return None
+
+
+def _alike(calls: list, before: list) -> bool:
+    pairs = zip(calls, before, strict=True)
+    return all(
+        len(a) == len(b) and all(np.array_equal(x, y, equal_nan=True) for x, y in zip(a, b, strict=True))
+        for a, b in pairs
+    )
+
+
+def check_gradient_ready_times(submission, rng, layers, steps, cell, product, order):
+    arguments = layers, steps, cell, product, order
+    want = [float(time) for time in ANSWERS["gradient_ready_times"].call(*arguments)]
+    got = submission(*arguments)
+    case = "layers={}, steps={}, cell={}, product={}, order={!r}".format(*arguments)
+    if layers < 5:
+        ends = _sweep_ends(want, steps * cell, cell, order)
+        case += f"; the sweeps end at {', '.join(f'{end:.4g}' for end in ends)}"
+    names = [f"the time of layer {layer}" for layer in range(layers)]
+    expect(got, want, axes=(), what=names, case=case, tolerance=1e-9)
+
+
+def _sweep_ends(ready: list[float], sweep: float, cell: float, order: str) -> list[float]:
+    """When each layer's sweep ends, layer 0 first, from the times at which gradients are ready."""
+    begins = (
+        [*ready[1:], 0.0] if order == "layers" else [cell * above for above in reversed(range(len(ready)))]
+    )
+    return [begin + sweep for begin in begins]
+
+
+def draw_passes(rng) -> list[tuple]:
+    """Layers, steps, times of a cell and a product, order; products shorter and longer than a cell."""
+    cases = []
+    for order in ("layers", "wavefront"):
+        drawn = int(rng.integers(4, 9)), int(rng.integers(5, 40)), *map(float, rng.uniform(1, 4, 2).round(2))
+        cases += [
+            (3, 4, 2.0, 1.0, order),
+            (1, 1, 2.0, 3.0, order),
+            (3, 4, 1.0, 5.0, order),
+            (2, 7, 3.0, 3.0, order),
+            (*drawn, order),
+            (int(rng.integers(90, 110)), int(rng.integers(500, 900)), 3.5, float(rng.integers(4, 9)), order),
+        ]
+    return cases
+
+
+def check_predict_scaling(submission, rng, name):
+    gpus, seconds, wanted = _runs(rng, name)
+    want = ANSWERS["predict_scaling"].call(gpus, seconds, wanted)
+    columns = np.stack([np.ones_like(gpus), 2 * (gpus - 1) / gpus, 2 * (gpus - 1)], axis=1)
+    best = np.linalg.lstsq(columns / seconds[:, np.newaxis], np.ones_like(gpus), rcond=None)[0]
+    fit = ", ".join(f"{letter} = {number:.4g}" for letter, number in zip("abc", best, strict=True))
+    case = f"{name}: {len(gpus)} runs on {int(gpus.min())} to {int(gpus.max())} GPUs; the best fit has {fit}"
+    got = submission(gpus, seconds, wanted)
+    weights = "Where there was no noise, the fit was right. Which errors does it square, over which runs?"
+    expect(
+        got,
+        want,
+        axes=("place",),
+        what="the prediction",
+        case=case,
+        tolerance=1e-6,
+        advice=lambda: weights if name == "with noise" else None,
+    )
+
+
+def _runs(rng: np.random.Generator, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """GPUs and seconds of the runs to fit, and the GPUs of those to predict; only one law has noise."""
+    if name == "published":
+        points = published.find("ring all-reduce, 40 GPUs").points
+        gpus, seconds = np.array([[point.gpus, point.seconds] for point in points]).T
+        return gpus[::2], 1e-3 * seconds[::2], gpus[1::2]
+    gpus = rng.permutation(np.arange(1.0, 65.0))[: int(rng.integers(9, 20))]
+    a, b, c = rng.uniform(0.2, 0.5), rng.uniform(0.1, 0.3), rng.uniform(0.01, 0.05)
+    if name == "with a negative term":  # one GPU's array does not fit into its cache
+        a, b = a + 1, -b
+    seconds = a + b * 2 * (gpus - 1) / gpus + c * 2 * (gpus - 1)
+    if name == "with noise":
+        seconds *= rng.uniform(0.8, 1.2, len(gpus))
+    return gpus, seconds, rng.permutation(np.arange(2.0, 200.0))[: int(rng.integers(20, 30))]
+
+
+# The weights after an update do not depend on the ranks; an update that is repeated gives the same numbers.
+TRAINING = """
+alive, torn, disk = {ranks}, {torn}, []
+losses = {losses}
+
+def train(ranks, update):
+    global alive
+    if ranks == alive == 0:
+        raise Wrong("It starts 0 ranks; when none is left, the result is None.")
+    if ranks != alive:
+        word = "more than are left" if ranks > alive else "but all that are left should go on"
+        raise Wrong(f"It starts {{ranks}} ranks where {{alive}} are left: {{word}}.")
+    if update and (update, True) not in disk:
+        torn_one = (update, False) in disk
+        what = "is incomplete" if torn_one else "does not exist"
+        raise Wrong(f"It starts from the checkpoint of update {{update}}, which {{what}}.")
+    for number in range(update + 1, {updates} + 1):
+        gone = losses.pop(number, 0)
+        if number % {every} == 0:
+            entry = number, not (gone and number in torn)
+            disk[:] = [old for old in disk if old[0] != number] + [entry]
+        if gone:
+            alive -= gone
+            return "lost", alive
+        trace.append(number)
+    weights = np.array([{first}, {second}])
+    for number in range(1, {updates} + 1):
+        weights = 0.9 * weights + np.array([number, -0.5 * number])
+    return "done", weights
+
+def checkpoints():
+    return [disk[k] for k in np.argsort([(entry[0] * {mix}) % 101 for entry in disk])]
+"""
+
+
+def check_survive(submission, rng, ranks, updates, every, losses):
+    """losses: (update, ranks lost in it); where that update writes a checkpoint, it is incomplete."""
+    first, second = (round(float(number), 3) for number in rng.uniform(-2, 2, 2))
+    numbers = {"ranks": ranks, "updates": updates, "every": every, "losses": dict(losses)}
+    source = TRAINING.format(
+        **numbers, torn=[update for update, _ in losses], first=first, second=second, mix=37
+    )
+    trace: list = []
+    codes = Code(source, "train", trace), Code(source, "checkpoints")
+    case = f"{ranks} ranks, {updates} updates, a checkpoint every {every}; lost (update, ranks): {losses}"
+    got = submission(*codes, ranks)
+    best: list = []
+    want = call(ANSWERS["survive"].function, (Code(source, "train", best), codes[1], ranks))
+    if got is None and want is not None:
+        refuse("It returns None, although ranks are left that could go on.", case)
+    elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
+        extra = len(trace) - len(best)
+        refuse(_repeats(len(trace), len(best)) if extra > 0 else None, case, result=len(trace))
+
+
+def _repeats(count: int, fewest: int) -> str:
+    return f"It makes {count} updates in all, those that are repeated included; {fewest} are possible."
+
+
+EXERCISES = (
+    ANSWERS["ring_allreduce"].exercise(
+        check_ring_allreduce, lambda rng: ((3,), (2,), (1,), (5,), (int(rng.integers(12, 24)),))
+    ),
+    ANSWERS["average_gradients"].exercise(
+        check_average_gradients,
+        lambda rng: (
+            ((3, 1), ((2, 3),)),
+            ((2,), ((3,),)),
+            ((2, 2, 2), ((2, 2), (3,))),
+            ((3, 0, 1), ((2, 3), (4,))),
+            (tuple(map(int, rng.integers(1, 9, 5))), ((4, 3), (1, 5), (6,))),
+        ),
+    ),
+    ANSWERS["gradient_ready_times"].exercise(check_gradient_ready_times, draw_passes),
+    ANSWERS["predict_scaling"].exercise(
+        check_predict_scaling,
+        (("without noise",), ("with noise",), ("with a negative term",), ("published",)),
+    ),
+    ANSWERS["survive"].exercise(
+        check_survive,
+        lambda rng: (
+            (3, 10, 3, [(8, 1)]),
+            (2, 5, 2, []),
+            (4, 20, 3, [(14, 1), (18, 1)]),
+            (4, 9, 4, [(2, 2), (7, 1)]),
+            (2, 12, 3, [(3, 1), (9, 1)]),  # the first loss leaves nothing but an incomplete checkpoint
+            (9, int(rng.integers(60, 90)), 4, [(int(rng.integers(20, 30)), 3), (44, 2), (57, 1)]),
+        ),
+    ),
+)

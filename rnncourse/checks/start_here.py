@@ -1,0 +1,93 @@
+"""Checks of lesson 00: an axis to choose, FLOP to count, a rate to measure with a clock that is known."""
+
+import numpy as np
+
+from rnncourse.checks.answers import answers
+from rnnlab.grading.differences import same
+from rnnlab.grading.exercise import Code
+from rnnlab.grading.judging import expect
+
+ANSWERS = answers("start_here")
+
+
+def check_last_step(submission, rng, T, B, H):
+    y = rng.standard_normal((T, B, H))
+    want, got = ANSWERS["last_step"].call(y), submission(y)
+    step = next((t for t in range(T - 1) if same(got, y[t], None)), None)
+    advice = lambda: None if step is None else f"It is step {step}: which index has the last of {T} steps?"
+    axes = "sequence", "unit"
+    expect(got, want, axes=axes, what="the last step", case=f"T={T}, B={B}, H={H}", advice=advice)
+
+
+def draw_networks(rng) -> list[tuple]:
+    """T, B, I, H, L: each size alone, all sizes different, and one too large to list."""
+    drawn = int(rng.choice((5, 7))), 3, int(rng.choice((11, 13))), int(rng.choice((17, 19))), 4
+    few = int(rng.integers(100, 300))  # layers: a recursion over them ends
+    large = *map(int, rng.integers(1_000, 10_000, 4)), few
+    return [(5, 3, 2, 7, 1), (1, 1, 2, 3, 1), (1, 1, 2, 3, 2), drawn, large]
+
+
+def check_count_rnn_flops(submission, rng, T, B, I, H, L):
+    want = ANSWERS["count_rnn_flops"].call(T, B, I, H, L)
+    layers = [2 * H * (size + H) for size in (I, *[H] * (L - 1))]
+    case = f"T={T}, B={B}, I={I}, H={H}, L={L}"
+    if L < 4:
+        case += f"; for one step of one sequence {', '.join(map(str, layers))}, layer by layer"
+    expect(submission(T, B, I, H, L), want, what="the number of FLOP", case=case)
+
+
+# The learner's own code between two runs takes `pause`: it passes before the second of two readings. Where
+# there is only one reading between two runs, the pause falls into the duration that this reading begins.
+SCRIPTED_MACHINE = """
+now, calls, readings, pause, durations = 7_000, 0, 0, {pause}, {durations}
+warm = {warm}
+
+def multiply():
+    global now, calls, readings
+    now += durations[min(calls, len(durations) - 1)] + (pause if calls > warm and readings == 1 else 0)
+    calls, readings = calls + 1, 0
+
+def clock():
+    global now, readings
+    readings += 1
+    now += pause if readings > 1 else 0
+    return now
+"""
+
+
+def _draw_runs(rng: np.random.Generator, repeats: int) -> np.ndarray:
+    """Durations in ns; of 5 and more the one in the middle is neither the median nor an extreme, and the
+    median is not the mean without the extremes."""
+    while True:
+        runs = 100 * rng.permutation(np.arange(10, 10 + repeats)) + rng.integers(100)
+        runs[rng.integers(repeats)] *= 9
+        median, inner = np.median(runs), np.sort(runs)[1:-1]
+        if repeats < 5 or (
+            runs[repeats // 2] not in (runs.min(), median, runs.max()) and inner.mean() != median
+        ):
+            return runs
+
+
+def check_measure_gemm(submission, rng, m, n, k, repeats):
+    """Clock and product play from one script: the first runs are slow, one is hindered, no two are equal."""
+    warm = ANSWERS["measure_gemm"].number("warm", 1)
+    runs = _draw_runs(rng, repeats)
+    slow = 30_000 + rng.integers(999) + 100 * np.arange(warm)
+    script = [int(duration) for duration in (*slow, *runs, 50_000)]
+    source = SCRIPTED_MACHINE.format(warm=warm, pause=int(rng.integers(400, 500)), durations=script)
+    got = submission(Code(source, "multiply"), Code(source, "clock"), m, n, k, repeats)
+    want = 2 * m * n * k / float(np.median(runs))
+    case = (
+        f"m={m}, n={n}, k={k}, repeats={repeats}; {2 * m * n * k} FLOP; "
+        f"run by run: {', '.join(map(str, script[:-1]))} ns"
+    )
+    expect(got, want, what="the rate in GFLOP/s", case=case)
+
+
+EXERCISES = (
+    ANSWERS["last_step"].exercise(check_last_step, ((3, 4, 2), (1, 1, 1), (3, 1, 2), (6, 3, 5))),
+    ANSWERS["count_rnn_flops"].exercise(check_count_rnn_flops, draw_networks),
+    ANSWERS["measure_gemm"].exercise(
+        check_measure_gemm, ((3, 4, 5, 3), (4, 3, 2, 1), (64, 7, 32, 5), (128, 16, 48, 9))
+    ),
+)

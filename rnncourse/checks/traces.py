@@ -1,0 +1,83 @@
+"""Calls that every right answer makes of the judge's functions: those of the course's own answer.
+
+A budget alone says that a function was not called too often. An answer that computes by itself and calls the
+function for show would stay within it, so the calls that are needed must all be in the answer's trace. An
+entry is a tuple of a name and arrays; what an answer calls besides is a matter of the budget.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from rnncourse.checks.answers import Answer, call
+from rnnlab.compare import first_difference
+from rnnlab.grading.exercise import Code, Wrong
+from rnnlab.grading.judging import refuse
+
+TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never another step
+
+
+def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> bool:
+    """Notes whether each call that the course's answer makes of the Codes is in the trace.
+
+    The rows of an array may have another order, for instance sequence by sequence: the numbers are right.
+    """
+    for number, needed in enumerate(trace_of(answer, arguments), 1):
+        if not any(_alike(entry, needed, in_any_order=True) for entry in trace):
+            name, *_ = needed
+            problem = Wrong(
+                f"The numbers are right, but {name} never got what call {number} of the course's own answer "
+                f"gives it: they were computed some other way.",
+                None,
+                f"Let {name} do all of its work, each part once.",
+            )
+            return refuse(problem, case, result=[entry[0] for entry in trace])
+    return True
+
+
+def describe_first_call(answer: Answer, trace: list, arguments: tuple, axes: tuple) -> str | None:
+    """The first call that gets another array than in the course's own answer, in the same order of calls."""
+    for place, (entry, needed) in enumerate(zip(trace, trace_of(answer, arguments), strict=False)):
+        if not _alike(entry, needed):
+            if entry[0] != needed[0] or np.shape(entry[1]) != np.shape(needed[1]):
+                return None
+            where = first_difference(entry[1], needed[1], axes, TOLERANCE)
+            number = sum(entry[0] == other[0] for other in trace[: place + 1])
+            return where and f"Call {number} of {entry[0]} gets another array: it {where}."
+    return None
+
+
+def trace_of(answer: Answer, arguments: tuple) -> list:
+    """The trace that the course's own answer leaves."""
+    trace: list = []
+    fresh = (replace(part, trace=trace) if isinstance(part, Code) else part for part in arguments)
+    call(answer.function, tuple(fresh))
+    return trace
+
+
+def _alike(entry: tuple, needed: tuple, in_any_order: bool = False) -> bool:
+    """The same function, and arrays of the same shape and values."""
+    if entry[0] != needed[0] or len(entry) != len(needed):
+        return False
+    alike = lambda a, b: close(a, b) or (in_any_order and _same_rows(a, b))
+    return all(alike(a, b) for a, b in zip(entry[1:], needed[1:], strict=True))
+
+
+def close(a: object, b: np.ndarray) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype.kind not in "biuf":
+        return False
+    return bool(np.abs(a - b).max(initial=0) <= _limit(b))
+
+
+def _same_rows(a: object, b: np.ndarray) -> bool:
+    """Whether each row of one matrix stands in the other."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.ndim != 2 or a.dtype.kind not in "biuf":
+        return False
+    pairs = np.abs(a[:, np.newaxis] - b).max(axis=2, initial=0) <= _limit(b)
+    return bool(pairs.any(axis=0).all() and pairs.any(axis=1).all())
+
+
+def _limit(b: np.ndarray) -> float:
+    return TOLERANCE * max(1e-6, float(np.abs(b).max(initial=0)))

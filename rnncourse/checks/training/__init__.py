@@ -1,0 +1,153 @@
+"""Checks of lesson 03: a gradient of the cross-entropy, clipping, Adam, and a training loop."""
+
+import numpy as np
+
+from rnncourse.checks.answers import answers
+from rnncourse.checks.training import train_filter
+from rnnlab.grading.differences import same
+from rnnlab.grading.exercise import Wrong
+from rnnlab.grading.judging import expect, refuse
+
+ANSWERS = answers("training")
+TOO_LARGE = (
+    "exp(710) is more than a float64 can hold, and exp(-750) is 0.",
+    "Softmax does not change if you subtract the same number from all outputs of one step and sequence: "
+    "subtract the largest of them before np.exp.",
+)
+
+
+def check_cross_entropy_gradient(submission, rng, T, B, O, dtype, level):
+    """`level`: how far the outputs lie from 0, as one number a step, a sequence or a class."""
+    logits = rng.standard_normal((T, B, O))
+    if level == "steps":  # no single number subtracted from all of them keeps exp in range
+        logits += 900.0 * rng.permutation(np.arange(T) - 1)[:, np.newaxis, np.newaxis]
+    elif level == "sequences":  # nor any single number of a step
+        logits += 900.0 * rng.permuted(np.tile(np.arange(B) - 1, (T, 1)), axis=-1)[..., np.newaxis]
+    elif level == "classes":  # nor does any but the largest output of its own row
+        logits += 1000.0 * rng.permuted(np.tile(np.arange(O) - 1, (T, B, 1)), axis=-1)
+    logits, target = logits.astype(dtype), rng.integers(O, size=(T, B))
+    want = ANSWERS["cross_entropy_gradient"].call(logits, target)
+    got = submission(logits, target)
+    case = f"T={T}, B={B}, O={O}, {dtype}" + (f", {level} 900 or more apart" if level else "")
+    if level and isinstance(got, np.ndarray) and not np.isfinite(got).all():
+        problem, remedy = TOO_LARGE
+        refuse(
+            Wrong(f"dlogits holds NaN or infinity: {problem}", "returns NaN or infinity", remedy), case, got
+        )
+    else:
+        advice = lambda: _softmax_at(got, want, logits, target)
+        expect(got, want, axes=("step", "sequence", "class"), what="dlogits", case=case, advice=advice)
+
+
+def _softmax_at(got: np.ndarray, want: np.ndarray, logits: np.ndarray, target: np.ndarray) -> str:
+    """Probabilities of the first guess whose gradient differs."""
+    t, b, _ = np.unravel_index(np.argmax(np.abs(got - want) > 1e-5 * np.abs(want).max()), want.shape)
+    e = np.exp(logits[t, b].astype("float64") - logits[t, b].max())
+    p = ", ".join(f"{part:.4g}" for part in e / e.sum())
+    return f"print the softmax: at step {t}, sequence {b} it is {p}, and class {target[t, b]} came."
+
+
+SHAPES = {
+    "weight_ih_l0": (6, 3),
+    "weight_hh_l0": (6, 6),
+    "bias_ih_l0": (6,),
+    "weight_out": (1, 6),
+    "bias_out": (1,),
+}
+SMALL = {"weight_hh_l0": (2, 2), "bias_hh_l0": (2,)}
+
+
+def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
+    """`ratio`: the global norm in units of the limit, which is at least `least`; above it, below it, 0."""
+    drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+    norm = np.sqrt(sum((gradient**2).sum() for gradient in drawn.values()))
+    limit = round(rng.uniform(least, least + 1), 2)
+    gradients = {name: (ratio * limit / norm * part).astype(dtype) for name, part in drawn.items()}
+    want = ANSWERS["clip_by_global_norm"].call(gradients, limit)
+    axes = {name: ("row", "column") if part.ndim == 2 else ("entry",) for name, part in want.items()}
+    case = f"gradients of {', '.join(shapes)}, {dtype}, norm {ratio * limit:.6g}, limit {limit}"
+    # wide enough for limit / (norm + 1e-6), which is how PyTorch writes it
+    expect(submission(gradients, limit), want, axes=axes, case=case, tolerance=1e-5)
+
+
+STATE = ("weight", "m", "v", "step")
+STATE_AXES = {"weight": ("row", "column"), "m": ("row", "column"), "v": ("row", "column"), "step": ()}
+
+
+def check_adam_update(submission, rng, updates, shape, dtype):
+    """One update after `updates` others, from the state that these have left."""
+    # epsilon is far larger than in practice: where it stands must show
+    settings = (
+        round(rng.uniform(0.05, 0.2), 3),
+        round(rng.uniform(0.8, 0.9), 2),
+        round(rng.uniform(0.92, 0.97), 2),
+        0.25,
+    )
+    draw = lambda: rng.standard_normal(shape).astype(dtype)
+    state = draw(), np.zeros(shape, dtype), np.zeros(shape, dtype), 0
+    update = lambda weight, m, v, step: (weight, draw(), m, v, step, *settings)
+    for _ in range(updates):
+        state = ANSWERS["adam_update"].call(*update(*state))
+    arguments = update(*state)
+    want = ANSWERS["adam_update"].call(*arguments)
+    case = f"an array of shape {shape}, {dtype}, after {updates} updates"
+    got = submission(*arguments)
+    advice = lambda: _adam_parts(got, want, arguments)
+    expect(got, want, axes=STATE_AXES, what=STATE, case=case, advice=advice)
+
+
+def _adam_parts(got: tuple, want: tuple, arguments: tuple) -> str | None:
+    """The corrected means at the first number, where only the weight is wrong; else the means that are."""
+    _, gradient, *means, _, rate, beta1, beta2, epsilon = arguments
+    _, m, v, step = want
+    for name, own, right, before, beta in zip("mv", got[1:3], (m, v), means, (beta1, beta2), strict=True):
+        if not same(own, right, None):
+            return (
+                f"{name} is wrong: at the first number it was {before.flat[0]:.4g}, the gradient is "
+                f"{gradient.flat[0]:.4g}, beta {beta}, and {name} becomes {right.flat[0]:.4g}."
+            )
+    if not same(got[3], step, None):
+        return None
+    m_hat, v_hat = m.flat[0] / (1 - beta1**step), v.flat[0] / (1 - beta2**step)
+    return (
+        f"print the corrected means of the first number: with s = {step} they are {m_hat:.4g} and "
+        f"{v_hat:.4g}; learning_rate is {rate} and epsilon {epsilon}."
+    )
+
+
+EXERCISES = (
+    ANSWERS["cross_entropy_gradient"].exercise(
+        check_cross_entropy_gradient,
+        (
+            (3, 2, 4, "float64", ""),
+            (1, 1, 2, "float64", ""),
+            (2, 5, 3, "float32", ""),
+            (4, 2, 3, "float64", "steps"),
+            (2, 3, 4, "float64", "sequences"),
+            (3, 2, 3, "float64", "classes"),
+        ),
+    ),
+    ANSWERS["clip_by_global_norm"].exercise(
+        check_clip_by_global_norm,
+        (
+            (SMALL, 3.0, "float64"),
+            ({"weight": (3,)}, 4.0, "float64"),
+            (SMALL, 0.4, "float64"),
+            (SMALL, 0.0, "float64"),
+            (SHAPES, 50.0, "float32"),
+            (SHAPES, 0.99, "float32", 2.0),  # above 1 a square is larger than its root
+            (SHAPES, 1.5, "float64"),  # and no number by itself is above the limit
+        ),
+    ),
+    ANSWERS["adam_update"].exercise(
+        check_adam_update,
+        (
+            (2, (2, 3), "float64"),
+            (4, (1, 1), "float64"),
+            (7, (4, 3), "float32"),
+            (0, (3, 2), "float64"),
+            (1, (3, 2), "float64"),
+        ),
+    ),
+    ANSWERS["train_filter"].exercise(train_filter.check, train_filter.draw_cases, diagnoses=True),
+)

@@ -1,0 +1,181 @@
+"""train_filter: a training loop, judged on a photograph that it never saw."""
+
+import inspect
+from dataclasses import replace
+
+import numpy as np
+
+from rnncourse.checks.training.photograph_rows import (
+    Rows,
+    draw_rows,
+    error_on,
+    error_without_memory,
+    mean_square,
+    predict,
+    response_to_one_pixel,
+    untrained,
+)
+from rnncourse.checks.training.tiny_rnn import loss_and_gradients
+from rnnlab.grading.differences import NOT_FINITE, first_difference
+from rnnlab.grading.exercise import Shell, Wrong
+from rnnlab.grading.judging import refuse
+
+ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
+RECORDED = """
+
+def recorded(parameters, x, target):
+    loss, gradients = loss_and_gradients(parameters, x, target)
+    note(loss, *np.shape(x)[:2], float(np.ravel(x)[:1].sum()), float(np.ravel(target)[:1].sum()))
+    return loss, gradients
+"""
+TINY_RNN = Shell("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED, "recorded")
+
+DIVERGED = "walks uphill, or in steps that are too large"
+UNTOUCHED = "returns the parameters untrained"
+PARTLY = "trains only some of the parameters"
+UNPAIRED = "pairs rows with the targets of other rows"
+WRONG_STEP = "trains on the targets of another step"
+SWAPPED = "swaps input and target"
+SCRAMBLED = "takes the minibatch out of the steps, not out of the rows"
+FIRST_STEP = "trains on the first step only"
+ONE_ROW = "trains on a single row at a time"
+OTHERS = "returns other arrays than those that it trained"
+TOO_EARLY = "stops too early"
+NO_MEMORY = None  # no known mistake: weights that were cut, or never trained, or not returned
+
+SEEN = {  # misconception: what was found, and the next step
+    UNTOUCHED: ("The parameters are those you were given.", "Return the dict that your loop made last."),
+    PARTLY: ("Some parameters are still as given.", "Update every name in parameters."),
+    DIVERGED: (
+        "The loss grew, during training or after it.",
+        "Print the loss every 50 updates. If it grows, look at the sign, then at the learning rate.",
+    ),
+    OTHERS: (
+        "While it trained, the loss fell; with what came back, the network answers as if untrained.",
+        "Return the parameters themselves, as the last update left them.",
+    ),
+    UNPAIRED: (
+        "The network gives nearly the same answer to every pixel.",
+        "Take x[:, chosen] and target[:, chosen] with the same chosen.",
+    ),
+    WRONG_STEP: (
+        "The network gives the target of a neighbouring pixel.",
+        "x[t] and target[t] belong together, for every t.",
+    ),
+    SWAPPED: ("The network turns filtered rows back into pixels.", "x goes in, target should come out."),
+    SCRAMBLED: (
+        "The network uses no pixel but the present one.",
+        "Axis 0 is time and stays whole; the rows to choose from are axis 1: x[:, chosen].",
+    ),
+    NO_MEMORY: (
+        "The network uses no pixel but the present one.",
+        "Only weight_hh brings pixels before to a step: print it after training. Did it become 0?",
+    ),
+    FIRST_STEP: ("Each minibatch has one step only.", "Axis 0 is time and stays whole: take x[:, chosen]."),
+    ONE_ROW: (
+        "Each minibatch has one row only, so its gradient is mostly chance.",
+        "Take more rows, for instance 32, and other ones in each update.",
+    ),
+    TOO_EARLY: (
+        "The network is on its way, but not there.",
+        "Print the loss every 50 updates. Does it still fall? Make more of them, or take momentum.",
+    ),
+}
+
+
+def draw_cases(rng) -> list[tuple]:
+    """Filter, steps T, units H, the photograph to learn from."""
+    sign = rng.choice([-1.0, 1.0])
+    drawn = lambda *ranges: sign * np.array([rng.uniform(*bounds) for bounds in ranges])
+    return [
+        (drawn((0.8, 1.0), (-1.0, -0.8), (0.6, 0.9)), 14, 6, "train"),
+        (drawn((0.8, 1.2)) * [1.0, 0.0, -1.0], 18, 7, "test"),
+        (drawn((0.8, 1.0), (-0.4, -0.2), (-0.9, -0.6)), 23, 8, "train"),
+    ]
+
+
+def check(submission, rng, kernel, T, H, learn):
+    train = draw_rows(rng, kernel, T, 400, learn)
+    held_out = draw_rows(rng, kernel, T, 200, "test" if learn == "train" else "train")
+    start = untrained(np.random.default_rng(10 + H), H)  # one start: the same mistake then looks the same
+    calls: list[tuple] = []  # loss, steps and rows of each minibatch, its first pixel and first target
+    note = lambda *call: calls.append(call)
+    got = submission(train.x, train.target, start, replace(TINY_RNN, services={"note": note}))
+    case = f"T={T}, H={H}"
+    if not _has_form(got, start, case):
+        return
+    with np.errstate(all="ignore"):  # the numbers that come back may be of any size
+        refuse(_shortfall(got, start, kernel, train, held_out, calls), case)
+
+
+def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> Wrong | None:
+    baseline = error_without_memory(train, held_out)
+    error = error_on(got, held_out)
+    if error <= ALLOWED * baseline:
+        return None
+    # the loss of a network that gives one answer to every pixel is the targets' variance
+    fell = bool(calls) and np.mean([loss for loss, *_ in calls[-10:]]) < 0.7 * train.target.var()
+    name = _misconception(got, start, kernel, held_out, baseline, calls, fell)
+    finding, next_step = SEEN[name]
+    return Wrong(
+        f"{finding} On the photograph that was kept back the mean squared error is {error:.2g}; at most "
+        f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
+        f"{_in_words(response_to_one_pixel(got))} at this and the next steps, the filter "
+        f"{_in_words(kernel)}.",
+        name,
+        next_step,
+    )
+
+
+def _has_form(got, start, case) -> bool:
+    """Names, types, shapes as given, and any finite numbers; notes what is not so."""
+    difference = first_difference(got, start, (), "", np.inf)
+    if difference and difference.misconception == NOT_FINITE:
+        difference.misconception, difference.next_step = DIVERGED, SEEN[DIVERGED][1]
+    return refuse(difference, case)
+
+
+def _misconception(
+    got, start, kernel, held_out: Rows, baseline: float, calls: list, fell: bool
+) -> str | None:
+    """Why these parameters are no solution, from what they compute and how they were trained."""
+    still = [np.array_equal(got[name], start[name]) for name in start]
+    prediction, response = predict(got, held_out.x), response_to_one_pixel(got)
+    error = mean_square(prediction - held_out.target)
+    backwards = mean_square(predict(got, held_out.target) - held_out.x)
+    spread = held_out.target.var()
+    T = len(held_out.x)
+    columns = map(np.array, zip(*calls, strict=True)) if calls else [np.zeros(1)] * 5
+    losses, steps, rows, pixel, target = columns
+    unpaired = np.abs(target - kernel[0] * pixel) > 1e-9  # nothing stands before the first step
+    exchanged = unpaired & (np.abs(pixel - kernel[0] * target) < 1e-9)
+    one_pixel = error < 1.2 * baseline and np.abs(response[1:]).max() < 0.2 * np.abs(response[0])
+    findings = {
+        UNTOUCHED: all(still),
+        FIRST_STEP: bool(calls) and (steps == 1).all(),
+        SCRAMBLED: bool(calls) and ((steps != T) & (steps != T - 1)).any(),
+        ONE_ROW: bool(calls) and (rows == 1).all(),
+        DIVERGED: bool(calls) and not losses.max() <= 3 * losses[0],
+        PARTLY: any(still),
+        UNPAIRED: unpaired.mean() > 0.5 and prediction.std() < 0.2 * spread**0.5,
+        WRONG_STEP: error < 3 * baseline and _alike(response, [0, *kernel]) > 0.5 > _alike(response, kernel),
+        SWAPPED: backwards < 0.1 * held_out.x.var() or exchanged.mean() > 0.5,
+        OTHERS: fell and error > 0.9 * spread,
+    }
+    later = {
+        DIVERGED: error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
+        SCRAMBLED: one_pixel and unpaired.mean() > 0.5,
+        NO_MEMORY: one_pixel,
+        TOO_EARLY: True,
+    }
+    return next(name for name, applies in (*findings.items(), *later.items()) if applies)
+
+
+def _alike(response, kernel) -> float:
+    """Cosine of the angle between a network's response and a filter's: 1 for the same up to a factor."""
+    kernel = np.pad(kernel, (0, len(response) - len(kernel)))
+    return float(response @ kernel / (np.linalg.norm(response) * np.linalg.norm(kernel) + 1e-12))
+
+
+def _in_words(numbers) -> str:
+    return ", ".join(f"{number:.2f}" for number in numbers)

@@ -1,0 +1,101 @@
+"""Variants of exercises: the same task with other numbers in it, such as sizes, units and layouts.
+
+An exercise's text lists its variants ([variant] in rnnlab/exercise_text.py). The course's own exercise is one
+of them, without numbers. A student's notebook names the numbers where it calls `check`; the grade of a class
+draws them anew from the class key and never reads them there.
+"""
+
+import ast
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import wraps
+
+from rnncourse import checks
+from rnncourse.checks.answers import Answer, answers, judging_variant
+from rnnlab.grading.exercise import Exercise
+
+Numbers = Mapping[str, int | str]
+_at_numbers: dict[tuple, tuple[Exercise, Exercise]] = {}  # the course's exercise, and the one with numbers
+
+
+def variants_of(name: str) -> tuple[Answer, ...]:
+    """The answers to all variants of an exercise, the course's own first."""
+    lesson, _ = checks.find(name)
+    answer = answers(lesson)[name]
+    return answer, *answer.variants
+
+
+def at_numbers(exercise: Exercise, numbers: Numbers) -> Exercise:
+    """The exercise with these numbers. Raises ValueError, with the numbers there are, for any others."""
+    variants = variants_of(exercise.name)
+    answer = next((variant for variant in variants if variant.numbers == dict(numbers)), None)
+    if answer is None:
+        known = "; ".join(map(describe_numbers, (variant.numbers for variant in variants[1:]))) or "none"
+        raise ValueError(
+            f"{exercise.name} has no variant with {describe_numbers(numbers)}; its variants: {known}. "
+            "Copy the line with check from the notebook that you were handed."
+        )
+    if not answer.numbers:
+        return exercise
+    key = id(exercise), *answer.numbers.items()  # one object for all students: see judge._shared
+    if key not in _at_numbers:
+        _at_numbers[key] = exercise, _at(exercise, answer)  # an exercise that lives keeps its id
+    return _at_numbers[key][1]
+
+
+def draw_numbers(name: str, token: str) -> dict | None:
+    """The numbers that a token draws for an exercise; empty: the course's own; None: it has no variants."""
+    variants = variants_of(name)
+    digest = hashlib.sha256(f"{token} {name}".encode()).digest()
+    chosen = variants[int.from_bytes(digest, "big") % len(variants)]
+    return dict(chosen.numbers) if len(variants) > 1 else None
+
+
+def draw_variant(exercise: Exercise, token: str) -> tuple[Exercise, dict | None]:
+    """(the exercise with the numbers that a token draws, those numbers); see draw_numbers."""
+    numbers = draw_numbers(exercise.name, token)
+    return at_numbers(exercise, numbers or {}), numbers
+
+
+def _at(exercise: Exercise, answer: Answer) -> Exercise:
+    """The exercise, whose check, cases and own answers have a variant's numbers."""
+
+    def inside(function: Callable) -> Callable:
+        @wraps(function)
+        def within(*arguments: object) -> object:
+            with judging_variant(answer):
+                return function(*arguments)
+
+        return within
+
+    drawn = exercise.cases
+    return replace(
+        exercise,
+        hints=answer.hints,
+        mutants=answer.mutants,
+        right=answer.right,
+        check=inside(exercise.check),
+        make=inside(exercise.make),
+        cases=inside(lambda rng: [*drawn(rng)]) if callable(drawn) else drawn,
+    )
+
+
+def called_numbers(trees: Iterable[ast.AST], name: str) -> dict[str, int | str]:
+    """The numbers in the last `check(name, ...)` of some statements; empty where there is none."""
+    numbers: dict[str, int | str] = {}
+    calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
+    for call in calls:
+        if isinstance(call.func, ast.Name) and call.func.id == "check" and _first_name(call) == name:
+            constants = [(word.arg, word.value) for word in call.keywords if word.arg]
+            numbers = {key: node.value for key, node in constants if isinstance(node, ast.Constant)}
+    return numbers
+
+
+def _first_name(call: ast.Call) -> str:
+    return call.args[0].id if call.args and isinstance(call.args[0], ast.Name) else ""
+
+
+def describe_numbers(numbers: Numbers) -> str:
+    """The numbers as `check` takes them: "tick=1000"."""
+    return ", ".join(f"{name}={value!r}" for name, value in numbers.items()) or "no numbers"

@@ -1,0 +1,229 @@
+"""The doctor: what this computer is, how fast it is, what is missing, and the command that mends it."""
+
+import html
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from rnncourse.lab import driver, gpu
+from rnncourse.lab.start import course_folder
+from rnnlab import resources
+from rnnlab.files import ROOT
+from rnnlab.grading import progress_file
+
+GIB = 2**30
+# the Makefile is the clone's; a package was installed by pip
+INSTALL = "make lab" if (ROOT / "Makefile").exists() else "pip install 'rnnlab[lab]'"
+ROOM_GIB = 1  # below this much free disk, saving notebooks and checkpoints may fail
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report; `remedy` is the command that mends it, None if nothing needs mending."""
+
+    name: str
+    value: str
+    remedy: str | None = None
+
+
+@dataclass(frozen=True)
+class Report:
+    """All findings; shows itself as text, and as a table in a notebook."""
+
+    findings: tuple[Finding, ...]
+
+    def __str__(self) -> str:
+        width = max(len(finding.name) for finding in self.findings)
+        lines = []
+        for finding in self.findings:
+            lines.append(f"{'!' if finding.remedy else ' '} {finding.name:{width}}  {finding.value}")
+            if finding.remedy:
+                lines.append(f"  {'':{width}}  → {finding.remedy}")
+        return "\n".join([*lines, "", self.summary()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = "".join(_row(finding) for finding in self.findings)
+        return f"<table>{rows}</table><p>{html.escape(self.summary())}</p>"
+
+    def json(self) -> str:
+        return json.dumps([asdict(finding) for finding in self.findings], indent=1, ensure_ascii=False)
+
+    def summary(self) -> str:
+        """How many things to mend, in one sentence."""
+        many = sum(finding.remedy is not None for finding in self.findings)
+        if not many:
+            return "Nothing needs mending."
+        return f"{many} thing{'s' if many > 1 else ''} to mend, marked with ! and followed by what to do."
+
+
+def report(measured: bool = True) -> Report:
+    """Examine this machine; without `measured`, what can be known at once.  With it, about 6 seconds."""
+    if resources.in_browser():
+        return Report((*_browser(), *(_roofs() if measured else ())))
+    findings = [*_machine(), *_python(), *_gpu(measured), *_tools()]
+    return Report((*findings, *(_speed() if measured else ())))
+
+
+def _row(finding: Finding) -> str:
+    name, value = html.escape(finding.name), html.escape(finding.value)
+    if finding.remedy:
+        name, value = f"⚠ {name}", f"{value}<br><b>→</b> <code>{html.escape(finding.remedy)}</code>"
+    left = 'style="text-align:left"'  # notebooks align tables to the right
+    return f"<tr><th {left}>{name}</th><td {left}>{value}</td></tr>"
+
+
+def _browser() -> Iterator[Finding]:
+    """What a learner must know of a Python in a browser."""
+    yield Finding("computer", "a browser: no threads, no other processes, no compilers, no GPU")
+    yield Finding("times", "those of WebAssembly on one core: another kind than those of this computer")
+    yield Finding("Python", platform.python_version())
+    yield _packages()
+    yield Finding("your answers", "kept by this browser alone: download a notebook before you clear its data")
+    yield Finding("your progress", f"kept in {progress_file.home()}, a folder of this browser")
+    yield Finding("grading", "check() works; `rnnlab grade` needs processes, which are missing here")
+
+
+def _machine() -> Iterator[Finding]:
+    import psutil  # not built for browsers
+
+    yield Finding("processor", resources.processor_name())
+    usable, every = resources.usable_cores(), os.cpu_count() or 1
+    yield Finding("cores", f"{usable}" if usable == every else f"{usable} usable of {every}")
+    caches = ", ".join(f"{level} {_size(size)}" for level, size in resources.caches().items())
+    yield Finding("caches", caches or "not reported by this system")
+    yield _memory(psutil.virtual_memory(), resources.memory_limit())
+    yield _disk(shutil.disk_usage(ROOT).free)
+    course = course_folder(ROOT)
+    yield _writable(course / "work" if (course / "work").exists() else course)
+    yield Finding("your progress", f"kept in {progress_file.home()}")
+
+
+def _size(size: int) -> str:
+    return f"{size / 2**20:g} MiB" if size >= 2**20 else f"{size / 2**10:g} KiB"
+
+
+def _memory(memory, limit: float) -> Finding:
+    amount = f"{memory.total / GIB:.0f} GiB, {memory.available / GIB:.0f} GiB free"
+    return Finding(
+        "memory", f"{amount}; at most {limit / GIB:.1f} GiB here" if limit < memory.total else amount
+    )
+
+
+def _disk(free_bytes: int) -> Finding:
+    remedy = f"free some space: {ROOT} needs {ROOM_GIB} GiB" if free_bytes < ROOM_GIB * GIB else None
+    return Finding("disk", f"{free_bytes / GIB:.1f} GiB free", remedy)
+
+
+def _writable(folder: Path) -> Finding:
+    course = course_folder(ROOT)
+    if not (course / "exercises").is_dir():
+        return Finding("your answers", "kept where you save them: this is no clone of the course")
+    if os.access(folder, os.W_OK):
+        return Finding("your answers", f"kept in {course / 'work'}")
+    return Finding("your answers", f"{folder} is not writable", f"chmod u+w {folder}")
+
+
+def _python() -> Iterator[Finding]:
+    yield Finding("Python", f"{platform.python_version()} at {sys.executable}")
+    for variable in ("PYTHONPATH", "PYTHONHOME"):
+        if os.environ.get(variable):
+            value = f"{os.environ[variable]}: packages of another system come before the course's"
+            yield Finding(variable, value, f"unset {variable}")
+    yield _packages()
+    yield Finding("BLAS", _blas_library())
+    for name, purpose in (("jupyterlab", "opens the notebooks"), ("ipywidgets", "moves the pictures"),
+                          ("numba", "compiles loops, lesson 06 on")):  # fmt: skip
+        yield _package(name, purpose)
+
+
+def _packages() -> Finding:
+    return Finding("packages", ", ".join(f"{name} {version(name)}" for name in ("numpy", "matplotlib")))
+
+
+def _blas_library() -> str:
+    try:
+        import numpy  # noqa: F401  (brings its BLAS into this process)
+    except ImportError as error:
+        return f"NumPy does not load: {str(error).strip().splitlines()[0]}"
+    import threadpoolctl
+
+    pools = [pool for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas"]
+    # one that threadpoolctl does not know, Apple's for instance, is no error
+    return f"{pools[0]['internal_api']} {pools[0]['version']}" if pools else "not reported by NumPy's library"
+
+
+def _package(name: str, purpose: str) -> Finding:
+    try:
+        return Finding(name, version(name))
+    except PackageNotFoundError:
+        return Finding(name, f"missing: it {purpose}", INSTALL)
+
+
+def _gpu(measured: bool) -> Iterator[Finding]:
+    cuda, extra = driver.cuda_version(), driver.extra()
+    if cuda is None:
+        yield Finding("GPU", "no NVIDIA driver: every lesson works without one")
+        return
+    supports = f"CUDA {cuda[0]}.{cuda[1]}"
+    if extra is None:
+        yield Finding(
+            "GPU", f"its driver supports {supports}, too old", "install a driver for CUDA 12 or newer"
+        )
+        return
+    for card in gpu.cards() or ["nvidia-smi does not answer"]:
+        yield Finding("GPU", f"{card}, supports {supports}")
+    for name, program in ((f"cupy-{extra}x", gpu.TRIALS["cupy"]), ("numba-cuda", gpu.TRIALS["numba-cuda"])):
+        finding = _package(name, "runs kernels on the GPU")
+        yield _check_by_running(finding, program) if measured and not finding.remedy else finding
+
+
+def _check_by_running(finding: Finding, program: str) -> Finding:
+    """The finding of an installed package after a trial program has run a kernel with it."""
+    trouble = gpu.failure(program)
+    if trouble is None:
+        return Finding(finding.name, f"{finding.value}, runs a kernel")
+    again = f"{sys.executable} -m pip install --force-reinstall --constraint constraints.txt {finding.name}"
+    return Finding(finding.name, f"{finding.value} runs no kernel: {trouble}", again)
+
+
+def _tools() -> Iterator[Finding]:
+    from rnnlab.grading import sandbox
+
+    why = sandbox.choose().why  # what `rnnlab grade` asks
+    if not why:
+        yield Finding(
+            "sandbox", "bubblewrap: grading runs answers without network and without the course's files"
+        )
+    else:
+        advice = "to grade others', install bubblewrap (Debian, Ubuntu: sudo apt-get install bubblewrap)"
+        advice = advice if not shutil.which("bwrap") else "to grade others', let bubblewrap work here"
+        yield Finding("sandbox", f"plain limits ({why}): enough for your own answers; {advice}")
+
+
+def _speed() -> Iterator[Finding]:
+    from rnncourse.lab import blas
+
+    diagnosis = blas.examine()
+    yield Finding("products", diagnosis.sentence(os.environ), _own_shell(diagnosis.remedy()))
+    if diagnosis.now.gflops:  # else it would end this process too
+        yield from _roofs()
+
+
+def _roofs() -> Iterator[Finding]:
+    from rnncourse.lab import roofline
+
+    roof = roofline.measure()
+    yield Finding("peak", f"{roof.peak:.3g} GFLOP/s in float32, the most that a product reached")
+    yield Finding("bandwidth", f"{roof.bandwidth:.3g} GB/s from memory")
+
+
+def _own_shell(remedy: str | None) -> str | None:
+    return remedy and f"{remedy}   (`rnnlab lab` sees to its own kernels)"

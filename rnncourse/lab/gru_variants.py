@@ -1,0 +1,115 @@
+"""The five GRU variants side by side, forward and backward, as speed relative to the first.
+
+Published: Engel (SVAIL) 2016, TitanX (Maxwell) with boost off, minibatch 128, read off a figure (±0.003).
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnncourse.lab.turns import Timing, take_turns
+from rnnlab import reference
+from rnnlab.compare import TOLERANCES, relative_error
+from rnnlab.ladder import RUNGS, Rung
+from rnnlab.network import Network
+
+VARIANTS = tuple(rung for rung in RUNGS if rung.name.startswith("gru_"))
+PUBLISHED = {  # hidden size -> speed of V1, V2, V3, V4 relative to V1
+    128: (1, 1.155, 1.288, 1.292),
+    256: (1, 1.179, 1.292, 1.311),
+    512: (1, 1.149, 1.271, 1.334),
+    1024: (1, 1.153, 1.274, 1.395),
+    2048: (1, 1.035, 1.114, 1.195),
+}
+GATES = 3
+LONGEST = 60.0  # seconds for one size: NumPy in a browser has no BLAS, and 1024 units would take half an hour
+
+
+@dataclass(frozen=True)
+class Case:
+    """Timings at one size, of forward and backward together, for every variant in their order."""
+
+    hidden_size: int
+    minibatch: int
+    T: int
+    timings: dict[str, Timing]
+
+    def relative_speed(self) -> list[float]:
+        """Median time of V1 over that of each variant."""
+        medians = [self.timings[rung.name].median for rung in VARIANTS]
+        return [medians[0] / median for median in medians]
+
+    def gflops(self) -> list[float]:
+        """Rate of each variant, counting the products all five must do: recomputed ones count nothing."""
+        H, steps = self.hidden_size, self.T * self.minibatch
+        work = 3 * 2 * GATES * H * (H + H) * steps
+        return [1e-9 * work / self.timings[rung.name].median for rung in VARIANTS]
+
+
+def measure(
+    hidden_sizes: Iterable[int],
+    minibatches: Iterable[int],
+    T: int = 10,
+    rounds: int = 5,
+    tell: Callable[[Case], None] = lambda case: None,
+) -> list[Case]:
+    """Forward and backward of one layer with as many inputs as units, float32, all variants in one run.
+
+    Before a clock starts, each variant's gradients are compared with the reference's in float64, on a short
+    sequence.  `tell` is called with every case when it is done.  No size follows one that took more than
+    LONGEST seconds.  Raises ValueError if a variant is wrong.
+    """
+    cases = []
+    for H in hidden_sizes:
+        begin = time.perf_counter()
+        for B in minibatches:
+            for rung in VARIANTS:
+                _refuse_wrong_numbers(rung, min(H, 128), min(B, 8))
+            runs = {rung.name: _training_step(rung, T, B, H) for rung in VARIANTS}
+            cases.append(Case(H, B, T, take_turns(runs, rounds)))
+            tell(cases[-1])
+        if time.perf_counter() - begin > LONGEST:
+            break
+    return cases
+
+
+def _problem(rung: Rung, T: int, B: int, H: int):
+    reset = "after" if rung.refuses(Network.create("gru", 1, 1, reset="before"), 1, 1) else "before"
+    network, rng = Network.create("gru", H, H, reset=reset, seed=H), np.random.default_rng(H)
+    return network, *(rng.normal(size=(T, B, H)).astype("float32") for _ in range(2))
+
+
+def _training_step(rung: Rung, T: int, B: int, H: int) -> Callable[[], object]:
+    network, x, dy = _problem(rung, T, B, H)
+    state, rung = network.zero_state(B), rung.module
+    return lambda: rung.backward(network, rung.forward(network, x, state)[2], dy, None)
+
+
+def _refuse_wrong_numbers(rung: Rung, H: int, B: int, T: int = 3) -> None:
+    network, x, dy = _problem(rung, T, B, H)
+    _, _, saved = rung.module.forward(network, x, None)
+    dx, _, gradients = rung.module.backward(network, saved, dy, None)
+    _, _, saved = reference.forward(network.astype("float64"), x.astype("float64"))
+    want_dx, _, want = reference.backward(network.astype("float64"), saved, dy.astype("float64"))
+    errors = [relative_error(dx, want_dx), *(relative_error(gradients[name], want[name]) for name in want)]
+    if max(errors) > TOLERANCES["float32"].gradient:
+        raise ValueError(f"{rung.name} is wrong by {max(errors):.1e}: fix it before timing it")
+
+
+def table_row(case: Case) -> str:
+    """One size as text: speed relative to V1, and GFLOP/s of the fastest."""
+    speeds = "".join(f"{speed:7.2f}" for speed in case.relative_speed())
+    return f"{case.hidden_size:6}{case.minibatch:10}{speeds}{max(case.gflops()):12.0f}"
+
+
+def main() -> None:
+    """All sizes of the post's figures in one run: python -m rnncourse.lab.gru_variants"""
+    print("speed relative to V1, forward and backward, float32, medians of variants that took turns")
+    print("hidden minibatch     V1     V2     V3     V4     V5  best GFLOP/s", flush=True)
+    measure(PUBLISHED, (8, 16, 32, 64, 128), T=4, tell=lambda case: print(table_row(case), flush=True))
+
+
+if __name__ == "__main__":
+    main()

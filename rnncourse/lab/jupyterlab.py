@@ -1,0 +1,153 @@
+"""`rnnlab lab`: JupyterLab on this course, with your own copies of the exercises and NumPy at full speed."""
+
+import os
+import socket
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from rnncourse.lab import blas, copies
+from rnncourse.lab.start import course_folder
+from rnnlab.grading.progress_file import home
+
+# on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start, and does not warn of what is in order
+SETTINGS = Path(__file__).with_name("jupyter")
+FIRST_PORT, LAST_PORT = 8888, 8987
+
+
+class NotReady(Exception):
+    """JupyterLab cannot be started; says what is missing and what to do."""
+
+
+def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> int:
+    """Become JupyterLab on this course, or raise NotReady; on Windows, its exit status when it has ended."""
+    course = course_folder(copies.ROOT)
+    notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab is no help
+    if find_spec("jupyterlab") is None:
+        raise NotReady("JupyterLab is not installed: run `make lab`, or pip install 'rnnlab[lab]'")
+    port = _port(port)
+    _copy_exercises(course)
+    environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")
+    if diagnosis.mends:
+        print(f"NumPy: {diagnosis.sentence(os.environ)}. The notebooks get the better choice.")
+    print(f"Serving {course} on port {port}; end with Ctrl-C, twice.", flush=True)
+    environment = _with_settings(environment, course / "work")
+    line = command(notebook, port, browser, course)
+    if os.name == "posix":
+        os.execve(line[0], line, environment)  # Ctrl-C and a container's stop signal then reach the server
+    return subprocess.run(line, env=environment).returncode
+
+
+def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT) -> list[str]:
+    """The command line of JupyterLab on a course, opening that notebook (relative to the course)."""
+    options = [f"--ServerApp.root_dir={course}", f"--port={port}", "--ServerApp.port_retries=0"]
+    options.append("--log-level=WARN")  # the address is printed all the same; thirty lines before it are not
+    options += [] if browser else ["--no-browser"]
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        options.append("--allow-root")  # in a container the user is root, which Jupyter refuses otherwise
+    return [
+        *(sys.executable, "-m", "jupyterlab"),
+        *options,
+        f"--LabApp.default_url=/lab/tree/{notebook.as_posix()}",
+    ]
+
+
+def _notebook(root: Path, lesson: str) -> Path:
+    matches = sorted((root / "notebooks").glob(f"{lesson.zfill(2)}*.ipynb"))
+    if matches:
+        return matches[0].relative_to(root)
+    lessons = [path.stem for path in sorted(root.glob("notebooks/*.ipynb"))]
+    if not lessons:
+        remedy = "run rnnlab in a clone of the course, or `rnnlab start FOLDER` first"
+        raise NotReady(f"{root} holds no notebooks/: {remedy}")
+    raise NotReady(f"there is no lesson {lesson!r}; there are {', '.join(lessons)}")
+
+
+def _copy_exercises(root: Path) -> None:
+    try:
+        copied = copies.copy_exercises(root)
+    except OSError as problem:
+        raise NotReady(problem.strerror or str(problem)) from problem
+    if not os.access(root / "work", os.W_OK):
+        raise NotReady(f"your answers could not be saved: make {root / 'work'} writable (chmod u+w)")
+    for old, path in copied.renamed:
+        old, path = old.relative_to(root), path.relative_to(root)
+        print(f"renamed {old} to {path}, with all that you wrote: its lesson has a new number", flush=True)
+    for path in copied.doubled:
+        taken = next(root.glob(f"exercises/[0-9][0-9]{path.name[2:]}")).name
+        print(f"kept {path.relative_to(root)}: work/{taken} has answers, too; put them together there")
+    for path in copied.new:
+        print(f"made {path.relative_to(root)}: your own copy, never overwritten", flush=True)
+    for path in copied.replaced:
+        print(
+            f"replaced {path.relative_to(root)}: its exercise has changed, and you had written nothing in it"
+        )
+    for path in copied.outdated:
+        exercise = Path("exercises") / path.name
+        print(
+            f"kept {path.relative_to(root)} with your answers: {exercise} has changed since you began",
+            flush=True,
+        )
+
+
+def _port(wanted: int | None) -> int:
+    if wanted is None:
+        free = (port for port in range(FIRST_PORT, LAST_PORT + 1) if _port_problem(port) is None)
+        wanted = next(free, FIRST_PORT)
+    problem = _port_problem(wanted)
+    if problem:
+        raise NotReady(f'port {wanted} {problem}: choose another with --port N (make: OPTIONS="--port N")')
+    return wanted
+
+
+def _port_problem(port: int) -> str | None:
+    """Why nothing can be served on this port."""
+    if not 0 < port < 2**16:
+        return "does not exist, ports are 1 to 65535"
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", port))
+        except PermissionError:
+            return "needs an administrator's rights"
+        except OSError:
+            return "is in use"
+    return None
+
+
+def _with_settings(environment: dict[str, str], work: Path) -> dict[str, str]:
+    """The environment with the course's settings, and with folders that Jupyter can write.
+
+    A home that cannot be written (a read-only disk, a container's user without one) would end JupyterLab with
+    a traceback; its own files then lie in work/.jupyter/.
+    """
+    paths = [str(SETTINGS), *filter(None, [environment.get("JUPYTER_CONFIG_PATH")])]
+    environment = environment | {"JUPYTER_CONFIG_PATH": os.pathsep.join(paths)}
+    if os.path.expanduser("~") == "~":  # a user that the system does not know, as in some containers
+        os.environ["HOME"] = environment["HOME"] = str(work / ".jupyter")
+        print(f"You have no home here: Jupyter keeps its files in {environment['HOME']}.", flush=True)
+    refused = [name for name, folder in _jupyter_folders(environment).items() if not _writable(folder)]
+    if refused:
+        print(f"Jupyter cannot write in your home: it keeps its files in {work / '.jupyter'}.", flush=True)
+    return environment | {name: str(work / ".jupyter" / name.lower()) for name in refused}
+
+
+def _jupyter_folders(environment: dict[str, str]) -> dict[str, Path]:
+    """{variable: folder} of what JupyterLab and its kernels write, as they choose it without our help."""
+    from jupyter_core import paths
+
+    chosen = {
+        "JUPYTER_CONFIG_DIR": paths.jupyter_config_dir(),
+        "JUPYTER_DATA_DIR": paths.jupyter_data_dir(),
+        "JUPYTER_RUNTIME_DIR": paths.jupyter_runtime_dir(),
+        "IPYTHONDIR": environment.get("IPYTHONDIR") or os.path.expanduser("~/.ipython"),
+    }
+    return {name: Path(folder) for name, folder in chosen.items()}
+
+
+def _writable(folder: Path) -> bool:
+    """Whether files can be made in a folder, which may have to be made itself first."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)

@@ -1,0 +1,77 @@
+"""A schedule against the serial one, in one run: the ratio that lesson 07 grades.
+
+Both are compiled by the same engine, both results are compared with NumPy's before a clock starts, and the
+two take turns, so that other work on the machine slows both.
+"""
+
+import statistics
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from rnncourse.loop_nests import SERIAL, build, engine
+
+SIZES = (576, 576, 576)  # M, N, K: divisible by 64, 48, 36 and 32; 2·M·N·K is 0.38 GFLOP
+TOLERANCE = 1e-5  # relative norm, as for gradients in float32
+
+
+@dataclass(frozen=True)
+class Race:
+    """Medians in seconds of the serial schedule and of another, by the same engine."""
+
+    engine: str
+    serial: float
+    chosen: float
+    compile_seconds: float  # of the chosen one, its first run included
+    flops: int
+
+    @property
+    def ratio(self) -> float:
+        """How many times as fast as the serial schedule."""
+        return self.serial / self.chosen
+
+    @property
+    def gflops(self) -> float:
+        return 1e-9 * self.flops / self.chosen
+
+    def __str__(self) -> str:
+        return (
+            f"{self.ratio:.1f} times the serial schedule, {self.gflops:.0f} GFLOP/s"
+            f" ({1e3 * self.chosen:.1f} ms against {1e3 * self.serial:.1f} ms, by {self.engine})"
+        )
+
+
+def race(
+    schedule: Mapping[str, object],
+    sizes: tuple[int, int, int] = SIZES,
+    by: str | None = None,
+    rounds: int = 5,
+) -> Race:
+    """Run the product under `schedule` and under SERIAL in turn.  Raises ValueError for an impossible one."""
+    by, (M, N, K) = by or engine(), sizes
+    rng = np.random.default_rng(0)
+    a, b = (rng.standard_normal(shape, np.float32) for shape in ((M, K), (K, N)))
+    out, want, started = np.empty((M, N), np.float32), a @ b, time.perf_counter()
+    chosen = build(schedule, sizes, by)
+    chosen(a, b, out)
+    compile_seconds = time.perf_counter() - started
+    _refuse_wrong(out, want)
+    serial = build(SERIAL, sizes, by)
+    serial(a, b, out)
+    _refuse_wrong(out, want)
+    turns = [(serial, []), (chosen, [])]
+    for _ in range(rounds):
+        for run, times in turns:
+            start = time.perf_counter()
+            run(a, b, out)
+            times.append(time.perf_counter() - start)
+    medians = (statistics.median(times) for _, times in turns)
+    return Race(by, *medians, compile_seconds, 2 * M * N * K)
+
+
+def _refuse_wrong(out: np.ndarray, want: np.ndarray) -> None:
+    error = float(np.linalg.norm(out - want) / np.linalg.norm(want))
+    if not error <= TOLERANCE:
+        raise ValueError(f"the product is wrong by {error:.1e}: a fault of the compiler, not of the schedule")

@@ -1,0 +1,206 @@
+"""Tables of a CPU record: ratios, rates and means, as rows of text that terminal and pages share.
+
+A record is the plain dict that bench.cpu_record makes and rnncourse.records keeps.  Everything here is
+derived from the seconds in it.
+"""
+
+import math
+import statistics
+from collections import Counter
+from collections.abc import Iterable
+
+from rnncourse import records
+
+PYTORCH = "pytorch"
+PEERS = ("pytensor", "jax")  # compared by geometric mean over all sizes
+LIMITS = ("gemm_large", "gemm_step")
+LOUD = 0.05  # part of the cores' time: more than that for other programs, and a median may lie
+Rows = list[list[str]]
+
+
+def median(case: dict, name: str) -> float | None:
+    """Seconds of one step of a contestant; None where it was left out."""
+    rounds = case["seconds"].get(name)
+    return statistics.median(rounds) if rounds else None
+
+
+def spread(case: dict, name: str) -> float:
+    """Half the distance between the quartiles of the rounds, as a part of their median."""
+    rounds = case["seconds"][name]
+    lower, middle, upper = statistics.quantiles(rounds, n=4) if len(rounds) > 1 else rounds * 3
+    return (upper - lower) / 2 / middle
+
+
+def best_rung(record: dict, case: dict) -> str | None:
+    """The fastest rung of the ladder in this case."""
+    rungs = [name for name in case["seconds"] if record["contestants"][name]["is_rung"]]
+    return min(rungs, key=lambda name: median(case, name), default=None)
+
+
+def speed_over(record: dict, case: dict, peer: str) -> float | None:
+    """How many times as fast as a peer the best rung is."""
+    best, theirs = best_rung(record, case), median(case, peer)
+    return theirs / median(case, best) if best and theirs else None
+
+
+def geometric_mean(ratios: Iterable[float | None]) -> float | None:
+    """Geometric mean, without those that are None; None if no number is left."""
+    numbers = [ratio for ratio in ratios if ratio is not None]
+    return math.exp(statistics.fmean(map(math.log, numbers))) if numbers else None
+
+
+def mean_speed_over(record: dict, peer: str, cell: str | None = None) -> float | None:
+    """Geometric mean, over all sizes of one cell or of all, of best rung over a peer."""
+    cases = [case for case in record["cases"] if cell in (None, case["workload"]["cell"])]
+    return geometric_mean(speed_over(record, case, peer) for case in cases)
+
+
+def gflops(case: dict, name: str) -> float | None:
+    """Rate in GFLOP/s, by the one convention (bench.workload); of gemm_large, of that product."""
+    seconds = median(case, name)
+    work = case["large_flops"] if name == "gemm_large" else case["flops"]
+    return 1e-9 * work / seconds if seconds else None
+
+
+def part_of_gemm(record: dict, case: dict, limit: str = "gemm_large") -> float | None:
+    """What part of a limit's rate the best rung reaches."""
+    best, ceiling = best_rung(record, case), gflops(case, limit)
+    return gflops(case, best) / ceiling if best and ceiling else None
+
+
+def memory_over_pytorch(record: dict, case: dict) -> float | None:
+    """Memory that a step of the best rung adds at its highest, over PyTorch's."""
+    ours, theirs = (case["memory"].get(name) for name in (best_rung(record, case), PYTORCH))
+    return ours / theirs if ours is not None and theirs else None
+
+
+def cells(record: dict) -> list[str]:
+    return list(dict.fromkeys(case["workload"]["cell"] for case in record["cases"]))
+
+
+def rows(record: dict, cell: str) -> Rows:
+    """The table of one cell: sizes across; contestants, then what follows from them, down."""
+    cases = [case for case in record["cases"] if case["workload"]["cell"] == cell]
+    names = [n for n in record["contestants"] if n not in LIMITS and any(n in c["seconds"] for c in cases)]
+    across = lambda show: [show(case) for case in cases]
+    size = lambda case, *letters: "{}×{}".format(*(case["workload"][letter] for letter in letters))
+    return [
+        ["T×B", *across(lambda case: size(case, "T", "B"))],
+        ["I×H", *across(lambda case: size(case, "I", "H"))],
+        *([name, *across(lambda case, name=name: _time(record, case, name))] for name in names),
+        ["best rung over PyTorch", *across(lambda case: _times(speed_over(record, case, PYTORCH)))],
+        *([f"best rung over {peer}", *across(lambda case, peer=peer: _times(speed_over(record, case, peer)))]
+          for peer in PEERS if peer in names),
+        ["best rung, GFLOP/s", *across(lambda case: _rate(gflops(case, best_rung(record, case))))],
+        ["large GEMM, GFLOP/s", *across(lambda case: _rate(gflops(case, "gemm_large")))],
+        ["part of large GEMM", *across(lambda case: _percent(part_of_gemm(record, case)))],
+        ["part of bare products", *across(lambda case: _percent(part_of_gemm(record, case, "gemm_step")))],
+        ["memory over PyTorch's", *across(lambda case: _times(memory_over_pytorch(record, case)))],
+    ]  # fmt: skip
+
+
+def text(record: dict, cell: str) -> str:
+    """The table of one cell for a terminal."""
+    table = rows(record, cell)
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    unit = "milliseconds of one training step, median ± half the distance of its quartiles"
+    threads = record["settings"]["threads"]
+    title = f"{cell}, {threads} thread{'s' * (threads > 1)}: {unit}"
+    lines = [
+        "  ".join(f"{value:{'<' if k == 0 else '>'}{widths[k]}}" for k, value in enumerate(row))
+        for row in table
+    ]
+    return "\n".join([title, *lines])
+
+
+def markdown(record: dict, cell: str) -> str:
+    """The table of one cell for a page."""
+    first, second, *rest = rows(record, cell)
+    head = ["T×B, I×H", *(f"{a}, {b}" for a, b in zip(first[1:], second[1:], strict=True))]
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rest])
+
+
+def page(record: dict) -> str:
+    """Everything a record says, for a terminal."""
+    tables = [text(record, cell) for cell in cells(record)]
+    return "\n\n".join(
+        [heading(record), *tables, "\n".join(means(record)), first_calls(record), *absent(record)]
+    )
+
+
+def heading(record: dict) -> str:
+    """Where and when it was measured, and how quiet the machine was."""
+    machine, blas = record["machine"], record["contestants"]["gemm_large"]["blas"]
+    library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "unknown"
+    loads = [case["other_load"] for case in record["cases"]]
+    lines = [
+        f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
+        f"{record['date']}, {records.origin(record)}",
+        f"NumPy's BLAS: {library}; {record['settings']['rounds']} rounds in turns; * is the fastest rung",
+    ]
+    if loads and max(loads) > LOUD:
+        lines.append(
+            f"other programs used up to {100 * max(loads):.0f} % of the cores: measure again when it is quiet"
+        )
+    return "\n".join(lines)
+
+
+def means(record: dict) -> list[str]:
+    """One sentence for each peer, over all sizes of all cells."""
+    sentences = []
+    for peer in (PYTORCH, *PEERS):
+        by_cell = [(cell, mean_speed_over(record, peer, cell)) for cell in cells(record)]
+        words = ", ".join(f"{cell} {_times(mean)}" for cell, mean in by_cell if mean)
+        if words:
+            over_all = _times(mean_speed_over(record, peer))
+            sentences.append(f"best rung over {peer}, geometric mean of all sizes: {over_all} ({words})")
+    return sentences
+
+
+def absent(record: dict) -> list[str]:
+    """Contestants missing from the table of a cell that they run: one sentence for each and its reason."""
+    sentences = [f"{name} is not measured: its package is not installed." for name in record["missing"]]
+    reasons = Counter(
+        (name, why)
+        for case in record["cases"]
+        for name, why in case["left_out"].items()
+        if not why.startswith(f"{name} runs ")  # as Rung.refuses says it: a rung of another cell
+    )
+    return sentences + [
+        f"{name} is left out {count} time{'s' * (count > 1)}: {why}."
+        for (name, why), count in reasons.items()
+    ]
+
+
+def first_calls(record: dict) -> str:
+    """How long each contestant took to be made ready and run its first step, compiled where it compiles."""
+    longest = lambda name: max(case["first_step"].get(name, 0.0) for case in record["cases"])
+    names = [name for name in record["contestants"] if name not in LIMITS and longest(name)]
+    words = ", ".join(f"{name} {_digits(longest(name))} s" for name in names)
+    return f"Longest first step, made ready and compiled, never part of the times above: {words}."
+
+
+def _time(record: dict, case: dict, name: str) -> str:
+    seconds = median(case, name)
+    if seconds is None:
+        return "–"
+    mark = "*" if name == best_rung(record, case) else ""
+    return f"{mark}{_digits(1e3 * seconds)} ±{100 * spread(case, name):.0f} %"
+
+
+def _digits(value: float) -> str:
+    """Three significant digits, without an exponent."""
+    return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"
+
+
+def _times(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{ratio:.2f}×"
+
+
+def _rate(rate: float | None) -> str:
+    return "–" if rate is None else f"{rate:.3g}"
+
+
+def _percent(part: float | None) -> str:
+    return "–" if part is None else f"{100 * part:.0f} %"

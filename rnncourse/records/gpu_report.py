@@ -1,0 +1,175 @@
+"""A GPU record, or the model's prediction of one, as tables."""
+
+from pocketgpu.devices import Device
+from rnncourse import records
+from rnncourse.records.workload import PARTS, Result, Workload
+from rnnlab.ladder import stage_passes
+from rnnlab.schedule.plan import Sizes
+from rnnlab.schedule.stages import plan_for
+from rnnlab.schedule.timeline import predict
+
+NAIVE, PYTORCH = "kernel_per_operation", "pytorch"
+HALVES = ("float16", "bfloat16")
+HEAD = (
+    *("contestant", "precision", "forward ms", "backward ms", "step ms", "× naive", "× pytorch"),
+    *("µs a time step", "forward", "kernel", "its floor", "TFLOP/s", "launches", "host", "MB", "same bits"),
+)
+STANDARD = "cuDNN has no persistent kernels in bfloat16: for persist_static it takes its standard path"
+HOST = (
+    "host: part of the step in which Python issues launches; near 100 % the host sets the pace, not the GPU"
+)
+BUSY_HOST = 0.5  # of a step, above which × naive compares Python's launches
+
+
+def page(record: dict) -> str:
+    """Everything a record says, for a terminal."""
+    lines = [heading(record)]
+    if "latencies" in record:
+        lines.append(latencies(record["latencies"]))
+    for entry in record["cases"]:
+        workload = Workload(**entry["workload"])
+        results = [Result(**fields) for fields in entry["results"]]
+        lines += [f"{workload} (T×B×I×H)", *case(workload, results)]
+        if entry.get("left_out"):
+            lines.append(f"not finished: {entry['left_out']}")
+        if entry.get("reference"):
+            lines.append(f"reference: {entry['reference']}")
+    if "depth" in record:
+        lines.append(residual(record["depth"]))
+    left_out = record.get("left_out") or {}
+    lines += [f"not measured: {name}: {reason}" for name, reason in left_out.items()]
+    return "\n\n".join(lines)
+
+
+def latencies(measured: dict[str, float | str]) -> str:
+    """Exchanges, as measured before the suite `persistent`; or why they were not."""
+    words = (
+        f"{name} {value if isinstance(value, str) else f'{value:.4g}'}" for name, value in measured.items()
+    )
+    return f"exchanges, µs, GB/s, or how many at once: {', '.join(words)}"
+
+
+def residual(measured: dict[str, dict | str]) -> str:
+    """The shallow and the deep residual network of depth.py in a sentence, or why they were not measured."""
+    if "left_out" in measured:
+        return f"residual RNN: {measured['left_out']}"
+    sentences = [
+        f"{network['layers']} layers at minibatch {network['sequences']} in {network['bytes'] / 1e9:.2f} GB, "
+        f"loss {network['losses'][0]:.4g} → {network['losses'][-1]:.4g}"
+        for network in (measured["shallow"], measured["deep"])
+    ]
+    return f"residual RNN: {'; '.join(sentences)}"
+
+
+def heading(record: dict) -> str:
+    """The GPU, the date, the code and the versions."""
+    device = record["machine"].get("gpu", {})
+    versions = ", ".join(f"{name} {version}" for name, version in record.get("packages", {}).items())
+    code = f"; {records.origin(record)}" if "commit" in record else ""
+    gpu = f"{device.get('name', 'no GPU')}, driver {device.get('driver', '–')}"
+    return f"{gpu}; {record['date']}{code}; {versions}"
+
+
+def case(workload: Workload, results: list[Result]) -> list[str]:
+    """The table of one workload, what must be known to read it, and who has no times."""
+    timed = [result for result in results if result.median("step")]
+    notes = []
+    if any(label(result) != result.name for result in timed):
+        notes.append(f"* {STANDARD}")
+    if any(share and share > BUSY_HOST for share in map(host_share, timed)):
+        notes.append(HOST)
+    return [table(workload, results), *notes, *against_halves(timed), *left_out(results)]
+
+
+def label(result: Result) -> str:
+    """The contestant's name, with a star where cuDNN runs something else than its name says."""
+    is_standard = result.name == "cudnn_persist_static" and result.precision == "bfloat16"
+    return f"{result.name}*" if is_standard else result.name
+
+
+def host_share(result: Result) -> float | None:
+    """Part of a step's time that the host needs to issue it; None where that is not known."""
+    return None if result.host is None or not result.median("step") else result.host / result.median("step")
+
+
+def against_halves(timed: list[Result]) -> list[str]:
+    """Our 16-bit kernels beside the fastest peer in any 16-bit type; cuDNN's persistent ones are float16."""
+    is_peer = lambda result: result.name == PYTORCH or result.name.startswith("cudnn_")
+    peers = [result for result in timed if result.precision in HALVES and is_peer(result)]
+    lines = []
+    for result in timed if peers else ():
+        if result.precision in HALVES and result not in peers:
+            parts = (_beside(result, peers, part) for part in ("forward", "step"))
+            lines.append(f"{result.name}, {result.precision}: {'; '.join(parts)}")
+    return lines
+
+
+def _beside(result: Result, peers: list[Result], part: str) -> str:
+    best = min(peers, key=lambda peer: peer.median(part))
+    return f"{part} {over(best, result, part):.2f} × the best 16-bit peer ({label(best)}, {best.precision})"
+
+
+def table(workload: Workload, results: list[Result]) -> str:
+    """A line for each contestant that was timed."""
+    naive = {r.precision: r for r in results if r.name == NAIVE}.get("float32")
+    peers = {r.precision: r for r in results if r.name == PYTORCH}
+    rows = [_row(workload, r, naive, peers.get(r.precision)) for r in results if r.median("step")]
+    return aligned([HEAD, *rows])
+
+
+def aligned(rows: list[tuple[str, ...]]) -> str:
+    """Rows as columns of equal width."""
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    line = lambda row: "  ".join(f"{cell:{'<' if c < 2 else '>'}{widths[c]}}" for c, cell in enumerate(row))
+    return "\n".join(line(row).rstrip() for row in rows)
+
+
+def left_out(results: list[Result]) -> list[str]:
+    """Contestants without times, and why."""
+    return [f"{result.name}, {result.precision}: {result.left_out}" for result in results if result.left_out]
+
+
+def over(other: Result | None, one: Result, part: str = "step") -> float | None:
+    """How many times as fast `one` is as the other."""
+    theirs = other.median(part) if other else None
+    return theirs / one.median(part) if theirs else None
+
+
+def _row(workload: Workload, result: Result, naive: Result | None, peer: Result | None) -> tuple[str, ...]:
+    step, share = result.median("step"), host_share(result)
+    ratio = lambda value: "" if value is None else f"{value:.2f}"
+    of_step = lambda seconds: "" if seconds is None else f"{1e6 * seconds / workload.T:.2f}"
+    return (
+        label(result),
+        result.precision,
+        *(f"{1e3 * result.median(part):.3f}" for part in PARTS),
+        ratio(over(naive, result)),
+        ratio(over(peer, result)),
+        *map(of_step, (step, result.median("forward"), result.median("kernel"))),
+        ratio(result.floor),
+        f"{1e-12 * workload.flops('step') / step:.2f}",
+        str(result.launches.get("step") or ""),
+        "" if share is None else f"{min(1.0, share):.0%}",
+        f"{result.bytes / 1e6:.0f}",
+        {True: "yes", False: "no", None: ""}[result.same_bits],
+    )
+
+
+def predicted(workload: Workload, device: Device) -> str:
+    """The stages by the timeline model: what a measurement is expected to show, and no measurement."""
+    rows, first = [("stage", "", "forward ms", "backward ms", "step ms", "× naive", "launches")], None
+    for name, passes in stage_passes().items():
+        sizes = Sizes(*workload[1:])
+        plans = [plan_for(way, _plan_cell(workload.cell), sizes, passes) for way in ("forward", "backward")]
+        times = [1e-3 * predict(plan, device).makespan for plan in plans]
+        step = sum(times)
+        first = first or step
+        launches = sum(plan.count() for plan in plans)
+        rows.append(
+            (name, "", *(f"{time:.2f}" for time in (*times, step)), f"{first / step:.1f}", str(launches))
+        )
+    return f"predicted by the timeline model for one {device.name}, float32: {workload}\n{aligned(rows)}"
+
+
+def _plan_cell(cell: str) -> str:
+    return "gru_after" if cell == "gru" else cell

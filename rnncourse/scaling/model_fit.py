@@ -1,0 +1,164 @@
+"""The scaling model beside published runs: fitted to some of them, judged by the others.
+
+    seconds of an update = micro-steps · (fixed + sequences · each) + node + bytes · β + messages · α
+The constants of a machine come from the fitted runs alone, as those of least relative error that are not
+negative; so does the choice between a ring's and a tree's messages.  Two splits: `alternate` fits every
+second run in the order of GPUs and judges those between; `extrapolate` fits the smaller half and judges the
+larger one, which is what a model is for.  `python -m rnncourse.scaling.model_fit` prints every figure.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import nnls
+
+from rnncourse.scaling.published import SERIES, Point, Series
+
+CLOSE, FAR = 0.10, 0.25  # goals: 80 % of the judged runs within CLOSE, all within FAR
+MESSAGES: dict[str, Callable[[int, int], float]] = {  # in a row, over p ranks in q nodes
+    "ring": lambda p, q: 2 * (p - 1),
+    "tree": lambda p, q: 2 * math.ceil(math.log2(q)),
+}
+
+
+class Constants(NamedTuple):
+    """Fit of one series: what each term costs, in the unit of the series."""
+
+    messages: str  # "ring" or "tree"
+    cost: dict[str, float]
+
+
+class Line(NamedTuple):
+    """A published run and the model's."""
+
+    series: Series
+    point: Point
+    predicted: float
+    is_fitted: bool
+
+    @property
+    def error(self) -> float:
+        """Relative error of the model."""
+        return self.predicted / self.point.seconds - 1
+
+
+def terms(series: Series, point: Point, messages: str) -> dict[str, float]:
+    """How often each constant counts in this run; constants of a known network are left out."""
+    nodes = -(-point.gpus // series.node)
+    inside = min(point.gpus, series.node)
+    size = series.gigabytes * point.scale
+    row = {"compute": point.micro_steps * point.scale}
+    if series.by_sequences:
+        row["each sequence"] = point.micro_steps * point.sequences
+    if any(other.gpus < series.node for other in series.points):
+        # a flat ring: all bytes go over the slowest link, in the node as long as there is one node
+        row["GB in a node"] = 2 * (inside - 1) / inside * size * (nodes == 1)
+        slowest = 2 * (point.gpus - 1) / point.gpus
+    else:
+        slowest = 2 * (nodes - 1) / nodes
+    if any(other.gpus > series.node for other in series.points) and series.known is None:
+        row["GB between nodes"] = slowest * size * (nodes > 1)
+        row["message between nodes"] = MESSAGES[messages](point.gpus, nodes) * (nodes > 1)
+    return row
+
+
+def known(series: Series, point: Point) -> float:
+    """Milliseconds between nodes that a data sheet predicts; 0 where the network's constants are fitted."""
+    nodes = -(-point.gpus // series.node)
+    if series.known is None or nodes == 1:
+        return 0.0
+    bandwidth, microseconds = series.known
+    traffic = 2 * (nodes - 1) / nodes * series.gigabytes / bandwidth * 1e3
+    return traffic + MESSAGES["tree"](point.gpus, nodes) * microseconds * 1e-3
+
+
+def fit(series: Series, points: Iterable[Point]) -> Constants:
+    """Constants of least relative error over these points, none negative.
+
+    Raises ValueError for no points.
+    """
+    points = tuple(points)
+    if not points:
+        raise ValueError(f"no run of {series.name} to fit; give at least one")
+    results = {}
+    for messages in MESSAGES:
+        rows = [terms(series, point, messages) for point in points]
+        names = list(rows[0])
+        seconds = np.array([point.seconds for point in points])
+        left = np.array([[row[name] for name in names] for row in rows]) / seconds[:, np.newaxis]
+        right = 1 - np.array([known(series, point) for point in points]) / seconds
+        costs, residual = nnls(left, right)
+        results[messages] = residual, dict(zip(names, costs.tolist(), strict=True))
+    best = min(results, key=lambda name: results[name][0])
+    return Constants(best, results[best][1])
+
+
+def predict(series: Series, constants: Constants, point: Point) -> float:
+    """Seconds of an update in the unit of the series; those of the point itself are not read."""
+    row = terms(series, point, constants.messages)
+    return known(series, point) + sum(constants.cost[name] * count for name, count in row.items())
+
+
+def alternate(series: Series) -> list[bool]:
+    """Which runs are fitted: every second one in the order of GPUs, the first included."""
+    return [place % 2 == 0 for place in _places(series)]
+
+
+def extrapolate(series: Series) -> list[bool]:
+    """Which runs are fitted: the smaller half, in the order of GPUs, the middle one included."""
+    counts = {network: len(_of(series, network)) for network in {p.network for p in series.points}}
+    places = zip(series.points, _places(series), strict=True)
+    return [place < (counts[point.network] + 1) // 2 for point, place in places]
+
+
+def lines(split: Callable[[Series], list[bool]] = alternate, series: Iterable[Series] = SERIES) -> list[Line]:
+    """Every published run, the model's prediction, and whether the run was fitted."""
+    result = []
+    for one in series:
+        chosen = split(one)
+        constants = fit(one, compress(one.points, chosen))
+        result += [
+            Line(one, point, predict(one, constants, point), is_fitted)
+            for point, is_fitted in zip(one.points, chosen, strict=True)
+        ]
+    return result
+
+
+def verdict(entries: Iterable[Line]) -> str:
+    """How many of the judged runs are within the goals, and the worst one."""
+    judged = [line for line in entries if not line.is_fitted]
+    close, far = (sum(abs(line.error) <= limit for line in judged) for limit in (CLOSE, FAR))
+    worst = max(judged, key=lambda line: abs(line.error))
+    return (
+        f"{close} of {len(judged)} judged runs within {CLOSE:.0%}, {far} within {FAR:.0%}; the worst is "
+        f"{worst.series.name} on {worst.point.gpus} GPUs, {worst.error:+.0%}"
+    )
+
+
+def table(entries: Iterable[Line]) -> str:
+    """Every figure with its error."""
+    rows = [
+        f"{line.series.name:28} {line.point.network:3}{line.point.gpus:5} GPUs "
+        f"{line.point.seconds:8.3f} published {line.predicted:8.3f} predicted {line.error:+7.1%} "
+        f"{'fitted' if line.is_fitted else 'judged'}"
+        for line in entries
+    ]
+    return "\n".join(rows)
+
+
+def _of(series: Series, network: str) -> list[Point]:
+    return sorted(point for point in series.points if point.network == network)
+
+
+def _places(series: Series) -> list[int]:
+    """Place of each point among those of its network, in the order of GPUs."""
+    return [_of(series, point.network).index(point) for point in series.points]
+
+
+if __name__ == "__main__":
+    for name, split in (("alternate", alternate), ("extrapolate", extrapolate)):
+        entries = lines(split)
+        print(f"{table(entries)}\n{name}: {verdict(entries)}\n")

@@ -1,0 +1,108 @@
+"""Where a layer's recurrent weights can stay on a chip, and who keeps which: from data sheets."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from pocketgpu.devices import DEVICES, find
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.cells import GATES
+from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape
+from rnnlab.kernels.persistence.tiles import fits, tiles_for
+
+CELLS = tuple(GATES)
+HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072)
+BYTES = (2, 4)
+
+
+class Sharing(NamedTuple):
+    """How one of the course's persistent kernels shares the weights out."""
+
+    kernel: str
+    blocks: int
+    full: np.ndarray  # of each block, the part of its rows that are units of the layer
+    of_thread: str = ""  # weights in the registers of a thread
+
+
+def sharing(cell: str, hidden: int, itemsize: int, device: str) -> Sharing | str:
+    """How the kernel of that precision shares the weights over the whole chip; or why it cannot."""
+    sheet = find(device)
+    try:
+        if itemsize == 2:
+            shape = grid_shape(cell, hidden, "bfloat16", SEQUENCES, sheet)
+            blocks = shape.launch("forward", SEQUENCES).blocks
+            return Sharing("bfloat16 kernel in CUDA C++", blocks, np.ones(blocks))
+        tiles = tiles_for(len(GATES[cell]), hidden, sheet.multiprocessors, sheet.compute_capability[0])
+    except ValueError as error:
+        return str(error)
+    of_block = tiles.warps * tiles.units
+    rows = np.minimum(of_block, hidden - np.arange(tiles.blocks) * of_block)
+    return Sharing(
+        "float32 kernel in Python", tiles.blocks, rows / of_block, f", {tiles.weights} weights a thread"
+    )
+
+
+def finding(cell: str, hidden: int, itemsize: int, device: str) -> str:
+    """What the picture shows, in a few sentences."""
+    places = fits(cell, hidden, itemsize, find(device))
+    room = next((place.place.name for place in places if place.fits), None)
+    mine = sharing(cell, hidden, itemsize, device)
+    sentence = (
+        f"{cell}, {hidden} units, {itemsize} bytes a weight, {device}: {places[0].needed / 2**20:.2f} MiB; "
+        + (f"the closest place with room is {room}. " if room else "no place on the chip has room. ")
+    )
+    if isinstance(mine, str):
+        return f"{sentence}The course's kernel does not run: {mine}."
+    multiprocessors = find(device).multiprocessors
+    taken = f"{mine.blocks} of {multiprocessors} multiprocessors{mine.of_thread}"
+    return f"{sentence}The course's {mine.kernel} takes {taken}."
+
+
+def figure_chip(cell: str, hidden: int, itemsize: int, device: str) -> Figure:
+    """Left: what is needed beside what each place has; right: the multiprocessors that keep weights."""
+    figure, (left, right) = canvas(1, 2, width=9.0, height=3.4)
+    places, mine = fits(cell, hidden, itemsize, find(device)), sharing(cell, hidden, itemsize, device)
+    names = [
+        place.place.name.replace(" multiprocessor", "\nmultiprocessor").replace(" and", "\nand")
+        for place in places
+    ]
+    sizes = [place.place.bytes / 2**20 for place in places]
+    colours = [PALETTE["green" if place.fits else "orange"] for place in places]
+    left.barh(names, sizes, color=colours)
+    left.axvline(places[0].needed / 2**20, color=PALETTE["black"], linestyle="--")
+    left.set(xscale="log", xlabel="MiB; dashed: what the weights need")
+    left.invert_yaxis()
+    _draw_blocks(right, mine, find(device).multiprocessors)
+    refused = isinstance(mine, str)
+    right.set_title(f"{device}: it does not run" if refused else f"{device}: {mine.blocks} blocks")
+    return figure
+
+
+def explore_chip() -> View:
+    """Sliders for cell, hidden size, bytes of a weight, device."""
+    return slider_view(
+        figure_chip,
+        finding,
+        cell=Slider("cell", CELLS, start=CELLS.index("lstm")),
+        hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(512)),
+        itemsize=Slider("bytes a weight", BYTES, start=1),
+        device=Slider("device", tuple(DEVICES), start=list(DEVICES).index("H200")),
+    )
+
+
+def _draw_blocks(axis, mine: Sharing | str, multiprocessors: int) -> None:
+    """A square for each multiprocessor, coloured where a block keeps weights, paler where it is not full."""
+    wide = math.ceil(math.sqrt(multiprocessors * 1.5))
+    high = math.ceil(multiprocessors / wide)
+    squares = np.full(wide * high, np.nan)
+    squares[:multiprocessors] = 0
+    if not isinstance(mine, str):
+        squares[: mine.blocks] = mine.full
+    axis.imshow(squares.reshape(high, wide), cmap="Blues", vmin=0, vmax=1.4)
+    axis.set_xticks(np.arange(-0.5, wide), labels=[])
+    axis.set_yticks(np.arange(-0.5, high), labels=[])
+    axis.grid(color=PALETTE["black"], linewidth=0.4)
+    axis.tick_params(length=0)
+    axis.set_xlabel("a square is a multiprocessor; blue ones keep weights")

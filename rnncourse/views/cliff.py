@@ -1,0 +1,103 @@
+"""A loss with a cliff in it: one unit, fifty steps, and two descents that reach the edge.
+
+The unit is h' = tanh(w h + b), started at h = 0; the loss asks for h = 0.7 after the last step. For w above 1
+the unit settles at one of two values, and the sign of b decides at which: along b = 0 the loss falls off.
+The experiment is Pascanu, Mikolov and Bengio's (2013, figure 6), with tanh in place of the logistic function.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from matplotlib.colors import LogNorm
+from matplotlib.figure import Figure
+
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+
+STEPS = 50  # of the unit
+WANTED = 0.7  # its state after the last one
+START = 1.2, -0.3  # w, b where every descent begins
+UPDATES = 60
+RATES = 0.02, 0.05, 0.1, 0.2, 0.3
+LIMITS = 0.1, 0.3, 1.0, 3.0, 10.0, 100.0
+
+
+def loss_and_gradient(w: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(loss, dw, db), of one shape [n,m], at each pair of w and b; the gradient moves on with the state."""
+    h = h_by_w = h_by_b = np.zeros(np.broadcast_shapes(np.shape(w), np.shape(b)))
+    for _ in range(STEPS):
+        new = np.tanh(w * h + b)
+        slope = 1 - new**2
+        h_by_w, h_by_b, h = slope * (h + w * h_by_w), slope * (1 + w * h_by_b), new
+    error = h - WANTED
+    return error**2, 2 * error * h_by_w, 2 * error * h_by_b
+
+
+@lru_cache(maxsize=64)
+def descents(learning_rate: float, limit: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(w, b, losses), each [UPDATES+1,2]: gradient descent from START, unclipped and clipped to `limit`."""
+    limits = np.array([np.inf, limit])
+    w, b = np.full(2, START[0]), np.full(2, START[1])
+    path = []
+    for _ in range(UPDATES + 1):
+        loss, dw, db = loss_and_gradient(w, b)
+        path.append((w, b, loss))
+        factor = learning_rate * np.minimum(1, limits / np.maximum(np.hypot(dw, db), 1e-300))
+        w, b = w - factor * dw, b - factor * db
+    return tuple(np.array(parts) for parts in zip(*path, strict=True))
+
+
+def finding(learning_rate: float, limit: float) -> str:
+    """What the picture shows, in one sentence."""
+    w, b, losses = descents(learning_rate, limit)
+    _, dw, db = loss_and_gradient(w[:, 0], b[:, 0])
+    longest, step = np.hypot(dw, db).max(), np.hypot(np.diff(w, axis=0), np.diff(b, axis=0)).max(axis=0)
+    return (
+        f"Learning rate {learning_rate:g}: at the cliff the gradient is {longest:.3g} long. Unclipped, the "
+        f"longest step moves w and b by {step[0]:.2g} and the loss ends at {losses[-1, 0]:.2g}; clipped to "
+        f"length {limit:g}, by {step[1]:.2g}, and it ends at {losses[-1, 1]:.2g}."
+    )
+
+
+def figure_cliff(learning_rate: float = 0.1, limit: float = 1.0) -> Figure:
+    """Both paths on the loss's map, and both losses over the updates."""
+    figure, parts = _blank()
+    w, b, losses = descents(learning_rate, limit)
+    for k, name in enumerate(("unclipped", "clipped")):
+        parts[name].set_data(b[:, k], w[:, k])
+        parts[f"{name} loss"].set_data(np.arange(len(losses)), np.maximum(losses[:, k], 1e-8))
+    return figure
+
+
+def explore_cliff() -> View:
+    """Sliders for the learning rate and for the length to which one of the two descents is clipped."""
+    return slider_view(
+        figure_cliff,
+        finding,
+        learning_rate=Slider("learning rate", RATES, start=RATES.index(0.1)),
+        limit=Slider("clipped to length", LIMITS, start=LIMITS.index(1.0)),
+    )
+
+
+@lru_cache(maxsize=1)
+def _blank():
+    """One figure to redraw: the map stands, two paths and two curves move."""
+    figure, (left, right) = canvas(1, 2, width=8.4, height=3.4)
+    b, w = np.linspace(-0.6, 3.6, 300), np.linspace(0.2, 2.2, 150)
+    loss, _, _ = loss_and_gradient(w[:, np.newaxis], b)
+    edges = (b[0], b[-1], w[0], w[-1])
+    shades = LogNorm(1e-3, 4, clip=True)  # a linear scale shows the valley as white as what surrounds it
+    image = left.imshow(loss, extent=edges, origin="lower", aspect="auto", cmap="Greys", norm=shades)
+    figure.colorbar(image, ax=left, label="loss", format=lambda value, _: f"{value:g}")
+    left.plot(*START[::-1], "s", color=PALETTE["black"], mfc="white", label="start")
+    parts = {}
+    for name, colour, mark in (("unclipped", "red", "X--"), ("clipped", "blue", "o-")):
+        style = {"color": PALETTE[colour], "markersize": 3, "label": name}
+        (parts[name],) = left.plot([], [], mark, **style)
+        (parts[f"{name} loss"],) = right.semilogy([], [], mark, **style)
+    left.set(xlabel="b", ylabel="w", xlim=edges[:2], ylim=edges[2:], title="from (w, b) = (1.2, -0.3)")
+    left.legend(loc="lower right", fontsize=8)
+    right.set(xlabel="updates", ylabel="loss", xlim=(0, UPDATES), ylim=(1e-8, 10))
+    right.minorticks_off()
+    right.yaxis.set_major_formatter(lambda value, _: f"{value:.0e}")  # typeset powers are slow
+    right.legend(loc="upper right", fontsize=8)
+    return figure, parts

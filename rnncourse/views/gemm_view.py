@@ -1,0 +1,55 @@
+"""How much of its peak a product of RNN sizes reaches: a TitanX as published, this machine as measured."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from matplotlib.figure import Figure
+
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.lab import svail_gemm
+
+Measured = Mapping[int, float]  # minibatch -> GFLOP/s here
+COLOURS = {"cuBLAS": "orange", "Nervana": "blue"}
+SIZES = tuple(svail_gemm.FORWARD)
+
+
+def finding(measured: Measured, peak: float, size: int) -> str:
+    """What the picture shows, in one sentence."""
+    parts = {name: svail_gemm.forward(size, name) for name in svail_gemm.LIBRARIES}
+    first, last = (
+        ", ".join(f"{name} {100 * parts[name][k] / svail_gemm.PEAK:.0f} %" for name in parts) for k in (0, -1)
+    )
+    description = f"M = K = {size} on a TitanX: at minibatch 32 {first} of the peak, at 256 {last}."
+    if not measured:
+        return description
+    ends = min(measured), max(measured)
+    shares = " and ".join(f"{100 * measured[B] / peak:.0f} % at {B}" for B in ends)
+    return f"{description} This machine's products of 1024: {shares}."
+
+
+def figure_gemm(measured: Measured, peak: float, size: int) -> Figure:
+    """Part of the peak against the minibatch; measured and peak in GFLOP/s are this machine's."""
+    figure, axis = canvas(width=7.0, height=3.4)
+    for name, colour in COLOURS.items():
+        parts = [100 * rate / svail_gemm.PEAK for rate in svail_gemm.forward(size, name)]
+        axis.plot(
+            svail_gemm.MINIBATCHES, parts, "o-", color=PALETTE[colour], label=f"TitanX, {name} (published)"
+        )
+    if measured:
+        parts = [100 * rate / peak for rate in measured.values()]
+        axis.plot(list(measured), parts, "x--", color=PALETTE["black"], label="this machine, 1024 (measured)")
+    axis.set(xscale="log", ylim=(0, 105), xlabel="minibatch B", ylabel="% of the peak",
+             title=f"weights of {size} × {size}")  # fmt: skip
+    axis.set_xticks([1, 4, 16, 32, 64, 128, 256], labels=["1", "4", "16", "32", "64", "128", "256"])
+    axis.minorticks_off()
+    axis.legend(fontsize=8, loc="upper left")
+    return figure
+
+
+def explore_gemm(measured: Measured, peak: float) -> View:
+    """A slider for the size of the published weights."""
+    return slider_view(
+        partial(figure_gemm, measured, peak),
+        partial(finding, measured, peak),
+        size=Slider("published size M = K", SIZES),
+    )

@@ -1,0 +1,130 @@
+"""Size of a gradient after back-propagation through time, against spectral radius and sequence length.
+
+The network is h' = tanh(W h + input), W orthogonal times the spectral radius, so that without tanh every step
+back would multiply every gradient by exactly the radius. What is shown is the root mean square over all
+directions a gradient can have: the Frobenius norm of dh[T]/dh[T−k], divided by √H.
+"""
+
+from functools import lru_cache
+from itertools import accumulate, pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab import cells
+from rnnlab.network import Network
+
+HIDDEN = 32
+LONGEST = 100  # steps
+DRIVE = 0.1  # standard deviation of what the input adds to each unit: enough to keep every unit moving
+RADII = tuple(round(0.5 + 0.05 * k, 2) for k in range(31))  # 0.5 … 2.0
+ROUNDING = float(np.finfo(np.float32).eps)  # beside a gradient of size 1, a smaller one is lost in float32
+FLOOR, CEILING = 1e-16, 1e10
+
+
+@lru_cache(maxsize=len(RADII))
+def hidden_states(radius: float) -> tuple[np.ndarray, np.ndarray]:
+    """(weight_hh [H,H], h [LONGEST+1,H]) of the network run from zero under a random input."""
+    start = Network.create("rnn_tanh", 1, HIDDEN, dtype="float64", init="orthogonal", seed=1)
+    weight_hh, h = radius * start.parameters["weight_hh_l0"], [np.zeros((1, HIDDEN))]
+    for push in DRIVE * np.random.default_rng(2).standard_normal((LONGEST, 1, HIDDEN)):
+        (after,), _ = cells.forward("rnn_tanh", push, (h[-1],), weight_hh, np.zeros(HIDDEN))
+        h.append(after)
+    return weight_hh, np.concatenate(h)
+
+
+@lru_cache(maxsize=len(RADII))
+def jacobians(radius: float) -> np.ndarray:
+    """[LONGEST,H,H] dh[t+1]/dh[t] of every step: its backward, given all unit gradients as a minibatch."""
+    weight_hh, h = hidden_states(radius)
+    saved = (cells.Saved((before,), after, None) for before, after in pairwise(h))
+    return np.array([cells.backward("rnn_tanh", (np.eye(HIDDEN),), k, weight_hh)[2][0] for k in saved])
+
+
+@lru_cache(maxsize=256)
+def gains(radius: float, T: int) -> np.ndarray:
+    """[T+1] root mean square of what k = 0 … T steps back leave of a gradient at h[T]."""
+    products = accumulate(jacobians(radius)[:T][::-1], np.matmul, initial=np.eye(HIDDEN))
+    return np.array([_root_mean_square(product) for product in products])
+
+
+@lru_cache(maxsize=1)
+def gain_map() -> np.ndarray:
+    """[LONGEST,radius] what T = 1 … LONGEST steps back leave of a gradient at h[T], for every radius."""
+    later_first = lambda product, step: step @ product
+    products = [accumulate(jacobians(radius), later_first) for radius in RADII]
+    return np.array([[_root_mean_square(p) for p in of_radius] for of_radius in products]).T
+
+
+def _root_mean_square(product: np.ndarray) -> float:
+    """How long a gradient of length 1 becomes, over all directions it can have."""
+    return float(np.linalg.norm(product) / np.sqrt(HIDDEN))
+
+
+def finding(radius: float, T: int) -> str:
+    """What the picture shows, in one sentence."""
+    left = gains(radius, T)[-1]
+    verdict = "has vanished" if left < 1e-3 else "has exploded" if left > 1e3 else "still counts"
+    lost = " It is below float32's rounding beside a gradient of size 1." if left < ROUNDING else ""
+    return (
+        f"Spectral radius {radius:.2f}, T = {T}: a gradient of size 1 at the last step reaches step 0 "
+        f"with size {left:.1e} and {verdict}; without tanh it would be {radius:.2f}^{T} = "
+        f"{radius**T:.1e}.{lost}"
+    )
+
+
+def figure_gradient_flow(radius: float, T: int) -> Figure:
+    """The gradient's size against steps back, and this network's place on the map of all of them."""
+    figure, parts = _blank()
+    back = np.arange(T + 1)
+    parts["tanh"].set_data(back, np.maximum(gains(radius, T), FLOOR))
+    parts["linear"].set_data(back, np.clip(radius ** back.astype(float), FLOOR, CEILING))
+    parts["here"].set_data([radius], [T])
+    parts["tanh"].axes.set_title(f"radius {radius:.2f}, T = {T}", loc="left")
+    return figure
+
+
+def explore_gradient_flow() -> View:
+    """Sliders for the spectral radius and the sequence length."""
+    return slider_view(
+        figure_gradient_flow,
+        finding,
+        radius=Slider("spectral radius", RADII, start=RADII.index(0.9), format="{:.2f}"),
+        T=Slider("sequence length T", range(1, LONGEST + 1), start=49),
+    )
+
+
+@lru_cache(maxsize=1)
+def _blank():
+    """One figure to redraw, with the artists that move."""
+    figure, (left, right) = canvas(1, 2, width=8.0, height=3.6)
+    (tanh,) = left.semilogy([], [], label="through tanh")
+    (linear,) = left.semilogy([], [], "--", color=PALETTE["black"], label="radius^k, no tanh")
+    left.axhline(ROUNDING, color=PALETTE["red"], linestyle=":", label="float32 rounding of 1")
+    left.minorticks_off()
+    left.yaxis.set_major_formatter(lambda size, _: f"{size:.0e}")  # typeset powers are slow
+    left.set(
+        xlim=(0, LONGEST),
+        ylim=(FLOOR, CEILING),
+        xlabel="k, steps back from the last",
+        ylabel="size of the gradient",
+    )
+    left.legend(loc="lower left", fontsize=8)
+    return figure, {"tanh": tanh, "linear": linear, "here": _map(right)}
+
+
+def _map(axis: Axes):
+    """Draws the map of what reaches step 0; returns the marker of where the reader stands."""
+    size = np.log10(gain_map())
+    edges = (RADII[0], RADII[-1], 1, LONGEST)
+    # an image, not a mesh of 3100 polygons, and no colour bar: all of it is drawn again at every move
+    axis.imshow(size, extent=edges, origin="lower", aspect="auto", cmap="PuOr_r", vmin=-9, vmax=9)
+    lines = axis.contour(size, extent=edges, levels=(-6, -3, 0, 3), colors=PALETTE["black"], linewidths=0.8)
+    axis.clabel(lines, fmt=lambda level: f"1e{level:+03.0f}", fontsize=8)
+    (marker,) = axis.plot(
+        [], [], "X", markersize=10, color=PALETTE["black"], markeredgecolor="white", clip_on=False
+    )
+    axis.set(xlabel="spectral radius", ylabel="sequence length T", title="size that reaches step 0")
+    return marker

@@ -1,0 +1,161 @@
+"""Graphs as pictures (SVG): the forward graph, and beside it its mirror with every arrow reversed.
+
+The mirror keeps every node in its place, so the two can be read side by side.  A value the reverse pass
+needs is red and dashed in the forward picture, and a red tag at the node that uses it in the reverse one;
+green, solid wires need nothing.  igraph's Sugiyama layout places the nodes in layers.
+"""
+
+import re
+from html import escape
+
+import igraph
+
+from rnncourse.figures.picture import PALETTE, Page
+from rnnlab.graphs.graph import Graph, Node
+from rnnlab.graphs.mirror import mirror
+
+LAYER_PX, ROW_PX, RADIUS_PX, MARGIN_PX = 76, 52, 15, 46
+INK, PAPER = "#222222", "#FFFFFF"
+SYMBOLS = {
+    "product": "×", "product_add": "×+", "sum": "+", "bias": "+b", "times": "∘", "tanh": "tanh",
+    "sigmoid": "σ", "relu": "relu", "one_minus": "1−", "stack": "[ ]", "split": "split",
+}  # fmt: skip
+NAMED = re.compile(r"[A-Za-z0-9_]+")  # by the author of the cell, not after its own expression
+REVERSED = {
+    "product": "×ᵀ", "product_add": "×ᵀ", "sum": "copy", "bias": "Σb", "times": "∘", "tanh": "tanh′",
+    "sigmoid": "σ′", "relu": "relu′", "one_minus": "−", "stack": "split", "split": "[ ]",
+}  # fmt: skip
+
+
+def draw(graph: Graph, mark: str | None = None) -> Page:
+    """The forward graph; wires its mirror needs are marked, the node that makes wire `mark` is filled."""
+    red, places = mirror(graph).needed(graph), layout(graph)
+    inner = [wire for wire in red if wire not in graph.inputs]
+    alt = (
+        f"Forward graph: {len(graph.nodes)} nodes, {graph.gemms()} of them matrix products. "
+        f"Besides its inputs, the reverse pass needs {', '.join(inner) or 'nothing'}."
+    )
+    parts = [_wire(places, _source(graph, wire), key, wire in red) for wire, key in _edges(graph)]
+    for node in graph.nodes:
+        parts.append(_circle(*places[_key(node)], SYMBOLS[node.op], _key(node), _key(node) == mark))
+    parts += [_box(*places[key], wire, wire in red) for wire, key in _ends(graph)]
+    return Page(_svg(places, alt, parts), alt)
+
+
+def draw_mirror(graph: Graph, mark: str | None = None) -> Page:
+    """The same picture read backwards: gradients flow from the outputs, tags say what a node needs."""
+    places, reverse = layout(graph), mirror(graph)
+    alt = (
+        f"Reverse graph in the places of the forward one: {len(reverse.graph.nodes)} nodes, "
+        f"{reverse.graph.gemms()} of them matrix products; arrows point from outputs to inputs."
+    )
+    parts = [_wire(places, key, _source(graph, wire), False) for wire, key in _edges(graph)]
+    for node in graph.nodes:
+        parts.append(_circle(*places[_key(node)], REVERSED[node.op], f"d{_key(node)}", _key(node) == mark))
+        parts.append(_tag(*places[_key(node)], needs(graph, node)))
+    parts += [_box(*places[key], f"d{wire}", False) for wire, key in _ends(graph)]
+    return Page(_svg(places, alt, parts), alt)
+
+
+def needs(graph: Graph, node: Node) -> tuple[str, ...]:
+    """The forward wires that this one node's reverse rule reads."""
+    alone = Graph({wire: graph.shapes[wire] for wire in node.inputs}, node.outputs, (node,))
+    return mirror(alone).needed(alone)
+
+
+def layout(graph: Graph) -> dict:
+    """(x, y) in pixels of every input (by wire), node (by its first output) and output (by ("out", wire))."""
+    keys = [*graph.inputs, *map(_key, graph.nodes), *(("out", wire) for wire in graph.outputs)]
+    number = {key: k for k, key in enumerate(keys)}
+    edges = [(number[_source(graph, wire)], number[key]) for wire, key in _edges(graph)]
+    coordinates = (
+        igraph.Graph(len(keys), edges, directed=True).layout_sugiyama(maxiter=300).coords[: len(keys)]
+    )
+    left, top = min(layer for _, layer in coordinates), min(row for row, _ in coordinates)
+    return {
+        key: (MARGIN_PX + LAYER_PX * (layer - left), MARGIN_PX + ROW_PX * (row - top))
+        for key, (row, layer) in zip(keys, coordinates, strict=True)
+    }
+
+
+def side_by_side(graph: Graph, mark: str | None = None) -> Page:
+    """Forward and reverse graph, each under its title, with the legend."""
+    forward, backward = draw(graph, mark), draw_mirror(graph, mark)
+    title = lambda text: f'<div style="font-weight:bold;margin:4px">{text}</div>'
+    legend = (
+        f'<div style="margin:4px"><span style="color:{PALETTE["green"]}">━━━</span> nothing to save &nbsp; '
+        f'<span style="color:{PALETTE["red"]}">╍╍╍</span> the reverse pass needs this value</div>'
+    )
+    page = title("Forward →") + forward.html + title("← Reverse") + backward.html + legend
+    style = f"background:{PAPER};color:{INK};padding:6px;border-radius:4px"
+    return Page(f'<div style="{style}">{page}</div>', f"{forward.alt} {backward.alt}")
+
+
+def _key(node: Node) -> str:
+    return node.outputs[0]
+
+
+def _edges(graph: Graph):
+    """(wire, key of the place that reads it) of every piece of wire."""
+    for node in graph.nodes:
+        for wire in node.inputs:
+            yield wire, _key(node)
+    for wire in graph.outputs:
+        yield wire, ("out", wire)
+
+
+def _ends(graph: Graph):
+    yield from ((wire, wire) for wire in graph.inputs)
+    yield from ((wire, ("out", wire)) for wire in graph.outputs)
+
+
+def _source(graph: Graph, wire: str) -> str:
+    maker = graph.maker(wire)
+    return _key(maker) if maker else wire
+
+
+def _wire(places: dict, start, end, needed: bool) -> str:
+    (x1, y1), (x2, y2) = places[start], places[end]
+    bend = (x2 - x1) / 2
+    colour, dash = (PALETTE["red"], ' stroke-dasharray="7 4"') if needed else (PALETTE["green"], "")
+    path = f"M{x1:.0f} {y1:.0f} C{x1 + bend:.0f} {y1:.0f} {x2 - bend:.0f} {y2:.0f} {x2:.0f} {y2:.0f}"
+    return f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="2.2"{dash}/>'
+
+
+def _circle(x: float, y: float, symbol: str, wire: str, mark: bool) -> str:
+    fill = PALETTE["yellow"] if mark else PAPER
+    circle = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="{RADIUS_PX}" fill="{fill}" stroke="{INK}"/>'
+    name = _text(x, y - RADIUS_PX - 4, wire, 12, bold=True, on_wires=True) if NAMED.fullmatch(wire) else ""
+    size = 17 if len(symbol) == 1 else 11
+    return f"<g><title>{escape(wire)}</title>{circle}{_text(x, y + size / 3, symbol, size)}{name}</g>"
+
+
+def _box(x: float, y: float, label: str, needed: bool) -> str:
+    half = max(20, 4 * len(label) + 6)
+    edge = f'stroke="{PALETTE["red"]}" stroke-dasharray="4 2"' if needed else f'stroke="{INK}"'
+    size = f'width="{2 * half:.0f}" height="22" rx="4"'
+    box = f'<rect x="{x - half:.0f}" y="{y - 11:.0f}" {size} fill="#F3F3F3" {edge}/>'
+    return box + _text(x, y + 4, label, 12)
+
+
+def _tag(x: float, y: float, wires: tuple[str, ...]) -> str:
+    if not wires:
+        return ""
+    return _text(x, y + RADIUS_PX + 13, ", ".join(wires), 11, colour=PALETTE["red"], on_wires=True)
+
+
+def _text(
+    x: float, y: float, text: str, size: int, colour: str = INK, bold: bool = False, on_wires: bool = False
+) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    # a halo of paper, for a wire that passes behind
+    halo = f' stroke="{PAPER}" stroke-width="3" paint-order="stroke"' if on_wires else ""
+    place = f'x="{x:.0f}" y="{y:.0f}" font-size="{size}" text-anchor="middle"'
+    return f'<text {place} fill="{colour}"{weight}{halo}>{escape(text)}</text>'
+
+
+def _svg(places: dict, alt: str, parts: list[str]) -> str:
+    width, height = (max(place[k] for place in places.values()) + MARGIN_PX for k in (0, 1))
+    frame = f'viewBox="0 0 {width:.0f} {height:.0f}" style="max-width:100%;width:{width:.0f}px"'
+    label = f'role="img" aria-label="{escape(alt)}" font-family="sans-serif"'
+    return f'<svg xmlns="http://www.w3.org/2000/svg" {label} {frame}>{"".join(parts)}</svg>'

@@ -1,0 +1,112 @@
+"""What a prediction looks like beside its target: lines along a row, frames over time, characters, sums.
+
+One sequence is shown, the one whose target moves most: there is most to see.
+"""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from rnncourse.figures.picture import PALETTE, canvas
+from rnnlab.training.task import Batch
+
+FRAMES_SHOWN = 6
+CHARACTERS_SHOWN = 40
+SEQUENCES_SHOWN = 6
+
+
+def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
+    """Pixels of a row, and below them the filter's answer and the network's prediction [T,B,O]."""
+    b = _largest_target(batch)
+    figure, (row, answer) = canvas(2, 1, height=3.6, sharex=True, height_ratios=(1, 3))
+    pixels = batch.x[:, b].T
+    T = pixels.shape[1]
+    row.imshow(pixels, cmap="gray", aspect="auto", vmin=-0.5, vmax=0.5, extent=(-0.5, T - 0.5, -0.5, 0.5))
+    row.set(
+        yticks=[], title="a row of the photograph" if len(pixels) == 1 else "three rows of the photograph"
+    )
+    steps = np.arange(skip, T)
+    answer.plot(
+        steps, batch.target[skip:, b, 0], color=PALETTE["black"], lw=3, alpha=0.35, label="the filter"
+    )
+    answer.plot(steps, prediction[skip:, b, 0], color=PALETTE["red"], marker=".", label="the network")
+    answer.set(xlabel="time step = pixel along the row", ylabel="answer")
+    answer.legend(frameon=False)
+    return figure
+
+
+def frames(prediction: np.ndarray, batch: Batch, input_is: str, target_is: str, signed: bool) -> Figure:
+    """Rows of frames over time: the input, the right answer, the network's prediction [T,B,O]."""
+    b, T = _largest_target(batch), len(batch.x)
+    steps = np.unique(np.linspace(np.flatnonzero(batch.weight)[0], T - 1, FRAMES_SHOWN).round().astype(int))
+    figure, grid = canvas(3, len(steps), width=1.15 * len(steps) + 0.8, height=4.0, squeeze=False)
+    limit = float(np.abs(batch.target[steps, b]).max()) if signed else 0.5
+    grey, answer = ("gray", 0.5), ("PuOr" if signed else "gray", limit)
+    rows = ((input_is, batch.x, grey), (target_is, batch.target, answer), ("network", prediction, answer))
+    for axes, (label, values, style) in zip(grid, rows, strict=True):
+        _film(axes, label, values[steps, b], *style)
+    for axis, step in zip(grid[0], steps, strict=True):
+        axis.set_title(f"step {step}", fontsize=10)
+    return figure
+
+
+def _film(axes, label: str, values: np.ndarray, colours: str, limit: float) -> None:
+    """A row of square pictures from values [frames,pixels]."""
+    side = round(values.shape[-1] ** 0.5)
+    for axis, picture in zip(axes, values, strict=True):
+        axis.imshow(picture.reshape(side, side), cmap=colours, vmin=-limit, vmax=limit)
+        axis.set(xticks=[], yticks=[])
+    axes[0].set_ylabel(label)
+
+
+def photograph(prediction: np.ndarray, batch: Batch) -> Figure:
+    """A whole photograph, the filter's answer and the prediction [T,B,O], T = columns, B = rows."""
+    figure, axes = canvas(1, 3, width=10, height=2.6)
+    limit = float(np.quantile(np.abs(batch.target), 0.99))
+    views = (
+        (batch.x, "the photograph", 0.5),
+        (batch.target, "the filter", limit),
+        (prediction, "the network", limit),
+    )
+    for axis, (values, title, bound) in zip(axes, views, strict=True):
+        middle = values[..., values.shape[-1] // 2]
+        axis.imshow(middle.T, cmap="gray", vmin=-bound, vmax=bound)
+        axis.set(xticks=[], yticks=[], title=title)
+    return figure
+
+
+def sums(prediction: np.ndarray, batch: Batch) -> Figure:
+    """Predicted sums [T,B,1] against true sums, a point for each sequence."""
+    figure, axis = canvas(width=4.4, height=4.0)
+    axis.plot((0, 2), (0, 2), color=PALETTE["black"], lw=1, label="right")
+    axis.axhline(1, color=PALETTE["orange"], ls="--", label="always 1")
+    axis.plot(batch.target[-1, :, 0], prediction[-1, :, 0], ".", color=PALETTE["blue"], label="the network")
+    axis.set(xlabel="true sum", ylabel="answer", xlim=(0, 2), aspect="equal")
+    axis.legend(frameon=False)
+    return figure
+
+
+def guessed_characters(prediction: np.ndarray, batch: Batch, alphabet: str) -> Figure:
+    """A strip of text for each of a few sequences, coloured by the probability in a prediction [T,B,O]."""
+    T, B = min(CHARACTERS_SHOWN, len(batch.x)), min(SEQUENCES_SHOWN, batch.x.shape[1])
+    target = batch.target[-T:, :B]
+    shifted = prediction[-T:, :B] - prediction[-T:, :B].max(-1, keepdims=True)
+    odds = np.exp(shifted)
+    right = np.take_along_axis(odds, target[..., np.newaxis], -1)[..., 0] / odds.sum(-1)  # [T,B]
+    figure, axis = canvas(width=9, height=0.36 * B + 1.2)
+    image = axis.imshow(right.T, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    for (t, b), character in np.ndenumerate(target):
+        shown = {"\n": "↵", " ": "␣"}.get(alphabet[character], alphabet[character])
+        colour = "white" if right[t, b] > 0.55 else "black"
+        axis.text(t, b, shown, ha="center", va="center", family="monospace", fontsize=9, color=colour)
+    axis.set(
+        yticks=[],
+        xlabel="time step",
+        title="each character as it came, and how probable the network found it",
+    )
+    figure.colorbar(image, ax=axis, label="probability")
+    return figure
+
+
+def _largest_target(batch: Batch) -> int:
+    """Number of the sequence with the largest sum of squared targets, over the steps that count."""
+    return int((batch.target[batch.weight > 0] ** 2).sum((0, 2)).argmax())

@@ -1,0 +1,41 @@
+"""Curves that should be powers, y = c·x^p: on logarithmic axes, with the exponent that fits each."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
+
+from rnncourse.figures.picture import canvas
+
+
+def fitted_exponent(x: Sequence[float], y: Sequence[float]) -> float:
+    """The p of y = c·x^p: the slope of the straight line that fits log y over log x best."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def figure_powers(
+    x: Sequence[float], curves: Mapping[str, Sequence[float]], *, xlabel: str, ylabel: str
+) -> Figure:
+    """One curve a name, measured points on its fitted line; the legend gives the exponents."""
+    figure, axis = canvas(width=6.4, height=3.8)
+    for (name, y), marker in zip(curves.items(), "osD^v", strict=False):
+        p = fitted_exponent(x, y)
+        (points,) = axis.loglog(x, y, marker, label=f"{name}: exponent {p:.2f}")
+        c = np.exp(np.mean(np.log(y)) - p * np.mean(np.log(x)))
+        axis.loglog(x, c * np.power(x, p), "-", linewidth=1, color=points.get_color())
+    if all(float(value).is_integer() for value in x):  # a handful of sizes: name each, not the powers of ten
+        axis.set_xticks(x, [f"{value:g}" for value in x])
+        axis.xaxis.set_minor_locator(NullLocator())
+    axis.set(xlabel=xlabel, ylabel=ylabel)
+    axis.legend(frameon=False)
+    return figure
+
+
+def powers_in_words(what: str, x: Sequence[float], curves: Mapping[str, Sequence[float]]) -> str:
+    """The text alternative of figure_powers: each curve's exponent, first and last value."""
+    parts = [
+        f"{name} goes from {y[0]:.2g} to {y[-1]:.2g}, exponent {fitted_exponent(x, y):.2f}"
+        for name, y in curves.items()
+    ]
+    return f"{what}, {x[0]:g} to {x[-1]:g}, both axes logarithmic: " + "; ".join(parts) + "."

@@ -1,0 +1,235 @@
+"""Ranks that train together: one update of each rank above, and below who sends which chunk to whom.
+
+Predicted by the α–β model (rnnlab/scaling), with sliders for ranks, bytes, latency, bandwidth, algorithm, and
+for when a layer's gradients are sent.  Of many ranks and steps the first ones are drawn.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from typing import Any, NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, fastest
+from ranks.simulated_transfers import Replay, replay, schedule
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.scaling.model import FORWARD, Update, schedule_update
+
+RANKS_SHOWN, STEPS_SHOWN = 8, 12
+LETTER = 0.008  # width of a letter, as a share of the axis
+STEPS = 100  # time steps of the wavefront
+AFTER, LAYER_WISE, WAVEFRONT = "after backward", "layer by layer", "wavefront"
+SENDS = (AFTER, LAYER_WISE, WAVEFRONT)
+COLOURS = {
+    "forward": "sky",
+    "backward": "blue",
+    "all-reduce": "yellow",
+    "+ added": "orange",
+    "= copied": "green",
+}
+SLIDERS = {
+    "ranks": Slider("ranks p", (1, 2, 3, 4, 6, 8, 16, 64, 128, 256, 1024, 4096), 5),
+    "megabytes": Slider("gradients n, MB", (0.001, 0.1, 1, 10, 74, 300, 1200), 4),
+    "latency": Slider("latency α, µs", (0, 1, 5, 14, 50, 200, 2000), 3),
+    "bandwidth": Slider("bandwidth 1/β, GB/s", (0.1, 1, 6, 10, 25, 100, 400), 2),
+    "algorithm": Slider("algorithm", tuple(ALGORITHMS), len(ALGORITHMS) - 1),
+    "sends": Slider("gradients are sent", SENDS, 1),
+    "layers": Slider("layers L", (1, 2, 4, 7, 16), 2),
+    "arithmetic": Slider("arithmetic, ms", (1, 10, 50, 100, 500, 2000), 3),
+}
+
+
+class Bar(NamedTuple):
+    """One piece of work, in seconds; its look is a key of COLOURS."""
+
+    row: int
+    start: float
+    end: float
+    look: str
+    word: str
+
+
+@dataclass(frozen=True)
+class Settings:
+    """One position of all sliders."""
+
+    ranks: int = 8
+    megabytes: float = 74
+    latency: float = 14  # µs
+    bandwidth: float = 6  # GB/s
+    algorithm: str = "ring"
+    sends: str = LAYER_WISE
+    layers: int = 4
+    arithmetic: float = 100  # ms of an update, forward and backward
+
+    @property
+    def link(self) -> Link:
+        """The link of any two ranks."""
+        return Link.from_bandwidth(self.latency, self.bandwidth)
+
+
+def ready_times(layers: int, backward: float, sends: str) -> list[float]:
+    """Seconds into the backward pass at which each layer's gradients are complete [L], layer 0 first.
+
+    Raises ValueError for an unknown order.
+    """
+    if sends not in SENDS:
+        raise ValueError(f"sends is {sends!r}; there are {', '.join(SENDS)}")
+    if sends == WAVEFRONT:
+        diagonals = STEPS + layers - 1
+        return [backward * (STEPS + layers - 1 - layer) / diagonals for layer in range(layers)]
+    return [backward * (layers - layer) / layers for layer in range(layers)]
+
+
+def update(settings: Settings) -> Update:
+    """The timeline of one update, the same on every rank."""
+    total, L = 1e-3 * settings.arithmetic, settings.layers
+    times = total * FORWARD, total * (1 - FORWARD)
+    reduce = lambda size: all_reduce_seconds(settings.algorithm, settings.ranks, size, settings.link)
+    ready = ready_times(L, times[1], settings.sends)
+    return schedule_update(times, ready, [1e6 * settings.megabytes / L] * L, reduce, settings.sends != AFTER)
+
+
+def first_steps(settings: Settings) -> Replay:
+    """The first steps of the first message, on all ranks."""
+    whole = schedule(settings.algorithm, settings.ranks)
+    part = replace(whole, steps=lambda: islice(whole.steps(), STEPS_SHOWN))
+    size = 1e6 * settings.megabytes / (settings.layers if settings.sends != AFTER else 1)
+    return replay(part, size, settings.link, follow=False)
+
+
+def finding(settings: Settings) -> str:
+    """What the picture shows, in a few sentences."""
+    one = update(settings)
+    ranks = "1 rank" if settings.ranks == 1 else f"{settings.ranks} ranks"
+    times = _time(one.seconds), _time(one.arithmetic)
+    start = f"Predicted, {ranks}: an update takes {times[0]}, {times[1]} of it arithmetic. "
+    if settings.ranks == 1:
+        return start + "Alone, a rank has nothing to send."
+    size = one.messages[0].size
+    best = fastest(settings.ranks, size, settings.link)
+    again = "" if best == settings.algorithm else f"; {best} would take the shortest time"
+    return (
+        f"{start}The network is busy for {_time(one.communication)}, {_time(one.hidden)} of it beside the "
+        f"arithmetic and {_time(one.exposed)} after it ({settings.sends}): "
+        f"{one.arithmetic / one.seconds:.0%} of the ranks' time is arithmetic. "
+        f"A message of {size / 1e6:.3g} MB by {settings.algorithm} takes "
+        f"{_time(one.messages[0].end - one.messages[0].start)}{again}."
+    )
+
+
+def figure_ranks(settings: Settings) -> Figure:
+    """One update, and the first steps of its first message between ranks."""
+    return _draw(_empty(), settings)
+
+
+def explore_ranks(sliders: Sequence[str] = tuple(SLIDERS), **start: Any) -> View:
+    """Sliders over the picture; sliders: keys of SLIDERS; start: fields of Settings, also those without one.
+
+    Raises ValueError for a start that its slider does not have.
+    """
+    first, shown = Settings(**start), {}
+    for name in sliders:
+        slider, value = SLIDERS[name], getattr(first, name)
+        if value not in slider.values:
+            raise ValueError(f"{slider.label} is {value!r}; there are {', '.join(map(str, slider.values))}")
+        shown[name] = slider._replace(start=slider.values.index(value))
+    figure = _empty()
+    return slider_view(partial(_moved, figure, first), partial(_found, first), **shown)
+
+
+def _moved(figure: Figure, first: Settings, **positions: Any) -> Figure:
+    return _draw(figure, replace(first, **positions))
+
+
+def _found(first: Settings, **positions: Any) -> str:
+    return finding(replace(first, **positions))
+
+
+def _empty() -> Figure:
+    """The figure with what stands still."""
+    figure, (above, below) = canvas(2, 1, width=9.0, height=5.2, gridspec_kw={"height_ratios": (2, 3)})
+    figure.set_layout_engine("none")
+    above.set_position((0.13, 0.66, 0.84, 0.25))
+    below.set_position((0.13, 0.17, 0.84, 0.36))
+    handles = [Patch(facecolor=PALETTE[colour], label=look) for look, colour in COLOURS.items()]
+    figure.legend(handles=handles, loc="lower center", ncols=5, fontsize=8, frameon=False)
+    return figure
+
+
+def _draw(figure: Figure, settings: Settings) -> Figure:
+    above, below = figure.axes
+    for axis in (above, below):
+        axis.clear()
+    one = update(settings)
+    _draw_update(above, one, settings)
+    if settings.ranks > 1:
+        _draw_messages(below, first_steps(settings), settings)
+    else:
+        below.text(0.5, 0.5, "one rank sends nothing", ha="center", transform=below.transAxes)
+    return figure
+
+
+def _draw_update(axis: Axes, one: Update, settings: Settings) -> None:
+    """Arithmetic and network of every rank."""
+    L = settings.layers if settings.sends == LAYER_WISE else 1
+    part = one.backward / L
+    bars = [Bar(0, 0.0, one.forward, "forward", "forward")]
+    for k in range(L):
+        word = f"layer {L - 1 - k}" if L > 1 else "backward"
+        bars.append(Bar(0, one.forward + k * part, one.forward + (k + 1) * part, "backward", word))
+    for message in one.messages if settings.ranks > 1 else ():
+        word = "all" if settings.sends == AFTER else str(message.layer)
+        bars.append(Bar(1, message.start, message.end, "all-reduce", word))
+    _draw_bars(axis, bars, one.seconds)
+    axis.vlines([message.ready for message in one.messages], 0.4, 0.6, color=PALETTE["black"], lw=1.5)
+    axis.axvline(one.arithmetic, color=PALETTE["black"], lw=1, ls="--")
+    axis.set(ylim=(1.5, -0.5), xlabel="ms; marks: gradients are complete; dashed: the arithmetic ends")
+    axis.set_yticks([0, 1], labels=["arithmetic", "network"])
+    axis.set_title(f"one update on each of {settings.ranks} ranks, predicted", fontsize=10, loc="left")
+
+
+def _draw_messages(axis: Axes, part: Replay, settings: Settings) -> None:
+    """A bar for each message, in the row of its sender."""
+    rows = min(settings.ranks, RANKS_SHOWN)
+    bars = []
+    for event in part.events:
+        if event.source < rows:
+            chunks = str(event.first) if event.last == event.first + 1 else f"{event.first}–{event.last - 1}"
+            look = "+ added" if event.adds else "= copied"
+            word = f"{look[0]}{chunks * (part.schedule.chunks > 1)}→{event.target}"
+            bars.append(Bar(event.source, event.start, event.end, look, word))
+    _draw_bars(axis, bars, part.seconds)
+    axis.set(ylim=(rows - 0.5, -0.5), xlabel="ms from the start of the first message")
+    axis.set_yticks(range(rows), labels=[f"rank {rank}" for rank in range(rows)])
+    steps = f", first {part.steps} steps" if part.steps == STEPS_SHOWN else ""
+    more = f", ranks 0 to {rows - 1} of {settings.ranks}" if settings.ranks > rows else ""
+    title = f"{settings.algorithm}: chunk → receiver in the sender's row{steps}{more}"
+    axis.set_title(title, fontsize=10, loc="left")
+
+
+def _draw_bars(axis: Axes, bars: Sequence[Bar], whole: float) -> None:
+    """Bars on an axis of `whole` seconds, with their words where they have room."""
+    for row, look in dict.fromkeys((bar.row, bar.look) for bar in bars):
+        spans = [(bar.start, bar.end - bar.start) for bar in bars if (bar.row, bar.look) == (row, look)]
+        colour = PALETTE[COLOURS[look]]
+        axis.broken_barh(spans, (row - 0.36, 0.72), facecolors=colour, edgecolors="white", linewidths=0.5)
+    for bar in bars:
+        if bar.end - bar.start > LETTER * len(bar.word) * whole:
+            ink = "white" if bar.look == "backward" else "black"
+            place = (bar.start + bar.end) / 2, bar.row
+            axis.text(*place, bar.word, ha="center", va="center", fontsize=7, color=ink)
+    axis.set_xlim(0, 1.02 * whole or 1.0)
+    axis.xaxis.set_major_formatter(lambda value, _: f"{1e3 * value:.4g}")
+
+
+def _time(seconds: float) -> str:
+    """Three digits in µs, ms or s."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{1e6 * seconds:.3g} µs"

@@ -1,0 +1,79 @@
+"""The recurrent product of one step under a machine's two roofs, for any minibatch and hidden size."""
+
+from collections.abc import Mapping
+from functools import partial
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnncourse.lab.roofline import Roofline
+
+FLOAT32_BYTES = 4
+MINIBATCHES = tuple(2**k for k in range(11))  # sequences
+HIDDEN_SIZES = tuple(2**k for k in range(6, 13))  # units
+Measured = Mapping[tuple[int, int], float]  # {(B, H): GFLOP/s}
+INTENSITIES = 0.25, 1024.0  # FLOP/byte, the ends of the axis
+
+
+def intensity(minibatch: int, hidden_size: int) -> float:
+    """FLOP per byte of h [B,H] times weight_hh.T [H,H] in float32, each array moved once."""
+    B, H = minibatch, hidden_size
+    return 2 * B * H * H / (FLOAT32_BYTES * (H * H + 2 * B * H))
+
+
+def finding(roof: Roofline, minibatch: int, hidden_size: int) -> str:
+    """What the picture shows, in one sentence."""
+    at = intensity(minibatch, hidden_size)
+    limit = "arithmetic" if at >= roof.balance else "memory"
+    weights = FLOAT32_BYTES * hidden_size**2 / 1e6
+    return (
+        f"Minibatch {minibatch}, {hidden_size} hidden units, {weights:.2g} MB of weights: {at:.2g} FLOP/byte"
+        f", at most {roof.attainable(at):.0f} of {roof.peak:.0f} GFLOP/s; {limit} is the limit."
+    )
+
+
+def figure_roofline(
+    roof: Roofline, minibatch: int, hidden_size: int, measured: Measured | None = None
+) -> Figure:
+    """Both roofs, the product of one step on them, and rates in GFLOP/s that were measured at (B, H)."""
+    return _moved(_roofs(roof, measured or {}), roof, minibatch, hidden_size)
+
+
+def explore_roofline(roof: Roofline, measured: Measured | None = None) -> View:
+    """Sliders for minibatch and hidden size; crosses mark what was measured, with their minibatch."""
+    return slider_view(
+        partial(_moved, _roofs(roof, measured or {}), roof),
+        partial(finding, roof),
+        minibatch=Slider("minibatch B", MINIBATCHES),
+        hidden_size=Slider("hidden size H", HIDDEN_SIZES, start=HIDDEN_SIZES.index(1024)),
+    )
+
+
+def _roofs(roof: Roofline, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
+    """(figure, stem, point): what stands still, and the two artists that a slider moves."""
+    figure, axis = canvas(height=3.6)
+    ends = np.array([INTENSITIES[0], roof.balance, INTENSITIES[1]])
+    axis.plot(ends, [roof.attainable(end) for end in ends], color=PALETTE["black"])
+    axis.axvline(ends[1], color=PALETTE["black"], linewidth=0.6, linestyle=":")
+    for (B, H), rate in measured.items():
+        axis.plot(intensity(B, H), rate, "x", color=PALETTE["red"])
+        axis.annotate(f"{B}", (intensity(B, H), rate), xytext=(4, -10), textcoords="offset points", size=8)
+    (stem,) = axis.plot([], [], color=PALETTE["blue"], linestyle="--")
+    (point,) = axis.plot([], [], "o", color=PALETTE["blue"], markersize=9)
+    axis.text(ends[2], roof.peak * 1.15, f"peak {roof.peak:.0f} GFLOP/s", ha="right")
+    axis.text(ends[0] * 1.1, roof.peak * 1.15, f"slope: {roof.bandwidth:.0f} GB/s")
+    axis.set(xscale="log", yscale="log", xlim=INTENSITIES, ylim=(roof.peak / 300, roof.peak * 2))
+    axis.set(xlabel="arithmetic intensity (FLOP/byte)", ylabel="rate (GFLOP/s)")
+    for direction in (axis.xaxis, axis.yaxis):
+        direction.set_major_formatter("{x:g}")
+    return figure, stem, point
+
+
+def _moved(parts: tuple[Figure, Line2D, Line2D], roof: Roofline, minibatch: int, hidden_size: int) -> Figure:
+    figure, stem, point = parts
+    at = intensity(minibatch, hidden_size)
+    stem.set_data([at, at], [roof.peak / 1000, roof.attainable(at)])
+    point.set_data([at], [roof.attainable(at)])
+    return figure

@@ -1,0 +1,203 @@
+"""Draws a timeline (SVG): the whole pass as pixels, some launches as bars, the stages' bytes and FLOPs.
+
+A view has up to 1 500 launches, many of them in one pixel.  So the whole is an image, whose pixels mix the
+colours of what runs in their time, white where no kernel runs; only the launches that one looks at become
+bars, with their name under the pointer.
+"""
+
+import io
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from PIL import Image
+
+from rnncourse.figures.picture import CARD, PALETTE
+
+KINDS = {"gemm": "blue", "pointwise": "orange", "transpose": "purple", "reduce": "green"}
+HOST, POINTWISE = len(KINDS), list(KINDS).index("pointwise")
+FILLS = (*map(PALETTE.get, KINDS.values()), "#555555")
+COLOURS = np.array([to_rgb(fill) for fill in FILLS])
+WIDTH, LEFT, RIGHT = 900, 132, 14  # pixels: of the picture, left and right of the panels
+INNER = WIDTH - LEFT - RIGHT
+WHOLE, WINDOW = (30, 144), (212, 170)  # top and height of the two panels with times
+STAGES, LINE = 436, 18  # top of the panel with stages, and height of a stage's line
+LETTER = 6.2  # pixels, of the names in bars
+BAR = 0.76  # of a row's height
+INK = "#222222"
+
+
+class Bars(NamedTuple):
+    """Launches as they are drawn, in issue order; times in microseconds."""
+
+    rows: tuple[str, ...]  # names of the rows below the host's
+    row: np.ndarray
+    kind: np.ndarray  # index of KINDS
+    start: np.ndarray
+    end: np.ndarray
+    issued: np.ndarray  # when the host is done with it
+    issue: float  # what the host takes for each
+    labels: Sequence[tuple[str, int, int, int]]  # name, layer, first step, one past the last
+
+
+class Stage(NamedTuple):
+    """Demand of a stage on the device."""
+
+    name: str
+    launches: int
+    bytes: int
+    flops: int
+
+
+def draw(
+    bars: Bars, makespan: float, stages: Sequence[Stage], look: tuple[float, int], title: str, alt: str
+) -> str:
+    """The picture as SVG; look: where the bars begin, as a share of the time, and for how many launches."""
+    width = makespan * min(1.0, look[1] / max(1, len(bars.row)))
+    first = min(look[0] * makespan, makespan - width)
+    parts = [_text(LEFT, 18, title, size=13)]
+    parts += _whole(bars, makespan, (first, first + width))
+    parts += _window(bars, (first, first + width))
+    parts += _panel(LEFT, INNER * 0.58, "bytes to move", [_bytes(stage) for stage in stages])
+    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, "FLOPs", [_flops(stage) for stage in stages])
+    parts += [_text(LEFT - 6, STAGES + 12 + LINE * k, stage.name, "end") for k, stage in enumerate(stages)]
+    height = STAGES + LINE * len(stages) + 30
+    parts += _legend(height)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
+        f'aria-label="{escape(alt)}" style="width:{WIDTH}px;max-width:100%;background:{CARD}" '
+        f'font-family="sans-serif" font-size="11" fill="{INK}">{"".join(parts)}</svg>'
+    )
+
+
+def mixed(bars: Bars, makespan: float, pixels: int = INNER) -> np.ndarray:
+    """Colours [rows+1, pixels, 3] of the whole pass, the host's row first."""
+    edges = np.linspace(0, makespan, pixels + 1)
+    image = np.ones((len(bars.rows) + 1, pixels, 3))
+    issued = np.unique(bars.issued)  # a graph's launches are issued at once
+    image[0] -= _share(issued - bars.issue, issued, edges)[:, np.newaxis] * (1 - COLOURS[HOST])
+    for row in range(len(bars.rows)):
+        for kind in range(len(KINDS)):
+            select = (bars.row == row) & (bars.kind == kind)
+            share = _share(bars.start[select], bars.end[select], edges)
+            image[row + 1] -= share[:, np.newaxis] * (1 - COLOURS[kind])
+    return np.clip(image, 0, 1)
+
+
+def scaled(value: float, unit: str) -> str:
+    """Three digits and the unit with its prefix: 1.28 GB."""
+    power = min(4, int(np.log10(max(1, value))) // 3)
+    return f"{value / 1000**power:.3g} {('', 'k', 'M', 'G', 'T')[power]}{unit}"
+
+
+def _share(start: np.ndarray, end: np.ndarray, edges: np.ndarray) -> np.ndarray:
+    """How much of each bin between edges lies in the intervals, which follow one another."""
+    if not len(start):
+        return np.zeros(len(edges) - 1)
+    corners = np.ravel(np.column_stack([start, end]))
+    filled = np.cumsum(np.diff(corners, prepend=corners[:1]) * (np.arange(len(corners)) % 2))
+    return np.diff(np.interp(edges, corners, filled)) / np.diff(edges)
+
+
+def _whole(bars: Bars, makespan: float, seen: tuple[float, float]) -> Iterator[str]:
+    (top, height), rows, scale = WHOLE, len(bars.rows) + 1, INNER / makespan
+    yield (
+        f'<image x="{LEFT}" y="{top}" width="{INNER}" height="{height}" preserveAspectRatio="none" '
+        f'style="image-rendering:pixelated" href="data:image/png;base64,{_png(mixed(bars, makespan))}"/>'
+    )
+    for k in range(1, rows):
+        yield _rect(LEFT, top + k * height / rows - 0.75, INNER, 1.5, CARD)
+    yield from _rows(bars, WHOLE)
+    yield from _ticks(WHOLE, (0, makespan / 1e3), "ms: the whole pass; the frame is shown below")
+    left, width = LEFT + seen[0] * scale, (seen[1] - seen[0]) * scale
+    yield _rect(left, top - 2, width, height + 4, "none", f'stroke="{PALETTE["red"]}" stroke-width="2"')
+
+
+def _window(bars: Bars, seen: tuple[float, float]) -> Iterator[str]:
+    """The launches that run, and the issues that happen, in the time that is looked at."""
+    issuing = np.flatnonzero((bars.issued > seen[0]) & (bars.issued - bars.issue < seen[1]))
+    if len(issuing) and np.ptp(bars.issued[issuing]) == 0:
+        issuing = issuing[:1]  # a graph is launched once
+    for k in issuing:
+        yield _bar(bars, seen, 0, HOST, bars.issued[k] - bars.issue, bars.issued[k], "host issues")
+    for k in np.flatnonzero((bars.end > seen[0]) & (bars.start < seen[1])):
+        name, layer, first, last = bars.labels[k]
+        steps = f"step {first}" if last == first + 1 else f"steps {first} to {last - 1}"
+        label = f"{name}, layer {layer}, {steps}: {bars.end[k] - bars.start[k]:.3g} µs"
+        yield _bar(bars, seen, bars.row[k] + 1, bars.kind[k], bars.start[k], bars.end[k], label, name)
+    yield from _rows(bars, WINDOW)
+    yield from _ticks(WINDOW, seen, "µs from the first issue")
+
+
+def _bar(bars: Bars, seen, row: int, kind: int, start: float, end: float, label: str, name: str = "") -> str:
+    """One launch, its name in it if there is room, and under the pointer what it is."""
+    scale, height = INNER / (seen[1] - seen[0]), WINDOW[1] / (len(bars.rows) + 1)
+    left, right = (LEFT + (min(max(when, seen[0]), seen[1]) - seen[0]) * scale for when in (start, end))
+    top, title = WINDOW[0] + (row + (1 - BAR) / 2) * height, f"<title>{escape(label)}</title>"
+    edge = f'stroke="{CARD}" stroke-width="0.5"'
+    picture = _rect(left, top, right - left, BAR * height, FILLS[kind], edge, title)
+    if name and right - left > LETTER * len(name):
+        ink = INK if kind == POINTWISE else CARD
+        picture += _text((left + right) / 2, top + BAR * height / 2 + 4, name, "middle", fill=ink)
+    return picture
+
+
+def _rows(bars: Bars, panel: tuple[int, int]) -> Iterator[str]:
+    (top, height), names = panel, ("host", *bars.rows)
+    for k, name in enumerate(names):
+        yield _text(LEFT - 6, top + (k + 0.5) * height / len(names) + 4, name, "end")
+
+
+def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Iterator[str]:
+    """A line below a panel with round numbers on it."""
+    bottom, span = sum(panel), ends[1] - ends[0]
+    step = next(s for s in (10.0**p * m for p in range(-6, 9) for m in (1, 2, 5)) if span / s <= 8)
+    yield _rect(LEFT, bottom, INNER, 1, INK)
+    for number in np.arange(-(-ends[0] // step), ends[1] // step + 1) * step + 0.0:
+        x = LEFT + (number - ends[0]) / span * INNER
+        yield _rect(x - 0.5, bottom, 1, 4, INK) + _text(x, bottom + 15, f"{number:.6g}", "middle")
+    yield _text(LEFT + INNER / 2, bottom + 28, label, "middle")
+
+
+def _panel(left: float, width: float, title: str, values: Sequence[tuple[int, str]]) -> Iterator[str]:
+    """Bars with their numbers, one for each stage."""
+    most, room = max(value for value, _ in values), width - LETTER * max(len(words) for _, words in values)
+    yield _text(left, STAGES - 5, title)
+    for k, (value, words) in enumerate(values):
+        top, long = STAGES + LINE * k, value / most * room
+        yield _rect(left, top, long, 15, PALETTE["sky"]) + _text(left + long + 4, top + 12, words)
+
+
+def _bytes(stage: Stage) -> tuple[int, str]:
+    return stage.bytes, f"{scaled(stage.bytes, 'B')}, {stage.launches} launches"
+
+
+def _flops(stage: Stage) -> tuple[int, str]:
+    return stage.flops, scaled(stage.flops, "FLOP")
+
+
+def _legend(height: float) -> Iterator[str]:
+    for k, (name, fill) in enumerate(zip((*KINDS, "host issues"), FILLS, strict=True)):
+        x = LEFT + 130 * k
+        yield _rect(x, height - 18, 22, 11, fill) + _text(x + 28, height - 8, name)
+
+
+def _png(image: np.ndarray) -> str:
+    file = io.BytesIO()
+    Image.fromarray((255 * image).round().astype("uint8")).save(file, "PNG", compress_level=1)
+    return b64encode(file.getvalue()).decode()
+
+
+def _rect(
+    x: float, y: float, width: float, height: float, fill: str, more: str = "", inside: str = ""
+) -> str:
+    box = f'x="{x:.2f}" y="{y:.2f}" width="{max(0, width):.2f}" height="{height:.2f}"'
+    return f'<rect {box} fill="{fill}" {more}>{inside}</rect>'
+
+
+def _text(x: float, y: float, words: str, anchor: str = "start", size: int = 11, fill: str = INK) -> str:
+    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}" fill="{fill}"'
+    return f'<text {place} pointer-events="none">{escape(words)}</text>'

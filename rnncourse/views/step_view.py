@@ -1,0 +1,222 @@
+"""Parts of one forward step: the time that a CUDA graph, the grid and the cluster kernel spend on each.
+
+Bars are predictions: floors from data sheets and latencies (kernels/persistence/floor.py).  A step that the
+suite "persistent" of `rnnlab bench gpu` measured on the same device is marked beside its floor.
+"""
+
+import textwrap
+from collections.abc import Iterator
+from functools import lru_cache, partial
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from pocketgpu.devices import Device, find
+from rnncourse import records
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor
+from rnnlab.kernels.persistence.fragments import PRECISIONS
+from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.ladder.chooser import Abilities, choose
+
+KIND = "bench gpu"  # of records that `rnnlab bench gpu` writes
+CELLS = "rnn_tanh", "gru", "lstm"
+HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048)
+MINIBATCHES = (1, 4, 8, 16, 32, 64)
+DEVICES = tuple(sorted(TENSOR_PEAK, reverse=True))  # the newest first
+SUITE = "persistent"
+SEVERAL = 2  # steps: the chooser refuses a persistent kernel for one, and predicts the same for any more
+
+# contestants as the chooser and the benchmark name them, and as a reader knows them
+GRAPH, GRID, CLUSTER = "graph_replay", "persistent_grid", "persistent_cluster"
+KNOWN = {GRAPH: "CUDA graph", GRID: "grid kernel", CLUSTER: "cluster kernel"}
+BENEATH = {GRAPH: "\n(cuBLAS)", GRID: "\n(whole chip)", CLUSTER: "\n(8 sequences)"}
+LOOKS = {  # colour and hatch of a part
+    "two graph nodes": ("orange", "//"),
+    "exchange": ("sky", "xx"),
+    "broadcast": ("yellow", ".."),
+    "product": ("green", ""),
+}
+REASON_WIDTH = 80  # letters of a line
+
+
+class Row(NamedTuple):
+    """One way to run the step: its parts in microseconds, or why it is refused."""
+
+    name: str
+    parts: dict[str, float]
+    why_not: str = ""
+
+    @property
+    def step(self) -> float:
+        """Microseconds."""
+        return sum(self.parts.values())
+
+
+def rows(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> list[Row]:
+    """The three ways, predicted for a device with a data sheet."""
+    sheet = find(device)
+    ways = choose(cell, hidden, precision, (SEVERAL, minibatch), Abilities(sheet)).ways
+    step, nodes = next(way.step for way in ways if way.name == GRAPH), 2 * sheet.node
+    shapes = {
+        GRID: lambda: grid_shape(cell, hidden, precision, minibatch, sheet),
+        CLUSTER: lambda: cluster_shape(cell, hidden, precision, sheet),
+    }
+    lines = [Row(GRAPH, {"two graph nodes": nodes, "product": step - nodes})]
+    for name, shape in shapes.items():
+        try:
+            lines.append(Row(name, floor(shape(), minibatch, sheet)._asdict()))
+        except ValueError as error:
+            lines.append(Row(name, {}, str(error)))
+    return lines
+
+
+def recorded(cell: str, hidden: int, precision: str, device: str) -> dict[tuple[str, int], float]:
+    """Measured microseconds a step by contestant and minibatch: forward seconds over T, newest record.
+
+    They hold the launch and the input's product too, which a run makes once for all of its steps.
+    """
+    return {
+        (result["name"], work["B"]): 1e6 * median(result["seconds"]["forward"]) / work["T"]
+        for gpu, work, result in _results(tuple(records.stored(KIND)))
+        if (work["cell"], work["H"], result["precision"]) == (cell, hidden, precision)
+        and _is(gpu, find(device))
+    }
+
+
+def finding(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> str:
+    """What the picture shows, in a few sentences."""
+    lines = rows(cell, hidden, minibatch, precision, device)
+    measured = _measured(cell, hidden, minibatch, precision, device)
+    best = min((row for row in lines if row.parts), key=lambda row: row.step)
+    part = max(best.parts, key=best.parts.get)
+    words = [
+        f"{cell}, {hidden} units, minibatch {minibatch}, {precision}, {device}: "
+        "microseconds of a forward step, predicted, not measured.",
+        *(f"The {KNOWN[row.name]}: {_sum(row) or 'refused, ' + row.why_not}." for row in lines),
+        f"The least is the {KNOWN[best.name]}'s, {100 * best.parts[part] / best.step:.0f} % of it {part}.",
+    ]
+    if not measured:
+        return " ".join([*words, f"No record of this size on {device} is kept."])
+    beside = "; ".join(_beside(row, measured[row.name]) for row in lines if row.name in measured)
+    return " ".join([*words, f"Recorded on {device}, with launch and input product: {beside}."])
+
+
+def figure_step(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> Figure:
+    """A row for each way: its parts one after another, and what was measured, if it was."""
+    return _draw(_empty(), cell, hidden, minibatch, precision, device)
+
+
+def explore_step() -> View:
+    """Sliders for cell, hidden size, minibatch, precision, device."""
+    return slider_view(
+        partial(_draw, _empty()),
+        finding,
+        cell=Slider("cell", CELLS, start=CELLS.index("lstm")),
+        hidden=Slider("hidden size H", HIDDEN, start=HIDDEN.index(512)),
+        minibatch=Slider("minibatch B", MINIBATCHES, start=MINIBATCHES.index(8)),
+        precision=Slider("precision", tuple(PRECISIONS)),
+        device=Slider("device", DEVICES),
+    )
+
+
+def _empty() -> Figure:
+    """The figure without data: names of rows and of parts."""
+    figure, axis = canvas(width=9.0, height=3.6)
+    figure.set_layout_engine("none")  # places are known; finding them is half of a redraw
+    axis.set_position((0.16, 0.27, 0.81, 0.58))
+    axis.set(ylim=(len(KNOWN) - 0.35, -0.45), xlabel="µs of one forward step")
+    axis.set_yticks(range(len(KNOWN)), labels=[KNOWN[name] + BENEATH[name] for name in KNOWN])
+    axis.tick_params(axis="y", length=0)
+    figure.legend(handles=_handles(), loc="lower center", ncols=6, fontsize=8, frameon=False)
+    return figure
+
+
+def _draw(figure: Figure, cell: str, hidden: int, minibatch: int, precision: str, device: str) -> Figure:
+    axis = figure.axes[0]
+    for artist in (*axis.patches, *axis.lines, *axis.texts):
+        artist.remove()
+    lines = rows(cell, hidden, minibatch, precision, device)
+    measured = _measured(cell, hidden, minibatch, precision, device)
+    for place, row in enumerate(lines):
+        _draw_row(axis, place, row, measured.get(row.name))
+    axis.set_xlim(0, 1.04 * max([row.step for row in lines] + list(measured.values())))
+    diamonds = "; diamonds: recorded" if measured else ""
+    axis.set_title(
+        f"{cell}, H={hidden}, B={minibatch}, {precision}, {device}: predicted floor, not measured{diamonds}",
+        size=11,
+        y=1.02,  # with a place of its own it need not look for room, which would lay out every tick twice
+    )
+    return figure
+
+
+def _results(paths: tuple[Path, ...]) -> Iterator[tuple[dict, dict, dict]]:
+    """(GPU, workload, result) of every single layer that the suite measured, oldest record first."""
+    for record in map(_record, paths):
+        for case in record["cases"]:
+            if case["suite"] == SUITE and case["workload"]["L"] == 1:
+                timed = (result for result in case["results"] if result["seconds"].get("forward"))
+                yield from ((record["machine"]["gpu"], case["workload"], result) for result in timed)
+
+
+@lru_cache(maxsize=64)  # a record is never rewritten, and a slider needs it at every move
+def _record(path: Path) -> dict:
+    return records.read(path)
+
+
+def _is(gpu: dict, sheet: Device) -> bool:
+    """Is the measured GPU the sheet's?  A GH200 is no H200, and a slice of one is not one either."""
+    words = gpu["name"].replace("-", " ").split()
+    return sheet.name in words and gpu["multiprocessors"] == sheet.multiprocessors
+
+
+def _measured(cell: str, hidden: int, minibatch: int, precision: str, device: str) -> dict[str, float]:
+    lines = recorded(cell, hidden, precision, device)
+    return {name: step for (name, B), step in lines.items() if B == minibatch and name in KNOWN}
+
+
+def _sum(row: Row) -> str:
+    """The parts and what they make; nothing for a way that is refused."""
+    parts = " + ".join(f"{name} {size:.3g}" for name, size in row.parts.items())
+    return parts and f"{parts} = {row.step:.3g} µs"
+
+
+def _beside(row: Row, measured: float) -> str:
+    words, more = f"{KNOWN[row.name]} {measured:.3g} µs", measured - row.step
+    if not row.parts:
+        return f"{words}, with nothing predicted"
+    return f"{words}, {abs(more):.2f} {'more' if more >= 0 else 'less'} than predicted"
+
+
+def _draw_row(axis: Axes, place: int, row: Row, measured: float | None) -> None:
+    start = 0.0
+    for name, size in row.parts.items():
+        colour, hatch = LOOKS[name]
+        look = {"color": PALETTE[colour], "hatch": hatch, "edgecolor": PALETTE["black"], "linewidth": 0.6}
+        axis.barh(place, size, 0.42, left=start, **look)
+        start += size
+    words = _sum(row) or "refused: " + textwrap.fill(row.why_not.split(":")[0], REASON_WIDTH)
+    if measured is not None:
+        if row.parts and measured > start:
+            axis.barh(place, measured - start, 0.42, left=start, fill=False, linestyle="--")
+        axis.plot(measured, place, "D", color=PALETTE["red"], markeredgecolor=PALETTE["black"], zorder=3)
+        words += f"; recorded {measured:.3g} µs"
+    alone = not row.parts and measured is None
+    below = {"xytext": (3, 0 if alone else -13), "textcoords": "offset points"}
+    axis.annotate(words, (0, place), va="center" if alone else "top", fontsize=8, **below)
+
+
+def _handles() -> list[Patch | Line2D]:
+    black = PALETTE["black"]
+    lines = [
+        Patch(facecolor=PALETTE[colour], hatch=hatch, edgecolor=black, label=name)
+        for name, (colour, hatch) in LOOKS.items()
+    ]
+    diamond = {"marker": "D", "linestyle": "", "color": PALETTE["red"], "markeredgecolor": black}
+    remains = Patch(fill=False, linestyle="--", edgecolor=black, label="what remains")
+    return [*lines, remains, Line2D([], [], label="recorded, if it was", **diamond)]

@@ -1,0 +1,111 @@
+"""The quadratic sweep beside the linear one, a cell-backward at a time: which runs now, how many have run."""
+
+from functools import lru_cache
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view, steps_as_cells
+
+LONGEST = 10  # steps: at more, a cell is too small to follow with the eye
+WAITS, DONE, RUNS, NEVER = range(4)
+COLOURS = ListedColormap(["#E4E4E4", PALETTE["sky"], PALETTE["orange"], "#FFFFFF"])
+
+
+def quadratic_order(T: int) -> list[tuple[int, int]]:
+    """(loss term, step) of each cell-backward when every loss term goes back to step 0: T(T+1)/2 of them."""
+    return [(term, step) for term in range(T) for step in reversed(range(term + 1))]
+
+
+def linear_order(T: int) -> list[int]:
+    """The step of each cell-backward when one sweep collects the loss terms on its way: T of them."""
+    return list(reversed(range(T)))
+
+
+def states(T: int, move: int) -> tuple[np.ndarray, np.ndarray]:
+    """States of the quadratic [T,T] (loss term, step) and of the linear sweep [1,T] after `move` moves."""
+    quadratic = np.where(np.tri(T, dtype=bool), WAITS, NEVER)
+    linear = np.full((1, T), WAITS)
+    for grid, order in ((quadratic, quadratic_order(T)), (linear, [(0, step) for step in linear_order(T)])):
+        for number, place in enumerate(order[:move], start=1):
+            grid[place] = RUNS if number == move else DONE
+    return quadratic, linear
+
+
+def counters(T: int, move: int) -> tuple[int, int]:
+    """Cell-backwards that (quadratic, linear) have made after `move` moves."""
+    return min(move, T * (T + 1) // 2), min(move, T)
+
+
+def finding(T: int, move: int) -> str:
+    """What the picture shows, in one sentence."""
+    total, (quadratic, linear) = T * (T + 1) // 2, counters(T, move)
+    now = "is about to start"
+    if 0 < move <= total:
+        term, step = quadratic_order(T)[move - 1]
+        now = f"carries the loss of step {term} back through step {step}"
+    elif move > total:
+        now = "is done"
+    one = (
+        f"has reached step {linear_order(T)[move - 1]}"
+        if 0 < move <= T
+        else "is done"
+        if move
+        else "waits too"
+    )
+    return (
+        f"T = {T}, move {move}: the quadratic sweep {now}, {quadratic} of {total} cell-backwards; "
+        f"the linear sweep {one}, {linear} of {T}."
+    )
+
+
+def figure_sweeps(T: int, move: int) -> Figure:
+    """Both sweeps over the same time axis, after `move` cell-backwards each."""
+    figure, images, labels = _blank()
+    for image, grid in zip(images, states(T, move), strict=True):
+        rows, columns = grid.shape
+        image.set_data(grid)
+        image.set_extent((-0.5, columns - 0.5, rows - 0.5, -0.5))
+        image.axes.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5))
+        _put(labels[image], grid)
+    quadratic, linear = counters(T, move)
+    above, below = (image.axes for image in images)
+    above.set_title(f"quadratic: {quadratic} of T(T+1)/2 = {T * (T + 1) // 2} cell-backwards", loc="left")
+    below.set_title(f"linear: {linear} of T = {T} cell-backwards", loc="left")
+    return figure
+
+
+def explore_sweeps() -> View:
+    """Sliders for the number of steps and the move; play runs both sweeps."""
+    return slider_view(
+        figure_sweeps,
+        finding,
+        T=Slider("steps T", range(1, LONGEST + 1), start=5),
+        move=Slider("move", range(LONGEST * (LONGEST + 1) // 2 + 1), start=4, play=True),
+    )
+
+
+@lru_cache(maxsize=1)
+def _blank():
+    """One figure to redraw: two grids on one time axis, and in every cell a place for a word."""
+    figure, axes = canvas(2, 1, width=6.4, height=4.8, height_ratios=(6, 1))
+    images, labels = [], {}
+    for axis in axes:
+        image = axis.imshow(np.zeros((1, 1)), cmap=COLOURS, vmin=WAITS, vmax=NEVER, aspect="auto")
+        steps_as_cells(axis)
+        images.append(image)
+        labels[image] = [axis.text(0, 0, "", ha="center", va="center", size=9) for _ in range(LONGEST**2)]
+    axes[0].set_ylabel("loss of step")
+    axes[1].set(yticks=[], xlabel="cell-backward of step")
+    return figure, images, labels
+
+
+def _put(labels: list, grid: np.ndarray) -> None:
+    """A tick in what has run and "now" in what runs: the colours alone must not carry it."""
+    words = {DONE: "✓", RUNS: "now"}
+    for label in labels:
+        label.set_visible(False)
+    for label, ((row, column), state) in zip(labels, np.ndenumerate(grid), strict=False):
+        if state in words:
+            label.set(position=(column, row), text=words[state], visible=True)

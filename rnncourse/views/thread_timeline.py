@@ -1,0 +1,122 @@
+"""Threads that share a minibatch: a barrier after every step, or one after the whole sequence.
+
+A step's work is shared out evenly; but no share takes exactly its time, since other programs, caches and
+clocks interfere.  A thread that is early at a barrier waits for the last one, and the barrier itself takes
+time.  Durations are in hundredths of one thread's step.
+"""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
+
+STEP = 100.0  # one thread's work in a step
+THREADS, STEPS, BARRIERS = (1, 2, 4, 8), (4, 8, 16, 32), (0, 2, 5, 10, 20, 50)
+UNEVEN = (0, 5, 10, 20, 40)  # percent
+
+
+class Run(NamedTuple):
+    """When each thread worked, and when all were released."""
+
+    starts: np.ndarray  # [threads, steps]
+    ends: np.ndarray  # [threads, steps]
+    arrivals: np.ndarray  # [threads, M] at each of M barriers
+    released: np.ndarray  # [M] when each barrier was over
+
+    @property
+    def makespan(self) -> float:
+        """When all were done."""
+        return float(self.released[-1])
+
+    @property
+    def working(self) -> float:
+        """Share of all threads' time in which they worked."""
+        return float((self.ends - self.starts).sum() / (self.makespan * len(self.starts)))
+
+    @property
+    def waiting(self) -> float:
+        """Share of all threads' time in which they waited for the last one."""
+        waits = self.arrivals.max(0) - self.arrivals
+        return float(waits.sum() / (self.makespan * len(self.starts)))
+
+
+@lru_cache(maxsize=256)
+def work(threads: int, steps: int, uneven: int) -> np.ndarray:
+    """[threads, steps] duration of every share; the same for the same arguments."""
+    draw = np.random.default_rng(7).uniform(-1, 1, (max(THREADS), max(STEPS)))[:threads, :steps]
+    return STEP / threads * (1 + uneven / 100 * draw)
+
+
+def barrier_every_step(threads: int, steps: int, barrier: float, uneven: int) -> Run:
+    """All threads wait for each other after each step."""
+    durations = work(threads, steps, uneven)
+    paid = barrier if threads > 1 else 0.0
+    released = np.cumsum(durations.max(0) + paid)
+    starts = np.broadcast_to(released - durations.max(0) - paid, durations.shape)
+    return Run(starts, starts + durations, starts + durations, released)
+
+
+def barrier_once(threads: int, steps: int, barrier: float, uneven: int) -> Run:
+    """Each thread takes its sequences through all steps, then all synchronise."""
+    durations = work(threads, steps, uneven)
+    ends = np.cumsum(durations, axis=1)
+    paid = barrier if threads > 1 else 0.0
+    return Run(ends - durations, ends, ends[:, -1:], ends[:, -1:].max(0) + paid)
+
+
+def finding(threads: int, steps: int, barrier: int, uneven: int) -> str:
+    """What the picture shows, in one sentence."""
+    often, once = (f(threads, steps, barrier, uneven) for f in (barrier_every_step, barrier_once))
+    alone = STEP * steps
+    return (
+        f"{threads} threads, {steps} steps, a barrier costs {barrier} % of a step. {steps} barriers "
+        f"make the sequence {alone / often.makespan:.2f} times as fast as one thread: the threads work "
+        f"{often.working:.0%} of the time and wait {often.waiting:.0%}. One barrier makes it "
+        f"{alone / once.makespan:.2f} times as fast: working {once.working:.0%}, waiting {once.waiting:.0%}."
+    )
+
+
+def figure_threads(threads: int, steps: int, barrier: int, uneven: int) -> Figure:
+    """A row for each thread, a bar for each of its steps; above with a barrier a step, below with one."""
+    figure, axes = canvas(2, 1, width=8.0, height=4.0, sharex=True)
+    runs = [f(threads, steps, barrier, uneven) for f in (barrier_every_step, barrier_once)]
+    for axis, run, title in zip(axes, runs, ("a barrier after every step", "one barrier"), strict=True):
+        _draw(axis, run, threads)
+        axis.set_title(f"{title}: {STEP * steps / run.makespan:.2f} times one thread's speed", loc="left")
+    axes[1].set(xlabel="time, in hundredths of one thread's step", xlim=(0, 1.02 * runs[0].makespan))
+    figure.legend(handles=_legend(), loc="outside lower center", ncols=3, frameon=False)
+    return figure
+
+
+def explore_threads() -> View:
+    """Sliders for threads, steps, the cost of a barrier, and how uneven the shares are."""
+    return slider_view(
+        figure_threads,
+        finding,
+        threads=Slider("threads", THREADS, start=2),
+        steps=Slider("steps", STEPS, start=1),
+        barrier=Slider("cost of a barrier, %", BARRIERS, start=3),
+        uneven=Slider("uneven by, ±%", UNEVEN, start=3),
+    )
+
+
+def _draw(axis, run: Run, threads: int) -> None:
+    colours = [PALETTE["blue"], PALETTE["sky"]]
+    for thread in range(threads):
+        spans = np.column_stack([run.starts[thread], (run.ends - run.starts)[thread]])
+        for parity in (0, 1):  # neighbouring steps differ in colour
+            axis.broken_barh(spans[parity::2], (thread - 0.4, 0.8), color=colours[parity])
+        waits = np.column_stack([run.arrivals[thread], run.arrivals.max(0) - run.arrivals[thread]])
+        axis.broken_barh(waits, (thread - 0.4, 0.8), color=PALETTE["yellow"])
+    for began, over in zip(run.arrivals.max(0), run.released, strict=True):
+        axis.axvspan(began, over, color=PALETTE["black"], linewidth=0)
+    axis.set(ylim=(threads - 0.4, -0.6), yticks=range(threads), ylabel="thread")
+
+
+def _legend() -> list[Patch]:
+    meaning = {"works, step by step": "blue", "waits for the last thread": "yellow", "barrier": "black"}
+    return [Patch(color=PALETTE[colour], label=label) for label, colour in meaning.items()]

@@ -1,0 +1,124 @@
+"""A tile of sums in a core's registers: what it needs, what limits it, and the rate that follows.
+
+The counts are those of rnnlab.kernels.packed.tiles; the core is its default, with 16 or with 32 registers.
+It need not be yours: measured rates stand beside the predicted ones.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache, partial
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from rnncourse.figures.picture import CARD, PALETTE, Slider, View, canvas, slider_view
+from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
+from rnnlab.printable import quantity
+
+ROWS, VECTORS, REGISTERS = range(1, 17), range(1, 7), (16, 32)
+LIMITS = "multiply-adds", "loads, spills", "waiting for a sum"
+EMPTY, SUM, SPILLED, WEIGHTS, STATES = range(5)  # cells of the picture
+COLOURS = CARD, PALETTE["blue"], PALETTE["red"], PALETTE["orange"], "#8A94A0"
+Measured = Mapping[tuple[int, int], float]  # {(rows, vectors): GFLOP/s}
+
+
+def cycles(tile: Tile, core: Core) -> tuple[float, ...]:
+    """Clock cycles of one term that each of LIMITS takes; they overlap, so the longest counts."""
+    loads = tile.rows + tile.vectors + 2 * tile.spills(core)  # a spilled sum is loaded and stored
+    return tile.sums / core.fmas_per_cycle, loads / core.loads_per_cycle, float(core.fma_latency)
+
+
+def finding(rows: int, vectors: int, registers: int, measured: Measured | None = None) -> str:
+    """What the picture shows, in one sentence."""
+    tile, core = Tile(rows, vectors), Core(registers=registers)
+    spills, limit = tile.spills(core), LIMITS[int(np.argmax(cycles(tile, core)))]
+    size = f"{quantity(rows, 'row')} by {quantity(vectors, 'vector')}"
+    text = (
+        f"{size}: {tile.registers} of {registers} registers, "
+        f"{f'{spills} sums spilled' if spills else 'nothing spilled'}; "
+        f"{tile.loads_per_fma:.2f} loads for each multiply-add; "
+        f"predicted {predicted_rate(tile, core):.0%} of the peak, limited by {limit}"
+    )
+    if not measured:
+        return f"{text}."
+    if tile not in measured:
+        return f"{text}; this tile was not measured."
+    rate, best = measured[tile], max(measured.values())
+    return f"{text}; measured {rate:.1f} GFLOP/s, {rate / best:.0%} of the fastest tile."
+
+
+def figure_tile(rows: int, vectors: int, registers: int, measured: Measured | None = None) -> Figure:
+    """The tile as cells, the cycles of each limit, and predicted beside measured parts of the peak."""
+    return _moved(_blank(), measured or {}, rows, vectors, registers)
+
+
+def explore_tile(measured: Measured | None = None, registers: int = 32) -> View:
+    """Sliders for rows, vectors and registers, over rates in GFLOP/s that were measured for (rows, vectors).
+
+    A measured rate is shown as a part of the largest one.  Raises ValueError for registers other than 16, 32.
+    """
+    if registers not in REGISTERS:
+        raise ValueError(f"registers is {registers}, expected one of {', '.join(map(str, REGISTERS))}")
+    return slider_view(
+        partial(_moved, _blank(), measured or {}),
+        partial(finding, measured=measured),
+        rows=Slider("rows", ROWS, start=ROWS.index(4)),
+        vectors=Slider("vectors", VECTORS, start=VECTORS.index(1)),
+        registers=Slider("registers", REGISTERS, start=REGISTERS.index(registers)),
+    )
+
+
+def cells(tile: Tile, core: Core) -> np.ndarray:
+    """Contents of the picture's cells [1 + ROWS, 1 + VECTORS]; the last sums are the spilled ones."""
+    grid = np.full((1 + ROWS[-1], 1 + VECTORS[-1]), EMPTY)
+    sums = np.full(tile.sums, SUM)
+    sums[max(0, tile.sums - tile.spills(core)) :] = SPILLED
+    grid[0, 1 : 1 + tile.vectors] = WEIGHTS
+    grid[1 : 1 + tile.rows, 0] = STATES
+    grid[1 : 1 + tile.rows, 1 : 1 + tile.vectors] = sums.reshape(tile)
+    return grid
+
+
+def _moved(parts: tuple, measured: Measured, rows: int, vectors: int, registers: int) -> Figure:
+    figure, image, limits, rates, (title, *shares) = parts
+    tile, core = Tile(rows, vectors), Core(registers=registers)
+    image.set_data(cells(tile, core))
+    title.set_text(f"{tile.registers} of {registers} registers")
+    longest = max(cycles(tile, core))
+    for bar, length in zip(limits, cycles(tile, core), strict=True):
+        bar.set_width(length)
+        bar.set_color(PALETTE["red" if length == longest else "sky"])
+    limits[0].axes.set_xlim(0, 1.05 * max(longest, 16))
+    rate = measured.get(tile, 0.0) / max(measured.values(), default=1.0)
+    parts_of_peak = predicted_rate(tile, core), rate
+    for bar, text, part in zip(rates, shares, parts_of_peak, strict=True):
+        bar.set_height(part)
+        text.set_y(part + 0.02)
+        text.set_text(f"{part:.0%}" if part else "not yet\nmeasured")
+    return figure
+
+
+@lru_cache(maxsize=1)
+def _blank() -> tuple:
+    """(figure, image, bars of the limits, bars of the rates, texts): one figure to redraw."""
+    figure, (left, middle, right) = canvas(1, 3, width=9.4, height=3.7, width_ratios=(1.1, 1.3, 0.8))
+    grid = cells(Tile(1, 1), Core())
+    image = left.imshow(grid, cmap=ListedColormap(COLOURS), vmin=EMPTY, vmax=STATES, aspect="auto")
+    left.set_xticks(np.arange(-0.5, grid.shape[1]), [], minor=True)
+    left.set_yticks(np.arange(-0.5, grid.shape[0]), [], minor=True)
+    left.set_xticks(VECTORS)
+    left.set_yticks((1, 4, 8, 12, 16))
+    left.grid(which="minor", color=CARD, linewidth=2)
+    left.tick_params(which="both", length=0)
+    left.set(xlabel="vectors; top: weights, left: states\nblue: sums in registers, red: spilled")
+    left.set(ylabel="rows")
+    limits = middle.barh(LIMITS, [1.0] * len(LIMITS))
+    middle.invert_yaxis()
+    middle.set(xlabel="clock cycles for each term (assumed core)")
+    middle.set_title("the longest decides", fontsize=9)
+    rates = right.bar(("predicted", "measured"), (1.0, 1.0), color=(PALETTE["sky"], PALETTE["blue"]))
+    right.set(ylim=(0, 1.2), yticks=(0, 0.5, 1), yticklabels=("0", "50 %", "100 %"))
+    right.set_title("part of the peak", fontsize=9)
+    texts = [left.set_title(" ", fontsize=9)]
+    texts += [right.text(place, 0, "", ha="center", fontsize=9) for place in (0, 1)]
+    return figure, image, [*limits], [*rates], texts

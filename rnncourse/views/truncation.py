@@ -1,0 +1,56 @@
+"""Which loss reaches which step: in full, through a window back from every loss, and within chunks."""
+
+import numpy as np
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+
+from rnncourse.figures.picture import PALETTE, canvas, steps_as_cells
+
+COLOURS = ListedColormap(["#E4E4E4", PALETTE["sky"]])
+
+
+def full_reach(T: int) -> np.ndarray:
+    """[T,T] (loss of step, step): does that loss's gradient pass that step? Untruncated, it does."""
+    return np.tri(T, dtype=bool)
+
+
+def window_reach(T: int, window: int) -> np.ndarray:
+    """[T,T] with every loss going back through its last `window` steps."""
+    return np.tri(T, dtype=bool) & ~np.tri(T, k=-window, dtype=bool)
+
+
+def chunk_reach(T: int, chunk: int) -> np.ndarray:
+    """[T,T] with no gradient leaving its chunk; chunks are counted from step 0."""
+    number = np.arange(T) // chunk
+    return np.tri(T, dtype=bool) & np.equal.outer(number, number)
+
+
+def reaches(T: int, k: int) -> dict[str, np.ndarray]:
+    """{kind of truncation: reach [T,T]}, with window = chunk = k."""
+    return {
+        "full": full_reach(T),
+        f"window of {k}": window_reach(T, k),
+        f"chunks of {k}": chunk_reach(T, k),
+    }
+
+
+def figure_reach(T: int, k: int) -> Figure:
+    """The three side by side: a tick where the loss of that row is felt at the step of that column."""
+    figure, axes = canvas(1, 3, width=8.6, height=3.2, sharey=True)
+    for axis, (name, reach) in zip(axes, reaches(T, k).items(), strict=True):
+        axis.imshow(reach, cmap=COLOURS, vmin=0, vmax=1, aspect="auto")
+        for last, t in np.argwhere(reach):
+            axis.text(t, last, "✓", ha="center", va="center", size=8)
+        axis.set(title=f"{name}: {reach.sum()} pairs", xlabel="step")
+        steps_as_cells(axis)
+    axes[0].set_ylabel("loss of step")
+    return figure
+
+
+def reach_in_words(T: int, k: int) -> str:
+    """The text alternative of figure_reach."""
+    counts = ", ".join(f"{name} {reach.sum()}" for name, reach in reaches(T, k).items())
+    return (
+        f"Pairs of a loss and a step it reaches, T = {T}: {counts}. The window follows every loss at the "
+        "same distance; a chunk gives its first loss one step and its last loss the whole chunk."
+    )
