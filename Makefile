@@ -75,7 +75,7 @@ test-gpu: test-environment  ## run the tests that need a GPU, each in its own pr
 
 check: test-environment  ## what a commit must pass: lint, format, derived files, style
 	@.venv/bin/ruff check && .venv/bin/ruff format --check
-	@.venv/bin/python -m rnnlab.course --check
+	@.venv/bin/python -m rnncourse.build --check
 	@.venv/bin/python -m pytest tests/test_style.py
 
 # apart from .venv: the course needs none of them, and they may come to need other versions of what it needs
@@ -87,7 +87,7 @@ gpu-peers:  ## put PyTorch beside CuPy, for `rnnlab bench gpu` to measure agains
 	$(SET_UP) .venv 'lab,dev,gpu-peers$(CUDA_PART)$(CI_PART)' $(OPTIONS)
 
 course: environment  ## build notebooks/, exercises/ and solutions/ from their sources
-	@.venv/bin/python -m rnnlab.course
+	@.venv/bin/python -m rnncourse.build
 
 # in an environment of its own: JupyterLite's kernel would offer itself in the learner's JupyterLab too
 site:  ## build the static site in build/site (OPTIONS="--repository https://github.com/NAME/rnnlab --tag v0.1.0")

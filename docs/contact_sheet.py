@@ -3,8 +3,8 @@
 python docs/contact_sheet.py FOLDER [WIDTH] [--grey] [--only NAME ...]
 
 Copies each SVG file of rnncourse/drawings/ to FOLDER and, where Chromium is installed, makes a PNG of it,
-WIDTH pixels wide (900 if not stated); --grey shows what a printer without colour makes of it.  A test sees whether
-words overlap; only a person sees whether the drawing says its idea.
+WIDTH pixels wide (900 if not stated); --grey shows what a printer without colour makes of it.  A test sees
+whether words overlap; only a person sees whether the drawing says its idea.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Drawings of the lessons: how a thing is, before any prose; numbers that were measured are charts.
 
 Each drawing is a function that returns a Sheet of SVG (rnncourse/figures/pen.py has its shapes and roles,
-parts.py what many drawings share).  `python -m rnnlab.course` writes them into rnncourse/drawings/, where
+parts.py what many drawings share).  `python -m rnncourse.build` writes them into rnncourse/drawings/, where
 lessons find them.
 """
 

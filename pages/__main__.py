@@ -4,10 +4,10 @@ import argparse
 import sys
 import time
 
+from nbjudge.files import ROOT
 from pages.build import all_lessons, build
 from pages.run import NotRun
 from pages.verify import problems
-from rnnlab.files import ROOT
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,13 +18,13 @@ import jinja2
 import nbformat
 
 import rnnlab
+from nbjudge.files import ROOT, write_whole
 from pages import places
 from pages.colab import write_colab
 from pages.lite import NotBuilt, add_lite
 from pages.notebook import main_part
 from pages.prose import Prose
 from pages.run import Run, run_lesson
-from rnnlab.files import ROOT, write_whole
 
 OWN = Path(__file__).parent
 FIRST = "00_start_here"

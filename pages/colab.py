@@ -9,7 +9,7 @@ import json
 import tomllib
 from pathlib import Path
 
-from rnnlab.files import ROOT
+from nbjudge.files import ROOT
 
 JUPYTER = {"jupyterlab", "ipykernel", "ipywidgets"}  # Colab's own
 CELL = """#@title Set-up: run this first (about 20 seconds)

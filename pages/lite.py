@@ -21,8 +21,8 @@ from email.parser import HeaderParser
 from importlib.util import find_spec
 from pathlib import Path
 
+from nbjudge.files import ROOT
 from pages.places import LAST_IN_BROWSER
-from rnnlab.files import ROOT
 
 PINNED = Path(__file__).with_name("pyodide.json")
 NEEDED = (

@@ -19,8 +19,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from nbjudge.files import ROOT, write_whole
 from rnnlab import resources
-from rnnlab.files import ROOT, write_whole
 
 SECONDS = 600  # for one cell: a shared machine may be slow
 OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")

@@ -17,8 +17,8 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import write_po
 
 import rnnlab
-from rnnlab.files import ROOT
-from rnnlab.percent import parse
+from nbjudge.authoring.percent import parse
+from nbjudge.files import ROOT
 
 SOURCES = "notebooks/source/*.py", "solutions/source/*.py", "solutions/source/*/*.py"
 PROGRAMS = "rnnlab/**/*.py", "drawings/*.py", "pages/build.py", "pages/records.py"

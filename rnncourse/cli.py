@@ -28,13 +28,13 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import rnnlab
-from rnnlab.printable import printable
+from nbjudge.printable import printable
 
 BENCHMARKS = "bench.commands"
 PARTS = (
     "rnncourse.lab.commands",
-    "rnnlab.grading.front.commands",
-    "rnnlab.grading.classroom.commands",
+    "nbjudge.grading.commands",
+    "nbjudge.classroom.commands",
     "rnncourse.scaling.commands",
     "rnncourse.capstone.commands",
     BENCHMARKS,

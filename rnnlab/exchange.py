@@ -13,8 +13,8 @@ from zipfile import BadZipFile
 
 import numpy as np
 
+from nbjudge.files import write_whole
 from rnnlab.cells import GATES
-from rnnlab.files import write_whole
 from rnnlab.network import Network
 
 FORMAT = 1  # of the files that save writes

@@ -29,11 +29,11 @@ from pathlib import Path
 import fuzz_notebooks
 import psutil
 
+from nbjudge.classroom import results
+from nbjudge.grading import attacks
+from nbjudge.grading.self_check import notebook
 from rnncourse import checks
 from rnncourse.checks.answers import answers
-from rnnlab.grading.classroom import results
-from rnnlab.grading.front import attacks
-from rnnlab.grading.front.self_check import notebook
 
 NAMES = "Ada", "Zoë", "José", "Łukasz", "Nguyễn", "陈", "Ольга", "עדה", "O'Neil", "Müller, A.", "أمل", "Ìyá"
 HOST = "last_step"  # the exercise in whose place the attacks on the demonstration exercise are made

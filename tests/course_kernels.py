@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numba import float32, int32, types
 
+from nbjudge.authoring.course import ROOT, solved_cells
 from pocketgpu import cuda
-from rnnlab.course import ROOT, solved_cells
 
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOLUTIONS = sorted(ROOT.glob("solutions/source/*.py"))

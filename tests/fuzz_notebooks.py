@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from nbjudge.finding.reading import Unusable, cells
+from nbjudge.finding.slices import answer_in, defined
+from nbjudge.grading.grade import grade_one, lesson_of
+from nbjudge.running import sandbox
+from nbjudge.verdict import Stopped
 from rnncourse import checks
-from rnnlab.grading import sandbox
-from rnnlab.grading.front.grade import grade_one, lesson_of
-from rnnlab.grading.reading import Unusable, cells
-from rnnlab.grading.slices import answer_in, defined
-from rnnlab.grading.verdict import Stopped
 
 GRADED = 400  # one of so many answers is also graded
 LARGEST = 30  # seconds of a check whose answers are graded here: none waits for a slow one

@@ -20,7 +20,7 @@ from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from rnnlab.course import ROOT
+from nbjudge.authoring.course import ROOT
 
 WAIT = 60.0  # seconds until something must have appeared: a shared machine is slow
 TOKEN = "for-this-test-only"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from rnnlab.grading.clock import PATIENCE, waiting_of
+from nbjudge.clock import PATIENCE, waiting_of
 
 LOADED = ["IPython.core.interactiveshell", "matplotlib.pyplot", "pocketgpu.cuda", "rnncourse.checks"]
 

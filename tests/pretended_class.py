@@ -2,11 +2,11 @@
 
 import json
 
+from nbjudge.classroom import results
+from nbjudge.classroom.collect import Assignment, collect
+from nbjudge.grading.self_check import notebook
+from nbjudge.verdict import Status, Verdict
 from rnncourse import checks
-from rnnlab.grading.classroom import results
-from rnnlab.grading.classroom.collect import Assignment, collect
-from rnnlab.grading.front.self_check import notebook
-from rnnlab.grading.verdict import Status, Verdict
 
 LESSON = "start_here"
 POINTS = checks.catalogue(LESSON)

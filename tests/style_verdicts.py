@@ -11,13 +11,13 @@ import signal
 import sys
 from types import ModuleType
 
+from nbjudge.finding.reading import parse
+from nbjudge.finding.slices import answer_in
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge, verdict
+from nbjudge.running.inside import main, notebook
+from nbjudge.verdict import Status, Stopped
 from rnncourse import checks
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.inside import main, notebook
-from rnnlab.grading.judge import judge, verdict
-from rnnlab.grading.reading import parse
-from rnnlab.grading.slices import answer_in
-from rnnlab.grading.verdict import Status, Stopped
 
 EXERCISE = checks.find("last_step")[1]
 

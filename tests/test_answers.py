@@ -15,14 +15,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbjudge.authoring.percent import Cell, parse
+from nbjudge.comparing import differences
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.running.conversation import CHANGED_INPUT
 from pocketgpu import cuda
 from rnncourse import checks
 from rnncourse.checks.answers import answers
-from rnnlab.grading import differences
-from rnnlab.grading.conversation import CHANGED_INPUT
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
-from rnnlab.percent import Cell, parse
 
 FOLDER = Path(__file__).parent / "answers"
 SEEDS = int(os.environ.get("ANSWER_SEEDS", "5"))  # of an exercise without kernels, in the slow leg

@@ -10,7 +10,7 @@ import sys
 import psutil
 import pytest
 
-from rnnlab.grading.front.attacks import (
+from nbjudge.grading.attacks import (
     KILLED,
     MODES,
     attacks,
@@ -21,8 +21,8 @@ from rnnlab.grading.front.attacks import (
     surround,
     surroundings,
 )
-from rnnlab.grading.sandbox import CHECKOUT, choose
-from rnnlab.grading.verdict import Status
+from nbjudge.running.sandbox import CHECKOUT, choose
+from nbjudge.verdict import Status
 
 ATTACKS = {attack.name: attack for attack in attacks()}
 PAGE = CHECKOUT / "docs" / "attacks.md"

@@ -16,9 +16,9 @@ from page_browser import needs_browser
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
+from nbjudge.files import ROOT
 from pages.places import LAST_IN_BROWSER
 from rnncourse.checks.answers import answers
-from rnnlab.files import ROOT
 
 SITE = Path(os.environ.get("RNNLAB_SITE") or "nowhere").resolve()
 LESSONS = sorted(path.stem for path in ROOT.glob("notebooks/*.ipynb") if path.stem[:2] <= LAST_IN_BROWSER)

@@ -8,11 +8,11 @@ import nbformat
 import numpy as np
 import pytest
 
+from nbjudge.running import sandbox
 from rnncourse import cli
 from rnncourse.capstone import board, score
 from rnncourse.capstone.launches import Problem
 from rnncourse.capstone.page import TEMPLATE, check_page, coverage
-from rnnlab.grading import sandbox
 
 SLOW = """
 def my_schedule(layers, steps, minibatch, hidden_size, memory):

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from nbjudge.exercise import Mutant
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
 from rnncourse import checks
 from rnncourse.checks.answers import answers
 from rnncourse.checks.differentiable_graphs import distinct_mistakes, draw_plans
-from rnnlab.grading.exercise import Mutant
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
 
 ANSWERS = answers("differentiable_graphs")
 BETWEEN = "The bias gradients are right for every gate"

@@ -7,16 +7,16 @@ import pytest
 from legs import in_full
 from numba import cuda as numba_cuda
 
+from nbjudge.exercise import Wrong
+from nbjudge.grading import learner
+from nbjudge.grading.grade import judge_apart
+from nbjudge.running.sandbox import choose
+from nbjudge.running.worker import of_source
+from nbjudge.verdict import Status, Stopped
 from pocketgpu import cuda
 from rnncourse import checks
 from rnncourse.checks.kernels import Case, launch
 from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.front import learner
-from rnnlab.grading.front.grade import judge_apart
-from rnnlab.grading.sandbox import choose
-from rnnlab.grading.verdict import Status, Stopped
-from rnnlab.grading.worker import of_source
 
 SAXPY = checks.find("saxpy_kernel")[1]
 HEAD = "import math\nimport numpy as np\nfrom rnnlab import cuda\n"

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from nbjudge.exercise import Code, Shell
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.verdict import Status, Stopped
 from rnncourse import checks
-from rnnlab.grading.exercise import Code, Shell
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
-from rnnlab.grading.verdict import Status, Stopped
 
 SEEDS = 40  # remembered, where the inputs are plain numbers
 FEW = 2  # where they are arrays of random numbers, or lie with the judge: one draw is as good as many

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
 from rnncourse import checks
 from rnncourse.checks.naive_gpu_rnn import ANSWERS
 from rnnlab import reference
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes

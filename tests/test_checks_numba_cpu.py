@@ -5,14 +5,14 @@ import math
 import numpy as np
 import pytest
 
+from nbjudge.exercise import Wrong
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
 from rnncourse.checks.numba_cpu import ANSWERS, EXERCISES
 from rnncourse.checks.numba_cpu.blocked_matmul import _fewest_misses, _misses, _product_of
 from rnncourse.checks.numba_cpu.machines import Arithmetic, Memory, UnitLoop
 from rnncourse.checks.numba_cpu.shells import Number, Row, Tape, Vector, Watched, shells
 from rnncourse.lambert import lambert
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
 
 
 def vector(length=6, units=3):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
 from rnncourse.checks.packed_products import (
     EXERCISES,
     MARGIN,
@@ -16,8 +18,6 @@ from rnncourse.checks.packed_products import (
     count_loads,
     draw_products,
 )
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
 
 EXERCISE = {exercise.name: exercise for exercise in EXERCISES}
 SMALL = Product(B=2, K=8, panels=2, rows=2, columns=8, near=512, far=4096)

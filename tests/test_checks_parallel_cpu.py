@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
 from rnncourse.checks.parallel_cpu import ANSWERS, EXERCISES, _uneven
 from rnncourse.checks.parallel_cpu import choose_schedule as schedules
 from rnncourse.loop_nests import race as racing
 from rnncourse.loop_nests import read
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
 
 GOOD = {"tile": {"m": 4, "n": 16}, "vectorise": 8}
 SIZES = (64, 96, 32)

@@ -3,6 +3,10 @@
 import numpy as np
 import pytest
 
+from nbjudge.authoring.course import ROOT
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.verdict import Status
 from rnncourse import checks
 from rnncourse.checks.training import train_filter
 from rnncourse.checks.training.photograph_rows import (
@@ -16,10 +20,6 @@ from rnncourse.checks.training.photograph_rows import (
 )
 from rnncourse.checks.training.tiny_rnn import loss_and_gradients
 from rnnlab import reference
-from rnnlab.course import ROOT
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
-from rnnlab.grading.verdict import Status
 from rnnlab.tasks.photographs import brightness
 
 KERNEL = np.array([0.7, -0.2, 1.3])

@@ -6,17 +6,17 @@ from dataclasses import replace
 
 import pytest
 
+from nbjudge.comparing.judging import Transcript, expect, recording
+from nbjudge.exercise import Code, Exercise
+from nbjudge.grading.grade import judge_apart
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.running.sandbox import choose
+from nbjudge.running.worker import of_source
+from nbjudge.verdict import Status
 from rnncourse import checks
 from rnncourse.checks.answers import Answer
 from rnncourse.checks.traces import require_calls
-from rnnlab.grading.exercise import Code, Exercise
-from rnnlab.grading.front.grade import judge_apart
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
-from rnnlab.grading.judging import Transcript, expect, recording
-from rnnlab.grading.sandbox import choose
-from rnnlab.grading.verdict import Status
-from rnnlab.grading.worker import of_source
 
 HEAD = "import gc, inspect, sys, types\nimport numpy as np\n"
 TANH, MATMUL, GATES, SWEEP = "fast_tanh", "blocked_matmul", "fused_gates", "bptt_linear"

@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 
+from nbjudge.classroom import archives, collect, keys, layouts, submissions
+from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
-from rnnlab.grading.classroom import archives, collect, keys, layouts, submissions
-from rnnlab.grading.notebook_file import Unusable
 
 BPTT, FORWARD = "bptt_linear", "rnn_step"  # an exercise of the lesson bptt, and one of rnn_forward
 

@@ -10,11 +10,11 @@ from types import SimpleNamespace
 import pytest
 from pretended_class import STUDENTS, book, class_of, ignore, outcome, pretended
 
+from nbjudge.classroom import judge_process, keys, results, run, submissions
+from nbjudge.classroom.collect import Assignment, collect
+from nbjudge.classroom.run import Progress
+from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
-from rnnlab.grading.classroom import judge_process, keys, results, run, submissions
-from rnnlab.grading.classroom.collect import Assignment, collect
-from rnnlab.grading.classroom.run import Progress
-from rnnlab.grading.notebook_file import Unusable
 
 
 @pytest.fixture

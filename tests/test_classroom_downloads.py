@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 import pytest
 from test_classroom_collect import BPTT, FORWARD, book, collected, facts, packed, reason
 
+from nbjudge.classroom import archives, layouts, submissions
+from nbjudge.classroom.collect import Assignment, collect, deadline
+from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
-from rnnlab.grading.classroom import archives, layouts, submissions
-from rnnlab.grading.classroom.collect import Assignment, collect, deadline
-from rnnlab.grading.notebook_file import Unusable
 
 
 def tree(folder, files):

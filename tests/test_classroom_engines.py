@@ -15,13 +15,13 @@ import psutil
 import pytest
 from pretended_class import FIRST, LESSON, POINTS, SECOND, STUDENTS, THIRD, bare, book, class_of, ignore
 
+from nbjudge.classroom import engines, judge_process, results, run, submissions
+from nbjudge.classroom.judge import Judge
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.grading.grade import grade
+from nbjudge.running.sandbox import CHECKOUT, choose
+from nbjudge.verdict import Status, Verdict
 from rnncourse import checks, cli
-from rnnlab.grading.classroom import engines, judge_process, results, run, submissions
-from rnnlab.grading.classroom.judge import Judge
-from rnnlab.grading.front.grade import grade
-from rnnlab.grading.notebook_file import Unusable
-from rnnlab.grading.sandbox import CHECKOUT, choose
-from rnnlab.grading.verdict import Status, Verdict
 
 KILLS_ITS_JUDGE = f"""
 import ctypes, os, signal, time

@@ -7,12 +7,12 @@ import re
 
 import pytest
 
-from rnnlab.grading.classroom import export_lms, export_tables
-from rnnlab.grading.classroom.export_lms import fill_canvas, fill_moodle
-from rnnlab.grading.classroom.export_tables import Table, read_table
-from rnnlab.grading.classroom.report_summary import Paper
-from rnnlab.grading.notebook_file import Unusable
-from rnnlab.grading.verdict import Status, Verdict
+from nbjudge.classroom import export_lms, export_tables
+from nbjudge.classroom.export_lms import fill_canvas, fill_moodle
+from nbjudge.classroom.export_tables import Table, read_table
+from nbjudge.classroom.report_summary import Paper
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.verdict import Status, Verdict
 
 NAMES = (
     "Ada Lovelace", "O'Brien, \"Bo\"", "=HYPERLINK(\"http://x\")", "Дарья", "李小龍", "محمد", "Zoë\u0301",

@@ -9,11 +9,11 @@ import warnings
 
 import pytest
 
-from rnnlab.course import ROOT
-from rnnlab.grading.classroom import export_nbgrader
-from rnnlab.grading.classroom.report_summary import Paper
-from rnnlab.grading.notebook_file import Unusable
-from rnnlab.grading.verdict import Status, Verdict
+from nbjudge.authoring.course import ROOT
+from nbjudge.classroom import export_nbgrader
+from nbjudge.classroom.report_summary import Paper
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.verdict import Status, Verdict
 
 POINTS = {"last_step": 1, "count_rnn_flops": 2, "measure_gemm": 3}
 STEM = "00_start_here"
@@ -99,9 +99,9 @@ def test_nbgrader_makes_a_release_that_keeps_the_first_lines_of_each_function(co
 
 @pytest.mark.slow
 def test_an_untouched_release_is_no_attempt_for_our_own_grading(course):
-    from rnnlab.grading.reading import read
-    from rnnlab.grading.slices import answer_in
-    from rnnlab.grading.verdict import Stopped
+    from nbjudge.finding.reading import read
+    from nbjudge.finding.slices import answer_in
+    from nbjudge.verdict import Stopped
 
     cells = read(course / f"release/{STEM}/{STEM}.ipynb")
     for name in POINTS:

@@ -12,13 +12,13 @@ import zipfile
 import jsonschema
 import pytest
 
+from nbjudge.authoring.course import ROOT
+from nbjudge.classroom import export_classroom50, export_gradescope, one_submission
+from nbjudge.classroom.one_submission import Outcome
+from nbjudge.clock import Overtime
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.verdict import Status, Verdict
 from rnncourse import checks
-from rnnlab.course import ROOT
-from rnnlab.grading.classroom import export_classroom50, export_gradescope, one_submission
-from rnnlab.grading.classroom.one_submission import Outcome
-from rnnlab.grading.clock import Overtime
-from rnnlab.grading.notebook_file import Unusable
-from rnnlab.grading.verdict import Status, Verdict
 
 LESSON, STEM = "start_here", "00_start_here"
 FORMATS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}

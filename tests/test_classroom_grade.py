@@ -13,20 +13,11 @@ from io import StringIO
 import pytest
 from pretended_class import FIRST, LESSON, SECOND, STUDENTS, THIRD, bare, book, class_of, ignore, pretended
 
+from nbjudge.classroom import engines, keys, lock, regrade, results, run, submissions, versions
+from nbjudge.classroom.collect import Assignment, collect
+from nbjudge.classroom.run import Progress, left
+from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
-from rnnlab.grading.classroom import (
-    engines,
-    keys,
-    lock,
-    regrade,
-    results,
-    run,
-    submissions,
-    versions,
-)
-from rnnlab.grading.classroom.collect import Assignment, collect
-from rnnlab.grading.classroom.run import Progress, left
-from rnnlab.grading.notebook_file import Unusable
 
 
 @pytest.fixture
@@ -316,7 +307,7 @@ def test_a_class_without_submissions_is_refused(tmp_path, capsys):
 
 
 def test_without_a_sandbox_a_class_is_refused_unless_that_is_accepted(folder, monkeypatch, capsys):
-    monkeypatch.setattr("rnnlab.grading.sandbox._why_not_bubblewrap", lambda: "it is not installed")
+    monkeypatch.setattr("nbjudge.running.sandbox._why_not_bubblewrap", lambda: "it is not installed")
     assert cli.main(["class", "grade", str(folder)]) == 2
     assert "because it is not installed" in capsys.readouterr().err
 

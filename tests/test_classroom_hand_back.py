@@ -6,13 +6,13 @@ import json
 
 import pytest
 
+from nbjudge.authoring.course import ROOT
+from nbjudge.classroom import keys, papers, results, submissions
+from nbjudge.classroom.run import describe
+from nbjudge.classroom.submissions import Submission
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.verdict import Status, Verdict
 from rnncourse.cli import main
-from rnnlab.course import ROOT
-from rnnlab.grading.classroom import keys, papers, results, submissions
-from rnnlab.grading.classroom.run import describe
-from rnnlab.grading.classroom.submissions import Submission
-from rnnlab.grading.notebook_file import Unusable
-from rnnlab.grading.verdict import Status, Verdict
 
 POINTS = {"last_step": 1, "count_rnn_flops": 2, "measure_gemm": 3}
 GRADED = {"ada": "passed passed passed", "=bo": "failed passed passed", "cy": "passed grader_error passed"}

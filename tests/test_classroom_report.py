@@ -8,10 +8,10 @@ from html.parser import HTMLParser
 import pytest
 from page_browser import THEMES, PageBrowser, axe_source, needs_axe, needs_browser
 
-from rnnlab.grading.classroom import notebook_traces, papers, report, report_pictures, report_summary, similar
-from rnnlab.grading.classroom.report_summary import Paper
-from rnnlab.grading.reading import parse
-from rnnlab.grading.verdict import Status, Verdict
+from nbjudge.classroom import notebook_traces, papers, report, report_pictures, report_summary, similar
+from nbjudge.classroom.report_summary import Paper
+from nbjudge.finding.reading import parse
+from nbjudge.verdict import Status, Verdict
 
 HOSTILE = '</pre><script>alert(1)</script><img src="https://example.org/x">&amp;'
 STEP, COUNT, RATE = "last_step", "count_rnn_flops", "measure_gemm"

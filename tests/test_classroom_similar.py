@@ -5,14 +5,14 @@ import re
 
 import pytest
 
+from nbjudge.authoring.course import exercise_notebook
+from nbjudge.classroom import fingerprints, report, similar
+from nbjudge.classroom.report_summary import Paper
+from nbjudge.classroom.variants import lessons_variants
+from nbjudge.files import ROOT
+from nbjudge.verdict import Status, Verdict
 from rnncourse import checks
 from rnncourse.checks.answers import answers
-from rnnlab.course import exercise_notebook
-from rnnlab.files import ROOT
-from rnnlab.grading.classroom import fingerprints, report, similar
-from rnnlab.grading.classroom.report_summary import Paper
-from rnnlab.grading.classroom.variants import lessons_variants
-from rnnlab.grading.verdict import Status, Verdict
 
 LESSON, EXERCISE = "bptt", "bptt_linear"
 OWN = """def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):

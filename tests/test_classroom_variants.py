@@ -5,19 +5,19 @@ from collections import Counter
 
 import pytest
 
+from nbjudge.authoring.course import ROOT, exercise_notebook, exercises_of
+from nbjudge.authoring.exercise_text import read_exercise, varied
+from nbjudge.authoring.pack_answers import packed_answers
+from nbjudge.authoring.percent import SourceError
+from nbjudge.classroom import keys
+from nbjudge.classroom import variants as of_a_class
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.grading import grade, learner
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import run_check
 from rnncourse import checks
 from rnncourse.checks import variants
 from rnncourse.cli import main
-from rnnlab.course import ROOT, exercise_notebook, exercises_of
-from rnnlab.exercise_text import read_exercise, varied
-from rnnlab.grading.classroom import keys
-from rnnlab.grading.classroom import variants as of_a_class
-from rnnlab.grading.front import grade, learner
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import run_check
-from rnnlab.grading.notebook_file import Unusable
-from rnnlab.pack_answers import packed_answers
-from rnnlab.percent import SourceError
 
 VARYING = [
     pytest.param(lesson, name, numbers, id=f"{name}-{variants.describe_numbers(numbers)}")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rnnlab.course import ROOT
-from rnnlab.grading.clean_start import clean_start
+from nbjudge.authoring.course import ROOT
+from nbjudge.grading.clean_start import clean_start
 
 MARK = "open({path!r}, 'a').write(__name__ + ' ')\n"  # what a module does that the judge must not import
 MODULES = (

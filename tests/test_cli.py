@@ -128,7 +128,7 @@ def test_packages_of_another_system_are_named_with_the_variable_that_brings_them
 
 
 def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, capsys):
-    from rnnlab.grading.front import attacks
+    from nbjudge.grading import attacks
 
     corpus = [attack for attack in attacks.attacks() if attack.name in ("honest", "returns_nan")]
     monkeypatch.setattr(attacks, "attacks", lambda: corpus)

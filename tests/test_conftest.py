@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rnnlab.course import ROOT
+from nbjudge.authoring.course import ROOT
 
 TESTS = """
 import pytest

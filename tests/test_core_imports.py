@@ -13,7 +13,7 @@ from pathlib import Path
 import pretended_browser
 import pytest
 
-from rnnlab.course import ROOT
+from nbjudge.authoring.course import ROOT
 
 LESSONS = (
     "start_here",
@@ -48,7 +48,7 @@ PACKAGES = "numpy", "matplotlib", "pillow", "threadpoolctl", "tqdm", "pygments"
 PROGRAM = f"""
 import json
 from rnncourse import checks
-from rnnlab.grading.front import learner
+from nbjudge.grading import learner
 answers = {{}}
 for lesson in {LESSONS}:
     for exercise in checks.exercises(lesson):

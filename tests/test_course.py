@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nbjudge.authoring import course
+from nbjudge.authoring.percent import Cell
 from rnncourse.checks.answers import unpack
-from rnnlab import course
-from rnnlab.percent import Cell
 
 LESSON = "# %% [markdown]\n# # 07 Toy: ×2\n#\n# <!-- exercise: twice -->\n\n# %%\n2 * 2\n"
 SOLUTION = "# %%\nimport numpy as np\n\n# %% [exercise] twice\n"
@@ -78,7 +78,7 @@ def test_every_derived_file_is_what_its_source_says():
     stale = {
         path.relative_to(course.ROOT).as_posix(): state for path, state in course.differences(texts).items()
     }
-    assert not stale, "python -m rnnlab.course builds them"
+    assert not stale, "python -m rnncourse.build builds them"
 
 
 @settings(deadline=None)

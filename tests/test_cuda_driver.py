@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rnnlab.course import ROOT
+from nbjudge.authoring.course import ROOT
 from rnnlab.gpu import cuda_driver
 
 CALLERS = ("rnnlab/gpu/card.py", "rnnlab/ladder/cuda_chip.py")

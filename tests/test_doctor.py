@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from nbjudge.running import sandbox
 from rnncourse.cli import main
 from rnncourse.lab import blas, doctor, driver, gpu, roofline
 from rnncourse.lab.doctor import Finding, Report
-from rnnlab.grading import sandbox
 
 GIB = 2**30
 

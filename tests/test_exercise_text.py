@@ -2,8 +2,8 @@
 
 import pytest
 
-from rnnlab.exercise_text import read_exercise
-from rnnlab.percent import SourceError
+from nbjudge.authoring.exercise_text import read_exercise
+from nbjudge.authoring.percent import SourceError
 
 TEXT = """# %% [markdown]
 # ### Exercise: twice

@@ -6,13 +6,13 @@ from collections import Counter
 import pytest
 from legs import in_full
 
+from nbjudge.authoring.course import ROOT
+from nbjudge.exercise import Exercise
+from nbjudge.grading.self_check import findings
+from nbjudge.running.fork_server import forking
+from nbjudge.running.sandbox import choose
 from rnncourse import checks, cli
 from rnncourse.checks.parallel_cpu import choose_schedule
-from rnnlab.course import ROOT
-from rnnlab.grading.exercise import Exercise
-from rnnlab.grading.fork_server import forking
-from rnnlab.grading.front.self_check import findings
-from rnnlab.grading.sandbox import choose
 
 LESSONS = list(checks.LESSONS)
 EXERCISES = [

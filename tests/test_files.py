@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from rnnlab.files import write_whole
+from nbjudge.files import write_whole
 
 
 def test_a_file_is_replaced_and_nothing_else_is_left(tmp_path):
@@ -37,7 +37,7 @@ def test_a_kill_in_the_middle_leaves_the_older_file(tmp_path):
     path = tmp_path / "file"
     write_whole(path, b"older")
     code = (
-        "import os, sys; from rnnlab.files import write_whole; "
+        "import os, sys; from nbjudge.files import write_whole; "
         "os.fsync = lambda handle: os.kill(os.getpid(), 9); write_whole(sys.argv[1], b'newer' * 9999)"
     )
     killed = subprocess.run([sys.executable, "-c", code, str(path)], check=False)

@@ -12,11 +12,11 @@ import numpy as np
 import psutil
 import pytest
 
-from rnnlab.grading import fork_server, sandbox
-from rnnlab.grading.classroom.judge_process import Accounts
-from rnnlab.grading.front import attacks
-from rnnlab.grading.verdict import Stopped
-from rnnlab.grading.worker import NotStarted, Worker, of_source
+from nbjudge.classroom.judge_process import Accounts
+from nbjudge.grading import attacks
+from nbjudge.running import fork_server, sandbox
+from nbjudge.running.worker import NotStarted, Worker, of_source
+from nbjudge.verdict import Stopped
 
 LEAVE_TRACES = """
 import os

@@ -12,15 +12,17 @@ import time
 import pytest
 from test_grading_notebooks import COUNT, RIGHT, STUB, book, code
 
+from nbjudge import clock
+from nbjudge.authoring.course import ROOT
+from nbjudge.finding import notebook_file
+from nbjudge.grading import grade as grading
+from nbjudge.grading.attacks import exercise as demo
+from nbjudge.grading.grade import grade, judge_apart
+from nbjudge.printable import LONGEST, printable
+from nbjudge.running import sandbox
+from nbjudge.running.worker import NotStarted, of_source
+from nbjudge.verdict import Status, Verdict
 from rnncourse import checks, cli
-from rnnlab.course import ROOT
-from rnnlab.grading import clock, notebook_file, sandbox
-from rnnlab.grading.front import grade as grading
-from rnnlab.grading.front.attacks import exercise as demo
-from rnnlab.grading.front.grade import grade, judge_apart
-from rnnlab.grading.verdict import Status, Verdict
-from rnnlab.grading.worker import NotStarted, of_source
-from rnnlab.printable import LONGEST, printable
 
 SOLVED = ROOT / "solutions/00_start_here.ipynb"
 
@@ -362,8 +364,8 @@ def test_without_a_working_sandbox_the_report_says_why_and_a_required_one_is_ref
 
 def test_a_kernel_where_the_simulators_package_is_missing_is_not_called_forbidden(monkeypatch):
     """It was, for a right answer, where lessons 00 to 05 alone were installed."""
-    from rnnlab.grading import conversation
-    from rnnlab.grading.inside import guard, kernels, main
+    from nbjudge.running import conversation
+    from nbjudge.running.inside import guard, kernels, main
 
     def prepare(course):
         raise ImportError("kernels need it") from ModuleNotFoundError("No module named 'numba'", name="numba")

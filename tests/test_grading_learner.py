@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import rnnlab
-from rnnlab.grading import progress_file
-from rnnlab.grading.exercise import Code, Exercise, Mutant
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
-from rnnlab.grading.judging import Transcript, expect, recording
-from rnnlab.grading.verdict import Status
+from nbjudge import progress_file
+from nbjudge.comparing.judging import Transcript, expect, recording
+from nbjudge.exercise import Code, Exercise, Mutant
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.verdict import Status
 
 
 @pytest.fixture(autouse=True)

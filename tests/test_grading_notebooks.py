@@ -8,11 +8,11 @@ import fuzz_notebooks
 import pytest
 from legs import in_full
 
+from nbjudge.authoring.course import ROOT
+from nbjudge.finding.reading import Unusable, cells, read
+from nbjudge.grading import grade as grading
+from nbjudge.grading.grade import grade
 from rnncourse import cli
-from rnnlab.course import ROOT
-from rnnlab.grading.front import grade as grading
-from rnnlab.grading.front.grade import grade
-from rnnlab.grading.reading import Unusable, cells, read
 
 RIGHT = "import numpy as np\n\ndef last_step(y):\n    return y[-1].copy()"
 COUNT = (

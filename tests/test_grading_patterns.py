@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rnnlab.grading.differences import first_difference, whole_numbers
-from rnnlab.grading.patterns import common_fact, first_place, part_of_sum
+from nbjudge.comparing.differences import first_difference, whole_numbers
+from nbjudge.comparing.patterns import common_fact, first_place, part_of_sum
 
 WANT = np.random.default_rng(1).normal(size=(4, 3, 2))
 AXES = ("step", "sequence", "unit")

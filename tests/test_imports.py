@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rnnlab.course import ROOT
+from nbjudge.authoring.course import ROOT
 
 # From the ground up, every part at a rank of its own: a part imports those before it, and no others.
 CORE = (  # what is computed and when: all that a learner has to read

@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rnnlab.grading.clock import Overtime
-from rnnlab.grading.exercise import Exercise, Mutant
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
-from rnnlab.grading.judging import Transcript, expect, recording, refuse
-from rnnlab.grading.verdict import Status, Stopped
+from nbjudge.clock import Overtime
+from nbjudge.comparing.judging import Transcript, expect, recording, refuse
+from nbjudge.exercise import Exercise, Mutant
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.verdict import Status, Stopped
 
 NAN, INF = np.nan, np.inf
 
@@ -228,7 +228,7 @@ def test_a_known_mistake_that_was_interrupted_is_tried_anew():
 
 
 def test_only_the_latest_known_mistakes_are_kept(monkeypatch):
-    monkeypatch.setattr("rnnlab.grading.judge.KEPT", 3)
+    monkeypatch.setattr("nbjudge.grading.judge.KEPT", 3)
     doubled, tried = rehearsed()
     for seed in (0, 1, 2, 3, 3, 0):  # the first one has gone when it comes again
         assert judge(doubled, SQUARE, seed).misconception == "squares"

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from nbjudge.comparing.judging import Transcript, recording
+from nbjudge.grading.grade import judge_apart
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.running.sandbox import choose
+from nbjudge.running.worker import of_source
+from nbjudge.verdict import Status
 from rnncourse import checks
 from rnncourse.checks.cuda_first_kernels import ANSWERS, limit_tanh
 from rnncourse.checks.kernels import Case, Result, compare_launches, launch, unset
-from rnnlab.grading.front.grade import judge_apart
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judge import judge
-from rnnlab.grading.judging import Transcript, recording
-from rnnlab.grading.sandbox import choose
-from rnnlab.grading.verdict import Status
-from rnnlab.grading.worker import of_source
 
 LESSON, SAXPY = checks.find("saxpy_kernel")
 HEAD = "import numpy as np\nfrom rnnlab import cuda\n"

@@ -8,13 +8,13 @@ import pytest
 from legs import in_full
 
 from bench.gpu import tensor_layers
+from nbjudge.authoring.course import ROOT
 from pocketgpu import cuda
 from rnncourse.records import cpu_picture, gpu_report
 from rnncourse.views import step_view
 from rnnlab import reference
 from rnnlab.cells import STATES, Saved
 from rnnlab.compare import TOLERANCES, relative_error
-from rnnlab.course import ROOT
 from rnnlab.ladder import RUNGS, Rung, find
 from rnnlab.ladder.facts import Facts, Ledger
 from rnnlab.ladder.facts import LedgerSizes as Sizes

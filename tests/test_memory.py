@@ -9,8 +9,8 @@ import sys
 import psutil
 import pytest
 
-from rnnlab.grading import memory
-from rnnlab.grading.sandbox import INSIDE
+from nbjudge.running import memory
+from nbjudge.running.sandbox import INSIDE
 
 MIB = 1 << 20
 linux = pytest.mark.skipif(sys.platform != "linux", reason="files in memory have names on Linux only")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import rnnlab
+from nbjudge.authoring import percent
 from rnncourse import notebook
-from rnnlab import percent
 
 LINE = 95  # letters that fit beside JupyterLab's file list; a longer line is broken within a word
 
@@ -45,7 +45,8 @@ def test_a_function_is_shown_with_its_file_and_line(capsys):
 def test_a_module_is_shown_whole(capsys):
     rnnlab.show_source(percent)
     assert (
-        capsys.readouterr().out == f"# rnnlab/percent.py\n{(notebook.ROOT / 'rnnlab/percent.py').read_text()}"
+        capsys.readouterr().out
+        == f"# nbjudge/authoring/percent.py\n{(notebook.ROOT / 'nbjudge/authoring/percent.py').read_text()}"
     )
 
 
@@ -54,7 +55,7 @@ def test_in_a_notebook_the_page_colours_the_source(monkeypatch):
     monkeypatch.setitem(notebook.sys.modules, "ipykernel", None)
     monkeypatch.setattr("IPython.display.display", shown.append)
     rnnlab.show_source(percent.defines)
-    assert shown[0].data.startswith("`rnnlab/percent.py, line ")
+    assert shown[0].data.startswith("`nbjudge/authoring/percent.py, line ")
     assert "\n````python\ndef defines(" in shown[0].data
 
 

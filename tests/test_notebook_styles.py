@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nbjudge.finding.reading import parse
+from nbjudge.finding.slices import answer_in
+from nbjudge.grading.grade import grade_one
+from nbjudge.running.sandbox import choose
+from nbjudge.verdict import Status
 from rnncourse import checks
-from rnnlab.grading.front.grade import grade_one
-from rnnlab.grading.reading import parse
-from rnnlab.grading.sandbox import choose
-from rnnlab.grading.slices import answer_in
-from rnnlab.grading.verdict import Status
 
 FILE = Path(__file__).parent / "fixtures" / "notebook_styles.txt"
 HEAD = "import numpy as np\nfrom rnnlab import check, hint, progress, use"

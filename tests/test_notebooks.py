@@ -11,9 +11,9 @@ from legs import in_full
 from nbclient import NotebookClient
 from notebook_cells import run_cells, time_left
 
+from nbjudge.authoring.course import ROOT
+from nbjudge.clock import PATIENCE
 from rnncourse import checks
-from rnnlab.course import ROOT
-from rnnlab.grading.clock import PATIENCE
 
 SECONDS = 90  # for one notebook on two cores that do nothing else
 CELLS = 25, 45

@@ -9,9 +9,9 @@ import sys
 
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from pocketgpu.compiling.report import ARCHITECTURES
 from pocketgpu.compiling.target import IS_NUMBA_CUDA
-from rnnlab.course import ROOT
 
 pytestmark = pytest.mark.skipif(not IS_NUMBA_CUDA, reason="numba-cuda is not here: make test-cuda")
 REGISTERS = 8  # that the two compilers may differ by; 6 was the most in November 2026, in numba-cuda's favour

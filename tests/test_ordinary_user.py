@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rnnlab.grading.front.attacks import MODES, attacks
-from rnnlab.grading.sandbox import CHECKOUT
+from nbjudge.grading.attacks import MODES, attacks
+from nbjudge.running.sandbox import CHECKOUT
 
 NOBODY = 65534
 AS_NOBODY = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
@@ -66,7 +66,7 @@ def _readable_python(folder, user):
 
 def mode_works(ordinary, mode):
     """Skips where bubblewrap is not allowed to this user."""
-    program = "from rnnlab.grading.sandbox import choose; print(choose().why)"
+    program = "from nbjudge.running.sandbox import choose; print(choose().why)"
     why = ordinary("-c", program).stdout.strip() if mode == "bubblewrap" else ""
     if why:
         pytest.skip(f"an ordinary user is not allowed bubblewrap: {why}")
@@ -86,7 +86,7 @@ def test_an_ordinary_user_grades_a_solved_notebook_with_full_marks(ordinary, mod
 def test_attacks_on_an_ordinary_user_get_what_they_get_from_root(ordinary, mode):
     mode_works(ordinary, mode)
     outcomes = {
-        attack.name: ordinary("-m", "rnnlab.grading.front.attacks", attack.path, mode).stdout.strip()
+        attack.name: ordinary("-m", "nbjudge.grading.attacks", attack.path, mode).stdout.strip()
         for attack in SAMPLE
     }
     assert outcomes == {attack.name: attack.outcomes[mode] for attack in SAMPLE}

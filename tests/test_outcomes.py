@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from rnnlab.grading.conversation import answer
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.inside import wire
-from rnnlab.grading.verdict import Stopped
+from nbjudge.exercise import Wrong
+from nbjudge.running.conversation import answer
+from nbjudge.running.inside import wire
+from nbjudge.verdict import Stopped
 
 KINDS = (
     "returned",

@@ -2,12 +2,12 @@
 
 import pytest
 
+from nbjudge.authoring.exercise_text import ExerciseText, read_exercise
+from nbjudge.authoring.pack_answers import packed_answers
+from nbjudge.authoring.percent import SourceError, parse
+from nbjudge.exercise import Code, Mutant
 from rnncourse import checks
 from rnncourse.checks.answers import answers, pack, unpack
-from rnnlab.exercise_text import ExerciseText, read_exercise
-from rnnlab.grading.exercise import Code, Mutant
-from rnnlab.pack_answers import packed_answers
-from rnnlab.percent import SourceError, parse
 
 HEAD = "".join(f"# {fact}: 1\n" for fact in ("points", "difficulty", "minutes", "lines"))
 HEAD = f"# %% [facts]\n{HEAD}" + 3 * "\n# %% [hint]\n# Look.\n"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rnnlab.percent import BEGIN, CODE, END, HIDDEN, Cell, SourceError, cut, defines, parse
+from nbjudge.authoring.percent import BEGIN, CODE, END, HIDDEN, Cell, SourceError, cut, defines, parse
 
 LINE = st.text(st.characters(exclude_categories=["Cs", "Cc", "Zl", "Zp"]), max_size=30)
 PROSE = st.lists(LINE, min_size=1, max_size=6).map("\n".join).filter(lambda text: text == text.strip() != "")

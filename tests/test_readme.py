@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 import rnnlab
+from nbjudge.authoring.course import ROOT
 from rnncourse import checks, cli
 from rnnlab import reference
-from rnnlab.course import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -6,8 +6,8 @@ import os
 import pytest
 
 from bench import provenance
+from nbjudge.authoring.course import ROOT
 from rnncourse import cli, records
-from rnnlab.course import ROOT
 
 RECORD = {
     "kind": "bench cpu",

@@ -6,11 +6,12 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rnnlab.grading import judge, sandbox
-from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
-from rnnlab.grading.front.grade import judge_apart
-from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.worker import of_source
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Code, Exercise, Mutant, Wrong
+from nbjudge.grading import judge
+from nbjudge.grading.grade import judge_apart
+from nbjudge.running import sandbox
+from nbjudge.running.worker import of_source
 
 SOURCE = "def double(x):\n    return 2 * x\n"
 TWICE = (
@@ -143,7 +144,7 @@ def test_a_check_that_sends_something_else_after_the_same_replies_is_made_anew()
 
 def test_no_more_is_kept_than_there_is_room_for(counted, monkeypatch):
     exercise, runs = counted
-    monkeypatch.setattr("rnnlab.grading.replies.ROOM", 0)
+    monkeypatch.setattr("nbjudge.grading.replies.ROOM", 0)
     assert grade(exercise, SOURCE)
     assert grade(exercise, SOURCE)
     assert runs == [2, 3] * 2

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from rnnlab.grading import sandbox
+from nbjudge.running import sandbox
 
 needs_bubblewrap = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="install bubblewrap (Debian: apt-get install bubblewrap)"

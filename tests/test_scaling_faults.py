@@ -13,12 +13,12 @@ import numpy as np
 import psutil
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from ranks import launch
 from ranks.call import call_on_ranks
 from ranks.faults import RankFailure
 from ranks.launch import Launch, folder_for
 from rnncourse.cli import main
-from rnnlab.course import ROOT
 from rnnlab.scaling.run import train_on_ranks
 from rnnlab.scaling.settings import Settings, equal_shares, read
 from rnnlab.training import checkpoint, fit

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from ranks import launch
 from ranks.all_reduce import chunk_slices, pack, unpack
 from ranks.call import call_on_ranks
 from ranks.faults import RankFailure
 from rnnlab.compare import TOLERANCES
-from rnnlab.course import ROOT
 from rnnlab.scaling.overlap import Interval, Result, Step, rows, table
 
 REASON = launch.why_not()

@@ -11,9 +11,9 @@ import pytest
 import simulated_kernels
 import strict_kernels
 
+from nbjudge.authoring.course import ROOT
 from pocketgpu import simulator
 from pocketgpu.simulator.strict import check
-from rnnlab.course import ROOT
 
 VECTOR, MATRIX = np.ones(64, np.float32), np.ones((32, 32), np.float32)
 TWINS = [name for name in vars(strict_kernels) if hasattr(strict_kernels, f"{name}_repaired")]

@@ -14,11 +14,11 @@ from bs4 import BeautifulSoup
 from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser
 from selenium.webdriver.common.by import By
 
+from nbjudge.authoring.course import ROOT
 from pages import build, places, verify
 from pages.colab import colab_notebook
 from pages.prose import Prose, mathml
 from pages.run import Run
-from rnnlab.course import ROOT
 
 LESSONS = "00_start_here", "02_bptt"
 WHOLE = os.environ.get("RNNLAB_SITE")

@@ -6,7 +6,7 @@ import functools
 import re
 import statistics
 
-from rnnlab.course import ROOT
+from nbjudge.authoring.course import ROOT
 
 FILE_LINES = 400
 FUNCTION_LINES = 40  # from `def` to the last line, docstring included
@@ -34,7 +34,7 @@ COLLECTIONS = {  # one kernel after another, in the styles of others
 }
 LESSONS = sorted(ROOT.glob("notebooks/source/*.py"))
 SOURCES = [*LESSONS, *sorted(ROOT.glob("solutions/source/*.py"))]
-WORKER = ROOT / "rnnlab/grading/inside"  # also runs where there is no package rnnlab
+WORKER = ROOT / "nbjudge/running/inside"  # also runs where there is no package rnnlab
 CONTRACTED = {"ladder", "kernels", "checks"}  # one contract for all: a rung's, that of the exercise judged
 HOLDS = (ast.If, ast.For, ast.While, ast.Try, ast.Match)
 name = lambda path: path.relative_to(ROOT).as_posix()

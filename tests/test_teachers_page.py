@@ -6,10 +6,10 @@ import shlex
 
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from rnncourse import checks
 from rnncourse.checks.answers import answers
 from rnncourse.cli import parser
-from rnnlab.course import ROOT
 
 PAGE = (ROOT / "docs/teachers.md").read_text(encoding="utf-8")
 SYLLABI = ("4 weeks", "8 weeks: where", "8 weeks: kernels", "14 weeks")

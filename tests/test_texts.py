@@ -6,10 +6,10 @@ import re
 import pytest
 from babel.messages.pofile import read_po
 
+from nbjudge.authoring.course import ROOT
+from nbjudge.grading import learner
 from pages import texts
 from rnncourse import checks
-from rnnlab.course import ROOT
-from rnnlab.grading.front import learner
 
 
 @pytest.fixture(scope="module")

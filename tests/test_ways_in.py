@@ -8,8 +8,8 @@ import yaml
 from packaging.version import Version
 from test_setup import CONDA, PINS, PROJECT, in_conda_forge, required
 
+from nbjudge.authoring.course import ROOT
 from pages.colab import JUPYTER, needed_packages
-from rnnlab.course import ROOT
 
 BINDER = yaml.safe_load((ROOT / "binder/environment.yml").read_text())["dependencies"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from rnnlab.course import ROOT
-from rnnlab.percent import BEGIN, END
+from nbjudge.authoring.course import ROOT
+from nbjudge.authoring.percent import BEGIN, END
 
 SOURCES = "pyproject.toml", "README.md", "LICENSE", "rnnlab", "notebooks", "exercises"
 SITE = Path("lib") / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"

@@ -9,9 +9,10 @@ from contextlib import nullcontext
 
 import pytest
 
-from rnnlab.grading import clock, family, sandbox, worker
-from rnnlab.grading.verdict import Status, Stopped
-from rnnlab.grading.worker import Worker, of_source
+from nbjudge import clock
+from nbjudge.running import family, sandbox, worker
+from nbjudge.running.worker import Worker, of_source
+from nbjudge.verdict import Status, Stopped
 
 PLAIN = sandbox.choose(plain=True)
 SLEEP = of_source("rest", "import time\ndef rest(seconds):\n    time.sleep(seconds)\n    return seconds\n")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
 
-from rnnlab.course import ROOT
+from nbjudge.authoring.course import ROOT
 from rnnlab.kernels.persistence import kernels as persistent
 from rnnlab.kernels.persistence import reset_before
 

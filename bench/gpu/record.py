@@ -21,7 +21,7 @@ MEASURED = (
     "pocketgpu/cuda.py",
     "pocketgpu/devices.py",
     "rnnlab/exchange.py",
-    "rnnlab/files.py",
+    "nbjudge/files.py",
     "rnnlab/gpu",
     "rnnlab/graphs",
     "rnnlab/kernels",

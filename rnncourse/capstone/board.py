@@ -13,13 +13,13 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from nbjudge.files import write_whole
+from nbjudge.running.sandbox import Sandbox, choose
+from nbjudge.running.worker import Answer, Worker, of_source
+from nbjudge.verdict import Stopped
 from rnncourse.capstone.launches import Illegal
 from rnncourse.capstone.score import PROBLEMS, VERSION, Score, score_all
 from rnncourse.checks.answers import answers
-from rnnlab.files import write_whole
-from rnnlab.grading.sandbox import Sandbox, choose
-from rnnlab.grading.verdict import Stopped
-from rnnlab.grading.worker import Answer, Worker, of_source
 
 FUNCTION = "my_schedule"
 FILE = "board.jsonl"

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from rnnlab.printable import printable
+from nbjudge.printable import printable
 
 ALL_DERIVED, LEFT_OUT, UNUSABLE = 0, 1, 2  # exit statuses
 FOLDER, PAGE = Path("work/board"), Path("work/18_page.md")
@@ -29,9 +29,9 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _board(chosen: argparse.Namespace) -> int:
+    from nbjudge.finding.notebook_file import Unusable as NoNotebook
+    from nbjudge.grading.clean_start import clean_start
     from rnncourse.capstone.board import Unusable
-    from rnnlab.grading.clean_start import clean_start
-    from rnnlab.grading.notebook_file import Unusable as NoNotebook
 
     folder = chosen.folder.absolute()
     notebook = chosen.add and chosen.add.absolute()
@@ -51,11 +51,11 @@ def _board(chosen: argparse.Namespace) -> int:
 
 
 def _add(notebook: Path, name: str, folder: Path, plain: bool) -> None:
+    from nbjudge.finding.reading import read
+    from nbjudge.finding.slices import answer_in
+    from nbjudge.running import sandbox
+    from nbjudge.verdict import Stopped
     from rnncourse.capstone import board
-    from rnnlab.grading import sandbox
-    from rnnlab.grading.reading import read
-    from rnnlab.grading.slices import answer_in
-    from rnnlab.grading.verdict import Stopped
 
     try:
         program = board.program_of(answer_in(read(notebook), board.FUNCTION))
@@ -66,8 +66,8 @@ def _add(notebook: Path, name: str, folder: Path, plain: bool) -> None:
 
 def _show(folder: Path, plain: bool) -> int:
     """Print the course's lines and the folder's, best first, and then those that are left out."""
+    from nbjudge.running import sandbox
     from rnncourse.capstone import board
-    from rnnlab.grading import sandbox
 
     box, derived, left_out = sandbox.choose(plain), [], []
     paths, own = [board.OWN], folder / board.FILE

@@ -5,8 +5,8 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
+from nbjudge.exercise import Exercise
 from rnncourse.checks.answers import answers
-from rnnlab.grading.exercise import Exercise
 
 LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and work
     "start_here": "00_start_here",

@@ -1,6 +1,6 @@
 """What a check needs of the course's own answers: derived from the exercises' texts, and packed.
 
-`python -m rnnlab.course` writes packed/<lesson>.answers from solutions/source/<lesson>/. The file is
+`python -m rnncourse.build` writes packed/<lesson>.answers from solutions/source/<lesson>/. The file is
 compressed, so that nobody who reads the package or searches it comes upon an answer. It is no secret: whoever
 wants the answers finds them there, and a teacher who hands out the package hands them out too.
 """
@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 from importlib import import_module, resources
 from types import CodeType, MappingProxyType
 
-from rnnlab.grading.exercise import Code, Exercise, Mutant, Wrong
+from nbjudge.exercise import Code, Exercise, Mutant, Wrong
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import Answer, answers
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
-from rnnlab.grading.exercise import Code, Wrong
-from rnnlab.grading.judging import expect, refuse
 
 ANSWERS = answers("bptt")
 RESULTS = ("dx", "dh0", "dweight_ih", "dweight_hh", "dbias")

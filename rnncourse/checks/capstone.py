@@ -4,13 +4,13 @@ from math import comb
 
 import numpy as np
 
+from nbjudge.comparing.differences import whole_numbers
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.patterns import first_place
+from nbjudge.exercise import Wrong
 from rnncourse.capstone.launches import Illegal, Problem
 from rnncourse.capstone.score import FULL_MARKS, score, slow_because
 from rnncourse.checks.answers import answers
-from rnnlab.grading.differences import whole_numbers
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.patterns import first_place
 
 ANSWERS = answers("capstone")
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from nbjudge.comparing.patterns import part_of_sum
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, size_in_words
-from rnnlab.grading.patterns import part_of_sum
 
 ANSWERS = answers("cuda_shared_memory")
 TILE = 8

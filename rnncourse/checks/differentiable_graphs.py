@@ -6,12 +6,12 @@ from functools import partial
 
 import numpy as np
 
+from nbjudge.comparing.differences import same
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.patterns import first_place
+from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers, load
 from rnncourse.checks.traces import require_calls
-from rnnlab.grading.differences import same
-from rnnlab.grading.exercise import Code, Wrong
-from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.patterns import first_place
 
 ANSWERS = answers("differentiable_graphs")
 

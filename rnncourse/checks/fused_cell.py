@@ -1,10 +1,10 @@
 """Checks of lesson 12: all gates from two products, and an LSTM's pointwise work in one kernel each way."""
 
+from nbjudge.comparing.judging import expect
+from nbjudge.exercise import Code
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, unset
 from rnncourse.checks.traces import require_calls
-from rnnlab.grading.exercise import Code
-from rnnlab.grading.judging import expect
 
 ANSWERS = answers("fused_cell")
 COUNTED = """

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from nbjudge.comparing.differences import same
+from nbjudge.comparing.judging import expect
+from nbjudge.comparing.patterns import first_place
+from nbjudge.exercise import Code
 from rnncourse.checks.answers import answers
 from rnncourse.checks.traces import describe_first_call, require_calls
-from rnnlab.grading.differences import same
-from rnnlab.grading.exercise import Code
-from rnnlab.grading.judging import expect
-from rnnlab.grading.patterns import first_place
 
 ANSWERS = answers("fused_layer")
 AXES = ("step", "sequence", "unit")

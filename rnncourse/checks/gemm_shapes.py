@@ -1,10 +1,10 @@
 """Checks of lesson 05: work for each byte, sizes that suit the machine, products over several steps."""
 
+from nbjudge.comparing.judging import expect
+from nbjudge.exercise import Code
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
 from rnncourse.checks.traces import require_calls
-from rnnlab.grading.exercise import Code
-from rnnlab.grading.judging import expect
 
 ANSWERS = answers("gemm_shapes")
 

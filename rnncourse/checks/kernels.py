@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nbjudge.comparing.differences import WRONG_TYPE, describe, first_difference
+from nbjudge.comparing.judging import refuse
+from nbjudge.exercise import Wrong
+from nbjudge.grading.in_process import InProcess
+from nbjudge.running.worker import Worker
 from rnncourse.checks.answers import Answer
 from rnnlab.compare import TOLERANCES
-from rnnlab.grading.differences import WRONG_TYPE, describe, first_difference
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.in_process import InProcess
-from rnnlab.grading.judging import refuse
-from rnnlab.grading.worker import Worker
 
 KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
 REMEDIES = {

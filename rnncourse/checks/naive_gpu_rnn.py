@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from nbjudge.comparing.judging import expect
+from nbjudge.comparing.patterns import part_of_sum
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches
-from rnnlab.grading.judging import expect
-from rnnlab.grading.patterns import part_of_sum
 
 ANSWERS = answers("naive_gpu_rnn")
 NAMES = ("x", "h", "weight_ih", "weight_hh", "bias_ih", "bias_hh", "gates_x", "gates_h", "h_next")

@@ -4,10 +4,10 @@ from collections import defaultdict
 
 import numpy as np
 
+from nbjudge.comparing.differences import whole_numbers
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
-from rnnlab.grading.differences import whole_numbers
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import expect, refuse
 
 ANSWERS = answers("network_schedule")
 DURATIONS = (  # two: a stream may make nothing wait, however long operations are

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from nbjudge.comparing.judging import expect
 from rnncourse.checks.answers import Answer
-from rnnlab.grading.judging import expect
 
 
 def compare_numbers(

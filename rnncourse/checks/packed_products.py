@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from nbjudge.comparing.differences import whole_numbers
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Code, Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers, call
 from rnncourse.checks.numbers import compare_numbers
-from rnnlab.grading.differences import whole_numbers
-from rnnlab.grading.exercise import Code, Wrong
-from rnnlab.grading.judging import expect, refuse
 
 ANSWERS = answers("packed_products")
 ITEM, LINE = 4, 8  # bytes of a number, numbers of a cache line

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from nbjudge.comparing.judging import expect
 from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
 from rnnlab.cells import GATES
-from rnnlab.grading.judging import expect
 from rnnlab.kernels.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Floor, Latencies, floor
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape, grid_shape
 

@@ -4,12 +4,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from nbjudge.comparing.differences import WRONG_TYPE, whole_numbers
+from nbjudge.comparing.judging import refuse
+from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches, size_in_words, unset
 from rnncourse.checks.numbers import compare_numbers
-from rnnlab.grading.differences import WRONG_TYPE, whole_numbers
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import refuse
 
 ANSWERS = answers("persistent_rnn")
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from nbjudge.comparing.differences import same
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
 from rnnlab.compare import TOLERANCES
-from rnnlab.grading.differences import same
-from rnnlab.grading.exercise import Code, Wrong
-from rnnlab.grading.judging import expect, refuse
 
 ANSWERS = answers("rnn_forward")
 

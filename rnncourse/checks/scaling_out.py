@@ -4,14 +4,14 @@ from functools import partial
 
 import numpy as np
 
+from nbjudge.comparing.differences import whole_numbers
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.patterns import first_place
+from nbjudge.exercise import Code, Shell, Wrong
 from ranks.costs import Link
 from ranks.simulated_transfers import Schedule, from_transfers, replay
 from rnncourse.checks.answers import answers, call
 from rnncourse.scaling import published
-from rnnlab.grading.differences import whole_numbers
-from rnnlab.grading.exercise import Code, Shell, Wrong
-from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.patterns import first_place
 
 ANSWERS = answers("scaling_out")
 LINK = Link(1.0, 1.0)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from nbjudge.comparing.differences import same
+from nbjudge.comparing.judging import expect
+from nbjudge.exercise import Code
 from rnncourse.checks.answers import answers
-from rnnlab.grading.differences import same
-from rnnlab.grading.exercise import Code
-from rnnlab.grading.judging import expect
 
 ANSWERS = answers("start_here")
 

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from nbjudge.comparing.judging import refuse
+from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import Answer, call
 from rnnlab.compare import first_difference
-from rnnlab.grading.exercise import Code, Wrong
-from rnnlab.grading.judging import refuse
 
 TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never another step
 

@@ -1,6 +1,6 @@
 """Drawings of the lessons, as SVG files beside this one: `show("unrolled_network")` displays one.
 
-`python -m rnnlab.course` derives the files from the scripts in the clone's folder drawings/.
+`python -m rnncourse.build` derives the files from the scripts in the clone's folder drawings/.
 """
 
 import html

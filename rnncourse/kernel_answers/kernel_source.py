@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from rnnlab.grading.verdict import Status, Stopped
-from rnnlab.grading.worker import Answer
+from nbjudge.running.worker import Answer
+from nbjudge.verdict import Status, Stopped
 
 NUMBERS = {f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
 NUMBERS |= {"bool_", "intp", "uintp", "void", "boolean", "none"}

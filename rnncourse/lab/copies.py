@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from nbjudge.files import ROOT, write_whole
 from rnncourse.lab.notebooks import content_hash
-from rnnlab.files import ROOT, write_whole
 
 ORIGINS = ".origins.json"
 

@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from nbjudge import progress_file
+from nbjudge.files import ROOT
 from rnncourse.lab import driver, gpu
 from rnncourse.lab.start import course_folder
 from rnnlab import resources
-from rnnlab.files import ROOT
-from rnnlab.grading import progress_file
 
 GIB = 2**30
 # the Makefile is the clone's; a package was installed by pip
@@ -195,7 +195,7 @@ def _check_by_running(finding: Finding, program: str) -> Finding:
 
 
 def _tools() -> Iterator[Finding]:
-    from rnnlab.grading import sandbox
+    from nbjudge.running import sandbox
 
     why = sandbox.choose().why  # what `rnnlab grade` asks
     if not why:

@@ -20,7 +20,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from rnnlab.files import ROOT, write_whole
+from nbjudge.files import ROOT, write_whole
 
 LISTS = ("pyproject.toml", "constraints.txt")
 NOTE, LOG = "rnnlab.json", "set-up.log"

@@ -7,9 +7,9 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from nbjudge.progress_file import home
 from rnncourse.lab import blas, copies
 from rnncourse.lab.start import course_folder
-from rnnlab.grading.progress_file import home
 
 # on JUPYTER_CONFIG_PATH: JupyterLab asks nothing at its first start, and does not warn of what is in order
 SETTINGS = Path(__file__).with_name("jupyter")

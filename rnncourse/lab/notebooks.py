@@ -4,7 +4,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from rnnlab.files import write_whole
+from nbjudge.files import write_whole
 
 
 def content_hash(content: bytes) -> str:

@@ -12,8 +12,8 @@ from importlib import metadata
 from pathlib import Path
 
 import rnnlab
+from nbjudge.files import ROOT, write_whole
 from rnncourse.lab.notebooks import content_hash, set_aside
-from rnnlab.files import ROOT, write_whole
 
 FOLDERS = ("notebooks", "exercises")
 NOTE = ".rnnlab.json"  # in a started folder: {"version": rnnlab's, "files": {name: hash of its content}}

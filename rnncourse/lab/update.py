@@ -9,8 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from nbjudge.files import ROOT
 from rnncourse.lab.notebooks import content_hash, set_aside
-from rnnlab.files import ROOT
 
 READ = ("notebooks", "exercises", "solutions")  # what a reader opens
 

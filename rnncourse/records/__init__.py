@@ -19,7 +19,7 @@ import json
 import re
 from pathlib import Path
 
-from rnnlab.files import write_whole
+from nbjudge.files import write_whole
 
 MEASURED = Path(__file__).with_name("measured")
 SCHEMA = 1

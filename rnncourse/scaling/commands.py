@@ -131,7 +131,7 @@ def _say(sentence: str) -> None:
 
 
 def _refuse(error: object, status: int) -> int:
-    from rnnlab.printable import printable
+    from nbjudge.printable import printable
 
     print(f"rnnlab train: {printable(str(error))}", file=sys.stderr)
     return status

@@ -11,9 +11,9 @@ import numpy as np
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
 
+from nbjudge.printable import quantity
 from rnncourse.figures.picture import CARD, PALETTE, Slider, View, canvas, slider_view
 from rnnlab.kernels.packed.tiles import Core, Tile, predicted_rate
-from rnnlab.printable import quantity
 
 ROWS, VECTORS, REGISTERS = range(1, 17), range(1, 7), (16, 32)
 LIMITS = "multiply-adds", "loads, spills", "waiting for a sum"

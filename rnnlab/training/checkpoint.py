@@ -1,6 +1,6 @@
 """Checkpoint files that are complete after a kill at any moment, and in which each damaged byte is detected.
 
-A checkpoint is written whole or not at all (rnnlab.files). A line with the SHA-256 of the rest stands at its
+A checkpoint is written whole or not at all (nbjudge.files). A line with the SHA-256 of the rest stands at its
 head; the rest is an npz file without pickles.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rnnlab.files import write_whole
+from nbjudge.files import write_whole
 
 MAGIC = b"rnnlab checkpoint 1 "
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from rnnlab.grading.exercise import Exercise
-from rnnlab.grading.judging import expect
+from nbjudge.comparing.judging import expect
+from nbjudge.exercise import Exercise
 
 
 def right(x):

@@ -5,6 +5,6 @@ deserves: forbidden
 
 
 def running_sum(x):
-    from rnnlab.grading import judge
+    from nbjudge.grading import judge
 
     return judge.judge(x)

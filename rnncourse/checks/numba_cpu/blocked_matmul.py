@@ -9,14 +9,14 @@ from functools import cache
 
 import numpy as np
 
+from nbjudge.comparing.differences import WRONG_TYPE, describe
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.patterns import first_place, part_of_sum
+from nbjudge.exercise import Wrong
 from rnncourse.cache_model import Cache, missed
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numba_cpu.machines import Memory
 from rnncourse.checks.numba_cpu.shells import BATCH, Matrix, Number, Sums, Tape, Watched, shells
-from rnnlab.grading.differences import WRONG_TYPE, describe
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import expect, refuse
-from rnnlab.grading.patterns import first_place, part_of_sum
 
 CASES = (
     (3, 5, 4, 2, False),

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from nbjudge.comparing.differences import WRONG_TYPE, describe
+from nbjudge.comparing.judging import refuse
+from nbjudge.exercise import Wrong
 from rnncourse.checks.numba_cpu.machines import Arithmetic
 from rnncourse.checks.numba_cpu.shells import BATCH, Number, Tape, shells
 from rnncourse.lambert import lambert
-from rnnlab.grading.differences import WRONG_TYPE, describe
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import refuse
 
 ULPS = 8.0  # allowed; the quotient's own error, rounding included, stays below 6
 COMPARISONS = 8  # allowed at a point: each gives the answer one bit of it, and two are needed

@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from nbjudge.comparing.differences import WRONG_TYPE, describe
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numba_cpu.machines import UnitLoop
 from rnncourse.checks.numba_cpu.shells import Row, Vector, Watched, shells
-from rnnlab.grading.differences import WRONG_TYPE, describe
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import expect, refuse
 
 VECTORS = """
 g = Vector("g", {rows}, read, write, make)

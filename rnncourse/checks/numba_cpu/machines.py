@@ -8,8 +8,8 @@ import operator
 
 import numpy as np
 
+from nbjudge.exercise import Wrong
 from rnncourse.checks.numba_cpu.shells import Tape
-from rnnlab.grading.exercise import Wrong
 
 AGAIN = "goes over the units more than once"
 OUTSIDE = "runs past the edge"

@@ -11,7 +11,7 @@ from functools import cache
 
 import numpy as np
 
-from rnnlab.grading.exercise import Shell, Wrong
+from nbjudge.exercise import Shell, Wrong
 
 WHOLE = "works on whole arrays"
 INPUT = "overwrites its input"

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
 from rnncourse.checks.parallel_cpu import choose_schedule
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import expect, refuse
 
 ANSWERS = answers("parallel_cpu")
 

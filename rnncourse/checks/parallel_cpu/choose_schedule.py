@@ -8,10 +8,10 @@ so that the same answer gets the same compiler everywhere.
 
 import numpy as np
 
+from nbjudge.comparing.judging import refuse
+from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.loop_nests import LoopNest, read
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import refuse
 
 LEAST = 4  # times the serial schedule's speed
 ENOUGH = 1.25  # times the fewest loads there can be

@@ -2,11 +2,11 @@
 
 import numpy as np
 
+from nbjudge.comparing.differences import same
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.training import train_filter
-from rnnlab.grading.differences import same
-from rnnlab.grading.exercise import Wrong
-from rnnlab.grading.judging import expect, refuse
 
 ANSWERS = answers("training")
 TOO_LARGE = (

@@ -5,6 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from nbjudge.comparing.differences import NOT_FINITE, first_difference
+from nbjudge.comparing.judging import refuse
+from nbjudge.exercise import Shell, Wrong
 from rnncourse.checks.training.photograph_rows import (
     Rows,
     draw_rows,
@@ -16,9 +19,6 @@ from rnncourse.checks.training.photograph_rows import (
     untrained,
 )
 from rnncourse.checks.training.tiny_rnn import loss_and_gradients
-from rnnlab.grading.differences import NOT_FINITE, first_difference
-from rnnlab.grading.exercise import Shell, Wrong
-from rnnlab.grading.judging import refuse
 
 ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
 RECORDED = """

@@ -1,0 +1,1 @@
+"""Build lessons, exercises and solutions from the texts that an author writes."""

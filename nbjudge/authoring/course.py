@@ -1,0 +1,229 @@
+"""Keep every derived file in step with its single source.
+
+python -m rnncourse.build  build notebooks/, exercises/ and solutions/ from their source/, and drawings
+python -m rnncourse.build --check  change nothing; name every stale, missing or stray file, exit 1 if any
+
+An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
+line `<!-- exercise: NAME -->` stands for that exercise's facts, which its text alone states: see
+nbjudge/authoring/exercise_text.py. What a check needs of the answers is packed into rnncourse/checks/packed/,
+so that no answer stands in plain text in the package.  Lessons show the drawings in rnncourse/drawings/,
+which the scripts in the folder drawings/ make.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+
+from nbjudge.authoring.exercise_text import ExerciseText, read_exercise, with_numbers
+from nbjudge.authoring.pack_answers import packed_answers
+from nbjudge.authoring.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
+from nbjudge.files import ROOT
+from nbjudge.printable import quantity
+from rnncourse.checks.answers import pack, unpack
+
+DERIVED = (
+    *("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb"),
+    *("rnncourse/checks/packed/*.answers", "rnncourse/drawings/*.svg", "rnncourse/drawings/*.json"),
+)
+STEM = re.compile(r"\d\d_[a-z0-9_]+")
+PLACEHOLDER = re.compile(r"^<!-- exercise: (\w+) -->$", re.M)
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+
+
+def notebook(cells: list[Cell], ids: list[str]) -> str:
+    """The notebook of these cells, byte for byte as nbformat writes it, without outputs."""
+    entries = []
+    for cell, name in zip(cells, ids, strict=True):
+        entry = {"cell_type": cell.kind, "id": name, "metadata": {}, "source": cell.text.splitlines(True)}
+        entries.append(entry | ({"execution_count": None, "outputs": []} if cell.kind == "code" else {}))
+    book = {"cells": entries, "metadata": METADATA, "nbformat": 4, "nbformat_minor": 5}
+    return json.dumps(book, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def cell_ids(cells: list[Cell]) -> list[str]:
+    """An id a cell, from its own text: an inserted cell renames no other. Equal cells are numbered."""
+    ids, seen = [], Counter()
+    for cell in cells:
+        name = defines(cell) or hashlib.sha256(f"{cell.kind}\n{cell.text}".encode()).hexdigest()[:12]
+        seen[name] += 1
+        ids.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return ids
+
+
+def filled(cell: Cell, stem: str, link: str, exercises: dict) -> Cell:
+    """The cell with each placeholder replaced by that exercise's facts and a link to `link`."""
+
+    def facts(placeholder: re.Match) -> str:
+        e = _known(cell, placeholder[1], stem, exercises)
+        effort = " · ".join((quantity(e.minutes, "minute"), quantity(e.points, "point")))
+        length = quantity(e.lines, "line")
+        return f"**{e.name}** · difficulty {e.difficulty} of 5 · {effort} · about {length} · {link}"
+
+    return replace(cell, text=PLACEHOLDER.sub(facts, cell.text)) if cell.kind == "markdown" else cell
+
+
+def _known(cell: Cell, name: str, stem: str, exercises: dict):
+    if name not in exercises:
+        known = ", ".join(exercises) or "none"
+        raise cell.error(0, f"no exercise {name!r} in solutions/source/{stem}.py, which includes {known}")
+    return exercises[name]
+
+
+def lesson(cells: list[Cell], stem: str, exercises: dict) -> str:
+    """The lesson notebook of a source's cells."""
+    for cell in cells:
+        if cell.kind not in ("markdown", "code"):
+            raise cell.error(-1, f"a [{cell.kind}] cell in a lesson; exercises live in solutions/source/")
+        if BEGIN in cell.text or END in cell.text:
+            raise cell.error(0, "a solution marker in a lesson; answers live in solutions/source/")
+    shown = [filled(cell, stem, f"[exercise](../work/{stem}.ipynb)", exercises) for cell in cells]
+    return notebook(shown, cell_ids(cells))
+
+
+def solution_and_exercise(cells: list[Cell], stem: str, exercises: dict) -> tuple[str, str]:
+    """The solved notebook and the one to solve; both have the same cells under the same ids."""
+    size = lambda cell: lambda name: f"about {quantity(_known(cell, name, stem, exercises).lines, 'line')}"
+    solved = [filled(cell, stem, f"[lesson](../notebooks/{stem}.ipynb)", exercises) for cell in cells]
+    to_solve = [cut(cell, size(cell)) if cell.kind == "code" else cell for cell in solved]
+    return notebook(solved, cell_ids(cells)), notebook(to_solve, cell_ids(cells))
+
+
+def exercises_of(root: Path, stem: str) -> dict[str, ExerciseText]:
+    """{name: text} of a lesson's exercises, in the order in which its solution source includes them."""
+    cells = _cells(root / f"solutions/source/{stem}.py", root)
+    return {cell.title: _exercise_text(cell, stem, root) for cell in cells if cell.kind == INCLUDE}
+
+
+def exercise_notebook(root: Path, stem: str, numbers: Mapping[str, Mapping]) -> str:
+    """The notebook to solve of a lesson, with the numbers of variants: {exercise: numbers}."""
+    texts = exercises_of(root, stem)
+    exercises = {name: with_numbers(text, numbers.get(name, {})) for name, text in texts.items()}
+    return solution_and_exercise(solved_cells(root, stem, exercises), stem, exercises)[1]
+
+
+def solved_cells(root: Path, stem: str, exercises: Mapping[str, ExerciseText] | None = None) -> list[Cell]:
+    """All cells of a lesson's solved notebook: its own, and those of the exercises that it includes."""
+    exercises, cells = exercises or exercises_of(root, stem), []
+    for cell in _cells(root / f"solutions/source/{stem}.py", root):
+        if cell.kind in HIDDEN:
+            raise cell.error(-1, f"a [{cell.kind}] cell outside the text of an exercise")
+        cells += exercises[cell.title].cells if cell.kind == INCLUDE else [cell]
+    return cells
+
+
+def _cells(source: Path, root: Path) -> list[Cell]:
+    """The cells of a source text; none where there is no such file."""
+    where = source.relative_to(root).as_posix()
+    return parse(source.read_text(encoding="utf-8"), where) if source.exists() else []
+
+
+def _exercise_text(cell: Cell, stem: str, root: Path) -> ExerciseText:
+    path = root / f"solutions/source/{stem}/{cell.title}.py"
+    where = path.relative_to(root).as_posix()
+    if not path.exists():
+        raise cell.error(-1, f"it includes {cell.title}, but there is no {where}")
+    return read_exercise(path.read_text(encoding="utf-8"), where, cell.title)
+
+
+def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
+    """{path: its bytes} of every derived file, and the errors of sources that cannot be built."""
+    texts, errors = _drawing_files(root), []
+    for source in sorted([*root.glob("notebooks/source/*.py"), *root.glob("solutions/source/*.py")]):
+        try:
+            texts |= _notebook_files(source, root)
+        except SourceError as error:
+            errors.append(error)
+    return texts, errors
+
+
+def _drawing_files(root: Path) -> dict[Path, bytes]:
+    """The files of rnncourse/drawings/, from the scripts as they are now; none without such a folder."""
+    init = root / "drawings/__init__.py"
+    if not init.exists():
+        return {}
+    for name in [name for name in sys.modules if name.partition(".")[0] == "drawings"]:
+        del sys.modules[name]
+    spec = spec_from_file_location("drawings", init, submodule_search_locations=[str(init.parent)])
+    sys.modules["drawings"] = drawings = module_from_spec(spec)
+    spec.loader.exec_module(drawings)
+    return {root / "rnncourse/drawings" / name: content for name, content in drawings.files().items()}
+
+
+def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
+    stem, where = source.stem, source.relative_to(root).as_posix()
+    if not STEM.fullmatch(stem):
+        raise SourceError(f"{where}:1: a source is named like 02_bptt.py")
+    exercises = exercises_of(root, stem)
+    if source.parts[-3] == "notebooks":
+        return {root / f"notebooks/{stem}.ipynb": lesson(_cells(source, root), stem, exercises).encode()}
+    cells = solved_cells(root, stem)
+    solved, to_solve = solution_and_exercise(cells, stem, exercises)
+    packed = pack(packed_answers(cells, exercises.values()))
+    return {
+        root / f"solutions/{stem}.ipynb": solved.encode(),
+        root / f"exercises/{stem}.ipynb": to_solve.encode(),
+        root / f"rnncourse/checks/packed/{stem[3:]}.answers": packed,
+    }
+
+
+def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
+    """{path: "missing" | "stale" | "stray"} of every derived file that is not what its source says."""
+    states = {path: "missing" for path in files if not path.exists()}
+    states |= {
+        path: "stale" for path, data in files.items() if path.exists() and not _same_content(path, data)
+    }
+    for pattern in DERIVED:
+        states |= {
+            path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)
+        }
+    return dict(sorted(states.items()))
+
+
+def _same_content(path: Path, data: bytes) -> bool:
+    """Byte for byte; packed answers by content, because compressors differ between machines."""
+    if path.suffix != ".answers":
+        return path.read_bytes() == data
+    try:
+        return unpack(path.read_bytes()) == unpack(data)
+    except (ValueError, KeyError, TypeError, zlib.error):
+        return False
+
+
+def _has_source(path: Path, root: Path) -> bool:
+    """Whether a source of that name exists, be it one that cannot be built."""
+    folder = "notebooks" if path.parent.name == "notebooks" else "solutions"
+    return any((root / folder / "source").glob(f"*{path.stem}.py"))
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Build, or with --check compare; 0 when every derived file is what its source says."""
+    parser = argparse.ArgumentParser("python -m rnncourse.build", description=__doc__.partition("\n")[0])
+    parser.add_argument("--check", action="store_true", help="change nothing, name what is not up to date")
+    check = parser.parse_args(arguments).check
+    files, errors = derived(root)
+    states = differences(files, root)
+    for path, state in states.items():
+        writes = not check and state != "stray"
+        if writes:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(files[path])
+        print("wrote" if writes else state, path.relative_to(root).as_posix())
+    for error in errors:
+        print(error, file=sys.stderr)
+    left = [path for path, state in states.items() if check or state == "stray"]
+    return int(bool(left or errors))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

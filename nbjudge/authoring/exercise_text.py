@@ -1,0 +1,173 @@
+"""An exercise's one text: statement, answer, facts, hints, known mistakes, other right answers.
+
+solutions/source/<lesson>/<exercise>.py is a py:percent text. Its prose and code cells go into the notebooks;
+the cells of the other kinds do not:
+
+    # %% [facts]                     points, difficulty (1 to 5), minutes and lines of the answer
+    # %% [hint]                      three of them: orient, key idea, near-code
+    # %% [mistake] forgets tanh      an edit of the answer, by lines: `# - old` becomes `# + new`
+    # %% [right]                     another right answer, as a program
+    # %% [reference]                 the judge's own answer, only where it must differ from the one shown
+    # %% [variant] tick=1000         the exercise with another number: edits of all that the text says
+
+An edit of a variant holds for the statement, the answer, the hints, the mistakes and the other right answers
+alike, wherever its old lines stand. The title names the numbers; the student's `check` names them, too.
+
+`# %% [exercise] NAME` in solutions/source/<lesson>.py stands for the cells of that file.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import NamedTuple
+
+from nbjudge.authoring.percent import Cell, SourceError, parse
+
+FACTS = ("points", "difficulty", "minutes", "lines")
+HINTS = 3
+
+
+NUMBER = re.compile(r"([a-z]\w*)=([\w.]+)")
+INCOMPLETE = {
+    "mistake": "a mistake has a name, lines with - and lines with +",
+    "variant": "each edit of a variant has lines with - and behind them lines with +",
+}
+Edit = tuple[str, str]  # old, new
+
+
+class Variant(NamedTuple):
+    """The exercise with other numbers: what they are called, and the edits that bring them into the text."""
+
+    numbers: dict[str, int | str]
+    edits: tuple[Edit, ...]
+    cell: Cell  # for messages
+
+
+class ExerciseText(NamedTuple):
+    """What the text of one exercise says."""
+
+    name: str
+    cells: list[Cell]  # those that the notebooks show
+    points: int
+    difficulty: int  # 1 to 5
+    minutes: int
+    lines: int  # expected size of the answer
+    hints: tuple[str, ...]
+    mistakes: tuple[tuple[str, str, str], ...]  # name, old, new: edits of the answer
+    right: tuple[str, ...]  # programs
+    reference: str | None  # the program that the judge runs in place of the answer
+    variants: tuple[Variant, ...] = ()
+    numbers: Mapping[str, int | str] = {}  # of this variant; empty for the course's own exercise
+
+
+def read_exercise(text: str, where: str, name: str) -> ExerciseText:
+    """The parts of an exercise's text. Raises SourceError where one is missing or wrong."""
+    cells = parse(text, where)
+    by_kind = lambda kind: [cell for cell in cells if cell.kind == kind]
+    if len(by_kind("facts")) != 1 or len(by_kind("hint")) != HINTS:
+        raise SourceError(f"{where}:1: an exercise has one [facts] cell and {HINTS} [hint] cells")
+    if len(by_kind("reference")) > 1:
+        raise by_kind("reference")[1].error(-1, "a second [reference]; an exercise has at most one")
+    reference = next((cell.text for cell in by_kind("reference")), None)
+    return ExerciseText(
+        name,
+        [cell for cell in cells if cell.kind in ("markdown", "code")],
+        **_facts(by_kind("facts")[0]),
+        hints=tuple(_paragraphs(cell.text) for cell in by_kind("hint")),
+        mistakes=tuple(map(_mistake, by_kind("mistake"))),
+        right=tuple(f"{cell.text}\n" for cell in by_kind("right")),
+        reference=reference and f"{reference}\n",
+        variants=tuple(map(_variant, by_kind("variant"))),
+    )
+
+
+def varied(exercise: ExerciseText, variant: Variant) -> ExerciseText:
+    """The exercise with a variant's numbers. Raises SourceError where an edit finds nothing to change."""
+
+    new = dict(variant.edits)
+    longest_first = sorted(new, key=len, reverse=True)
+    olds = re.compile("|".join(map(re.escape, longest_first)))  # all edits at once, so that two may swap
+    edited = lambda text: olds.sub(lambda match: new[match[0]], text)
+    _check_variant(exercise, variant)
+    words = ", ".join(f"{name}={value!r}" for name, value in variant.numbers.items())
+    call, call_with_numbers = f"check({exercise.name})", f"check({exercise.name}, {words})"
+    shown = [
+        replace(cell, text=edited(cell.text).replace(call, call_with_numbers)) for cell in exercise.cells
+    ]
+    return exercise._replace(
+        cells=shown,
+        hints=tuple(map(edited, exercise.hints)),
+        mistakes=tuple(tuple(map(edited, mistake)) for mistake in exercise.mistakes),
+        right=tuple(map(edited, exercise.right)),
+        reference=exercise.reference and edited(exercise.reference),
+        variants=(),
+        numbers=variant.numbers,
+    )
+
+
+def with_numbers(exercise: ExerciseText, numbers: Mapping[str, int | str]) -> ExerciseText:
+    """The exercise with these numbers, those of one of its variants; without any, the exercise itself."""
+    if not numbers:
+        return exercise
+    return varied(exercise, next(v for v in exercise.variants if v.numbers == dict(numbers)))
+
+
+def _check_variant(exercise: ExerciseText, variant: Variant) -> None:
+    """Refuse edits that are stale, and a variant that the statement would not show."""
+    mistakes = [text for mistake in exercise.mistakes for text in mistake]
+    shown = [cell.text for cell in exercise.cells]
+    texts = [*shown, *exercise.hints, *mistakes, *exercise.right, exercise.reference or ""]
+    for old, _ in variant.edits:
+        if not any(old in text for text in texts):
+            raise variant.cell.error(0, f"the variant edits {old!r}, which is not in the exercise")
+    prose = "\n".join(cell.text for cell in exercise.cells if cell.kind == "markdown")
+    if not any(old in prose for old, _ in variant.edits):
+        raise variant.cell.error(0, "the variant changes nothing in the statement: nobody would see it")
+
+
+def _facts(cell: Cell) -> dict[str, int]:
+    """The numbers of a [facts] cell: a line `points: 4` for each of FACTS."""
+    facts = dict(re.findall(r"^(\w+): (\d+)$", cell.text, re.M))
+    if tuple(facts) != FACTS or len(cell.text.split("\n")) != len(FACTS):
+        raise cell.error(0, f"expected the lines {', '.join(f'{fact}: NUMBER' for fact in FACTS)}")
+    return {fact: int(number) for fact, number in facts.items()}
+
+
+def _paragraphs(text: str) -> str:
+    """The hint with the lines of each paragraph joined."""
+    return "\n\n".join(" ".join(part.split("\n")) for part in re.split(r"\n\s*\n", text))
+
+
+def _mistake(cell: Cell) -> tuple[str, str, str]:
+    """(name, old, new) of a [mistake] cell."""
+    edits = _edits(cell)
+    if not cell.title:
+        raise cell.error(-1, INCOMPLETE["mistake"])
+    return cell.title, *edits[0]
+
+
+def _variant(cell: Cell) -> Variant:
+    """A [variant] cell: `tick=1000, unit=ms` in its title, and one edit or more."""
+    parts = [NUMBER.fullmatch(part) for part in cell.title.split(", ")]
+    if not all(parts):
+        raise cell.error(-1, "a variant names its numbers, such as [variant] tick=1000, unit=ms")
+    value = lambda text: int(text) if text.isdecimal() else text
+    return Variant({part[1]: value(part[2]) for part in parts}, tuple(_edits(cell)), cell)
+
+
+def _edits(cell: Cell) -> list[Edit]:
+    """The edits of a cell: lines with - that become the lines with + behind them; a mistake is one edit."""
+    edits: list[tuple[list[str], list[str]]] = [([], [])]
+    for number, line in enumerate(cell.text.split("\n")):
+        if line[:1] not in ("-", "+") or line[1:2].strip():
+            raise cell.error(
+                number, f"a line of a {cell.kind} begins with `# - ` or `# + `, this one is {line!r}"
+            )
+        if line[0] == "-" and edits[-1][1]:
+            if cell.kind == "mistake":
+                raise cell.error(number, "the lines with - stand before the lines with +")
+            edits.append(([], []))
+        edits[-1][line[0] == "+"].append(line[2:])
+    if not all(old and new for old, new in edits):
+        raise cell.error(-1, INCOMPLETE[cell.kind])
+    return [("\n".join(old), "\n".join(new)) for old, new in edits]

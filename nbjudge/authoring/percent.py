@@ -1,0 +1,128 @@
+"""Notebook sources as text: cells of py:percent, and the exercise that a solution's cell holds.
+
+`# %% [markdown]` opens a cell of prose, every line of it behind `# `; `# %%` opens a cell of code. Either
+line may go on with a title, for the author. Cells of the kinds in HIDDEN belong to no notebook: the text of
+an exercise (nbjudge/authoring/exercise_text.py) says with them what its check needs. A mistake in a source is
+a SourceError that names file and line.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+NEARLY = re.compile(r"#\s*(?:begin|end)\s*solution", re.I)  # a marker with a typing error
+OPENING = re.compile(r"^# %%(?: \[(?P<kind>\w+)\])?(?: (?P<title>.*))?$")
+# kinds of cells that no notebook shows
+HIDDEN = ("facts", "hint", "mistake", "right", "wrong", "reference", "variant")
+CODE = ("code", "right", "wrong", "reference")  # kinds whose text is a program; all others are prose
+INCLUDE = "exercise"  # kind of an empty cell that stands for the exercise named in its title
+DEFINITION = re.compile(r"^(?:def|class) (\w+)", re.M)
+
+
+class SourceError(ValueError):
+    """A source text that cannot be built: names the file, the line, and what to mend."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell of a source text."""
+
+    kind: str  # "markdown", "code", or one of HIDDEN
+    text: str
+    where: str = ""  # file of the source, for messages
+    line: int = 1  # of the source, where the text begins
+    title: str = ""  # the rest of the opening line
+    opening: int = 0  # line of the source that opens the cell
+
+    def error(self, offset: int, message: str) -> SourceError:
+        """The error that stands `offset` lines into the text of this cell; -1 is the opening line."""
+        line = self.opening if offset < 0 else self.line + offset
+        return SourceError(f"{self.where}:{line}: {message}")
+
+
+def parse(text: str, where: str) -> list[Cell]:
+    """The cells of a py:percent text; comments before the first belong to the file, not to the notebook."""
+    lines = text.split("\n")
+    openings = [n for n, line in enumerate(lines) if OPENING.match(line)]
+    if not openings:
+        raise SourceError(f"{where}:1: no cell; open one with '# %%' or '# %% [markdown]'")
+    for n, line in enumerate(lines[: openings[0]]):
+        if line.strip() and not line.startswith("#"):
+            raise SourceError(f"{where}:{n + 1}: this line stands before the first '# %%' and would be lost")
+    spans = zip(openings, [*openings[1:], len(lines)], strict=True)
+    return [_cell(lines[start], lines[start + 1 : end], where, start + 2) for start, end in spans]
+
+
+def _cell(opening: str, lines: list[str], where: str, first: int) -> Cell:
+    match = OPENING.match(opening)
+    kind, title = match["kind"] or "code", (match["title"] or "").strip()
+    if kind not in ("code", "markdown", INCLUDE, *HIDDEN):
+        message = f"no cell is [{kind}]; there are [markdown], [{INCLUDE}], [{'], ['.join(HIDDEN)}]"
+        raise SourceError(f"{where}:{first - 1}: {message}")
+    prose, opened = kind not in CODE, first - 1
+    blank = lambda line: line.strip() in ("", "#" if prose else "")
+    while lines and blank(lines[0]):
+        lines, first = lines[1:], first + 1
+    while lines and blank(lines[-1]):
+        lines = lines[:-1]
+    cell = Cell(kind, "\n".join(lines), where, first, title, opened)
+    if kind == INCLUDE and (lines or not title.isidentifier()):
+        raise cell.error(-1, "[exercise] is followed by the exercise's name and by no text")
+    if not lines and kind != INCLUDE:
+        raise cell.error(-1, "an empty cell")
+    return replace(cell, text="\n".join(_uncommented(cell))) if prose else cell
+
+
+def _uncommented(cell: Cell) -> list[str]:
+    lines = cell.text.split("\n")
+    for n, line in enumerate(lines):
+        if line.strip() not in ("", "#") and not line.startswith("# "):
+            raise cell.error(n, f"prose stands behind '# ', but this line is {line!r}")
+    return [line[2:] for line in lines]
+
+
+def defines(cell: Cell) -> str | None:
+    """Name of the function or class that holds the cell's first solution region, None where there is none."""
+    before, marker, _ = cell.text.partition(BEGIN)
+    names = DEFINITION.findall(before) if cell.kind == "code" and marker else []
+    return names[-1] if names else None
+
+
+def cut(cell: Cell, size: Callable[[str], str] = lambda name: "") -> Cell:
+    """The exercise in a solution's cell: what stands between the markers becomes one line that raises.
+
+    size(name) says how long the answer is, for that line: "about 2 lines".
+    """
+    shown: list[str] = []
+    begun, name = None, None
+    for n, line in enumerate(cell.text.split("\n")):
+        mark = line.strip()
+        if mark == BEGIN:
+            _may_begin(cell, n, begun, inside=name is not None and line != mark)
+            begun = n
+        elif mark == END:
+            if begun is None:
+                raise cell.error(n, f"{END} without its {BEGIN}")
+            shown.append(_raise(line, name, size(name)))
+            begun = None
+        elif NEARLY.search(line):
+            raise cell.error(n, f"{mark!r} is no marker; write {BEGIN!r} or {END!r} alone on a line")
+        elif begun is None:
+            name = definition[1] if (definition := DEFINITION.match(line)) else name
+            shown.append(line)
+    if begun is not None:
+        raise cell.error(begun, f"{BEGIN} without its {END} in the same cell")
+    return replace(cell, text="\n".join(shown))
+
+
+def _may_begin(cell: Cell, n: int, begun: int | None, inside: bool) -> None:
+    if begun is not None:
+        raise cell.error(n, f"{BEGIN} inside the region that begins on line {cell.line + begun}")
+    if not inside:
+        raise cell.error(n, f"{BEGIN} outside a function: the untouched exercise would stop at this cell")
+
+
+def _raise(marker: str, name: str | None, size: str) -> str:
+    indent = marker[: len(marker) - len(marker.lstrip())]
+    return f"{indent}raise NotImplementedError" + (f'("{name}: {size}")' if size else "")

@@ -1,0 +1,349 @@
+"""From downloads of Moodle, Canvas, nbgrader or plain folders to one submissions list.
+
+Nothing is guessed silently: a file without a student, of no lesson, unreadable, or one of several is listed
+with the reason. Collecting again adds to the list, so late files and a second section join what is there.
+"""
+
+import hashlib
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from nbjudge.classroom import archives, keys, layouts, submissions
+from nbjudge.classroom.archives import Entry
+from nbjudge.classroom.submissions import Submission
+from nbjudge.clock import Overtime, limited
+from nbjudge.files import write_whole
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.finding.reading import read
+from nbjudge.finding.slices import defined
+from nbjudge.grading.grade import lesson_of
+from nbjudge.printable import printable, quantity
+from rnncourse import checks
+
+PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
+NAMES = 5  # students whose names are printed, so that a wrong reading of a download is seen
+SHOWN = 20  # files with one and the same reason that are printed
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """What the teacher states about a download."""
+
+    layout: str | None = None  # "moodle", "canvas", "nbgrader" or "plain"; None: by the names of the files
+    lessons: tuple[str, ...] = ()  # only these count; empty: every lesson
+    due: datetime | None = None  # later files are late where the source has no mark of its own
+    taken: tuple[str, ...] = ()  # digests, or their beginnings, that count where several files could
+
+
+def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> list[Submission]:
+    """Read the sources into the class folder; the whole submissions list.
+
+    Raises Unusable where a source cannot be read or holds no notebook; the list then stays as it was.
+    """
+    sources = [*{source.resolve(): source for source in sources}.values()]
+    for lesson in assignment.lessons:
+        if lesson not in checks.LESSONS:
+            raise Unusable(f"There is no lesson {lesson!r}; the lessons are {', '.join(checks.LESSONS)}.")
+    (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
+    for part in folder.glob("files/.*.part"):  # a kill has left it while it was written
+        part.unlink(missing_ok=True)
+    known = submissions.load(folder) if (folder / "submissions.jsonl").exists() else []
+    new = []
+    names = Counter(source.name for source in sources)
+    for source in sources:
+        place = f"{source.resolve().parent.name}/" * (names[source.name] > 1)
+        section = f"{place}{source.stem}" if len(sources) > 1 else None
+        new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
+    again = {(entry.source, entry.sha256) for entry in new}
+    listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
+    listed = _choose(listed, _taken(folder, assignment, listed))
+    keys.class_key(folder, create=True)
+    submissions.save(folder, listed)
+    return listed
+
+
+def check_places(folder: Path, sources: Iterable[Path]) -> None:
+    """Raise Unusable where the class folder is a file or in a download, or a download is a class folder."""
+    if folder.is_file():
+        raise Unusable(f"{folder} is a file: name the class folder first, then the downloads.")
+    for source in sources:
+        if (source / "class.json").is_file() and source.resolve() != folder.resolve():
+            raise Unusable(f"{source} is a class folder: name the download that it was collected from.")
+        if folder.resolve().is_relative_to(source.resolve()):
+            raise Unusable(
+                f"The class folder {folder} lies in the download {source}, and its own files would be "
+                "collected as submissions: name a class folder elsewhere."
+            )
+
+
+def deadline(text: str | None) -> datetime | None:
+    """The deadline that a text states in ISO 8601.
+
+    One without a zone is of this machine's where times have a zone, and compared as it stands where not.
+    """
+    if text is None:
+        return None
+    moment = layouts.moment(text) if ":" in text else None  # a day alone would begin with its first second
+    if moment is None:
+        raise Unusable(f"--due {text} is no time: write 2026-11-20T23:59, or with a zone +01:00.")
+    return moment
+
+
+def _of_source(
+    folder: Path, source: Path, title: str, section: str | None, assignment: Assignment
+) -> Iterator[Submission]:
+    """The files of one download, those of notebooks copied into the class folder."""
+    listed = [replace(entry, read=bytes) for entry in archives.entries(source)]  # zips would stay in memory
+    notebooks = [entry.path for entry in listed if entry.is_notebook]
+    if not notebooks and not any(entry.problem for entry in listed):
+        others = f", only {len(listed):,} other files" if listed else " and nothing else"
+        raise Unusable(f"{source} holds no notebook (.ipynb){others}: is it the download of the submissions?")
+    above = "submitted/" if source.name == "submitted" else ""  # nbgrader's own folder
+    paths = notebooks or [entry.path for entry in listed]
+    layout = assignment.layout or layouts.find_layout(f"{above}{path}" for path in paths)
+    top = layouts.top_folder(paths) if layout == "plain" else ""
+    times = _timestamps(archives.entries(source)) if layout == "nbgrader" else {}
+    spent: Counter[str | None] = Counter()  # seconds: two hundred files of one student may be slow
+    folders = Counter(entry.path.rpartition("/")[0] for entry in listed)
+    for entry in archives.entries(source):
+        place, _, name = entry.path.rpartition("/")
+        if layout == "nbgrader" and name == "timestamp.txt" and folders[place] > 1:
+            continue
+        owner = layouts.owner(entry.path if layout == "plain" else f"{above}{entry.path}", layout, top)
+        submission = Submission(f"{title}: {entry.path}", layout, section=section, when=entry.when)
+        if owner is None:
+            submission = replace(submission, reason=_no_owner(layout, top))
+        else:
+            when = owner.when or times.get(place) or entry.when
+            late = owner.late if owner.late is not None else _is_late(when, assignment.due)
+            about = {"student": owner.student, "name": owner.name, "attempt": owner.attempt}
+            submission = replace(submission, **about, when=when, late=late)
+        begin = time.monotonic()
+        patience = min(PATIENCE, max(1.0, 3 * PATIENCE - spent[submission.student]))
+        yield _with_file(folder, entry, submission, assignment, patience)
+        spent[submission.student] += time.monotonic() - begin
+
+
+def _no_owner(layout: str, top: str | None) -> str:
+    if top is None:
+        return (
+            "its first folder may be a student or hold all students: collect a folder in which each student "
+            "has a folder with the notebook directly in it"
+        )
+    if layout == "plain":
+        return "its path names no student: put each student's files into a folder with the student's name"
+    return (
+        f"its path is not one of {layout}, so it names no student: collect it in a folder with the student's "
+        "name, or choose another --layout"
+    )
+
+
+def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
+    """{folder: time} from nbgrader's timestamp.txt, where it can be read."""
+    times = {}
+    for entry in listed:
+        if entry.path.endswith("/timestamp.txt") and not entry.problem:
+            with suppress(Unusable):
+                text = entry.read()[:100].decode(errors="replace")
+                times[entry.path.rpartition("/")[0]] = layouts.timestamp(text)
+    return times
+
+
+def _is_late(when: str | None, due: datetime | None) -> bool | None:
+    """None where the time or the deadline is unknown; a time without a zone is of the deadline's zone."""
+    if when is None or due is None:
+        return None
+    moment = datetime.fromisoformat(when)
+    return moment > due.astimezone() if moment.tzinfo else moment > due.replace(tzinfo=None)
+
+
+def _with_file(
+    folder: Path, entry: Entry, submission: Submission, assignment: Assignment, patience: float
+) -> Submission:
+    """The submission with its content stored and its lesson found, or with the reason why not."""
+    if entry.problem:
+        return replace(submission, reason=entry.problem)
+    if not entry.is_notebook:
+        unopened = "it is an archive that is not opened: hand in the notebook, or unpack it and collect again"
+        reason = unopened if entry.suffix in archives.UNOPENED else "it is no notebook (.ipynb)"
+        return replace(submission, reason=reason)
+    try:
+        content = entry.read()
+    except Unusable as unusable:
+        return replace(submission, reason=str(unusable))
+    digest = hashlib.sha256(content).hexdigest()
+    stored = folder / "files" / f"{digest}.ipynb"
+    if not stored.exists() or stored.read_bytes() != content:  # what was changed there is brought back
+        write_whole(stored, content)
+    submission = replace(submission, file=f"files/{digest}.ipynb", sha256=digest)
+    lesson, reason = _lesson(stored, entry.path, assignment.lessons, patience)
+    if entry.uncertain and not (submission.student or "").isascii():
+        uncertain = "its archive does not state how names are encoded: check the student's name"
+        reason = f"{reason}; {uncertain}" if reason else uncertain
+    if lesson and assignment.lessons and lesson not in assignment.lessons:
+        lesson, reason = None, f"it is of {lesson}, and {' or '.join(assignment.lessons)} was requested"
+    return replace(submission, lesson=lesson, reason=submission.reason or reason)
+
+
+def _lesson(
+    stored: Path, path: str, wanted: tuple[str, ...], patience: float
+) -> tuple[str | None, str | None]:
+    """(lesson, remark or None), or (lesson by the file's name or None, why its content does not show it)."""
+    shown = Path(path.rpartition("/")[2])
+    try:
+        with limited(patience):
+            names = defined(read(stored))
+            return _of_several(lesson_of(shown, names), shown, names, wanted)
+    except Overtime:
+        problem = (
+            f"what it defines could not be found out in {patience:.0f} s: it holds too much program text"
+        )
+    except Unusable as unusable:
+        problem = str(unusable).replace(str(stored), shown.name)
+        if "seems to be of" in problem:  # the name says one lesson and the content another
+            return None, problem
+    try:
+        return lesson_of(shown, set()), problem
+    except Unusable:
+        return None, problem
+
+
+def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ...]) -> tuple[str, str | None]:
+    """(lesson, remark) of a notebook that defines exercises of several lessons, if its name states none."""
+    holds = [known for known in checks.LESSONS if names.intersection(checks.catalogue(known))]
+    with suppress(Unusable):
+        return lesson_of(shown, set()), None
+    chosen = [known for known in holds if known in wanted]
+    if len(holds) < 2 or len(chosen) == 1:
+        return (*chosen, lesson)[0], None
+    several = " and ".join(holds)
+    return lesson, f"it defines exercises of {several}, and {lesson} is graded: choose another with --lesson"
+
+
+def _taken(folder: Path, assignment: Assignment, listed: list[Submission]) -> set[str]:
+    """The digests that the teacher has chosen, now and before."""
+    stated = keys.settings(folder)
+    taken = {*stated.get("taken", ())}
+    for start in assignment.taken:
+        match = {entry.sha256 for entry in listed if entry.sha256 and entry.sha256.startswith(start)}
+        if len(match) != 1:
+            count = f"{len(match)} files of the class have" if match else "no file of the class has"
+            raise Unusable(f"--take {start}: {count} a digest that begins so, it must be one file.")
+        taken |= match
+    if assignment.taken:
+        keys.save_settings(folder, stated | {"taken": sorted(taken)})
+    return taken
+
+
+def _choose(listed: list[Submission], taken: set[str]) -> list[Submission]:
+    """The list with one file marked for each student and lesson, and the reason at each other one."""
+    places = defaultdict(list)
+    for number, entry in enumerate(listed):
+        if entry.student and entry.lesson and entry.file:
+            places[entry.place].append(number)
+    chosen = [replace(entry, graded=False) for entry in listed]
+    for numbers in places.values():
+        for number, reason in _decisions([listed[number] for number in numbers], taken):
+            entry = listed[numbers[number]]
+            chosen[numbers[number]] = replace(entry, graded=reason is None, reason=reason or _remark(entry))
+    return _with_remarks(chosen)
+
+
+DECIDED = "not graded: "  # begins the reasons that the choice among several files has given
+
+
+def _remark(entry: Submission) -> str | None:
+    """What is still to say about a file that counts: an earlier choice is not."""
+    return None if (entry.reason or "").startswith((DECIDED, "note: ")) else entry.reason
+
+
+def _decisions(rivals: list[Submission], taken: set[str]) -> Iterator[tuple[int, str | None]]:
+    """(number, None) for the one that counts of a student's files of a lesson, (number, why not) else."""
+    rank = lambda entry: (entry.sha256 in taken, entry.attempt, _moment(entry.when))
+    best = max(map(rank, rivals))
+    first = [number for number, entry in enumerate(rivals) if rank(entry) == best]
+    contents = {rivals[number].sha256 for number in first}
+    winner = min(first, key=lambda number: rivals[number].source)
+    for number, entry in enumerate(rivals):
+        if len(contents) > 1 and number in first:
+            yield (
+                number,
+                f"{DECIDED}nothing says which of {len(contents)} files is newer; --take {entry.sha256[:8]}",
+            )
+        elif number == winner:
+            yield number, None
+        elif entry.sha256 == rivals[winner].sha256:
+            yield number, f"{DECIDED}it is the same as {rivals[winner].source}"
+        elif len(contents) > 1:
+            yield number, f"{DECIDED}it is older than others of which one must be chosen"
+        else:
+            better = rivals[winner]
+            name = better.source if better.source != entry.source else f"the file of {better.when}"
+            yield number, f"{DECIDED}{name} is {_why_better(better, entry, taken)}"
+
+
+def _why_better(winner: Submission, entry: Submission, taken: set[str]) -> str:
+    if winner.sha256 in taken:
+        return "the one that was chosen with --take"
+    return "a later attempt" if winner.attempt != entry.attempt else "newer"
+
+
+def _moment(when: str | None) -> str:
+    """A text that sorts by time; a time without a zone is this machine's."""
+    return datetime.fromisoformat(when).astimezone(UTC).isoformat() if when else ""
+
+
+def _with_remarks(listed: list[Submission]) -> list[Submission]:
+    """Notes for a person: one file of several students, one student in several sections."""
+    owners, sections, names, forms = (defaultdict(set) for _ in range(4))
+    for entry in listed:
+        if entry.graded:
+            owners[entry.sha256].add(entry.student)
+        if entry.student:
+            sections[entry.student] |= {entry.section} - {None}
+            names[entry.student] |= {entry.name} - {None}
+            forms[entry.student.casefold()].add(entry.student)
+    noted = []
+    for entry in listed:
+        notes = []
+        if entry.graded and (count := len(owners[entry.sha256]) - 1):
+            notes.append(f"{quantity(count, 'other student')} handed in the same file")
+        if entry.graded and len(sections[entry.student]) > 1:
+            notes.append(f"the student is in {' and '.join(sorted(sections[entry.student]))}")
+        if entry.graded and len(names[entry.student]) > 1:
+            notes.append(f"{entry.student} is the identifier of {' and '.join(sorted(names[entry.student]))}")
+        if entry.graded and len(alike := forms[entry.student.casefold()]) > 1:
+            notes.append(f"{' and '.join(sorted(alike))} count as different students")
+        note = f"note: {'; '.join(notes)}" if notes else None
+        noted.append(replace(entry, reason=entry.reason or note))
+    return noted
+
+
+def describe(listed: list[Submission]) -> Iterator[str]:
+    """The list in words: how many of each lesson, then each file that does not count with its reason."""
+    counting = submissions.graded(listed)
+    students = list(dict.fromkeys(printable(entry.name or entry.student, 40) for entry in counting))
+    names = ", ".join([*students[:NAMES], *["…"] * (len(students) > NAMES)])
+    count = len({entry.student for entry in counting})
+    size = f"{quantity(len(counting), 'notebook')} of {quantity(count, 'student')}"
+    yield f"{size} will be graded{': ' * bool(names)}{names}"
+    for lesson in checks.LESSONS:
+        entries = [entry for entry in counting if entry.lesson == lesson]
+        late = sum(bool(entry.late) for entry in entries)
+        if entries:
+            yield f"  {lesson}: {len(entries)}" + (f", {late} late" if late else "")
+    shown: Counter[tuple] = Counter()
+    for entry in listed:
+        if entry.reason or not entry.graded:
+            reason = "!" if entry.graded else "✘", (entry.reason or "").removeprefix(DECIDED)
+            shown[reason] += 1
+            if shown[reason] <= SHOWN:
+                yield f"{reason[0]} {entry.source}: {reason[1].removeprefix('note: ')}"
+    for (sign, reason), count in shown.items():
+        if count > SHOWN:
+            yield f"{sign} {count - SHOWN:,} more files, which submissions.jsonl lists: {reason}"

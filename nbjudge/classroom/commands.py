@@ -1,0 +1,221 @@
+"""The commands of a class: `rnnlab class collect | grade | shard | regrade`, and those of other modules.
+
+What they need is imported when they run: --help must answer at once.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+from nbjudge.printable import printable
+
+DONE, NOT_ALL, UNUSABLE, OWN_FAULT = 0, 1, 2, 3
+STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 the grader's own faults"
+PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
+OWN_FILES = (  # of a class folder: no page or table takes their place
+    "class.key", "class.json", "submissions.jsonl", "results.jsonl", "files", "results", "regraded"
+)  # fmt: skip
+
+
+def add_commands(subparsers: argparse._SubParsersAction) -> None:
+    """Add `class` and its commands to the command line."""
+    parser = subparsers.add_parser("class", help=f"for teachers: a whole class; {STATUSES}")
+    parser.set_defaults(handler=lambda chosen: parser.print_help(sys.stderr) or UNUSABLE)
+    own = parser.add_subparsers(metavar="COMMAND", dest="class_command")
+    _add_collect(own)
+    _add_grade(own)
+    _add_shard(own)
+    _add_regrade(own)
+    for part in PARTS:
+        import_module(f"nbjudge.classroom.{part}").add_commands(own)
+
+
+def _add_collect(subparsers: argparse._SubParsersAction) -> None:
+    collect = subparsers.add_parser(
+        "collect", help="read downloads of Moodle, Canvas, nbgrader or plain folders into a class folder"
+    )
+    collect.add_argument("folder", type=Path, help="the class folder; made where it is not there")
+    collect.add_argument(
+        "sources", type=Path, nargs="+", metavar="DOWNLOAD", help="a zip or a folder; several: one a section"
+    )
+    collect.add_argument(
+        "--layout", choices=("moodle", "canvas", "nbgrader", "plain"), help="else by the files' names"
+    )
+    collect.add_argument(
+        "--lesson", action="append", default=[], help="only notebooks of this lesson count; may be repeated"
+    )
+    collect.add_argument(
+        "--due", metavar="TIME", help="2026-11-20T23:59 or with a zone, +01:00: later files are late"
+    )
+    collect.add_argument(
+        "--take", action="append", default=[], metavar="DIGEST", help="the file that counts of several"
+    )
+    collect.set_defaults(handler=lambda chosen: guarded(chosen, _collect))
+
+
+def _add_grade(subparsers: argparse._SubParsersAction) -> None:
+    grade = subparsers.add_parser("grade", help="grade a class folder; may be killed and resumed at any time")
+    grade.add_argument("folder", type=Path, help="the class folder")
+    grade.add_argument("--resume", action="store_true", help="grade what is missing")
+    grade.add_argument("--engine", choices=("local", "dask"), default="local", help="where answers run")
+    grade.add_argument("--scheduler", metavar="ADDRESS", help="of the Dask scheduler, tcp://HOST:8786")
+    _add_shared(grade)
+    grade.set_defaults(handler=lambda chosen: guarded(chosen, _grade))
+
+
+def _add_shard(subparsers: argparse._SubParsersAction) -> None:
+    shard = subparsers.add_parser(
+        "shard", help="grade one share of a class folder, for arrays of a batch system"
+    )
+    shard.add_argument("share", metavar="i/N", help="share i of N, from 1/N to N/N")
+    shard.add_argument("folder", type=Path, help="the class folder, shared by all or a copy for each")
+    _add_shared(shard)
+    shard.set_defaults(handler=lambda chosen: guarded(chosen, _shard))
+
+
+def _add_regrade(subparsers: argparse._SubParsersAction) -> None:
+    regrade = subparsers.add_parser(
+        "regrade", help="grade again and show what changes; --write takes it over"
+    )
+    regrade.add_argument("folder", type=Path, help="the class folder")
+    regrade.add_argument("--student", help="one student, by identifier")
+    regrade.add_argument("--lesson", help="one lesson")
+    regrade.add_argument("--exercise", help="one exercise; the others keep their verdicts")
+    regrade.add_argument("--faults", action="store_true", help="only what the grader could not judge")
+    regrade.add_argument("--write", action="store_true", help="take over what was shown")
+    _add_shared(regrade)
+    regrade.set_defaults(handler=lambda chosen: guarded(chosen, _regrade))
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--jobs", type=_count, metavar="N", help="judges at a time; else one for each core")
+    parser.add_argument("--plain", action="store_true", help="without bubblewrap: strangers' code sees all")
+    parser.add_argument("--wait", action="store_true", help="wait where another process grades this class")
+    parser.add_argument(
+        "--accept-key", action="store_true", help="go on with another class key, which changes seeds"
+    )
+
+
+def _count(text: str) -> int:
+    if text.isascii() and text.isdecimal() and 1 <= int(text[:6]) <= 1024:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text[:20]} is no number from 1 to 1024")
+
+
+def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
+    """The exit status of a class command; one sentence where it cannot be done."""
+    from nbjudge.finding.notebook_file import Unusable
+    from nbjudge.grading.commands import NEEDS_POSIX
+
+    try:
+        if os.name != "posix":
+            raise Unusable(NEEDS_POSIX)
+        _refuse_own_file(getattr(chosen, "out", None), chosen.folder)
+        return action(chosen)
+    except BrokenPipeError:  # nobody reads on; no fault of anyone's
+        raise
+    except Unusable as unusable:
+        sentence = str(unusable)
+    except OSError as error:
+        sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
+    print(f"rnnlab class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
+    return UNUSABLE
+
+
+def _refuse_own_file(out: Path | None, folder: Path | None) -> None:
+    """Unusable where what is to be written would take the place of a file of the class itself."""
+    from nbjudge.finding.notebook_file import Unusable
+
+    if out and folder and out.resolve().is_relative_to(folder.resolve()):
+        first = (*out.resolve().relative_to(folder.resolve()).parts, "")[0]
+        if first in OWN_FILES:
+            raise Unusable(f"--out {out} is a part of the class itself: name another place.")
+
+
+def written(path: Path, write: Callable) -> object:
+    """The result of writing; Unusable with one sentence where the disk or the folder refuses.
+
+    A device or a pipe at that path is refused: a file would take its place.
+    """
+    from nbjudge.finding.notebook_file import Unusable
+
+    try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            raise Unusable(f"{path} is there and no ordinary file: name another one.")
+        return write()
+    except OSError as error:
+        raise Unusable(f"{path} cannot be written: {error.strerror or error}.") from None
+
+
+def _collect(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom import lock
+    from nbjudge.classroom.collect import Assignment, check_places, collect, deadline, describe
+
+    check_places(chosen.folder, chosen.sources)
+    about = Assignment(chosen.layout, tuple(chosen.lesson), deadline(chosen.due), tuple(chosen.take))
+    with lock.made(chosen.folder), lock.lock(chosen.folder):
+        listed = written(chosen.folder, lambda: collect(chosen.folder, chosen.sources, about))
+    _print(describe(listed))
+    return DONE if all(entry.graded for entry in listed) else NOT_ALL
+
+
+def _grade(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom import engines, lock, run
+    from nbjudge.finding.notebook_file import Unusable
+
+    if (chosen.engine == "dask") != bool(chosen.scheduler):
+        raise Unusable("--engine dask and --scheduler ADDRESS belong together.")
+    with lock.lock(chosen.folder, wait=chosen.wait):
+        _accept_key(chosen)
+        local = engines.local(chosen.jobs or engines.most_jobs())
+        engine = engines.dask(chosen.scheduler) if chosen.scheduler else local
+        listed = run.grade_class(chosen.folder, engine, _say, resume=chosen.resume, plain=chosen.plain)
+    _print(run.describe(listed))
+    return DONE if run.without_faults(listed) else OWN_FAULT
+
+
+def _shard(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom import engines, lock, run
+
+    number, count = engines.share(chosen.share)
+    with lock.lock(chosen.folder, f"{number}-of-{count}", wait=chosen.wait):
+        engine = engines.local(chosen.jobs or engines.most_jobs())
+        share = number, count
+        listed = run.grade_class(chosen.folder, engine, _say, plain=chosen.plain, share=share)
+    return DONE if run.without_faults(listed) else OWN_FAULT
+
+
+def _regrade(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom import engines, lock, regrade, run
+
+    selection = regrade.Selection(chosen.student, chosen.lesson, chosen.exercise, chosen.faults)
+    with lock.lock(chosen.folder, wait=chosen.wait):
+        _accept_key(chosen)
+        engine = engines.local(chosen.jobs or engines.most_jobs())
+        pairs = regrade.regrade(chosen.folder, engine, selection, chosen.plain)
+        _print(regrade.describe(pairs))
+        if chosen.write:
+            written(chosen.folder, lambda: regrade.take_over(chosen.folder, pairs))
+            _say("written")
+        else:
+            _say("nothing is written: repeat the command with --write to take it over")
+    return DONE if run.without_faults([new for _, new in pairs]) else OWN_FAULT
+
+
+def _accept_key(chosen: argparse.Namespace) -> None:
+    from nbjudge.classroom import keys
+
+    if chosen.accept_key:
+        keys.accept_key(chosen.folder)
+
+
+def _print(lines: object) -> None:
+    for line in lines:
+        _say(line)
+
+
+def _say(line: str) -> None:
+    print(printable(line), flush=True)

@@ -1,0 +1,192 @@
+"""nbgrader: notebooks with its metadata to hand out, and marks of `class grade` in its gradebook.
+
+nbgrader runs answers and checks in one process, where an answer can change its own marks. Its autograde
+therefore serves practice; the marks that count are graded here and written into its gradebook.
+"""
+
+import json
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from nbjudge.authoring.percent import BEGIN, END
+from nbjudge.classroom.export_tables import fault_in, plain_identifier
+from nbjudge.classroom.report_summary import Paper
+from nbjudge.files import write_whole
+from nbjudge.finding.notebook_file import Unusable
+from rnncourse import checks
+
+SCHEMA = 3  # of nbgrader's metadata
+CHECK = re.compile(r"check\((\w+)(?:, [^()]*)?\)")
+STUB = re.compile(r"^(\s*)raise NotImplementedError\(.*\)$", re.M)
+
+
+class Pushed(NamedTuple):
+    """Marks that went into a gradebook, and students whose marks did not."""
+
+    students: int
+    absent: list[str]  # unknown to the gradebook
+    withheld: list[str]  # an exercise was not judged
+
+
+def write_source(lesson: str, exercises: Path, course: Path) -> Path:
+    """Write a lesson's exercises as an assignment in the folder `source` of an nbgrader course.
+
+    `nbgrader generate_assignment` makes the release from it. Raises Unusable where a notebook is
+    there already.
+    """
+    stem = checks.LESSONS[lesson]
+    path = course / "source" / stem / f"{stem}.ipynb"
+    if path.exists():
+        raise Unusable(f"{path} is there already; move it away, then export again.")
+    if not exercises.exists():
+        raise Unusable(f"{exercises} is missing: export from a clone of the course, which has the exercises.")
+    book = with_metadata(json.loads(exercises.read_bytes()), checks.catalogue(lesson))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, (json.dumps(book, indent=1, ensure_ascii=False) + "\n").encode())
+    return path
+
+
+def with_metadata(book: Mapping, points: Mapping[str, int]) -> dict:
+    """The notebook with nbgrader's metadata: a solution cell and a test cell for each exercise in `points`.
+
+    The stub stands between solution markers, so that nbgrader keeps the function's first lines. A test cell
+    shows the verdict and ends in its points, which nbgrader takes for partial credit.
+    """
+    cells = [_marked(cell, points) for cell in book["cells"]]
+    ids = {cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in cells}
+    missing = [name for name in points if not {name, f"{name}_check"} <= ids]
+    if missing:
+        raise Unusable(
+            f"the notebook has no stub or no check of {', '.join(missing)}: build the course anew."
+        )
+    return {**book, "cells": cells}
+
+
+def _marked(cell: Mapping, points: Mapping[str, int]) -> dict:
+    text = "".join(cell["source"])
+    metadata: dict = {}
+    if cell["cell_type"] == "code" and cell["id"] in points and STUB.search(text):
+        text = STUB.sub(lambda match: f"{match[1]}{BEGIN}\n{match[0]}\n{match[1]}{END}", text, count=1)
+        metadata = _metadata(cell["id"], solution=True)
+    elif cell["cell_type"] == "code" and (match := CHECK.fullmatch(text.strip())) and match[1] in points:
+        text = f"verdict = {text.strip()}\ndisplay(verdict)\nverdict.points"
+        metadata = _metadata(f"{match[1]}_check", grade=True, locked=True)
+        metadata["nbgrader"]["points"] = points[match[1]]
+    return {**cell, "source": text.splitlines(True), "metadata": {**cell["metadata"], **metadata}}
+
+
+def _metadata(grade_id: str, grade: bool = False, solution: bool = False, locked: bool = False) -> dict:
+    facts = {"schema_version": SCHEMA, "grade_id": grade_id, "task": False}
+    return {"nbgrader": facts | {"grade": grade, "solution": solution, "locked": locked}}
+
+
+def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None = None) -> Pushed:
+    """Write the points of each exercise into an nbgrader gradebook, as its automatic scores.
+
+    The assignment, its cells and the students must be in the gradebook already: nothing is invented.
+    Raises Unusable where the file is no gradebook, has none of the students, lacks the assignment or one of
+    its cells, or gives a cell other points, before anything is written.
+    """
+    try:
+        from nbgrader.api import Gradebook, MissingEntry
+        from sqlalchemy.exc import SQLAlchemyError
+    except ModuleNotFoundError as missing:
+        remedy = "pip install 'rnnlab[teach]'"
+        raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
+    if not gradebook.is_file():
+        raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
+    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)])
+    try:
+        _require_gradebook(gradebook)
+        with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
+            _require_cells(book, papers, assignment, MissingEntry)
+            ids = _identifiers(papers, [student.id for student in book.students])
+            pushed.absent.extend(paper.student for paper in papers if paper.student not in ids)
+            if not ids:
+                raise Unusable(
+                    f"{gradebook} has no student of this class, such as {papers[0].student}: add them with "
+                    "nbgrader db student import, or name the gradebook of this course."
+                )
+            chosen = [paper for paper in papers if paper.student in ids and not fault_in(paper)]
+            for paper in chosen:
+                _push(book, paper, ids[paper.student], assignment or checks.LESSONS[paper.lesson])
+            book.db.commit()
+    except (SQLAlchemyError, sqlite3.Error) as error:
+        reason = str(error.__cause__ or error).partition("\n")[0]
+        raise Unusable(
+            f"{gradebook} cannot be used ({reason}): is it of this version of nbgrader, and does no other "
+            "program write to it?"
+        ) from None
+    return pushed._replace(students=len({paper.student for paper in chosen}))
+
+
+def _require_gradebook(path: Path) -> None:
+    """Unusable unless the file is a gradebook: nbgrader would make one of whatever database it is."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        tables = {name for (name,) in database.execute("select name from sqlite_master")}
+    if "grade_cells" not in tables:
+        raise Unusable(f"{path} is no gradebook of nbgrader: run nbgrader generate_assignment first.")
+
+
+def _identifiers(papers: Sequence[Paper], known: Sequence[str]) -> dict[str, str]:
+    """{student: identifier in the gradebook}, which may differ in Unicode form and case alone."""
+    forms: dict[str, list[str]] = {}
+    for identifier in known:
+        forms.setdefault(plain_identifier(identifier), []).append(identifier)
+    students = dict.fromkeys(paper.student for paper in papers)
+    taken = {*students} & {*known}
+    ids = {student: student for student in taken}
+    for student in students:
+        others = [form for form in forms.get(plain_identifier(student), ()) if form not in taken]
+        if student not in ids and len(others) == 1:
+            ids[student] = others[0]
+            taken.add(others[0])
+    return ids
+
+
+@contextmanager
+def own_programs() -> Iterator[None]:
+    """Programs of this environment are found: nbgrader starts alembic, also where nothing is activated."""
+    before = os.environ.get("PATH", "")
+    os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
+    try:
+        yield
+    finally:
+        os.environ["PATH"] = before
+
+
+def _require_cells(
+    book: object, papers: Sequence[Paper], assignment: str | None, missing: type[Exception]
+) -> None:
+    cells = {
+        (paper.lesson, verdict.name, verdict.max_points) for paper in papers for verdict in paper.verdicts
+    }
+    for lesson, exercise, points in sorted(cells):
+        stem = checks.LESSONS[lesson]
+        try:
+            cell = book.find_grade_cell(f"{exercise}_check", stem, assignment or stem)
+        except missing as error:
+            raise Unusable(
+                f"the gradebook does not have what is to be graded ({error}): choose one lesson with "
+                "--lesson, or export the assignment with rnnlab class export --to nbgrader and run nbgrader "
+                "generate_assignment."
+            ) from None
+        if cell.max_score != points:
+            raise Unusable(
+                f"{exercise}_check has {cell.max_score:g} points in the gradebook and {points} in this "
+                f"class: set {points} in the assignment's source, then run nbgrader generate_assignment."
+            )
+
+
+def _push(book: object, paper: Paper, student: str, assignment: str) -> None:
+    stem = checks.LESSONS[paper.lesson]
+    book.update_or_create_submission(assignment, student)
+    for verdict in paper.verdicts:
+        grade = book.find_grade(f"{verdict.name}_check", stem, assignment, student)
+        grade.auto_score, grade.needs_manual_grade = float(verdict.points), False

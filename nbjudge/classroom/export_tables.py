@@ -1,0 +1,139 @@
+"""Marks as CSV: tables of a class's results, and what any table of marks needs.
+
+Cells survive commas, quotes, line ends and every script. A text that a spreadsheet would compute is put
+behind an apostrophe, and the file says with a mark at its beginning that it is UTF-8.
+"""
+
+import csv
+import io
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+from nbjudge.classroom.report_summary import Paper
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.verdict import Status
+
+LARGEST = 64 << 20  # bytes of a template
+BOM = "\ufeff"
+FORMULA = tuple("=+-@\t\r＝＋－＠")  # a spreadsheet computes a cell that begins so
+
+
+class Table(NamedTuple):
+    """A CSV file: its cells, and how it was written."""
+
+    path: Path
+    rows: list[list[str]]
+    delimiter: str = ","
+    newline: str = "\r\n"
+    bom: bool = False
+
+    def to_bytes(self) -> bytes:
+        """The file, with the delimiter, line ends and mark of the original."""
+        text = io.StringIO()
+        csv.writer(text, delimiter=self.delimiter, lineterminator=self.newline).writerows(self.rows)
+        return (BOM * self.bom + text.getvalue()).encode()
+
+
+def read_table(path: Path) -> Table:
+    """A CSV file as cells. Raises Unusable where it is none."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise Unusable(f"{path} is larger than {LARGEST >> 20} MiB: it is no table of marks.")
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise Unusable(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError as error:
+        remedy = "Export it anew as CSV in UTF-8; a spreadsheet may have saved it in another encoding."
+        raise Unusable(f"{path} is not UTF-8 text (byte {error.start}). {remedy}") from None
+    plain = text.removeprefix(BOM)
+    csv.field_size_limit(LARGEST)  # a worksheet holds whole texts of students
+    try:
+        delimiter = max(",;\t", key=lambda sign: _fit(plain, sign))
+        rows = list(csv.reader(io.StringIO(plain, newline=""), delimiter=delimiter, strict=True))
+    except csv.Error as error:
+        raise Unusable(f"{path} is no CSV file: {error}. Export it anew.") from None
+    if not any(rows):
+        raise Unusable(f"{path} is empty. Export it anew.")
+    return Table(path, rows, delimiter, "\r\n" if "\r\n" in text else "\n", text != plain)
+
+
+def refuse_to_replace(path: Path, header: Sequence[str]) -> None:
+    """Unusable where a file is there that is no earlier export with such a header, and not empty."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        known = {*read_table(path).rows[0]}
+    except Unusable:
+        known = set()
+    if not known or not (known <= {*header} or known >= {*header}):  # with names or without
+        raise Unusable(f"{path} is there already and no earlier export like this one: name another file.")
+
+
+def _fit(text: str, delimiter: str) -> tuple[bool, int]:
+    """How well a delimiter fits a table, by its first rows: equally long with it, and their cells."""
+    rows = islice(filter(None, csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)), 3)
+    lengths = [len(row) for row in rows] or [0]
+    return len({*lengths}) == 1 < lengths[0], lengths[0]
+
+
+def fault_in(paper: Paper) -> bool:
+    """Whether a fault of the grader would cost this student marks."""
+    return any(v.status is Status.grader_error and v.points < v.max_points for v in paper.verdicts)
+
+
+def plain_identifier(text: str) -> str:
+    """An identifier in one Unicode form and case, so that equal ones are found equal."""
+    return unicodedata.normalize("NFC", text.strip()).casefold()
+
+
+def mark_of(paper: Paper, out_of: float | None) -> str:
+    """The points, scaled to `out_of`, with at most two decimals."""
+    points = paper.score if out_of is None else paper.score * out_of / max(1, paper.max_score)
+    return f"{points:.2f}".rstrip("0").rstrip(".")
+
+
+def marks_table(papers: Iterable[Paper], names: bool) -> Table:
+    """One row for each student and lesson."""
+    titles = "score", "max_score", "not_judged", "late", "attempt"
+    rows = []
+    for paper in papers:
+        faults = sum(verdict.status is Status.grader_error for verdict in paper.verdicts)
+        late = "yes" if paper.late else ""
+        rows.append((paper, (paper.score, paper.max_score, faults, late, paper.attempt or 1)))
+    return _table(titles, rows, names)
+
+
+def exercises_table(papers: Iterable[Paper], names: bool) -> Table:
+    """One row for each student and exercise."""
+    titles = "exercise", "status", "points", "max_points", "misconception"
+    cells = lambda v: (v.name, v.status, v.points, v.max_points, v.misconception or "")
+    return _table(titles, [(paper, cells(v)) for paper in papers for v in paper.verdicts], names)
+
+
+def _table(titles: Sequence[str], rows: Iterable[tuple[Paper, tuple]], names: bool) -> Table:
+    """Rows of cells behind those that say whose and of which lesson they are."""
+    named = lambda name: [name] if names else []
+    header = ["student", *named("name"), "lesson", *titles]
+    body = [[paper.student, *named(paper.name), paper.lesson, *cells] for paper, cells in rows]
+    return Table(Path(), [header, *([plain_cell(cell) for cell in row] for row in body)], bom=True)
+
+
+def plain_cell(value: object) -> str:
+    """The cell's text; what a spreadsheet would compute is put behind an apostrophe."""
+    text = str(value).replace("\x00", "")
+    if isinstance(value, int | float):
+        return text
+    return f"'{text}" if text.lstrip(" \u00a0\ufeff").startswith(FORMULA) else text
+
+
+def number_in(text: str) -> float | None:
+    """The number in a cell, None where there is none; Canvas and Moodle write decimal points or commas."""
+    text = re.sub(r"\s", "", text)
+    if re.fullmatch(r"-?[\d.]*,\d+", text):
+        text = text.replace(".", "").replace(",", ".")
+    text = text.replace(",", "")
+    return float(text) if re.fullmatch(r"-?(\d+\.?\d*|\.\d+)", text, re.ASCII) else None

@@ -1,0 +1,261 @@
+"""The commands before and after grading: `rnnlab class variants | report | similar | export`.
+
+What they need is imported when they run: --help must answer at once.
+"""
+
+import argparse
+import os
+from pathlib import Path
+
+from nbjudge.classroom.commands import DONE, guarded, written
+from nbjudge.files import ROOT, write_whole
+from nbjudge.printable import printable, quantity
+
+TARGETS = {  # what --to may name, and what is written
+    "csv": "a table with a row for each student and lesson",
+    "exercises": "a table with a row for each student and exercise",
+    "moodle": "the grading worksheet that you downloaded, --template, with marks and comments",
+    "canvas": "the gradebook that you exported, --template, with marks",
+    "nbgrader": "the exercises of a lesson below an nbgrader course's `source`; marks into its --gradebook",
+    "gradescope": "an autograder for one lesson, a zip to upload",
+    "classroom50": "an autograder for one lesson, a folder for the configuration repository",
+}
+COMMENTS = "Feedback comments"  # Moodle's title of that column in English
+NEEDS_LESSON = ("nbgrader", "gradescope", "classroom50")
+BELONGS_TO = {  # an option of export: the targets that read it
+    "template": ("moodle", "canvas"),
+    "column": ("moodle", "canvas"),
+    "feedback_column": ("moodle",),
+    "out_of": ("moodle", "canvas"),
+    "gradebook": ("nbgrader",),
+    "assignment": ("nbgrader",),
+}
+LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
+
+
+def add_commands(subparsers: argparse._SubParsersAction) -> None:
+    """Add variants, report, similar and export to `rnnlab class`."""
+    _add_variants(subparsers)
+    report = subparsers.add_parser("report", help="a page on the class, and a page for each student")
+    report.add_argument("folder", type=Path, help="the class folder")
+    report.add_argument("--out", type=Path, help="folder for the pages; else `report` in the class folder")
+    _add_names(report)
+    report.set_defaults(handler=lambda chosen: guarded(chosen, _report))
+    similar = subparsers.add_parser("similar", help="answers that resemble each other, for you to look at")
+    similar.add_argument("folder", type=Path, help="the class folder")
+    similar.add_argument("--lesson", help="one lesson; else all")
+    similar.add_argument("--out", type=Path, help="the page; else `similar.html` in the class folder")
+    similar.add_argument("--most", type=_most, default=50, metavar="N", help="pairs that are shown; 50")
+    _add_names(similar)
+    similar.set_defaults(handler=lambda chosen: guarded(chosen, _similar))
+    targets = "; ".join(f"{target}: {words}" for target, words in TARGETS.items())
+    export = subparsers.add_parser("export", help="marks or autograders for other platforms", epilog=targets)
+    export.add_argument("folder", type=Path, nargs="?", help="the class folder; not needed for autograders")
+    export.add_argument("--to", required=True, choices=[*TARGETS])
+    export.add_argument("--out", type=Path, help="the file or folder to write")
+    export.add_argument("--lesson", help="one lesson; needed where several are graded")
+    export.add_argument("--template", type=Path, help="moodle, canvas: your own file, which is not changed")
+    export.add_argument("--column", help="title of the marks' column; Moodle's are in the site's language")
+    export.add_argument(
+        "--feedback-column", help="moodle: title of the comments' column; else Feedback comments"
+    )
+    export.add_argument("--out-of", type=_points, metavar="POINTS", help="scale marks to so many points")
+    export.add_argument("--gradebook", type=Path, help="nbgrader: write marks into this gradebook.db")
+    export.add_argument("--assignment", help="nbgrader: its name in the gradebook; else that of the lesson")
+    _add_names(export)
+    export.set_defaults(handler=lambda chosen: guarded(chosen, _export))
+
+
+def _add_variants(subparsers: argparse._SubParsersAction) -> None:
+    variants = subparsers.add_parser("variants", help="a notebook with numbers of its own for each student")
+    variants.add_argument("folder", type=Path, help="the class folder; made where it is not there")
+    variants.add_argument("--lesson", required=True, help="the lesson")
+    group = variants.add_mutually_exclusive_group(required=True)
+    group.add_argument(
+        "--students", type=Path, help="one identifier a line, or the file that Moodle or Canvas exports"
+    )
+    group.add_argument("--variant-of", metavar="STUDENT", help="show the numbers of one student")
+    variants.add_argument("--out", type=Path, help="folder for the notebooks; else `handout` in the class's")
+    variants.set_defaults(handler=lambda chosen: guarded(chosen, _variants))
+
+
+def _variants(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom import variants
+    from nbjudge.finding.notebook_file import Unusable
+    from rnncourse import checks
+
+    if chosen.lesson not in checks.LESSONS:
+        lessons = ", ".join(checks.LESSONS)
+        raise Unusable(f"there is no lesson {chosen.lesson!r}; the lessons are {lessons}.")
+    if chosen.students is None:
+        numbers = variants.numbers_for(chosen.folder, chosen.lesson, chosen.variant_of)
+        print(printable(f"{chosen.variant_of}: {variants.describe(numbers) or 'no variants'}"))
+        for sentence in variants.doubts(chosen.folder, chosen.lesson, chosen.variant_of):
+            print(printable(sentence))
+        return DONE
+    students = variants.students_in(chosen.students)
+    out = chosen.out or chosen.folder / "handout" / chosen.lesson
+    handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
+    print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
+    print(f"rnnlab class grade takes the numbers of {chosen.lesson} from {chosen.folder / 'class.key'}.")
+    return DONE
+
+
+def _add_names(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--names", action="store_true", help="show names; else identifiers alone")
+
+
+def _most(text: str) -> int:
+    if text.isascii() and text.isdecimal() and int(text[:6]):
+        return int(text[:6])
+    raise argparse.ArgumentTypeError(f"{text[:20]} is no number of pairs above 0")
+
+
+def _points(text: str) -> float:
+    try:
+        points = float(text)
+    except ValueError:
+        points = 0.0
+    if 0 < points < 1e6:
+        return points
+    raise argparse.ArgumentTypeError(f"{text[:20]} is no number of points above 0, such as 12.5")
+
+
+def _report(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom import papers, report
+
+    broken = papers.broken_papers(chosen.folder)
+    graded = papers.papers_of(chosen.folder, or_none=bool(broken))
+    withheld, boxes = papers.withheld_of(chosen.folder), papers.sandboxes(graded)
+    out = chosen.out or chosen.folder / "report"
+    page, students = written(
+        out, lambda: report.write_report(graded, withheld, out, chosen.names, boxes, broken)
+    )
+    pages = page.parent / "students"
+    print(printable(f"{page}: the class. {pages}: {quantity(students, 'page')} to give back."))
+    if old := report.old_pages(out, [*graded, *broken]):
+        print(printable(f"{pages} also holds {quantity(old, 'page')} that this report did not write."))
+    return DONE
+
+
+def _similar(chosen: argparse.Namespace) -> int:
+    from nbjudge.classroom.papers import papers_of
+    from nbjudge.classroom.report import lessons_of, similar_page
+    from nbjudge.classroom.similar import find_similar
+
+    papers = papers_of(chosen.folder, chosen.lesson)
+    findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
+    out = chosen.out or chosen.folder / "similar.html"
+    page = similar_page(findings, chosen.names, chosen.most).encode()
+    written(out, lambda: write_whole(out, page))
+    pairs, groups = (sum(len(part) for part in parts) for parts in
+                     zip(*((f.pairs, f.wrong) for f in findings), strict=True))  # fmt: skip
+    numbers = f"{quantity(pairs, 'pair')} of answers and {quantity(groups, 'group')} of wrong answers"
+    print(printable(f"{out}: {numbers} to look at; no verdicts."))
+    if unread := [student for finding in findings for student in finding.unread]:
+        print(printable(f"Not compared, because their notebooks cannot be read: {', '.join(unread)}."))
+    return DONE
+
+
+def _export(chosen: argparse.Namespace) -> int:
+    """Write what the target takes, and print the sentences on it."""
+    from nbjudge.finding.notebook_file import Unusable
+
+    files = [path for path in (chosen.out, chosen.template) if path and path.exists()]
+    if len(files) == 2 and os.path.samefile(*files):
+        raise Unusable("--out is the template: name another file, so that your download stays as it was.")
+    for option, targets in BELONGS_TO.items():
+        if getattr(chosen, option) is not None and chosen.to not in targets:
+            words = option.replace("_", "-"), " and ".join(targets), chosen.to
+            raise Unusable("--{} belongs to --to {}, not to {}: leave it out.".format(*words))
+    if chosen.gradebook and chosen.out:
+        raise Unusable("--gradebook receives marks and --out a new assignment: name one of them.")
+    if chosen.assignment and not chosen.gradebook:
+        raise Unusable("--assignment is a name in a gradebook: name that with --gradebook.")
+    autograder = chosen.to in NEEDS_LESSON and not chosen.gradebook
+    if chosen.folder is None and not autograder:
+        raise Unusable(f"--to {chosen.to} needs the class folder whose marks are exported.")
+    if chosen.out is None and not chosen.gradebook:
+        raise Unusable(f"--to {chosen.to} needs --out, the file or folder to write.")
+    if autograder:
+        print(_autograder(chosen))
+    elif chosen.gradebook:
+        print(_gradebook(chosen))
+    else:
+        for sentence in _marks(chosen):
+            print(printable(sentence, LONGEST))
+    return DONE
+
+
+def _autograder(chosen: argparse.Namespace) -> str:
+    """Write an assignment or autograder of one lesson."""
+    from nbjudge.classroom import export_classroom50, export_gradescope, export_nbgrader, keys
+    from nbjudge.finding.notebook_file import Unusable
+    from rnncourse import checks
+
+    if chosen.lesson not in checks.LESSONS:
+        lessons = ", ".join(checks.LESSONS)
+        raise Unusable(f"--to {chosen.to} needs one lesson, not {chosen.lesson!r}; they are {lessons}.")
+    if chosen.to == "nbgrader":
+        if chosen.folder and chosen.lesson in (keys.settings(chosen.folder).get("variants") or ()):
+            raise Unusable(
+                f"students of {chosen.folder} have numbers of their own in {chosen.lesson}, this would be "
+                "one notebook for all: hand out those of rnnlab class variants."
+            )
+        notebook = ROOT / "exercises" / f"{checks.LESSONS[chosen.lesson]}.ipynb"
+        write = lambda: export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
+        path = written(chosen.out, write)
+        return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."
+    writers = {"gradescope": export_gradescope, "classroom50": export_classroom50}
+    path = written(chosen.out, lambda: writers[chosen.to].write_autograder(chosen.lesson, chosen.out))
+    return f"{path}: the autograder of {chosen.lesson}."
+
+
+def _gradebook(chosen: argparse.Namespace) -> str:
+    """Write marks into an nbgrader gradebook."""
+    from nbjudge.classroom.export_nbgrader import push_marks
+    from nbjudge.classroom.papers import papers_of
+
+    pushed = push_marks(papers_of(chosen.folder, chosen.lesson), chosen.gradebook, chosen.assignment)
+    absent = f" Not in the gradebook: {', '.join(pushed.absent)}." if pushed.absent else ""
+    withheld = (
+        f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
+    )
+    words = f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}"
+    return printable(words, LONGEST)
+
+
+def _marks(chosen: argparse.Namespace) -> list[str]:
+    """Write a table of marks; the sentences on what it holds, and on who has none."""
+    from nbjudge.classroom.papers import unmarked
+
+    absent = unmarked(chosen.folder, chosen.lesson)
+    remarks = [f"Handed in and without a mark: {', '.join(absent)}; the report says why."] if absent else []
+    return [*_table(chosen), *remarks]
+
+
+def _table(chosen: argparse.Namespace) -> list[str]:
+    from nbjudge.classroom import export_lms, export_tables
+    from nbjudge.classroom.papers import papers_of
+    from nbjudge.finding.notebook_file import Unusable
+
+    papers = papers_of(chosen.folder, chosen.lesson)
+    if chosen.to in ("csv", "exercises"):
+        make = export_tables.marks_table if chosen.to == "csv" else export_tables.exercises_table
+        table = make(papers, chosen.names)
+        export_tables.refuse_to_replace(chosen.out, table.rows[0])
+        written(chosen.out, lambda: write_whole(chosen.out, table.to_bytes()))
+        return [f"{chosen.out}: {len(table.rows) - 1} rows."]
+    if chosen.template is None:
+        raise Unusable(f"--to {chosen.to} needs --template, the file that you downloaded there.")
+    template = export_tables.read_table(chosen.template)
+    export_tables.refuse_to_replace(chosen.out, template.rows[0])
+    if chosen.to == "moodle":
+        usual = COMMENTS if COMMENTS in template.rows[0] else None
+        column, feedback = chosen.column or "Grade", chosen.feedback_column or usual
+        filling = export_lms.fill_moodle(template, papers, column, feedback, chosen.out_of)
+    else:
+        filling = export_lms.fill_canvas(template, papers, chosen.column, chosen.out_of)
+    written(chosen.out, lambda: write_whole(chosen.out, filling.table.to_bytes()))
+    changed = f", of which {filling.replaced} replace another mark" if filling.replaced else ""
+    return [f"{chosen.out}: marks of {filling.filled} students{changed}.", *filling.remarks]

@@ -1,0 +1,106 @@
+"""What a notebook shows beside its verdicts: the text of one answer, and the hints that were opened.
+
+Both are for people to look at. Neither decides anything, because a student can delete both.
+"""
+
+import ast
+import json
+import re
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+
+from nbjudge.finding.notebook_file import LARGEST, Unusable
+from nbjudge.finding.reading import Cell, read
+from nbjudge.finding.slices import DEFINITIONS, is_stub
+from nbjudge.printable import printable
+
+LONGEST = 40  # lines of an answer that are shown
+OPENED = re.compile(r"\bHint ([1-9]) of \d+:")
+CALL = re.compile(r"\bhint\(\s*(\w+)\s*\)")
+
+
+def answer_text(file: Path, exercise: str) -> str:
+    """The last definition of the exercise's function in a notebook; empty where there is none to read."""
+    try:
+        cells = read(file)
+    except Unusable:
+        return ""
+    return definition(cells, exercise)
+
+
+def definition(cells: list[Cell], exercise: str) -> str:
+    """The last definition of a function in some cells, as its author wrote it; empty where there is none."""
+    return printable(shorten(definitions(cells, exercise).get(exercise, "")))
+
+
+def definitions(cells: list[Cell], exercise: str = "") -> dict[str, str]:
+    """{function or class: its last definition at the top of a cell}, decorators included.
+
+    An untouched stub counts only where nothing else defines its name. Another name of a function counts as a
+    definition, and so does whatever is assigned to `exercise`.
+    """
+    texts: dict[str, str] = {}
+    for cell in cells:
+        lines = cell.text.split("\n")
+        for statement in cell.statements:
+            decorators = getattr(statement, "decorator_list", ())
+            first = min([statement.lineno, *(part.lineno for part in decorators)])
+            text = "\n".join(lines[first - 1 : statement.end_lineno])
+            names = _names(statement, exercise)
+            texts |= {name: text for name in names if name not in texts or not is_stub(statement)}
+    return texts
+
+
+def _names(statement: ast.stmt, exercise: str) -> list[str]:
+    if isinstance(statement, DEFINITIONS):
+        return [statement.name]
+    if isinstance(statement, ast.If | ast.Try | ast.With):
+        return [
+            name
+            for part in (*statement.body, *getattr(statement, "orelse", ()))
+            for name in _names(part, exercise)
+        ]
+    if not isinstance(statement, ast.Assign):
+        return []
+    names = [target.id for target in statement.targets if isinstance(target, ast.Name)]
+    is_function = isinstance(statement.value, ast.Lambda | ast.Name | ast.Attribute)
+    return names if is_function else [name for name in names if name == exercise]
+
+
+def own_program(cells: list[Cell], exercise: str, known: Collection[str]) -> str:
+    """The exercise's function with the functions and classes of the notebook that it uses, but for those in
+    `known`."""
+    texts = definitions(cells, exercise)
+    chosen, waiting = {}, [exercise]
+    while waiting:
+        name = waiting.pop()
+        if name in texts and name not in chosen:
+            chosen[name] = texts[name]
+            words = re.findall(r"[A-Za-z_]\w*", texts[name])
+            waiting += [word for word in dict.fromkeys(words) if word not in known]
+    return "\n".join(chosen.values())
+
+
+def shorten(text: str) -> str:
+    """The text, with a sign where lines beyond LONGEST are left out."""
+    lines = text.split("\n")
+    return "\n".join([*lines[:LONGEST], "…"] if len(lines) > LONGEST else lines)
+
+
+def opened_hints(file: Path) -> dict[str, int]:
+    """{exercise: the highest hint whose text is still among the notebook's outputs}; empty if unreadable."""
+    try:
+        if file.stat().st_size > LARGEST:
+            return {}
+        book = json.loads(file.read_bytes())
+        cells = book["cells"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return {}
+    opened: Counter = Counter()
+    for cell in cells if isinstance(cells, list) else ():
+        source, outputs = (json.dumps(cell.get(key, "")) if isinstance(cell, dict) else ""
+                           for key in ("source", "outputs"))  # fmt: skip
+        for exercise in CALL.findall(source)[-1:]:
+            opened[exercise] = max([opened[exercise], *map(int, OPENED.findall(outputs))])
+    return {exercise: number for exercise, number in opened.items() if number}

@@ -1,0 +1,110 @@
+"""A class folder as reports and exports read it: graded papers, and what has no grade with the reason."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from nbjudge.classroom import results, submissions
+from nbjudge.classroom.report_summary import Paper
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.printable import printable
+from rnncourse import checks
+
+
+class Withheld(NamedTuple):
+    """One file or student without a grade, and why."""
+
+    student: str  # empty where nobody could be matched
+    name: str
+    file: str
+    reason: str
+
+
+def papers_of(
+    folder: Path, lesson: str | None = None, student: str | None = None, or_none: bool = False
+) -> list[Paper]:
+    """The graded papers of a class, of one lesson or student where one is named.
+
+    Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
+    """
+    if lesson and lesson not in checks.LESSONS:
+        raise Unusable(f"there is no lesson {lesson!r}; the lessons are {', '.join(checks.LESSONS)}.")
+    collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
+    wanted = (
+        result
+        for result in results.load(folder)
+        if result.problem is None and lesson in (None, result.lesson) and student in (None, result.student)
+    )
+    papers = [_paper(folder, result, collected[result.place]) for result in wanted]
+    if papers or or_none:
+        return papers
+    if (broken := broken_papers(folder)) and not (lesson or student):
+        raise Unusable(
+            f"{folder}: none of the {len(broken)} notebooks that count could be graded; "
+            f"rnnlab class report {folder} gives the reasons."
+        )
+    chosen = f" of {' and '.join(filter(None, (lesson, student)))}" if lesson or student else ""
+    raise Unusable(f"{folder} holds no graded submission{chosen}: run rnnlab class grade {folder} first.")
+
+
+def broken_papers(folder: Path) -> list[Paper]:
+    """The papers that count and could not be graded, without verdicts and with the reason."""
+    collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
+    broken = (result for result in results.load(folder) if result.problem is not None)
+    return [_paper(folder, result, collected[result.place]) for result in broken]
+
+
+def _paper(folder: Path, result: results.Result, entry: submissions.Submission) -> Paper:
+    return Paper(
+        result.student,
+        printable(entry.name or ""),
+        result.lesson,
+        result.verdicts,
+        file=str(folder / entry.file) if entry.file else "",
+        late=bool(entry.late),
+        attempt=entry.attempt if entry.attempt > 1 else None,
+        sandbox=result.sandbox,
+        seed=result.seed,
+        numbers=result.variant or {},
+        note=printable((entry.reason or "").removeprefix("note: ")),
+        problem=printable(result.problem or ""),
+    )
+
+
+def withheld_of(folder: Path) -> list[Withheld]:
+    """Files that do not count, submissions that could not be graded, and those that are not graded yet."""
+    entries = submissions.load(folder)
+    graded = {result.place: result for result in results.load(folder)}
+    return [
+        Withheld(entry.student or "", printable(entry.name or ""), printable(entry.source), printable(reason))
+        for entry in entries
+        if (reason := _reason(entry, graded.get(entry.place)))
+    ]
+
+
+def unmarked(folder: Path, lesson: str | None = None) -> list[str]:
+    """Students who handed something in that counts and have no verdicts on it."""
+    graded = {result.place for result in results.load(folder) if result.problem is None}
+    entries = submissions.graded(submissions.load(folder))
+    chosen = (entry for entry in entries if lesson in (None, entry.lesson) and entry.place not in graded)
+    return list(dict.fromkeys(printable(entry.student or "") for entry in chosen))
+
+
+def _reason(entry: submissions.Submission, result: results.Result | None) -> str:
+    """Why an entry of the submissions list has no verdicts; empty where it has."""
+    if not entry.graded:
+        return entry.reason or "it does not count"
+    if result is None:
+        return "not graded yet: run rnnlab class grade with --resume"
+    return result.problem or ""
+
+
+def sandboxes(papers: Iterable[Paper]) -> str:
+    """The sentence that says where the answers ran."""
+    kinds = sorted({paper.sandbox for paper in papers} - {""})
+    if not kinds:
+        return ""
+    weaker = " Plain mode limits resources alone; docs/attacks.md says what it withstands." * (
+        "plain" in kinds
+    )
+    return f"Answers ran in the sandbox {' and '.join(kinds)}.{weaker}"

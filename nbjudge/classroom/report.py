@@ -1,0 +1,182 @@
+"""The report on a class: one static page for the teacher, and one page for each student to get back.
+
+The pages hold no script and load nothing, so that they can be read from a disk, printed and mailed. A
+student's page has the verdicts in the words of `check`, and never an answer, a seed or another student.
+"""
+
+import hashlib
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from nbjudge.classroom.notebook_traces import answer_text, opened_hints
+from nbjudge.classroom.papers import Withheld
+from nbjudge.classroom.report_pictures import bin_label, draw_distribution, draw_verdicts
+from nbjudge.classroom.report_summary import BINS, GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
+from nbjudge.classroom.similar import Findings, marked_lines
+from nbjudge.files import write_whole
+from nbjudge.printable import printable, quantity
+from rnncourse import checks
+
+# an id that is a file's name on every system, and no name that `page_name` makes up
+PLAIN_NAME = re.compile(r"(?!.*--)(?!(?:con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,63}")
+
+
+class HintRow(NamedTuple):
+    """Use of the hints to one exercise."""
+
+    exercise: str
+    students: int
+    all: int
+    passed: int
+
+
+class LessonPage(NamedTuple):
+    """One lesson as the page shows it."""
+
+    summary: Summary
+    distribution: Markup
+    verdicts: Markup
+    bins: tuple[str, ...]
+    examples: tuple[str, ...]  # an answer for each mistake; empty where there is none to read
+    hints: tuple[HintRow, ...]
+
+
+def write_report(
+    papers: Sequence[Paper],
+    withheld: Sequence[Withheld],
+    folder: Path,
+    names: bool = False,
+    grader: str = "",
+    broken: Sequence[Paper] = (),
+) -> tuple[Path, int]:
+    """(the class page, number of students' pages), written into `folder`, each whole or not at all.
+
+    broken: papers that could not be graded; their students get a page with the reason.
+    """
+    (folder / "students").mkdir(parents=True, exist_ok=True)
+    by_student: dict[str, list[Paper]] = defaultdict(list)
+    for paper in [*papers, *broken]:
+        by_student[paper.student].append(paper)
+    pages = {student: f"students/{page_name(student)}" for student in by_student}
+    for student, own in by_student.items():
+        write_whole(folder / pages[student], student_page(own).encode())
+    page = class_page(papers, withheld, names, grader, pages)
+    write_whole(folder / "class.html", page.encode())
+    return folder / "class.html", len(pages)
+
+
+def class_page(
+    papers: Sequence[Paper],
+    withheld: Sequence[Withheld],
+    names: bool = False,
+    grader: str = "",
+    pages: dict[str, str] | None = None,
+) -> str:
+    """The HTML of the teacher's page; `pages` are the addresses of the students' own."""
+    lessons = [lesson_page(lesson, papers) for lesson in lessons_of(papers)]
+    students = len({paper.student for paper in papers})
+    size = f" of {quantity(students, 'student')}" if papers else ": no submission could be graded"
+    return _render(
+        "class_report.html",
+        title=f"Report on a class{size}",
+        lessons=lessons,
+        groups=tuple(GROUPS),
+        withheld=withheld,
+        names=names,
+        grader=grader,
+        pages=pages or {},
+    )
+
+
+def student_page(papers: Sequence[Paper]) -> str:
+    """The HTML of the page that one student gets back."""
+    return _render("student.html", papers=sorted(papers, key=_order), group_of=GROUP_OF)
+
+
+def old_pages(folder: Path, papers: Iterable[Paper]) -> int:
+    """Pages in a report's folder that an earlier report wrote, of students who are not in this one."""
+    present = {page_name(paper.student) for paper in papers}
+    return sum(path.name not in present for path in (folder / "students").glob("*.html"))
+
+
+def similar_page(findings: Sequence[Findings], names: bool, most: int) -> str:
+    """The HTML of the page on similar answers; of each lesson the `most` pairs with the rarest passages."""
+    return _render("similar.html", lessons=findings, names=names, most=most, marked=marked_lines)
+
+
+def lesson_page(lesson: str, papers: Sequence[Paper]) -> LessonPage:
+    """The statistics of one lesson with its pictures and examples."""
+    summary = summarise(lesson, papers)
+    return LessonPage(
+        summary,
+        Markup(draw_distribution(summary.distribution, len(summary.papers)).tag()),
+        Markup(draw_verdicts(summary.rows).tag()),
+        tuple(bin_label(number) for number in range(BINS)),
+        tuple(_example(mistake) for mistake in summary.mistakes),
+        tuple(_hint_rows(summary)),
+    )
+
+
+def lessons_of(papers: Iterable[Paper]) -> list[str]:
+    """The lessons of some papers, in the order of the course."""
+    return sorted({paper.lesson for paper in papers}, key=list(checks.LESSONS).index)
+
+
+def page_name(student: str) -> str:
+    """The file of a student's page: the id where that can be a file's name, else one with a hash of it.
+
+    Ids that differ by capital letters alone are one name on some systems; the hash keeps them apart.
+    """
+    if PLAIN_NAME.fullmatch(student):
+        return f"{student}.html"
+    legible = re.sub(r"[^a-z0-9]+", "-", student.lower()).strip("-")[:40]
+    return f"{legible}--{hashlib.sha256(student.encode(errors='surrogatepass')).hexdigest()[:12]}.html"
+
+
+def _order(paper: Paper) -> int:
+    return list(checks.LESSONS).index(paper.lesson)
+
+
+def _example(mistake: Mistake) -> str:
+    return answer_text(Path(mistake.file), mistake.exercise) if mistake.file else ""
+
+
+def _hint_rows(summary: Summary) -> Iterable[HintRow]:
+    """Exercises for which somebody's notebook still shows a hint."""
+    opened = [(paper, opened_hints(Path(paper.file))) for paper in summary.papers if paper.file]
+    for row in summary.rows:
+        verdicts = [
+            (hints[row.exercise], verdict)
+            for paper, hints in opened
+            for verdict in paper.verdicts
+            if verdict.name == row.exercise and row.exercise in hints
+        ]
+        if verdicts:
+            everything = sum(number >= 3 for number, _ in verdicts)
+            yield HintRow(
+                row.exercise, len(verdicts), everything, sum(verdict.passed for _, verdict in verdicts)
+            )
+
+
+@cache
+def templates() -> Environment:
+    """The templates of all pages; text is escaped, and a misspelt variable is an error."""
+    loader = PackageLoader("nbjudge.classroom", "pages")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
+    )  # fmt: skip
+    environment.filters["pre"] = lambda text: Markup("<pre>") + escape(text) + Markup("</pre>")
+    return environment
+
+
+def _render(template: str, **values: object) -> str:
+    return templates().get_template(template).render(date=time.strftime("%Y-%m-%d %H:%M"), **values)

@@ -1,0 +1,220 @@
+"""Statistics of a lesson over a class: who passed what, which mistakes are frequent, who needs help.
+
+Plain data for the report's page. A fault of the grader is counted apart from all verdicts on students.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
+from types import MappingProxyType
+from typing import NamedTuple
+
+from nbjudge.printable import quantity
+from nbjudge.verdict import Status, Verdict
+
+BINS = 10  # columns of the distribution, each a tenth of the points
+GROUPS = {  # column of the table of verdicts: the verdicts that it counts
+    "passed": (Status.passed,),
+    "failed": (Status.failed,),
+    "stopped": (Status.crashed, Status.timeout, Status.memory, Status.too_big, Status.forbidden),
+    "not attempted": (Status.not_attempted,),
+    "not judged": (Status.grader_error,),
+}
+GROUP_OF = {status: group for group, statuses in GROUPS.items() for status in statuses}
+UNNAMED = "is wrong in a way that no known mistake explains"
+STOPPED = "was stopped ({})"
+
+
+class Paper(NamedTuple):
+    """One student's graded notebook of one lesson."""
+
+    student: str  # the id by which the class knows the student
+    name: str  # the full name; empty where it is not known
+    lesson: str
+    verdicts: tuple[Verdict, ...]
+    file: str = ""  # the notebook
+    late: bool = False
+    attempt: int | None = None  # where it is not the first
+    sandbox: str = ""
+    seed: int | None = None
+    numbers: Mapping = MappingProxyType({})  # the variant: {exercise: {name: number}}
+    note: str = ""  # what the teacher alone should know
+    problem: str = ""  # why the notebook could not be graded; it has no verdicts then
+
+    @property
+    def score(self) -> int:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def max_score(self) -> int:
+        return sum(verdict.max_points for verdict in self.verdicts)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Whatever a reader of the points should know besides."""
+        late = ["handed in late"] if self.late else []
+        attempt = [f"attempt {self.attempt}"] if self.attempt else []
+        points = quantity(self.open_points, "point")
+        is_open = [f"{points} not judged, by a fault of the grader"] if self.open_points else []
+        return late + attempt + is_open
+
+    @property
+    def open_points(self) -> int:
+        """Points that a fault of the grader keeps open: until it is graded again, the mark is withheld."""
+        faults = (verdict for verdict in self.verdicts if verdict.status is Status.grader_error)
+        return sum(verdict.max_points - verdict.points for verdict in faults)
+
+    @property
+    def attempts(self) -> list[Verdict]:
+        """The verdicts on exercises that the student worked on."""
+        outside = (Status.not_attempted, Status.grader_error)
+        return [verdict for verdict in self.verdicts if verdict.status not in outside]
+
+    @property
+    def unsolved(self) -> list[Verdict]:
+        """The verdicts on exercises that the student worked on and did not solve."""
+        return [verdict for verdict in self.attempts if not verdict.passed]
+
+
+class Distribution(NamedTuple):
+    """How many students have which share of the points."""
+
+    counts: tuple[int, ...]  # students in each tenth; the last one includes full points
+    median: float  # points
+    lowest: int
+    highest: int
+    possible: int
+
+
+class Row(NamedTuple):
+    """The verdicts on one exercise."""
+
+    exercise: str
+    counts: dict[str, int]  # {column of GROUPS: students}
+    share: float  # of the students who attempted it, those who passed
+
+    @property
+    def attempts(self) -> int:
+        return sum(self.counts[group] for group in ("passed", "failed", "stopped"))
+
+
+class Mistake(NamedTuple):
+    """One misconception, with an example of what those students saw."""
+
+    exercise: str
+    misconception: str  # completes the sentence that begins with the exercise's name
+    students: tuple[str, ...]
+    attempts: int  # students who worked on the exercise
+    message: str  # the example
+    file: str  # the notebook that it comes from
+
+    @property
+    def is_named(self) -> bool:
+        return self.misconception != UNNAMED and not self.misconception.startswith(STOPPED[:12])
+
+
+class Stuck(NamedTuple):
+    """A student who solved less than half of the exercises that they worked on."""
+
+    student: str
+    name: str
+    attempts: int
+    passed: int
+    first: str  # the first exercise that is attempted and not solved
+
+
+class Summary(NamedTuple):
+    """All that the report says about one lesson."""
+
+    lesson: str
+    papers: tuple[Paper, ...]
+    distribution: Distribution
+    rows: tuple[Row, ...]
+    mistakes: tuple[Mistake, ...]
+    stuck: tuple[Stuck, ...]
+    untouched: tuple[Paper, ...]  # notebooks in which nothing was attempted
+    faults: tuple[tuple[Paper, Verdict], ...]
+    looks: tuple[tuple[Paper, Verdict], ...]
+    open: int  # students whose mark a fault of the grader keeps open
+
+
+def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
+    """The statistics of the submissions of one lesson. Raises ValueError where there is none."""
+    papers = tuple(
+        sorted((paper for paper in submissions if paper.lesson == lesson), key=lambda paper: paper.student)
+    )
+    if not papers:
+        raise ValueError(f"no submission of lesson {lesson} is graded; grade the class before the report")
+    pairs = [(paper, verdict) for paper in papers for verdict in paper.verdicts]
+    return Summary(
+        lesson,
+        papers,
+        distribution(papers),
+        tuple(verdict_rows(papers)),
+        tuple(frequent_mistakes(papers)),
+        tuple(stuck_students(papers)),
+        tuple(paper for paper in papers if all(v.status is Status.not_attempted for v in paper.verdicts)),
+        tuple((paper, verdict) for paper, verdict in pairs if verdict.status is Status.grader_error),
+        tuple((paper, verdict) for paper, verdict in pairs if verdict.looks),
+        sum(paper.open_points > 0 for paper in papers),
+    )
+
+
+def distribution(papers: Sequence[Paper]) -> Distribution:
+    """Students in each tenth of the points, and the median."""
+    bins = Counter(min(BINS - 1, BINS * paper.score // max(1, paper.max_score)) for paper in papers)
+    points = [paper.score for paper in papers]
+    possible = max(paper.max_score for paper in papers)
+    counts = tuple(bins[number] for number in range(BINS))
+    return Distribution(counts, median(points), min(points), max(points), possible)
+
+
+def verdict_rows(papers: Sequence[Paper]) -> list[Row]:
+    """One row for each exercise, in the order of the notebook."""
+    counts: dict[str, Counter] = defaultdict(Counter)
+    for paper in papers:
+        for verdict in paper.verdicts:
+            counts[verdict.name][GROUP_OF[verdict.status]] += 1
+    rows = []
+    for exercise, counter in counts.items():
+        complete = {group: counter[group] for group in GROUPS}
+        attempts = sum(complete[group] for group in ("passed", "failed", "stopped"))
+        rows.append(Row(exercise, complete, complete["passed"] / attempts if attempts else 0.0))
+    return rows
+
+
+def frequent_mistakes(papers: Sequence[Paper]) -> list[Mistake]:
+    """The misconceptions, the most frequent first; wrong answers without a known one stand at the end."""
+    attempts = Counter(verdict.name for paper in papers for verdict in paper.attempts)
+    groups: dict[tuple[str, str], list[tuple[Paper, Verdict]]] = defaultdict(list)
+    for paper in papers:
+        for verdict in paper.unsolved:
+            groups[verdict.name, verdict.misconception or _reason(verdict)].append((paper, verdict))
+    mistakes = []
+    for (exercise, misconception), cases in groups.items():
+        paper, example = min(cases, key=lambda case: len(case[1].message))  # the shortest message reads best
+        students = tuple(dict.fromkeys(case[0].student for case in cases))
+        mistakes.append(
+            Mistake(exercise, misconception, students, attempts[exercise], example.message, paper.file)
+        )
+    return sorted(mistakes, key=lambda m: (not m.is_named, -len(m.students), m.exercise, m.misconception))
+
+
+def _reason(verdict: Verdict) -> str:
+    """The predicate for a wrong answer whose misconception is not known; crashes go by their exception."""
+    if verdict.status is Status.failed:
+        return UNNAMED
+    exception = re.match(r"(\w{1,40}): ", verdict.message) if verdict.status is Status.crashed else None
+    return STOPPED.format(verdict.status.replace("_", " ") + (f": {exception[1]}" if exception else ""))
+
+
+def stuck_students(papers: Sequence[Paper]) -> list[Stuck]:
+    """Students who solved less than half of what they worked on, those with most unsolved exercises first."""
+    stuck = []
+    for paper in papers:
+        attempts, unsolved = paper.attempts, paper.unsolved
+        if 2 * len(unsolved) > len(attempts):
+            passed = len(attempts) - len(unsolved)
+            stuck.append(Stuck(paper.student, paper.name, len(attempts), passed, unsolved[0].name))
+    return sorted(stuck, key=lambda student: (student.passed - student.attempts, student.student))

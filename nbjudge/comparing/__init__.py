@@ -1,0 +1,1 @@
+"""Compare a result with its reference, and name the first difference."""

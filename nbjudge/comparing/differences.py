@@ -1,0 +1,232 @@
+"""Two results side by side: are they the same, and if not, where does the first difference stand, in words.
+
+What an answer returns must have the exact type, shape and dtype and be finite; only then do values count.
+These four mistakes have the same names in every exercise.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from nbjudge.comparing.patterns import common_fact
+from nbjudge.exercise import Wrong
+from rnnlab import compare
+
+WRONG_TYPE = "returns the wrong type"
+WRONG_SHAPE = "returns the wrong shape"
+WRONG_DTYPE = "returns the wrong dtype"
+NOT_FINITE = "returns NaN or infinity"
+BOOLS = bool, np.bool
+NUMERIC = bool, int, float, np.generic, np.ndarray
+
+
+def first_difference(
+    got: object, want: object, axes: tuple | Mapping, what: object, tolerance: float | None
+) -> Wrong | None:
+    """The first thing that is not as wanted, None if there is none. Parts of a tuple or dict are gone through
+    in order."""
+    if isinstance(want, tuple | list):
+        return _in_sequence(got, want, axes, what, tolerance)
+    if isinstance(want, dict):
+        return _in_dict(got, want, axes, what, tolerance)
+    named = axes.get(what, ()) if isinstance(axes, Mapping) else axes
+    if isinstance(want, np.ndarray):
+        return _in_array(got, want, named, str(what), tolerance)
+    return _in_plain(got, want, str(what), tolerance)
+
+
+def same(got: object, want: object, tolerance: float | None) -> bool:
+    """Equal in structure, shape and value; dtypes may differ."""
+    if type(got) is type(want) in (float, int) and got == want and got - got == 0:
+        return True  # for speed: most numbers of a known mistake's results
+    if isinstance(want, tuple | list):
+        pairs = (
+            zip(got, want, strict=True)
+            if isinstance(got, tuple | list) and len(got) == len(want)
+            else [(0, None)]
+        )
+        return all(same(*pair, tolerance) for pair in pairs)
+    if isinstance(want, dict):
+        alike = isinstance(got, dict) and got.keys() == want.keys()
+        return alike and all(same(got[key], want[key], tolerance) for key in want)
+    if not (isinstance(got, NUMERIC) and isinstance(want, NUMERIC)):
+        return type(got) is type(want) and got == want
+    return np.shape(got) == np.shape(want) and compare.agrees(got, want, _limit(got, want, tolerance))
+
+
+def whole_numbers(got: object, width: int = 0) -> list | None:
+    """A list of whole numbers, or of tuples of `width` of them; None if the answer is no such list."""
+    try:
+        parts = [np.asarray(part) for part in got] if isinstance(got, list | tuple | np.ndarray) else None
+    except (TypeError, ValueError):  # an array of no axes; parts of other lengths within one
+        return None
+    is_whole = lambda part: part.dtype.kind in "iuf" and all(float(n).is_integer() for n in part.flat)
+    shape = (width,) if width else ()
+    if parts is None or any(part.shape != shape or not is_whole(part) for part in parts):
+        return None
+    return [tuple(map(int, part)) if width else int(part) for part in parts]
+
+
+def describe(value: object) -> str:
+    """What a value is, in words that follow 'returns': 'an array of shape (3, 2)', 'a tuple of 2', 'nothing
+    (None)'."""
+    if value is None:
+        return "nothing (None)"
+    if isinstance(value, np.ndarray):
+        return f"an array of shape {value.shape}"
+    if isinstance(value, tuple | list | dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    article = "an" if type(value).__name__[0] in "aeiou" else "a"
+    return f"{article} {type(value).__name__}"
+
+
+def _in_sequence(
+    got: object, want: tuple, axes: object, what: object, tolerance: float | None
+) -> Wrong | None:
+    names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
+    if not isinstance(got, tuple | list) or len(got) != len(want):
+        expected = f"{len(want)} results are expected: {', '.join(names)}"
+        return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
+    return _first_part(
+        dict(zip(names, got, strict=True)), dict(zip(names, want, strict=True)), axes, tolerance
+    )
+
+
+def _in_dict(got: object, want: dict, axes: object, what: object, tolerance: float | None) -> Wrong | None:
+    if not isinstance(got, dict):
+        return Wrong(
+            f"It returns {describe(got)}; a dict with {', '.join(map(str, want))} is expected.", WRONG_TYPE
+        )
+    if missing := [str(key) for key in want if key not in got]:
+        return Wrong(f"The dict it returns lacks {', '.join(missing)}.", WRONG_TYPE)
+    if surplus := [str(key) for key in got if key not in want]:
+        return Wrong(f"The dict it returns holds {', '.join(surplus)}, which are not expected.", WRONG_TYPE)
+    return _first_part(got, want, axes, tolerance)
+
+
+def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) -> Wrong | None:
+    """The first difference of named parts, and which of the others are right."""
+    parts = {name: first_difference(got[name], part, axes, name, tolerance) for name, part in want.items()}
+    right = [str(name) for name, difference in parts.items() if difference is None]
+    name, first = next(((n, part) for n, part in parts.items() if part), (None, None))
+    if first is None:
+        return None
+    others = {other: part for other, part in want.items() if other != name}
+    if other := _other_part(got[name], others, tolerance):
+        first.message += f" It is the right {other}."
+    elif place := _place_elsewhere(got[name], want[name], others, axes, tolerance):
+        first.message += f" That number belongs to {place}."
+    if right:
+        first.message += f" Right: {', '.join(right)}."
+    return first
+
+
+def _other_part(got: object, want: dict, tolerance: float | None) -> object:
+    """The name of the wanted part that a result holds in another's place; None if it holds none.
+
+    Whole numbers and single elements may agree by chance.
+    """
+    if not (isinstance(got, float) or (isinstance(got, np.ndarray) and got.size > 1)):
+        return None
+    return next((name for name, part in want.items() if same(got, part, tolerance)), None)
+
+
+def _place_elsewhere(
+    got: object, want: object, others: dict, axes: object, tolerance: float | None
+) -> str | None:
+    """Where in other parts the first wrong number of an array stands; None unless that is one place."""
+    if not (isinstance(want, np.ndarray) and want.dtype.kind == "f" and want.ndim):
+        return None
+    if not (isinstance(got, np.ndarray) and got.dtype == want.dtype and got.shape == want.shape):
+        return None
+    limit = _limit(got, want, tolerance) * np.abs(want).max(initial=0)
+    wrong = np.argwhere(~(np.abs(got - want) <= limit))
+    if not len(wrong):
+        return None
+    number = got[tuple(wrong[0])]
+    places = [
+        (name, place)
+        for name, part in others.items()
+        if isinstance(part, np.ndarray) and part.dtype == want.dtype
+        for place in np.argwhere(np.abs(part - number) <= limit)
+    ]
+    if len(places) != 1:
+        return None
+    (name, place), *_ = places
+    named = axes.get(name, ()) if isinstance(axes, Mapping) else axes
+    words = [f"{axis} {n}" for axis, n in zip(named, place, strict=False)]
+    return ", ".join([str(name), *words])
+
+
+def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
+    if not isinstance(got, np.ndarray):
+        message = f"{what} is {describe(got)} instead of an array of shape {want.shape}."
+        return Wrong(message, WRONG_TYPE, _type_advice(got))
+    if got.shape != want.shape:
+        return Wrong(f"{what} has shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
+    if got.dtype != want.dtype:
+        message = f"{what} has dtype {got.dtype} instead of {want.dtype}."
+        return Wrong(message, WRONG_DTYPE, _dtype_advice(got, want))
+    if not np.isfinite(got).all():
+        first = tuple(map(int, np.argwhere(~np.isfinite(got))[0]))
+        named = [f"{axis} {n}" for axis, n in zip(axes, first, strict=False)] or [str(first)]
+        return Wrong(f"{what} holds {got[first]}, first at {', '.join(named)}.", NOT_FINITE)
+    limit = _limit(got, want, tolerance)
+    if compare.agrees(got, want, limit):
+        return None
+    place = compare.first_difference(got, want, axes, limit)
+    if place is None:
+        return Wrong(f"{what} is off by {compare.relative_error(got, want):.1g} of its size.")
+    fact = common_fact(got, want, axes, limit)
+    return Wrong(f"{what} {place}." + (f" {fact}" if fact else ""))
+
+
+def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
+    """Difference of a number, a text, a bool or None; None if they agree."""
+    if not isinstance(got, _accepted(want)) or isinstance(got, BOOLS) > isinstance(want, BOOLS):
+        expected = "nothing (None)" if want is None else f"the {type(want).__name__} that is expected"
+        return Wrong(f"{what} is {describe(got)} instead of {expected}.", WRONG_TYPE, _type_advice(got))
+    if isinstance(got, float | np.floating) and not np.isfinite(got):
+        return Wrong(f"{what} is {got}.", NOT_FINITE)
+    if same(got, want, tolerance):
+        return None
+    value, wanted = _in_words(got, want) if isinstance(want, float | np.floating) else (repr(got), repr(want))
+    return Wrong(f"{what} is {value} instead of {wanted}.")
+
+
+def _accepted(want: object) -> tuple:
+    """Types that may stand for a wanted value: NumPy's own numbers are what its functions return."""
+    if isinstance(want, BOOLS):
+        return BOOLS
+    if isinstance(want, int | np.integer):
+        return int, np.integer
+    if isinstance(want, float | np.floating):
+        return float, int, np.floating, np.integer
+    return (type(want),)
+
+
+def _type_advice(got: object) -> str | None:
+    return "is a `return` missing?" if got is None else None
+
+
+def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
+    if want.dtype.kind == got.dtype.kind == "f":
+        return "np.zeros and np.array make float64 unless they get a dtype, for instance dtype=x.dtype."
+    return None
+
+
+def _in_words(got: float, want: float) -> tuple[str, str]:
+    """Both numbers with as many digits as it takes to tell them apart."""
+    for digits in (4, 6, 9, 12, 17):
+        words = f"{got:.{digits}g}", f"{want:.{digits}g}"
+        if words[0] != words[1]:
+            break
+    return words
+
+
+def _limit(got: object, want: object, tolerance: float | None) -> float:
+    """The relative error allowed: that of the coarser dtype, none at all for whole numbers."""
+    if tolerance is not None:
+        return tolerance
+    names = (np.asarray(array).dtype.name for array in (got, want))
+    return max(compare.TOLERANCES[name].gradient if name in compare.TOLERANCES else 0.0 for name in names)

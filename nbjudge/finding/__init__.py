@@ -1,0 +1,1 @@
+"""Find an answer in a notebook, with every statement that it depends on."""

@@ -1,0 +1,292 @@
+"""From a notebook to one answer: the statements that the exercise's function needs.
+
+The rule, for teachers: *An answer is graded with every statement of its notebook that it can depend on, in
+the notebook's order, as after "Restart and run all"; nothing else runs.* A statement is needed if it gives a
+value to a name that the answer uses, directly or through what else is needed, or if it may change the object
+behind such a name: it writes into it (`T[0] = 0`, `T += x`), calls a method of it (`T.append(0)`), or passes
+it to a function that may change it. What a needed statement uses is needed too. Whatever only prints, draws,
+checks or trains with the answer stays out. Numbers and texts cannot be changed, so using them makes no
+statement needed. A needed statement that fails is left out, and the verdict names its line and the reason,
+unless the answer passes without it. Magics and shell lines do not run, but for the Python after `%time`,
+`%%time`, `%%capture` and `%prun`.
+
+Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there
+is another, so that a copied cell never hides an answer. A statement that misses a name waits for it, so that
+cells may stand in another order where no name gets two values.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import suppress
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import NamedTuple
+
+from nbjudge.finding.effects import ANYTHING, Scope, words
+from nbjudge.finding.needs import Function, Names
+from nbjudge.finding.reading import REMEMBERED, SMALL, Cell
+from nbjudge.running.worker import Answer
+from nbjudge.verdict import Status, Stopped
+
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+IMPORTS = (ast.Import, ast.ImportFrom)
+SETTINGS = {"sys"}  # modules whose state decides how every answer runs: sys.setrecursionlimit
+# what a line has that looks into the process it runs in: see lines_that_look
+ATTRIBUTES = {
+    "__closure__", "__globals__", "__code__", "__dict__", "__subclasses__", "__builtins__", "cell_contents",
+    "_getframe", "f_back", "f_locals", "f_globals", "tb_frame", "tape", "services", "handle", "get_objects",
+    "get_referrers", "get_referents", "currentframe", "getsource",
+}  # fmt: skip
+MODULES = {"gc", "inspect", "ctypes", "sys", "builtins", "types", "importlib", "traceback", "dis"}
+CALLS = {"globals", "locals", "vars", "eval", "exec", "compile", "__import__"}
+LOOKING = ATTRIBUTES | MODULES | CALLS
+
+
+class Part(NamedTuple):
+    """A statement at the top of a cell, and what it does."""
+
+    cell: Cell
+    index: int  # among the statements of its cell
+    statement: ast.stmt
+    scope: Scope
+
+    @property
+    def gives(self) -> set[str]:
+        """The names that get a value in its own text."""
+        return {site.name for site in self.scope.sites if site.kind != "deletion"}
+
+    @property
+    def is_stub(self) -> bool:
+        return is_stub(self.statement)
+
+    def attempts(self, name: str) -> bool:
+        """Does it give the name a meaning of its own: no stub, and not made from the name itself?"""
+        sites = [site for site in self.scope.sites if site.name == name and site.kind != "deletion"]
+        return not self.is_stub and any(
+            site.kind != "value" or not _uses(site.source, name) for site in sites
+        )
+
+
+def answer_in(cells: list[Cell], name: str, is_kernel: bool = False) -> Answer:
+    """What has to run for `name`; Stopped if there is nothing to judge. A kernel takes no calls beside it."""
+    choice = _choice(cells)
+    parts = choice.parts
+    if not choice.attempts(name):
+        raise _nothing_to_judge(cells, parts, name)
+    chosen, names = choice.needed(name, is_kernel)
+    pieces: list[tuple[Cell, list[int]]] = []
+    for part in _ordered([parts[index] for index in sorted(chosen)]):
+        if not pieces or pieces[-1][0] is not part.cell:
+            pieces.append((part.cell, []))
+        pieces[-1][1].append(part.index)
+    optional = [
+        (parts[index].cell.label, parts[index].statement.lineno)
+        for index in sorted(chosen)
+        if not (parts[index].gives | parts[index].scope.stores) & names
+    ]
+    lost = [line for cell in cells for line in cell.magics]
+    return Answer(name, [_piece(*piece) for piece in pieces], sorted(names), optional, lost)
+
+
+def defined(cells: list[Cell]) -> set[str]:
+    """All names that the cells give at their top level, those of cells with a syntax error too."""
+    parsed = {name for part in _choice(cells).parts for name in part.gives}
+    return parsed | {
+        name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)
+    }
+
+
+def _choice(cells: list[Cell]) -> "_Choice":
+    """What the statements of a notebook do; remembered while its other exercises are looked at."""
+    if _latest.get("cells") is not cells:
+        choice = _Choice([part for cell in cells for part in _parts(cell)])
+        _latest.update(cells=cells, choice=choice)
+    return _latest["choice"]
+
+
+_latest: dict = {}
+
+
+class _Choice:
+    """Which statements of a notebook a name needs."""
+
+    def __init__(self, parts: list[Part]):
+        self.parts = parts
+        self._known_uses: dict[int, set[str]] = {}
+        self.names = Names([part.scope for part in parts])
+        self.binding: dict[str, list[int]] = defaultdict(list)
+        self.changing: dict[str, list[int]] = defaultdict(list)  # an object, through this name of it
+        for index in range(len(parts)):
+            binds, changes = self.names.changed(index)
+            for name in binds:
+                self.binding[name].append(index)
+            for name in changes:
+                self.changing[name].append(index)
+
+    def attempts(self, name: str) -> bool:
+        """Does the notebook give the name a meaning that is not the stub's?"""
+        if any(self._attempts(index, name) for index in self.binding[name]):
+            return True
+        return any(name in words(self.parts[index].scope.texts) for index in self.binding[ANYTHING])
+
+    def needed(self, name: str, is_kernel: bool) -> tuple[set[int], set[str]]:
+        """(statements to run for `name`, names they are for), followed until no new one turns up."""
+        chosen = {*self.binding[ANYTHING]}
+        followed: set[str] = set()
+        seen: set[str] = set()  # names through which objects in use may be changed
+        waiting = {name}.union(*(self._uses(index) for index in chosen))
+        while waiting:
+            following = waiting.pop()
+            followed.add(following)
+            for index in self._of(following, is_kernel, seen) - chosen:
+                chosen.add(index)
+                waiting |= self._uses(index) - followed
+            if not waiting and not is_kernel:
+                settings = self._settings(followed) - chosen
+                chosen |= settings
+                waiting = set().union(*(self._uses(index) for index in settings)) - followed
+        return chosen, followed
+
+    def _attempts(self, index: int, name: str) -> bool:
+        return self.parts[index].attempts(name) or name not in self.parts[index].gives
+
+    def _of(self, name: str, is_kernel: bool, seen: set[str]) -> set[int]:
+        """The statements behind a name, without its stubs if there is another; no calls for a kernel.
+
+        Names in `seen` were needed before; those that this one adds are put there.
+        """
+        stubs = {index for index in self.binding[name] if self.parts[index].is_stub}
+        attempted = any(self._attempts(index, name) for index in self.binding[name])
+        giving = {*self.binding[name]} - (stubs if attempted else set())
+        if is_kernel:
+            return giving | {i for i in self.changing[name] if name in self.parts[i].scope.stores}
+        waiting = [name] if name not in self.names.constants else []
+        while waiting:
+            following = waiting.pop()
+            if following not in seen:
+                seen.add(following)
+                giving.update(self.changing[following])
+                waiting += self.names.sharing.get(following, ())
+        return giving
+
+    def _uses(self, index: int) -> set[str]:
+        """The names that a statement needs when it runs, and those that its functions need when called."""
+        if index in self._known_uses:
+            return self._known_uses[index]
+        scope = self.parts[index].scope
+        nodes = [*scope.inner, *(node for nodes in scope.named.values() for node in nodes)]
+        uses = scope.reads.union(*(Function(node).reads() for node in nodes))
+        self._known_uses[index] = uses | words(scope.texts) if scope.is_reflective else uses
+        return self._known_uses[index]
+
+    def _settings(self, names: set[str]) -> set[int]:
+        """Statements that set something in a needed module, from constants: np.seterr(all="raise")."""
+        modules = (names & self.names.modules) - self.names.showing
+        modules |= {name for name in SETTINGS if name in self.names.modules}
+        return {
+            index
+            for index, part in enumerate(self.parts)
+            if isinstance(part.statement, ast.Expr)
+            and any(call.discarded and call.roots and call.roots <= modules for call in part.scope.calls)
+            and part.scope.reads <= modules | self.names.constants
+        }
+
+
+def _ordered(parts: list[Part]) -> list[Part]:
+    """In the notebook's order, but imports first whose names nothing else gives."""
+    others = {name for part in parts if not isinstance(part.statement, IMPORTS) for name in part.gives}
+    late = lambda part: not isinstance(part.statement, IMPORTS) or bool(part.gives & (others | {ANYTHING}))
+    future = lambda part: getattr(part.statement, "module", "") == "__future__"
+    return sorted(parts, key=lambda part: (not future(part), late(part)))
+
+
+def _piece(cell: Cell, chosen: list[int]) -> tuple[str, str, list[int]]:
+    """(label, source, indices) of some statements of a cell. All other lines are empty, so that a line keeps
+    its number and a picture in a text is not sent along."""
+    spans = [(_first_line(statement), statement.end_lineno) for statement in cell.statements]
+    wanted = {line for index in chosen for line in range(spans[index][0], spans[index][1] + 1)}
+    size = 0
+    while len(wanted) > size:  # statements that share a line stay together
+        size = len(wanted)
+        for first, last in spans:
+            if first in wanted or last in wanted:
+                wanted.update(range(first, last + 1))
+    lines = cell.text.split("\n")
+    text = "\n".join(line if number in wanted else "" for number, line in enumerate(lines, 1))
+    remaining = [index for index, (first, _) in enumerate(spans) if first in wanted]
+    places = {index: place for place, index in enumerate(remaining)}
+    return cell.label, text.rstrip("\n"), [places[index] for index in chosen]
+
+
+def is_stub(statement: ast.stmt) -> bool:
+    """A definition whose whole body is `raise NotImplementedError`, below its docstring."""
+    if not isinstance(statement, DEFINITIONS):
+        return False
+    body = statement.body[ast.get_docstring(statement) is not None :]
+    return len(body) == 1 and isinstance(body[0], ast.Raise) and "NotImplementedError" in ast.dump(body[0])
+
+
+def _first_line(statement: ast.stmt) -> int:
+    """The line that a statement begins on, with its decorators."""
+    return min([statement.lineno, *(part.lineno for part in getattr(statement, "decorator_list", ()))])
+
+
+def _parts(cell: Cell) -> Iterator[Part]:
+    for index, statement in enumerate(cell.statements):
+        with suppress(RecursionError):  # nested too deeply for anybody to have written it
+            scope = _scope(statement) if len(cell.text) <= SMALL else Scope([statement])
+            yield Part(cell, index, statement, scope)
+
+
+@lru_cache(maxsize=4 * REMEMBERED)
+def _scope(statement: ast.stmt) -> Scope:
+    """What a statement does, found once where many notebooks hold it."""
+    return Scope([statement])
+
+
+def _uses(expression: ast.expr, name: str) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(expression))
+
+
+def _nothing_to_judge(cells: list[Cell], parts: list[Part], name: str) -> Stopped:
+    for cell in cells:
+        if cell.error and re.search(rf"^\s*(def\s+{name}\b|{name}\s*=)", cell.text, re.M):
+            reason = f"SyntaxError: {cell.error.msg}\nin {cell.label}, line {cell.error.lineno}"
+            line = (cell.error.text or "").strip()
+            return Stopped(Status.crashed, f"{reason}: {line}" if line else reason)
+    if any(part.is_stub and name in part.gives for part in parts):
+        return Stopped(Status.not_attempted, f"{name} still raises NotImplementedError.")
+    definitions = [n for part in parts if isinstance(part.statement, DEFINITIONS) for n in part.gives]
+    near = get_close_matches(name, definitions, 1, 0.6)
+    remedy = f"The notebook defines {near[0]}; was that meant?" if near else "Its cell is missing."
+    return Stopped(Status.not_attempted, f"No function is called {name}. {remedy}")
+
+
+def lines_that_look(answer: Answer) -> tuple[str, ...]:
+    """ "cell 3, line 2: f = step.__globals__" for each line of the answer that looks where nothing sends it.
+
+    A note for the teacher, never a verdict: what an answer finds there is its own process.
+    """
+    lines = {}
+    for label, source, chosen in answer.cells:
+        if source.isascii() and not any(word in source for word in LOOKING):
+            continue  # for speed: most answers
+        text = source.splitlines()
+        statements = ast.parse(source).body
+        for node in (node for index in chosen for node in _looks(statements[index])):
+            lines[label, node.lineno] = f"{label}, line {node.lineno}: {text[node.lineno - 1].strip()[:120]}"
+    return tuple(lines.values())
+
+
+def _looks(statement: ast.stmt) -> Iterator[ast.AST]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Attribute) and node.attr in ATTRIBUTES:
+            yield node
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CALLS:
+            yield node
+        if isinstance(node, ast.Import) and {a.name.partition(".")[0] for a in node.names} & MODULES:
+            yield node
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in MODULES:
+            yield node

@@ -1,0 +1,230 @@
+"""The attacks and faults that grading is held against: tests/attacks, one file each, as a table and as they
+happen here.
+
+The first line of a file says what it does; `deserves:` is the status that it must get, `plain:` what happens
+without bubblewrap where that is something else, and why; `exercise:` names the exercise of the course that it
+answers, where it is not the one in demo.py; `after:` an attack that is graded just before. Attacks that are
+no answers, but files, options and folders, are the functions in surroundings.py. The page in docs/ is this
+table.
+"""
+
+import ast
+import inspect
+import os
+import re
+import runpy
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from nbjudge import progress_file
+from nbjudge.exercise import Exercise
+from nbjudge.finding.reading import Unusable
+from nbjudge.grading.grade import judge_apart
+from nbjudge.printable import printable
+from nbjudge.running.family import Family, adopt_orphans
+from nbjudge.running.sandbox import CHECKOUT, Sandbox, choose
+from nbjudge.running.worker import of_source
+from rnncourse import checks
+
+FOLDER = CHECKOUT / "tests" / "attacks"
+KILLED = "killed"  # the judge itself: no status, the grade is lost
+MODES = "plain", "bubblewrap"
+INTRODUCTION = """# What grading withstands
+
+Made by `rnnlab attacks > docs/attacks.md`; the tests hold every line. ✔: the verdict is what the code
+deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and why.
+
+Each attack is one small file in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
+what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around Python
+has the rights of whoever grades: it may also read the judge's memory, stop the judge for ever as a debugger
+does, or wait for the next answer in a file that it changed.
+
+What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
+does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
+the T right calls. In `rnn_forward_batched` only the case of halved products shows that the required products
+are those used. The values of `blocked_matmul` can be read by whoever reads each in the right order. The
+report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
+"""
+SURROUNDINGS = """
+## Files, options and folders
+
+Attacks on `rnnlab grade` by what stands around a right answer of one point. Each is a function of
+`tests/attacks/surroundings.py`. *refused*: one sentence and exit status 2, before anything is graded.
+"""
+NO_ATTACKS = "demo", "surroundings"
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One file of the corpus."""
+
+    path: Path
+    deed: str  # what it does, one sentence
+    outcomes: Mapping[str, str]  # by mode: the status that it gets, or KILLED
+    deserves: str
+    why: str  # why plain mode gives something else
+    seconds: float  # time limit, where the exercise's own is too short for the deed, else 0
+    exercise: str  # the course's exercise that it answers; empty: the one in demo.py
+    after: str  # the attack that is graded before it; empty: none
+
+    @property
+    def name(self) -> str:
+        return self.path.stem
+
+    def withstood(self, mode: str) -> bool:
+        """Is the outcome what the code deserves, or a status that gives it no more?"""
+        outcome = self.outcomes[mode]
+        return outcome == self.deserves or (outcome != KILLED and "passed" not in (outcome, self.deserves))
+
+
+def attacks() -> list[Attack]:
+    """The corpus, in the order of its files' names."""
+    if not FOLDER.is_dir():
+        raise Unusable(
+            "the attacks stand in tests/attacks of the course's own folder, which is not installed here"
+        )
+    return [_parsed(path) for path in sorted(FOLDER.glob("*.py")) if path.stem not in NO_ATTACKS]
+
+
+def page() -> str:
+    """The table as Markdown."""
+    answers = [*map(_row, attacks())]
+    head = ["| attack or fault | what it does | deserves | bubblewrap | plain |", "|---|---|---|---|---|"]
+    around = [f"| {name.replace('_', ' ')} | {deed} | {wanted} |" for name, deed, wanted in surroundings()]
+    second = [SURROUNDINGS, "| attack or fault | what it does | outcome in both modes |", "|---|---|---|"]
+    return "\n".join([INTRODUCTION, *head, *answers, *second, *around, ""])
+
+
+def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:
+    """The status that an attack gets here. `places` are the paths that it may know, by their @NAME@."""
+    if attack.after:
+        perform(_parsed(FOLDER / f"{attack.after}.py"), box, places, seed)
+    source = attack.path.read_text(encoding="utf-8")
+    for name, place in places.items():
+        source = source.replace(f"@{name}@", place)
+    target = checks.find(attack.exercise)[1] if attack.exercise else exercise()
+    target = replace(target, seconds=attack.seconds) if attack.seconds else target
+    return judge_apart(target, of_source(target.name, source), seed, box).status
+
+
+def perform_apart(attack: Attack, mode: str) -> str:
+    """The same from a judge in a process of its own, which an attack may kill, and with it whatever would
+    have ended the attack's processes."""
+    command = [sys.executable, "-P", "-m", "nbjudge.grading.attacks", str(attack.path), mode]
+    adopt_orphans(True)
+    family, is_over = Family(), False
+    try:
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        is_over = ended.returncode >= 0
+    except subprocess.TimeoutExpired:
+        return "hangs"
+    finally:
+        if not is_over:
+            family.end()
+        adopt_orphans(False)
+    return ended.stdout.strip() or ended.stderr[-500:] if is_over else KILLED
+
+
+def perform_all(mode: str) -> Iterator[tuple[str, str, str, bool]]:
+    """(name, outcome, the outcome that its file says, is that one withstood) of every attack, one by one."""
+    for attack in attacks():
+        yield attack.name, perform_apart(attack, mode), attack.outcomes[mode], attack.withstood(mode)
+    for name, _, wanted in surroundings():
+        yield name, surround(name, mode), wanted, True
+
+
+def exercise() -> Exercise:
+    """What the attacks are made on."""
+    return runpy.run_path(str(FOLDER / "demo.py"))["EXERCISE"]
+
+
+@contextmanager
+def places() -> Iterator[dict[str, str]]:
+    """What an attacker may find on a teacher's machine: a file, a report to come, a server that answers."""
+    with tempfile.TemporaryDirectory() as folder, socket.create_server(("127.0.0.1", 0)) as server:
+        (Path(folder) / "notes.txt").write_text("marks of all the others", encoding="utf-8")
+        known = {"CHECKOUT": str(CHECKOUT), "HOME": folder, "REPORT": f"{folder}/report.json"}
+        known["PROGRESS"] = str(progress_file.home() / "progress.sqlite")
+        yield known | {"PORT": str(server.getsockname()[1])}
+
+
+def surroundings() -> list[tuple[str, str, str]]:
+    """[(name, deed, outcome that it must have), ...] of the attacks that are no answers."""
+    rows = []
+    for name, function in _surroundings().items():
+        deed, _, rest = inspect.cleandoc(function.__doc__).partition("\n\n")
+        rows.append((name, deed, rest.removeprefix("outcome: ") or "refused"))
+    return rows
+
+
+def surround(name: str, mode: str) -> str:
+    """The outcome of one of them: refused, the points, or the fault by name."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = _surroundings()[name](Path(folder))
+        kinds = {path: path.lstat().st_mode for path in Path(folder).iterdir()}
+        command = [sys.executable, "-P", "-m", "rnncourse.cli", *arguments]
+        if arguments[0] == "grade" and mode == "plain":
+            command.append("--plain")
+        environment = os.environ | {"RNNLAB_HOME": f"{folder}/home"}
+        try:
+            done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=60)
+        except subprocess.TimeoutExpired:
+            return "hangs"
+        if any(path.lstat().st_mode != kind for path, kind in kinds.items()):
+            return "replaces a file"
+        return "runs code" if (Path(folder) / "ran").exists() else _outcome(done)
+
+
+def _outcome(done: subprocess.CompletedProcess) -> str:
+    """What a command has done, from its status and its words."""
+    shown, error = (text.decode(errors="replace") for text in (done.stdout, done.stderr))
+    if "Traceback" in error:
+        return "traceback"
+    if any(printable(character) != character for character in {*shown, *error} - {"\n"}):
+        return "raw escapes"
+    if done.returncode == 2:
+        return "refused"
+    points = re.findall(r"(\d+ of \d+) points", shown)
+    return f"{points[-1]} points" if points and done.returncode != 3 else f"status {done.returncode}"
+
+
+def _surroundings() -> dict[str, Callable[[Path], list[str]]]:
+    functions = runpy.run_path(str(FOLDER / "surroundings.py"))
+    return {n: f for n, f in functions.items() if inspect.isfunction(f) and n[0] != "_"}
+
+
+def _parsed(path: Path) -> Attack:
+    words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    deed, _, rest = words.partition("\n\n")
+    fields = dict(re.findall(r"^(\w+): (.*)$", rest, re.M))
+    plain, _, why = fields.get("plain", fields["deserves"]).partition(", because ")
+    return Attack(
+        path,
+        deed,
+        {"plain": plain, "bubblewrap": fields["deserves"]},
+        fields["deserves"],
+        why,
+        float(fields.get("seconds", 0)),
+        fields.get("exercise", ""),
+        fields.get("after", ""),
+    )
+
+
+def _row(attack: Attack) -> str:
+    signs = {mode: "✔" if attack.withstood(mode) else "✘" for mode in MODES}
+    cells = [f"{signs[mode]} {attack.outcomes[mode].replace('_', ' ')}" for mode in reversed(MODES)]
+    cells[1] += f": {attack.why}" if attack.why else ""
+    name, deserves = (text.replace("_", " ") for text in (attack.name, attack.deserves))
+    return f"| {name} | {attack.deed} | {deserves} | {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    chosen = {attack.path: attack for attack in attacks()}[Path(sys.argv[1])]
+    with places() as known:
+        print(perform(chosen, choose(plain=sys.argv[2] == "plain"), known))

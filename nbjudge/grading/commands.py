@@ -1,0 +1,238 @@
+"""The commands of grading: grade, check, progress, attacks. What they need is imported when they run: --help
+must answer at once, and what reads settings from the working directory must not find a stranger's.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from nbjudge.printable import printable
+
+ALL_PASSED, NOT_ALL, UNUSABLE, OWN_FAULT = 0, 1, 2, 3
+LARGEST_SEED = (1 << 53) - 1  # the largest integer that every reader of JSON keeps
+NEEDS_POSIX = "grading needs Linux, macOS, or the Windows Subsystem for Linux; check() in a notebook does not"
+STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader's own fault (grade again)"
+
+
+def add_commands(subparsers: argparse._SubParsersAction) -> None:
+    """Add grade, check, progress and attacks to the command line."""
+    grade = subparsers.add_parser("grade", help=f"grade a notebook; {STATUSES}", description=STATUSES)
+    grade.add_argument("notebook", type=Path, nargs="?", help="the notebook file (.ipynb) to grade")
+    grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
+    grade.add_argument(
+        "--self-check", action="store_true", help="hold the grader against answers with known verdicts"
+    )
+    grade.set_defaults(handler=_grade)
+    check = subparsers.add_parser(
+        "check", help="check your own notebook and keep the verdicts in your progress"
+    )
+    check.add_argument("notebook", type=Path, help="your notebook file (.ipynb)")
+    check.set_defaults(handler=_check)
+    for parser in (grade, check):
+        _add_shared(parser)
+    progress = subparsers.add_parser("progress", help="what you have done so far")
+    progress.add_argument("lesson", nargs="?", help="one lesson, for instance bptt")
+    progress.set_defaults(handler=_progress)
+    attacks = subparsers.add_parser(
+        "attacks", help="attacks and faults that grading withstands, and those it does not"
+    )
+    attacks.add_argument("--run", action="store_true", help="make every attack now, on this machine")
+    attacks.set_defaults(handler=_attacks)
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--seed",
+        type=_seed,
+        metavar="N",
+        help="draw the same numbers as the grade that reported this seed; who knows a seed before the "
+        "grade can compute its answers beforehand",
+    )
+    box = parser.add_mutually_exclusive_group()
+    box.add_argument("--plain", action="store_true", help="without bubblewrap, even where it is installed")
+    box.add_argument(
+        "--require-sandbox", action="store_true", help="refuse (exit 2) where bubblewrap does not work"
+    )
+    parser.add_argument("--only", metavar="NAME", help="one exercise")
+    parser.add_argument("--lesson", "--unit", help="the lesson, where the file's name does not say it")
+
+
+def _seed(text: str) -> int:
+    if text.isascii() and text.isdecimal() and int(text[:20]) <= LARGEST_SEED:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text[:20]} is no whole number from 0 to {LARGEST_SEED}")
+
+
+def _grade(chosen: argparse.Namespace) -> int:
+    if chosen.self_check:
+        return _guarded(chosen, _self_check)
+    if chosen.notebook is None:
+        print(
+            "rnnlab grade: which notebook? For instance: rnnlab grade work/00_start_here.ipynb",
+            file=sys.stderr,
+        )
+        return UNUSABLE
+    return _guarded(chosen, lambda chosen: _graded(chosen, _save))
+
+
+def _check(chosen: argparse.Namespace) -> int:
+    from nbjudge import progress_file
+
+    def record(report: object, chosen: argparse.Namespace) -> None:
+        for verdict in report.verdicts:
+            progress_file.record(report.lesson, verdict)
+
+    chosen.json = None
+    return _guarded(chosen, lambda chosen: _graded(chosen, record))
+
+
+def _progress(chosen: argparse.Namespace) -> int:
+    from nbjudge.grading.learner import progress
+    from rnncourse import checks
+
+    if chosen.lesson and chosen.lesson not in checks.LESSONS:
+        lessons = ", ".join(checks.LESSONS)
+        print(f"rnnlab progress: no lesson {printable(repr(chosen.lesson))}, only {lessons}", file=sys.stderr)
+        return UNUSABLE
+    print(progress(chosen.lesson))
+    return ALL_PASSED
+
+
+def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
+    """The exit status of an action in a clean working directory; one sentence where it cannot be done."""
+    from nbjudge.finding.notebook_file import Unusable
+    from nbjudge.grading.clean_start import clean_start
+
+    try:
+        if os.name != "posix":
+            raise Unusable(NEEDS_POSIX)
+        for name in ("notebook", "json"):
+            if path := getattr(chosen, name, None):
+                setattr(chosen, name, _absolute(path))
+        with clean_start():
+            return action(chosen)
+    except Unusable as unusable:
+        print(f"rnnlab {chosen.command}: {printable(unusable)}", file=sys.stderr)
+        return UNUSABLE
+    except BrokenPipeError:  # nobody reads on; no fault of anyone's
+        raise
+    except OSError as error:
+        fault = f"a fault of the grader, not of the notebook ({type(error).__name__}: {error})"
+        print(f"rnnlab {chosen.command}: {printable(fault)}", file=sys.stderr)
+        return OWN_FAULT
+
+
+def _absolute(path: Path) -> Path:
+    from nbjudge.finding.notebook_file import Unusable
+
+    try:
+        return path.absolute()
+    except OSError as error:
+        raise Unusable(
+            f"the working directory cannot be used ({error.strerror}); go to another one"
+        ) from None
+
+
+def _graded(chosen: argparse.Namespace, keep: Callable) -> int:
+    """Grade, keep the report, print it; the exit status."""
+    from nbjudge.finding.notebook_file import Unusable
+    from nbjudge.grading.grade import grade, refuse_to_replace
+
+    _refuse_without_sandbox(chosen)
+    if chosen.json:
+        refuse_to_replace(chosen.json, chosen.notebook)
+    options = {name: getattr(chosen, name) for name in ("seed", "plain", "only", "lesson")}
+    screen = _Screen()
+    report = grade(chosen.notebook, **options, tell=screen.show)
+    screen.show(report)
+    keep(report, chosen)
+    if screen.error:
+        raise Unusable(f"the verdicts could not be printed: {screen.error.strerror}")
+    if report.own_faults:
+        return OWN_FAULT
+    return ALL_PASSED if report.all_passed else NOT_ALL
+
+
+class _Screen:
+    """Standard output. Where it is full or closed the grade goes on, and says so at its end."""
+
+    error: OSError | None = None
+
+    def show(self, words: object) -> None:
+        """Print at once: a grade takes minutes."""
+        try:
+            print(words, flush=True)
+        except OSError as error:
+            self.error = error
+
+
+def _save(report: object, chosen: argparse.Namespace) -> None:
+    if chosen.json:
+        report.save(chosen.json)
+
+
+def _refuse_without_sandbox(chosen: argparse.Namespace) -> None:
+    from nbjudge.finding.notebook_file import Unusable
+    from nbjudge.running import sandbox
+
+    if chosen.require_sandbox and (why := sandbox.choose().why):
+        raise Unusable(f"--require-sandbox: answers would run in plain mode, because {why}")
+
+
+def _self_check(chosen: argparse.Namespace) -> int:
+    import secrets
+
+    from nbjudge.grading.self_check import findings
+    from nbjudge.running import sandbox
+    from rnncourse import checks
+
+    _refuse_without_sandbox(chosen)
+    box = sandbox.choose(chosen.plain)
+    seed = secrets.randbits(53) if chosen.seed is None else chosen.seed
+    lessons = [chosen.lesson] if chosen.lesson else checks.LESSONS
+    answers, wrong = 0, 0
+    for lesson in lessons:
+        results = list(findings(lesson, box, seed))
+        surprising = [result for result in results if not result.as_wanted]
+        print(
+            f"{lesson}: {len(results)} answers with known verdicts, {len(surprising)} judged otherwise",
+            flush=True,
+        )
+        for result in surprising:
+            wanted = " ".join(filter(None, result.wanted))
+            print(f"  {result.exercise}, {result.answer}: wanted {wanted}\n    {result.verdict}")
+        answers, wrong = answers + len(results), wrong + len(surprising)
+    print(f"{answers - wrong} of {answers} as they should be · sandbox: {box.name} · seed: {seed}")
+    return NOT_ALL if wrong else ALL_PASSED
+
+
+def _attacks(chosen: argparse.Namespace) -> int:
+    return _guarded(chosen, _run_attacks if chosen.run else _show_attacks)
+
+
+def _show_attacks(chosen: argparse.Namespace) -> int:
+    from nbjudge.grading import attacks
+
+    print(attacks.page())
+    return ALL_PASSED
+
+
+def _run_attacks(chosen: argparse.Namespace) -> int:
+    """Make every attack in every mode that works here; 1 if one ends otherwise than its file says."""
+    from nbjudge.grading import attacks
+    from nbjudge.running import sandbox
+
+    otherwise = 0
+    for mode in attacks.MODES:
+        if (box := sandbox.choose(mode == "plain")).name != mode:
+            print(f"{mode}: not tried, because {box.why}")
+            continue
+        for name, outcome, wanted, is_withstood in attacks.perform_all(mode):
+            otherwise += outcome != wanted
+            remark = "" if outcome == wanted else f" (its file says {wanted})"
+            sign = "✔" if outcome == wanted and is_withstood else "✘"
+            print(f"{sign} {mode} · {name.replace('_', ' ')} · {printable(outcome)}{remark}", flush=True)
+    print(f"{otherwise} ended otherwise than their files say.")
+    return NOT_ALL if otherwise else ALL_PASSED

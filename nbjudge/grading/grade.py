@@ -1,0 +1,275 @@
+"""A whole notebook: which lesson it is, one verdict an exercise, and the report of all."""
+
+import json
+import os
+import re
+import secrets
+import stat
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+from nbjudge.clock import Overtime, limited
+from nbjudge.exercise import Exercise, Wrong
+from nbjudge.files import write_whole
+from nbjudge.finding.reading import Cell, Unusable, read
+from nbjudge.finding.slices import answer_in, defined, lines_that_look
+from nbjudge.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
+from nbjudge.grading.replies import Diverged
+from nbjudge.running import sandbox
+from nbjudge.running.sandbox import Sandbox
+from nbjudge.running.worker import Answer, NotStarted, Worker
+from nbjudge.verdict import Status, Stopped, Verdict
+from rnncourse import checks
+from rnncourse.checks import variants
+from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
+
+SEED_BITS = 53  # the largest integers that every reader of JSON keeps
+OWN_SECONDS = 120.0  # for the judge's own computing on one exercise, beyond the time that the answer has
+
+
+@dataclass(frozen=True)
+class Report:
+    """The verdicts on one notebook, and how they were found."""
+
+    lesson: str
+    box: Sandbox
+    seed: int
+    verdicts: tuple[Verdict, ...]
+    numbers: dict[str, dict] = field(default_factory=dict)  # of exercises that the notebook has as variants
+
+    @property
+    def score(self) -> int:
+        return sum(verdict.points for verdict in self.verdicts)
+
+    @property
+    def max_score(self) -> int:
+        return sum(verdict.max_points for verdict in self.verdicts)
+
+    @property
+    def all_passed(self) -> bool:
+        return all(self.verdicts)
+
+    @property
+    def own_faults(self) -> list[str]:
+        """The exercises that the grader itself could not judge."""
+        return [verdict.name for verdict in self.verdicts if verdict.status is Status.grader_error]
+
+    def __str__(self) -> str:
+        """The last line of a grade, and before it what the grader could not judge."""
+        box = self.box.name if not self.box.why else f"{self.box.name} ({self.box.why})"
+        line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
+        for name, numbers in self.numbers.items():
+            line = f"{name}: the variant {variants.describe_numbers(numbers)} of this notebook.\n{line}"
+        if not self.own_faults:
+            return line
+        return f"⚠ Not judged, by a fault of the grader: {', '.join(self.own_faults)}. See above.\n{line}"
+
+    def to_json(self) -> str:
+        """The report as a program reads it."""
+        fields = ("name", "points", "max_points", "status", "message", "misconception", "seconds", "looks")
+        rows = [{field: getattr(verdict, field) for field in fields} for verdict in self.verdicts]
+        rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
+        head = {"lesson": self.lesson, "score": self.score, "max_score": self.max_score}
+        head |= {"sandbox": self.box.name, "seed": self.seed, "exercises": rows}
+        head |= {"variants": self.numbers} if self.numbers else {}
+        return json.dumps(head, indent=1, ensure_ascii=False) + "\n"
+
+    def save(self, path: Path) -> None:
+        """Write the JSON; a reader sees the old file or the whole new one, never a part."""
+        refuse_to_replace(path)
+        try:
+            write_whole(path, self.to_json().encode())
+        except OSError as error:
+            raise Unusable(f"the report could not be written to {path}: {error.strerror}") from error
+
+
+def refuse_to_replace(path: Path, notebook: Path | None = None) -> None:
+    """Unusable where a report must not go: onto a device, a pipe, a link, a folder, the notebook; into no
+    folder."""
+    try:
+        if not stat.S_ISDIR(os.stat(path.parent).st_mode) or not os.access(path.parent, os.W_OK):
+            raise Unusable(f"the report could not be written to {path}: its folder cannot be written.")
+        if not stat.S_ISREG(os.lstat(path).st_mode):
+            raise Unusable(f"the report could not be written to {path}: it is there and no ordinary file.")
+        if notebook and os.path.samefile(path, notebook):
+            raise Unusable(f"the report could not be written to {path}: that is the notebook.")
+    except FileNotFoundError as missing:
+        if missing.filename != str(path):
+            raise Unusable(f"the report could not be written to {path}: there is no such folder.") from None
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise Unusable(f"the report could not be written to {path}: {why}.") from None
+
+
+def grade(
+    path: Path,
+    *,
+    seed: int | None = None,
+    plain: bool = False,
+    only: str | None = None,
+    lesson: str | None = None,
+    tell: Callable[[Verdict], None] = lambda verdict: None,
+) -> Report:
+    """The report on a notebook; `tell` is called with each verdict as soon as it is known."""
+    cells = read(path)
+    lesson = lesson_of(path, defined(cells), lesson)
+    seed = secrets.randbits(SEED_BITS) if seed is None else seed
+    box = sandbox.choose(plain)
+    verdicts, numbers = [], {}
+    for exercise in _chosen(lesson, only):
+        exercise, numbers[exercise.name] = as_variant(exercise, cells)
+        verdicts.append(grade_one(exercise, cells, seed, box))
+        tell(verdicts[-1])
+    return Report(
+        lesson, box, seed, tuple(verdicts), {name: known for name, known in numbers.items() if known}
+    )
+
+
+def as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
+    """The exercise with the numbers that the notebook's own `check` names, as a learner's `check` takes them.
+
+    A class is graded otherwise: its numbers are drawn from the class key.
+    """
+    with limited(OWN_SECONDS):
+        numbers = variants.called_numbers((tree for cell in cells for tree in cell.statements), exercise.name)
+    try:
+        return variants.at_numbers(exercise, numbers), numbers
+    except ValueError:  # no variant that there is: the course's own exercise
+        return exercise, {}
+
+
+def grade_one(exercise: Exercise, cells: list[Cell], seed: int, box: Sandbox) -> Verdict:
+    """The verdict on one exercise, whatever the notebook holds."""
+    answers: list[Answer] = []
+    unanswered = _verdict(exercise, lambda: answers.append(_answer(exercise, cells)))
+    return judge_apart(exercise, answers[0], seed, box) if answers else unanswered
+
+
+def _answer(exercise: Exercise, cells: list[Cell]) -> Answer:
+    with limited(OWN_SECONDS):  # a notebook may be written so that choosing its statements takes hours
+        return answer_in(cells, exercise.name, exercise.is_kernel)
+
+
+def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> Verdict:
+    """The verdict on an answer that runs in its own process, with the lines that did not run there."""
+    lines: list[str] = []
+    outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
+    lines += answer.magics if "NameError" in outcome.message else ()
+    return replace(_with_lines_left_out(outcome, lines), looks=lines_that_look(answer))
+
+
+def _with_lines_left_out(outcome: Verdict, lines: list[str]) -> Verdict:
+    """The verdict, which names what did not run where that may be the reason."""
+    new = [line for line in lines if line.partition(" (")[0] not in outcome.message]
+    if outcome.status in (Status.passed, Status.not_attempted, Status.grader_error) or not new:
+        return outcome
+    return replace(outcome, message="\n".join([outcome.message, *(f"left out: {line}" for line in new)]))
+
+
+def _verdict(exercise: Exercise, find_problem: Callable[[], Wrong | Stopped | None]) -> Verdict:
+    """The verdict on what is found. A judge that fails costs no other exercise its verdict."""
+    start = time.perf_counter()
+    try:
+        problem = find_problem()
+    except Stopped as stopped:
+        problem = stopped
+    except (Exception, Overtime) as error:
+        if os.environ.get("RNNLAB_DEBUG"):
+            traceback.print_exception(error, file=sys.stderr)
+        fault = f"The judge failed ({type(error).__name__}: {error}): not graded."
+        problem = Stopped(Status.grader_error, fault, GRADE_AGAIN)
+    return verdict(exercise, problem, time.perf_counter() - start)
+
+
+def _problem(
+    exercise: Exercise, answer: Answer, seed: int, box: Sandbox, lines: list[str]
+) -> Wrong | Stopped | None:
+    """What is wrong with an answer, None where nothing is; a process that does not start is tried again.
+
+    Statements that failed while the answer was loaded are added to `lines`.
+    """
+    if exercise.is_kernel:
+        refuse_what_is_no_kernel(answer)
+    try:
+        problem = _run_apart(exercise, answer, seed, box, lines)
+    except NotStarted:
+        problem = _run_apart(exercise, answer, seed, box, lines)
+    if problem is None:
+        return None
+    with limited(OWN_SECONDS):  # after the answer's processes have ended: they cannot disturb this
+        if not isinstance(problem, Wrong | Stopped):
+            return find_fault(exercise, problem, seed)
+        name_mistake(exercise, problem, seed)
+    return problem
+
+
+def _run_apart(
+    exercise: Exercise, answer: Answer, seed: int, box: Sandbox, lines: list[str]
+) -> BaseException | None:
+    """What a check finds in an answer that runs in its own process."""
+    limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
+    try:
+        with Worker(answer, exercise.seconds, box) as worker, limited(limit):
+            lines[:] = worker.left_out
+            return run_check(exercise, worker, seed)
+    except Diverged:  # now nothing is known of other answers
+        return _run_apart(exercise, answer, seed, box, lines)
+
+
+def cells_of(path: Path, lesson: str) -> list[Cell]:
+    """The cells of a notebook that defines exercises of a lesson, whatever its file is called.
+
+    Raises Unusable for any other one.
+    """
+    cells = read(path)
+    with limited(OWN_SECONDS):
+        lesson_of(Path(f"{lesson}.ipynb"), defined(cells))
+    return cells
+
+
+def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
+    """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
+    it."""
+    if insisted and insisted not in checks.LESSONS:
+        raise Unusable(f"There is no lesson {insisted!r}; the lessons are {', '.join(checks.LESSONS)}.")
+    holds = {
+        lesson: [name for name in checks.catalogue(lesson) if name in names] for lesson in checks.LESSONS
+    }
+    likely = max(holds, key=lambda lesson: len(holds[lesson]))
+    named = insisted or next(
+        (lesson for lesson in checks.LESSONS if re.search(rf"(?<![a-z]){lesson}(?![a-z])", path.stem)), None
+    )
+    if named and (holds[named] or not holds[likely]):
+        return named
+    if named:
+        raise Unusable(
+            f"{path} should be of lesson {named} but holds none of its exercises. It seems to be of "
+            f"{likely}: it defines {', '.join(holds[likely])}. Grade that file, or call it "
+            f"{checks.LESSONS[likely]}.ipynb."
+        )
+    if holds[likely]:
+        return likely
+    near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
+    hint = f" It defines {', '.join(near[:3])}." if near else ""
+    raise Unusable(
+        f"{path} defines no exercise of this course.{hint} The lessons are {', '.join(checks.LESSONS)}."
+    )
+
+
+def _near(name: str) -> list[str]:
+    return get_close_matches(
+        name, [known for lesson in checks.LESSONS for known in checks.catalogue(lesson)], 1, 0.75
+    )
+
+
+def _chosen(lesson: str, only: str | None) -> list[Exercise]:
+    if only and only not in checks.catalogue(lesson):
+        raise Unusable(
+            f"Lesson {lesson} has no exercise {only!r}; it has {', '.join(checks.catalogue(lesson))}."
+        )
+    return [exercise for exercise in checks.exercises(lesson) if only in (None, exercise.name)]

@@ -1,0 +1,211 @@
+"""One exercise, one submission, one verdict: runs the check and puts whatever happens into words.
+
+A check that breaks is run once more on the course's own answer. If it breaks there too, the fault is shown to
+be the course's and costs no marks; if not, the answer returned something that the check could not read, and
+that is a wrong answer. Whatever else goes wrong in the judge is reported as "not graded": no marks are given
+for what nobody has checked.
+"""
+
+import copy
+import time
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from nbjudge.clock import Overtime
+from nbjudge.comparing.differences import WRONG_TYPE
+from nbjudge.comparing.judging import Transcript
+from nbjudge.exercise import Exercise, Mutant, Wrong
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.replies import Replies
+from nbjudge.verdict import Status, Stopped, Verdict
+
+INSTALL = "pip install 'rnnlab[lab]', then grade again"
+KEPT = 128  # exercises, more than the course has, each with one seed
+GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
+
+
+def judge(exercise: Exercise, submission: Callable, seed: int) -> Verdict:
+    """The verdict on a submission, a callable that runs the learner's function on copies."""
+    start = time.perf_counter()
+    problem = run_check(exercise, submission, seed)
+    if isinstance(problem, Exception) and not isinstance(problem, Wrong | Stopped):
+        problem = find_fault(exercise, problem, seed)
+    elif problem is not None:
+        name_mistake(exercise, problem, seed)
+    return verdict(exercise, problem, time.perf_counter() - start)
+
+
+def verdict(exercise: Exercise, problem: Wrong | Stopped | None, seconds: float = 0.0) -> Verdict:
+    """What an outcome means in points and words. A fault shown to be the course's own costs no points."""
+    if problem is None:
+        status, message, misconception, following = Status.passed, "All cases agree.", None, None
+    elif isinstance(problem, Wrong):
+        status, message, misconception = Status.failed, problem.message, problem.misconception
+        following = problem.next_step or f"hint({exercise.name})"
+    else:
+        status, message, misconception = problem.status, problem.message, problem.misconception
+        following = problem.next_step
+    proven = status is Status.grader_error and problem.proven
+    earned = exercise.points if status is Status.passed or proven else 0
+    return Verdict(exercise.name, status, earned, exercise.points, message, misconception, following, seconds)
+
+
+def draws(exercise: Exercise, seed: int, *case: int) -> np.random.Generator:
+    """The numbers that an exercise's check draws: its own for each case, whatever else has the same seed."""
+    return np.random.default_rng([seed, zlib.crc32(exercise.name.encode()), *case])
+
+
+def observe(exercise: Exercise, submission: Callable, seed: int) -> Transcript:
+    """All cases of the check, up to an exception of the answer. Raises what else stops it (Stopped)."""
+    transcript = Transcript()
+    for _ in _cases(exercise, submission, seed, transcript):
+        pass
+    return transcript
+
+
+def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Transcript) -> Iterator[bool]:
+    """Runs one case of the check after the other and adds to the transcript; True after each of them."""
+    shared = _shared(exercise, seed)
+    for number, case in enumerate(shared.cases()):
+        check = lambda: exercise.check(submission, draws(exercise, seed, number), *case)  # noqa: B023
+        try:
+            shared.replies.observe(number, submission, check, transcript)
+        except Exception as error:
+            if isinstance(error, Stopped) and error.status is Status.crashed:
+                transcript.crash = error
+            elif transcript.first is None:
+                raise
+            return
+        yield True
+
+
+def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> None:
+    """Say which known mistake alone explains every case: its own answer, checked with the same numbers.
+
+    To be called when the submission has ended: nothing of it may run beside the judge meanwhile.
+    """
+    transcript = getattr(problem, "transcript", None)
+    if transcript is None or exercise.diagnoses:
+        return
+    explaining = {}
+    for mutant in exercise.mutants:
+        with suppress(Exception):  # a mistake that breaks the check explains no answer that does not
+            other = _shared(exercise, seed).rehearsal(mutant).advance(transcript)
+            if transcript.repeats(other):
+                explaining[mutant.name] = other
+    if len(explaining) > 1:
+        explaining = {name: other for name, other in explaining.items() if transcript.repeats_details(other)}
+    if len(explaining) == 1:
+        problem.misconception = next(iter(explaining))
+
+
+class Rehearsal:
+    """What a check observes about a known mistake with one seed, case by case, as far as it was needed."""
+
+    def __init__(self, exercise: Exercise, mutant: Mutant, seed: int):
+        self.transcript = Transcript()
+        answer = InProcess(exercise.mutated(mutant), exercise.name, is_own=True)
+        self._rest = _cases(exercise, answer, seed, self.transcript)
+        self._failure: Exception | None = None
+        self.is_interrupted = False
+
+    def advance(self, like: Transcript) -> Transcript:
+        """All cases, or those up to one that differs from `like`: kernels that wait for ever take seconds.
+
+        Raises what stops the check, each time.
+        """
+        if self._failure is not None:
+            raise self._failure
+        compared = 0
+        try:
+            while self.transcript.begins(like, compared):
+                compared = len(self.transcript.observations)
+                if compared > len(like.observations) or not next(self._rest, False):
+                    break
+        except Exception as failure:
+            self._failure = failure.with_traceback(None)
+            raise
+        except BaseException:
+            self.is_interrupted = True
+            raise
+        return self.transcript
+
+
+class Shared:
+    """What all answers to one exercise share while the seed is the same: its cases and its known mistakes."""
+
+    def __init__(self, exercise: Exercise, seed: int):
+        self.exercise, self.seed = exercise, seed
+        self.answer = exercise.reference  # a variant changes it
+        self._cases: Sequence[tuple] | None = None
+        self._rehearsals: dict[str, Rehearsal] = {}
+        self.replies = Replies()
+
+    def cases(self) -> Sequence[tuple]:
+        """The cases, drawn once; copies, because an answer or a check may write into what it gets."""
+        if not callable(self.exercise.cases):
+            return self.exercise.cases
+        if self._cases is None:
+            self._cases = tuple(self.exercise.cases(draws(self.exercise, self.seed)))
+        return copy.deepcopy(self._cases)
+
+    def rehearsal(self, mutant: Mutant) -> Rehearsal:
+        """The rehearsal of a known mistake."""
+        known = self._rehearsals.get(mutant.name)
+        if known is None or known.is_interrupted:
+            known = self._rehearsals[mutant.name] = Rehearsal(self.exercise, mutant, self.seed)
+        return known
+
+
+_kept: OrderedDict[tuple, Shared] = OrderedDict()  # the latest last
+
+
+def _shared(exercise: Exercise, seed: int) -> Shared:
+    """What is kept of an exercise, of the latest ones: a class is graded with one seed for each lesson."""
+    key = id(exercise), id(exercise.reference), seed  # objects that are kept keep their id
+    if key not in _kept:
+        _kept[key] = Shared(exercise, seed)
+    _kept.move_to_end(key)
+    while len(_kept) > KEPT:
+        _kept.popitem(last=False)
+    return _kept[key]
+
+
+def run_check(exercise: Exercise, submission: Callable, seed: int) -> BaseException | None:
+    """None where the check passes; Wrong, Stopped, or the exception or Overtime that broke the check.
+
+    The first difference goes before whatever stops a later case.  What was observed is kept with it.
+    """
+    try:
+        transcript = observe(exercise, submission, seed)
+    except (Exception, Overtime) as error:
+        return error
+    problem = transcript.first or transcript.crash
+    if problem:
+        problem.transcript = transcript
+    return problem
+
+
+def find_fault(exercise: Exercise, problem: BaseException, seed: int) -> Wrong | Stopped:
+    """Whose fault it is that a check broke, found with the course's own answer: Wrong or a grader_error."""
+    own = run_check(exercise, InProcess(exercise.reference, exercise.name), seed)
+    if isinstance(own, ModuleNotFoundError):
+        fault = f"The check of {exercise.name} needs the package {own.name}, which is missing: not graded."
+        return Stopped(Status.grader_error, fault, INSTALL)
+    if own is not None:
+        fault = f"The check of {exercise.name} is broken ({_described(own)}); this costs no points."
+        return Stopped(Status.grader_error, fault, "please report it", proven=True)
+    if isinstance(problem, Overtime | OSError):  # may be this machine's fault
+        fault = f"{exercise.name} could not be judged ({_described(problem)}): not graded."
+        return Stopped(Status.grader_error, fault, GRADE_AGAIN)
+    return Wrong(f"It returns something that the check cannot work with ({_described(problem)}).", WRONG_TYPE)
+
+
+def _described(problem: BaseException) -> str:
+    if isinstance(problem, Overtime):
+        return "the judge's own computing did not come to an end"
+    return f"{type(problem).__name__}: {problem}"

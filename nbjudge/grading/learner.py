@@ -1,0 +1,170 @@
+"""What a learner calls in a notebook: check an answer, open a hint, use what is there, look at what is
+done."""
+
+import html
+import secrets
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType
+
+from nbjudge import progress_file
+from nbjudge.exercise import Exercise
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.grading.judge import verdict as outcome_of
+from nbjudge.progress_file import Entry
+from nbjudge.verdict import OTHERWISE, SIGNS, Status, Stopped, Verdict
+from rnncourse import checks
+
+_passed: dict[str, FunctionType] = {}  # in this kernel: the function that passed its last check
+_numbers: dict[str, dict] = {}  # of variants, as the notebook named them last
+_hints: dict[str, int] = {}  # opened in this kernel, for when the progress file cannot be written
+
+
+def check(function: Callable, **numbers: int | str) -> Verdict:
+    """The verdict on an answer, on inputs drawn afresh.
+
+    numbers: those of a variant, where a teacher has handed one out; hint and use then have them, too.
+    """
+    lesson, exercise = _exercise(function, "check", numbers)
+    verdict = _judged(exercise, function)
+    _passed.pop(exercise.name, None)
+    if verdict.passed:
+        _passed[exercise.name] = function
+    progress_file.record(lesson, verdict)
+    return verdict
+
+
+def _judged(exercise: Exercise, function: Callable) -> Verdict:
+    """The verdict that a grade would give, on the function as it stands in this notebook."""
+    try:
+        if exercise.is_kernel:
+            from rnncourse.kernel_answers.kernel_source import (
+                refuse_a_function,  # loads what browsers have not
+            )
+
+            refuse_a_function(function)
+        answer = InProcess(function, exercise.name, seconds=exercise.seconds)
+        return judge(exercise, answer, secrets.randbits(64))
+    except Stopped as stopped:
+        return outcome_of(exercise, stopped)
+
+
+def use(function: Callable) -> Callable:
+    """The learner's own function if it passed its last check in this kernel, else the course's; says
+    which."""
+    _, exercise = _exercise(function, "use")
+    checked = _passed.get(exercise.name)
+    if checked is not None and _code(checked) == _code(function):
+        print(f"{exercise.name}: yours, it passed its check.")
+        return function
+    print(f"{exercise.name}: the course's own; yours has not passed its check in this session.")
+    return exercise.reference
+
+
+class Hint:
+    """One hint, as text, and in a notebook as Markdown: there the page breaks lines between words."""
+
+    def __init__(self, exercise: Exercise, number: int):
+        self.exercise, self.number = exercise, number
+
+    def __str__(self) -> str:
+        count = len(self.exercise.hints)
+        more = f"\n(Once more hint({self.exercise.name}) opens the next.)" if self.number < count else ""
+        return f"Hint {self.number} of {count}: {self.exercise.hints[self.number - 1]}{more}"
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return str(self).replace("\n", "\n\n")
+
+
+def hint(function: Callable) -> Hint:
+    """One hint more each time: where to look, the key idea, nearly the code."""
+    _, exercise = _exercise(function, "hint")
+    _hints[exercise.name] = _hints.get(exercise.name, 0) + 1
+    opened = progress_file.open_hint(exercise.name, _hints[exercise.name])
+    return Hint(exercise, min(opened, len(exercise.hints)))
+
+
+def progress(lesson: str | None = None) -> "Overview":
+    """What is done so far, in one lesson or in the whole course."""
+    return Overview(progress_file.entries(), [lesson] if lesson else list(checks.LESSONS))
+
+
+def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple[str, Exercise]:
+    """(lesson, exercise) of a learner's function, in the variant that the notebook named last."""
+    if isinstance(function, str):
+        raise TypeError(f"{verb} takes the function itself: {verb}({function}), without quotes.")
+    if not callable(function):
+        raise TypeError(
+            f"{verb} takes the function, not what it returns: write {verb}(name), no brackets behind name. "
+            f"It was given a {type(function).__name__}."
+        )
+    name = _exercise_name(function) or getattr(function, "__name__", type(function).__name__)
+    if name == "<lambda>":
+        raise ValueError(
+            f"{verb} finds the exercise by the function's name, and a lambda has none: write it with def."
+        )
+    from rnncourse.checks import variants  # which imports this package
+
+    lesson, exercise = checks.find(name)
+    if numbers:
+        exercise = variants.at_numbers(exercise, numbers)
+        _numbers[exercise.name] = numbers
+        return lesson, exercise
+    return lesson, variants.at_numbers(exercise, _numbers.get(exercise.name, {}))
+
+
+def _exercise_name(function: Callable) -> str | None:
+    """The exercise whose name a function has in the notebook: a lambda or a partial has none itself."""
+    names = [name for name, value in vars(sys.modules["__main__"]).items() if value is function]
+    known = (name for lesson in checks.LESSONS for name in checks.catalogue(lesson))  # loads no packages
+    return next((name for name in known if name in names), None)
+
+
+def _code(function: Callable) -> object:
+    return getattr(function, "__code__", function)
+
+
+class Overview:
+    """The exercises of some lessons with what is known of each."""
+
+    def __init__(self, entries: Mapping[str, Entry], lessons: list[str]):
+        self.rows = [row for lesson in lessons for row in _rows(lesson, entries)]
+
+    def __str__(self) -> str:
+        wide = [max((len(row[k]) for row in self.rows), default=0) + 2 for k in (0, 1)]
+        lines = [
+            f"{sign} {word:14}{lesson:{wide[0]}}{name:{wide[1]}}{points}"
+            for lesson, name, sign, word, points in self.rows
+        ]
+        return "\n".join([*lines, self.total()])
+
+    __repr__ = __str__
+
+    def total(self) -> str:
+        """'2 of 3 exercises passed, 3 of 6 points.'"""
+        passed = sum(sign == SIGNS[Status.passed] for _, _, sign, _, _ in self.rows)
+        earned, possible = (sum(int(row[-1].split(" of ")[n]) for row in self.rows) for n in (0, 1))
+        return f"{passed} of {len(self.rows)} exercises passed, {earned} of {possible} points."
+
+    def _repr_html_(self) -> str:
+        cell = lambda text: f"<td style='text-align:left'>{html.escape(text)}</td>"
+        line = lambda lesson, name, sign, word, points: "".join(
+            map(cell, (f"{sign} {word}", lesson, name, points))
+        )
+        head = "".join(
+            f"<th style='text-align:left'>{title}</th>"
+            for title in ("verdict", "lesson", "exercise", "points")
+        )
+        body = "".join(f"<tr>{line(*row)}</tr>" for row in self.rows)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table><p>{self.total()}</p>"
+
+
+def _rows(lesson: str, entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, str, str, str]]:
+    for name, possible in checks.catalogue(lesson).items():
+        entry = entries.get(name)
+        status = Status.passed if entry and entry.passed else entry.status if entry else Status.not_attempted
+        points = f"{min(entry.points, possible) if entry else 0} of {possible}"
+        yield lesson, name, SIGNS.get(status, OTHERWISE[0]), status.replace("_", " "), points

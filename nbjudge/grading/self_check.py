@@ -1,0 +1,84 @@
+"""The grader held against itself, before it grades anyone: untouched exercises get nothing, solutions
+everything, each known wrong answer fails with its mistake named, and right answers written differently pass.
+
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from nbjudge.exercise import Exercise, Mutant
+from nbjudge.finding.reading import Cell, Unusable, parse, read
+from nbjudge.finding.slices import defined
+from nbjudge.grading.grade import grade_one, judge_apart
+from nbjudge.running.sandbox import CHECKOUT, Sandbox
+from nbjudge.running.worker import of_source
+from nbjudge.verdict import Status, Verdict
+from rnncourse import checks
+
+NUMPY = "import numpy as np\n"
+
+
+class Finding(NamedTuple):
+    """One answer whose verdict is known beforehand, and the verdict that it got."""
+
+    lesson: str
+    exercise: str
+    answer: str  # "stub", "solution", "right answer 1", "mutant: forgets the bias"
+    wanted: tuple[Status, str | None]  # status and misconception
+    verdict: Verdict
+
+    @property
+    def as_wanted(self) -> bool:
+        status, named = self.verdict.status, self.verdict.misconception
+        if (
+            status is Status.crashed and named
+        ):  # a known mistake may end in an exception: it still has its name
+            status = Status.failed
+        return (status, named) == self.wanted
+
+
+def findings(lesson: str, box: Sandbox, seed: int) -> Iterator[Finding]:
+    """Every answer of a lesson whose verdict is known; Unusable where the course's solutions are missing."""
+    if not notebook("solutions", lesson).exists():
+        raise Unusable("--self-check judges solutions/, which this installation lacks: run it in a clone")
+    stubs, solved = (read(notebook(folder, lesson)) for folder in ("exercises", "solutions"))
+    for exercise in checks.exercises(lesson):
+        for name, wanted, verdict in _of_one(exercise, stubs, solved, box, seed):
+            yield Finding(lesson, exercise.name, name, wanted, verdict)
+
+
+def notebook(folder: str, lesson: str) -> Path:
+    """The notebook of a lesson in exercises/ or solutions/."""
+    return CHECKOUT / folder / f"{checks.LESSONS[lesson]}.ipynb"
+
+
+def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:
+    """A solved notebook with a mutant's edit made in the cell that defines the exercise's function."""
+    place = _place(cells, name)
+    cell = cells[place]
+    if mutant.old not in cell.text:
+        raise ValueError(f"the mutant {mutant.name!r} of {name} is stale: the solution has no {mutant.old!r}")
+    edited = parse(cell.number, cell.text.replace(mutant.old, mutant.new))
+    return [*cells[:place], edited, *cells[place + 1 :]]
+
+
+def _place(cells: list[Cell], name: str) -> int:
+    """The index of the cell that defines the exercise's function."""
+    (place,) = (
+        index for index, cell in enumerate(cells) if f"def {name}" in cell.text and name in defined([cell])
+    )
+    return place
+
+
+def _of_one(
+    exercise: Exercise, stubs: list[Cell], solved: list[Cell], box: Sandbox, seed: int
+) -> Iterator[tuple]:
+    yield "stub", (Status.not_attempted, None), grade_one(exercise, stubs, seed, box)
+    yield "solution", (Status.passed, None), grade_one(exercise, solved, seed, box)
+    for n, source in enumerate(exercise.right, 1):
+        answer = of_source(exercise.name, NUMPY + source)
+        yield f"right answer {n}", (Status.passed, None), judge_apart(exercise, answer, seed, box)
+    for mutant in exercise.mutants:
+        verdict = grade_one(exercise, mutated(solved, exercise.name, mutant), seed, box)
+        yield f"mutant: {mutant.name}", (Status.failed, mutant.name), verdict

@@ -1,0 +1,167 @@
+"""What a learner has done, in one SQLite file on this machine: last and best verdict, tries, hints opened.
+
+Every change is one transaction, so that a crash loses at most the change it hits, and two notebooks may write
+at once. The rollback journal is kept, not a write-ahead log: home directories on a network share cannot hold
+one. A file that cannot be written costs a warning, never a verdict; a damaged one is moved aside and begun
+anew; one that a newer rnnlab has written is left alone.
+"""
+
+import os
+import sqlite3
+import stat
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from nbjudge.verdict import Status, Verdict
+
+BUSY = 5.0  # seconds to wait for another notebook's transaction
+VERSION = 1  # of the tables below; a file of a later one may mean other things by the same names
+DAMAGED = {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT}
+TABLES = """
+CREATE TABLE IF NOT EXISTS verdicts (name TEXT PRIMARY KEY, unit TEXT, status TEXT, misconception TEXT,
+    passed INTEGER, points INTEGER, tries INTEGER);
+CREATE TABLE IF NOT EXISTS hints (name TEXT PRIMARY KEY, opened INTEGER);
+"""
+RECORD = """
+INSERT INTO verdicts (name, unit, status, misconception, passed, points, tries)
+VALUES (:name, :unit, :status, :misconception, :passed, :points, 1)
+ON CONFLICT (name) DO UPDATE SET status = :status, misconception = :misconception,
+    passed = max(cast(coalesce(passed, 0) AS INTEGER), :passed),
+    points = max(cast(coalesce(points, 0) AS INTEGER), :points),
+    tries = cast(coalesce(tries, 0) AS INTEGER) + 1
+"""
+OPEN_HINT = """
+INSERT INTO hints (name, opened) VALUES (?, 1)
+ON CONFLICT (name) DO UPDATE SET opened = cast(coalesce(opened, 0) AS INTEGER) + 1 RETURNING opened
+"""
+
+
+class Entry(NamedTuple):
+    """One exercise in the progress file: its last status, and whether it ever passed."""
+
+    status: Status
+    misconception: str | None
+    passed: bool
+    points: int
+    tries: int
+
+
+def home() -> Path:
+    """Where the course keeps its own files: RNNLAB_HOME, or the platform's place for a program's data.
+
+    A user without a home, as in some containers, has a folder below the temporary one.
+    """
+    if chosen := os.environ.get("RNNLAB_HOME"):
+        return Path(chosen).absolute()
+    try:
+        return _platforms_home()
+    except RuntimeError:  # no HOME, and nobody knows this user
+        return _home_of_the_homeless()
+
+
+def _home_of_the_homeless() -> Path:
+    return Path(tempfile.gettempdir()) / f"rnnlab-{os.getuid() if hasattr(os, 'getuid') else 'user'}"
+
+
+def _platforms_home() -> Path:
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "rnnlab"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "rnnlab"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "rnnlab"
+
+
+def record(lesson: str, verdict: Verdict) -> None:
+    """Keep a verdict. An untouched exercise is no try."""
+    if verdict.status is Status.not_attempted:
+        return
+    values = {
+        "name": verdict.name,
+        "unit": lesson,
+        "status": str(verdict.status),
+        "misconception": verdict.misconception,
+    }
+    with _kept("this verdict"), _database() as database:
+        database.execute(RECORD, values | {"passed": verdict.passed, "points": verdict.points})
+
+
+def open_hint(name: str, otherwise: int) -> int:
+    """Count one more hint of an exercise as opened, and say how many are; `otherwise` if that cannot be
+    kept."""
+    opened = otherwise
+    with _kept("how many hints are open"), _database() as database:
+        opened = database.execute(OPEN_HINT, (name,)).fetchone()[0]
+    return opened
+
+
+def entries() -> dict[str, Entry]:
+    """What is known of each exercise that was tried, by name. Rows that make no sense are left out."""
+    known: dict[str, Entry] = {}
+    with _kept("what was done before"), _database() as database:
+        rows = database.execute("SELECT name, status, misconception, passed, points, tries FROM verdicts")
+        known = {row[0]: entry for row in rows if (entry := _entry(*row[1:])) and type(row[0]) is str}
+    return known
+
+
+def _entry(status: object, misconception: object, *numbers: object) -> Entry | None:
+    """One row; a number that is none counts as 0."""
+    if status not in list(Status):
+        return None
+    passed, points, tries = (number if type(number) is int and number > 0 else 0 for number in numbers)
+    return Entry(Status(status), misconception, bool(passed), points, tries)
+
+
+@contextmanager
+def _database() -> Iterator[sqlite3.Connection]:
+    """A transaction on the progress file."""
+    path = home() / "progress.sqlite"
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if path.parent == _home_of_the_homeless() and not _is_ours(path.parent):
+        raise PermissionError(f"{path.parent} was made by another user")
+    _heal(path)
+    with closing(sqlite3.connect(path, timeout=BUSY)) as database:
+        database.text_factory = lambda text: text.decode(errors="replace")
+        if database.execute("PRAGMA user_version").fetchone()[0] > VERSION:
+            raise sqlite3.DatabaseError(f"a newer rnnlab has written {path}: update rnnlab, or move it away")
+        database.executescript(TABLES)
+        with database:
+            yield database
+
+
+def _is_ours(folder: Path) -> bool:
+    state = folder.lstat()
+    return stat.S_ISDIR(state.st_mode) and state.st_uid == os.getuid()
+
+
+def _heal(path: Path) -> None:
+    """Move a damaged file aside, so that progress is kept again from now on."""
+    try:
+        with closing(sqlite3.connect(path, timeout=BUSY)) as database:
+            database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            (state,) = database.execute("PRAGMA quick_check(1)").fetchone()
+        reason = None if state == "ok" else state
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", None) not in DAMAGED:
+            raise
+        reason = str(error)
+    if reason:
+        aside = path.with_name(f"progress.damaged-{time.strftime('%Y%m%d-%H%M%S')}.sqlite")
+        os.replace(path, aside)
+        warnings.warn(f"rnnlab begins your progress anew: {path} is damaged ({reason}), kept as {aside}.",
+                      stacklevel=6)  # fmt: skip
+
+
+@contextmanager
+def _kept(what: str) -> Iterator[None]:
+    """A file that cannot be used costs one line of warning."""
+    try:
+        yield
+    except (OSError, sqlite3.Error, ValueError) as error:
+        remedy = f"Set RNNLAB_HOME to a folder you may write, or move {home()} away."
+        warnings.warn(f"rnnlab could not keep {what} in {home()}: {error}. {remedy}", stacklevel=4)

@@ -1,0 +1,1 @@
+"""Run an answer in a process of its own, within limits."""

@@ -1,0 +1,249 @@
+"""One call of an answer, seen from the judge: the question, the answer's calls of the judge's functions, the
+outcome.
+
+A function that counts, watches or knows weights stays with the judge. The answer's process holds a name for
+it; calling the name sends the arguments here and brings the result back. What the answer can read or change
+in its own process is therefore neither a count nor a wanted number. A refusal (Wrong) stands from the moment
+it is raised: an answer that catches the exception has failed all the same.
+
+The outcome was written in the answer's own process, perhaps by the answer itself: each field is held against
+its type, and a frame that breaks the rules is a verdict on the answer, never an exception in the judge.
+"""
+
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from importlib.util import find_spec
+from types import CodeType
+
+import numpy as np
+
+from nbjudge.comparing.differences import WRONG_TYPE
+from nbjudge.exercise import Code, Shell, Wrong
+from nbjudge.running.inside import wire
+from nbjudge.verdict import Status, Stopped
+
+MAX_NUMBERS = 1 << 13  # in the arguments of one call of a judge's function: products of them stay small
+TOO_MANY = f"a function of the exercise takes at most {MAX_NUMBERS} numbers in one call"
+CHANGED_INPUT = "changes its input"
+NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
+LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
+TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
+TOO_SLOW = "{name} did not come to an end in {seconds:g} s. Is there a loop that never stops?"
+
+
+class Conversation:
+    """One call of the answer `name`, and the functions of the judge that it may call meanwhile."""
+
+    def __init__(self, name: str):
+        self.name = name
+        self.functions: list[Callable] = []
+        self.names: list[str] = []
+        self.refusal: Wrong | None = None
+        self._sources: dict[str, dict] = {}
+        self._shells: set[str] = set()
+        self._frame, self._content = b"", (None, {})
+
+    def question(self, arguments: tuple, keywords: dict) -> bytes:
+        """The frame that requests the answer's function(*arguments, **keywords)."""
+        value = self._sendable(arguments), self._sendable(keywords)
+        described = [
+            [name, {key: part for key, part in vars(function).items() if isinstance(part, int | float | str)}]
+            for name, function in zip(self.names, self.functions, strict=True)
+        ]
+        return wire.pack(value, functions=described)
+
+    def is_request(self, frame: bytes) -> bool:
+        """Is this frame a call of a judge's function, and not yet the outcome?"""
+        try:
+            return self._unpacked(frame)[1].get("kind") == "call"
+        except wire.Broken:
+            return False
+
+    def reply(self, frame: bytes) -> bytes:
+        """The frame that answers a call of a judge's function."""
+        function, arguments, keywords = self._request(frame)
+        if self.refusal is not None:
+            return _refused(self.refusal)
+        try:
+            if _numbers((arguments, keywords)) > MAX_NUMBERS:
+                raise ValueError(TOO_MANY)
+            with np.errstate(all="ignore"):
+                return wire.pack(function(*arguments, **keywords), kind="returned")
+        except Wrong as wrong:
+            self.refusal = wrong
+            return _refused(wrong)
+        except Exception as error:  # the learner's: the arguments do not suit the function
+            return wire.pack(None, kind="raised", type=type(error).__name__, text=str(error)[:1000])
+
+    def outcome(self, frame: bytes) -> object:
+        """What the answer returned; raises what it was refused for, or what else became of it."""
+        if self.refusal is not None:
+            raise self.refusal
+        return answer(self.name, frame, self._unpacked)
+
+    def _unpacked(self, frame: bytes) -> tuple[object, dict]:
+        """The value of the latest frame and its header, read once. Raises wire.Broken."""
+        if frame is not self._frame:
+            self._frame, self._content = frame, wire.unpack(frame)
+        return self._content
+
+    def _request(self, frame: bytes) -> tuple[Callable, tuple, dict]:
+        try:
+            (arguments, keywords), header = self._unpacked(frame)
+            if type(arguments) is tuple and type(keywords) is dict and all(type(k) is str for k in keywords):
+                number = header["number"]
+                if type(number) is int and 0 <= number < len(self.functions):
+                    return self.functions[number], arguments, keywords
+        except (wire.Broken, KeyError, TypeError, ValueError):
+            pass  # whoever wrote it gets the sentence below
+        message = f"{self.name} disturbed the process it ran in: what it asks of the exercise cannot be read."
+        raise Stopped(Status.crashed, message)
+
+    def _sendable(self, part: object) -> object:
+        if isinstance(part, Code):
+            return self._offered(part.name, self._loaded(part))
+        if isinstance(part, Shell):
+            if part.source not in self._shells:
+                self._shells.add(part.source)
+                for name, function in part.services.items():
+                    self._offered(name, function)
+            return wire.Program(part.source, part.name)
+        if type(part) in (tuple, list):
+            return type(part)(map(self._sendable, part))
+        if type(part) is dict:
+            return {key: self._sendable(value) for key, value in part.items()}
+        return part
+
+    def _offered(self, name: str, function: Callable) -> wire.Program:
+        """The name under which the answer's process calls a function: a program without a source."""
+        self.names.append(name)
+        self.functions.append(function)
+        return wire.Program("", str(len(self.functions) - 1))
+
+    def _loaded(self, code: Code) -> Callable:
+        if code.source not in self._sources:
+            trace = [] if code.trace is None else code.trace
+            self._sources[code.source] = {"np": np, "Wrong": Wrong, "trace": trace}
+            exec(_compiled(code.source), self._sources[code.source])
+        return self._sources[code.source][code.name]
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> CodeType:
+    return compile(source, "<string>", "exec")
+
+
+def _refused(wrong: Wrong) -> bytes:
+    return wire.pack(None, kind="wrong", said=[wrong.message, wrong.misconception, wrong.next_step])
+
+
+def _numbers(part: object) -> int:
+    """How many numbers and texts a value holds."""
+    if isinstance(part, np.ndarray):
+        return part.size
+    if isinstance(part, tuple | list):
+        return sum(map(_numbers, part))
+    if isinstance(part, dict):
+        return sum(map(_numbers, part.values()))
+    return 1
+
+
+def answer(name: str, frame: bytes, unpack: Callable = wire.unpack) -> object:
+    """What the function returned; raises Wrong or Stopped if it returned nothing that can be judged."""
+    try:
+        result, outcome = unpack(frame)
+        kind = _text(outcome, "kind")
+        if kind != "returned":
+            raise _REASONS[kind](name, outcome)
+        return result
+    except (wire.Broken, KeyError) as error:
+        raise Stopped(
+            Status.crashed, f"{name} disturbed the process it ran in: its answer cannot be read."
+        ) from error
+
+
+def _text(outcome: dict, field: str) -> str:
+    """A field of an outcome that must be text."""
+    if type(outcome[field]) is not str:
+        raise wire.Broken(f"{field} is no text")
+    return outcome[field]
+
+
+def _wrong(name: str, outcome: dict) -> Wrong:
+    parts = outcome["said"]
+    whole = type(parts) is list and len(parts) == 3 and type(parts[0]) is str
+    if not whole or not all(part is None or type(part) is str for part in parts[1:]):
+        raise wire.Broken("said is no message, misconception, next step")
+    return Wrong(*parts)
+
+
+def _changed(name: str, outcome: dict) -> Wrong:
+    message = f"After the call, {_text(outcome, 'which')} holds other numbers than before."
+    return Wrong(
+        message, CHANGED_INPUT, "Make a new array instead of writing into the argument; `.copy()` gives one."
+    )
+
+
+def _unsuitable(name: str, outcome: dict) -> Wrong:
+    what = _text(outcome, "what")
+    return Wrong(f"It returns {what}; arrays and plain numbers can be judged.", WRONG_TYPE)
+
+
+def _not_attempted(name: str, outcome: dict) -> Stopped:
+    inside = _text(outcome, "inside")
+    if inside in ("", name):
+        return Stopped(
+            Status.not_attempted,
+            f"{name} still raises NotImplementedError.",
+            f"write it, or ask hint({name})",
+        )
+    return Stopped(Status.not_attempted, f"{name} needs {inside}, which is not written yet.")
+
+
+def _raised(name: str, outcome: dict) -> Stopped:
+    kind, text = _text(outcome, "type"), _text(outcome, "text")
+    if kind == "OSError" and text.startswith(NO_SPACE):
+        return _memory(name, outcome)
+    if kind == "ModuleNotFoundError" and (package := _package_not_installed(text)):
+        fault = f"{name} needs the package {package}, which is not installed where it is graded: not graded."
+        return Stopped(Status.grader_error, fault, "pip install 'rnnlab[lab]', then grade again")
+    message = f"{kind}: {text}".rstrip(": ")
+    if kind == "RecursionError":
+        message += "\nA function calls itself without end."
+    if kind == "KeyboardInterrupt":
+        message = f"You stopped {name} before it came to an end."
+    return Stopped(Status.crashed, f"{message}\n{_at(outcome)}".rstrip())
+
+
+def _package_not_installed(text: str) -> str | None:
+    """A package that lessons use and that this installation lacks."""
+    missing = re.match(r"No module named '(\w+)", text)
+    known = missing and missing[1] in LESSONS_USE
+    return missing[1] if known and find_spec(missing[1]) is None else None
+
+
+def _memory(name: str, outcome: dict) -> Stopped:
+    message = f"{name} requested more memory than there is. {_text(outcome, 'text')}"
+    return Stopped(Status.memory, f"{message}\n{_at(outcome)}".rstrip())
+
+
+def _forbidden(name: str, outcome: dict) -> Stopped:
+    return Stopped(Status.forbidden, f"{_text(outcome, 'text')}\n{_at(outcome)}".rstrip())
+
+
+def _at(outcome: dict) -> str:
+    where = _text(outcome, "where")
+    return f"in {where}" if where else ""
+
+
+_REASONS = {
+    "wrong": _wrong,
+    "changed": _changed,
+    "unsuitable": _unsuitable,
+    "not_attempted": _not_attempted,
+    "raised": _raised,
+    "memory": _memory,
+    "forbidden": _forbidden,
+    "too_big": lambda name, outcome: Stopped(Status.too_big, TOO_BIG.format(name=name)),
+}

@@ -1,0 +1,189 @@
+"""What stands around the learner's process: bubblewrap where it works, limits of the operating system
+everywhere.
+
+Under bubblewrap the process has no network, sees no other process, and reads nothing but Python, its packages
+and nbjudge/grading/inside; all it writes goes to a small folder in memory. In plain mode it is a process like
+any other of this user: it can read files and kill processes if it goes around the guard (inside/guard.py).
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import psutil
+
+from nbjudge.clock import PATIENCE
+from nbjudge.printable import printable
+from nbjudge.progress_file import home
+
+PACKAGE = Path(__file__).resolve().parents[1]
+CHECKOUT = PACKAGE.parent
+PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"  # hidden from answers
+INSIDE = PACKAGE / "running" / "inside"
+MOUNTED = "/inside"  # where INSIDE stands under bubblewrap
+COURSE = "/course"  # where what a kernel needs of the course stands under bubblewrap
+FOR_KERNELS = "pocketgpu"
+START = (
+    "import sys, importlib.util as u;"
+    "folder, packages, settings = sys.argv[1:];"
+    "sys.path.append(packages);"
+    "s = u.spec_from_file_location('inside', folder + '/__init__.py', submodule_search_locations=[folder]);"
+    "sys.modules['inside'] = u.module_from_spec(s);"
+    "from inside.main import main;"
+    "main(settings)"
+)
+SERVE = START.replace("inside.main import main", "inside.fork_server import serve as main")
+ORDINARY = "1000"  # the user in the namespace of a server that root starts
+ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
+MACHINE = "/machine"  # where a server's forks find what stands in /proc about the machine
+OF_MACHINE = "cpuinfo", "meminfo", "stat", "filesystems", "version", "uptime", "loadavg"
+MEMORY = 2 << 30  # bytes of address space, and of memory of all processes of an answer together
+SCRATCH = 64 << 20  # bytes of files under bubblewrap, in /tmp and in /dev/shm
+LARGEST_FILE = 16 << 20  # bytes
+OPEN_FILES = 64
+TRIAL = 30  # seconds for bubblewrap to show that it works
+PROCESSES = 32
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """How a worker is started."""
+
+    name: str  # "bubblewrap" or "plain": what the report says
+    why: str  # why it is not bubblewrap, in plain mode
+    memory: int = MEMORY  # bytes for all processes of an answer together
+    patience: int = PATIENCE  # times its limit: the most that an answer gets for waiting for a core
+    fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
+    report: Callable = lambda *seconds: None  # takes each worker's: see judge_process.Accounts
+
+    @property
+    def course(self) -> str:
+        """The folder from which a worker loads the simulator."""
+        return str(CHECKOUT) if self.name == "plain" else COURSE
+
+    def command(self, settings: str) -> list[str]:
+        """The command of a worker with these settings for inside.main."""
+        if self.name == "plain":
+            return [*_python(), str(INSIDE), str(_packages()), settings]
+        return [*_bubblewrap(), *_python(), MOUNTED, str(_packages()), settings]
+
+    def server_command(self, settings: str) -> list[str]:
+        """The command of a server that forks workers, with settings for inside.fork_server; bubblewrap only.
+
+        The kernel lets nobody take the root user of a namespace into one below it.
+        """
+        user = ["--uid", ORDINARY, "--gid", ORDINARY] if os.getuid() == 0 else []
+        machine = [w for name in OF_MACHINE for w in ("--ro-bind-try", f"/proc/{name}", f"{MACHINE}/{name}")]
+        machine += ["--dir", f"{MACHINE}/self", "--tmpfs", "/dev/pts"]
+        return [*_bubblewrap(machine), *user, *_python(SERVE), MOUNTED, str(_packages()), settings]
+
+
+def choose(plain: bool = False) -> Sandbox:
+    """Bubblewrap if it works on this machine, unless `plain` is chosen."""
+    reason = "chosen" if plain else _why_not_bubblewrap()
+    return Sandbox("plain", reason) if reason else Sandbox("bubblewrap", "")
+
+
+def environment() -> dict[str, str]:
+    """A worker's whole environment: nothing of the teacher's, and one thread for each product."""
+    return {"LANG": "C.UTF-8", "HOME": "/tmp", "RNNLAB_CUDA": "simulator"} | dict.fromkeys(ONE_THREAD, "1")
+
+
+def limits(seconds: float, memory: int = MEMORY) -> dict[str, int]:
+    """Limits by the operating system's names, for an answer with so much time and so many bytes."""
+    return {
+        "AS": memory,
+        "CPU": 2 * int(seconds) + 5,  # the judge's own clock stops it sooner; the kernel counts in ticks
+        "FSIZE": LARGEST_FILE,
+        "NOFILE": OPEN_FILES,
+        "NPROC": _tasks_of_this_user() + 2 * PROCESSES,
+        "CORE": 0,
+    }
+
+
+def hidden() -> list[str]:
+    """Folders that an answer may not look into."""
+    folders = (*(CHECKOUT / name for name in (*PACKAGES, "solutions", "exercises", "tests", "work")), home())
+    return [str(folder) for folder in folders]
+
+
+def hides_its_packages() -> bool:
+    """Whether Python or its packages lie in a folder that each forked worker gets empty: /tmp, /dev/shm."""
+    shown = Path(os.path.realpath(sys.base_prefix)), _packages()
+    return any(path.is_relative_to(folder) for path in shown for folder in ("/tmp", "/dev/shm"))
+
+
+@cache
+def _tasks_of_this_user() -> int:
+    """The limit counts what the user runs already. It does not bind root."""
+    tasks = (process.info for process in psutil.process_iter(["uids", "num_threads"]))
+    return sum(
+        info["num_threads"] or 0 for info in tasks if info["uids"] and info["uids"].real == os.getuid()
+    )
+
+
+@cache
+def _why_not_bubblewrap() -> str:
+    """Empty where bubblewrap works; tried, because it may be there and not be allowed."""
+    if not shutil.which("bwrap"):
+        return "bubblewrap is not installed"
+    see_numpy = f"import sys; sys.path.append({str(_packages())!r}); import numpy"
+    command = [*_bubblewrap(), *_python(see_numpy)]
+    try:
+        trial = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=TRIAL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return printable(f"bubblewrap does not work here: {error}", 200)
+    if trial.returncode == 0:
+        return ""
+    return printable(f"bubblewrap does not work here: {trial.stderr.strip()}", 200)
+
+
+def _python(program: str = START) -> list[str]:
+    """Isolated, and without site: an editable installation would put the course on the path."""
+    interpreter = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    return [interpreter, "-I", "-S", "-c", program]
+
+
+def _packages() -> Path:
+    return Path(np.__file__).resolve().parents[1]
+
+
+def _bubblewrap(more: Sequence[str] = ()) -> list[str]:
+    """Everything of the machine away, then what Python needs given back to read, without the course.
+
+    more: what else stands there, as words of bubblewrap's."""
+    command = ["bwrap", "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    # first, so that a course that itself lies below /tmp is given back over it
+    command += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
+    for folder in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", os.path.realpath(sys.base_prefix)):
+        command += ["--ro-bind-try", folder, folder]
+    hidden = [CHECKOUT] if (CHECKOUT / "pyproject.toml").exists() else [CHECKOUT / name for name in PACKAGES]
+    for folder in hidden:
+        command += _emptied(folder, command)
+    command += ["--ro-bind", str(_packages()), str(_packages())]
+    for name in PACKAGES:
+        command += _emptied(CHECKOUT / name, command)
+    command += ["--ro-bind", str(CHECKOUT / FOR_KERNELS), f"{COURSE}/{FOR_KERNELS}"]
+    command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
+    command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm", *more]
+    for folder in ("/dev", *_without_size(command), "/"):  # a file system in memory, as large as half of it
+        command += ["--remount-ro", folder]
+    return [*command, "--chdir", "/tmp"]
+
+
+def _without_size(command: list[str]) -> list[str]:
+    """The folders hidden by a file system in memory that has no limit of its own."""
+    words = zip(command, command[1:], command[2:], strict=False)
+    return [folder for size, word, folder in words if word == "--tmpfs" and not size.isdigit()]
+
+
+def _emptied(folder: Path, command: list[str]) -> list[str]:
+    """What hides a folder that stands in one given back so far."""
+    shown = [path for path, word in zip(command[2:], command, strict=False) if word.startswith("--ro-bind")]
+    return ["--tmpfs", str(folder)] if any(folder.is_relative_to(path) for path in shown) else []

@@ -1,0 +1,305 @@
+"""A submission in a process of its own: what grading uses. One process an exercise, ended with all it
+started.
+
+Nothing that decides a verdict ever enters that process. The judge sends inputs and reads bytes that it trusts
+as little as a stranger's: their size is capped before they are read, and they become arrays and numbers,
+never code.
+"""
+
+import ast
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import time
+import warnings
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
+from typing import NamedTuple
+
+import numpy as np
+import psutil
+
+from nbjudge.clock import waiting_of
+from nbjudge.running import memory, sandbox
+from nbjudge.running.conversation import TOO_BIG, TOO_SLOW, Conversation, answer
+from nbjudge.running.family import Family, adopt_orphans
+from nbjudge.running.inside import wire
+from nbjudge.running.sandbox import Sandbox
+from nbjudge.verdict import Status, Stopped
+
+PIPE = 1 << 16  # bytes that a pipe takes at once
+TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process does
+LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
+FILLING = 4 << 30  # bytes of new memory that a process may fill in a second
+LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
+START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
+
+
+class Answer(NamedTuple):
+    """The learner's code for one exercise."""
+
+    name: str
+    cells: list[tuple[str, str, list[int]]]  # label, source, which of its statements are needed
+    names: list[str]  # what they are needed for: of an import, the rest is left out
+    optional: Sequence[tuple[str, int]] = ()  # (label, line): may have nothing to do with it
+    magics: Sequence[str] = ()  # lines of IPython that did not run and may give names
+
+    def packed(self) -> bytes:
+        """The frame that hands it over, as bytes of text: it may hold a table of megabytes."""
+        text = json.dumps(self[:4], ensure_ascii=False).encode(errors="surrogatepass")
+        return wire.pack(np.frombuffer(text, np.uint8))
+
+
+def of_source(name: str, source: str) -> Answer:
+    """An answer whose source is one cell."""
+    return Answer(name, [("cell 1", source, list(range(len(ast.parse(source).body))))], ["*"])
+
+
+class NotStarted(Stopped):
+    """The process was not ready in time. Nothing of the answer has run."""
+
+    def __init__(self, name: str, why: str):
+        sentence = f"The process for {name} did not start ({why}): not graded."
+        super().__init__(Status.grader_error, sentence, "grade this exercise again")
+
+
+class Worker:
+    """A callable that runs the learner's function in its process. To be used in a `with`.
+
+    The time limit is for all calls, without the time in which other programs had the cores (on Linux).
+    """
+
+    def __init__(self, answer: Answer, seconds: float, box: Sandbox):
+        self.asked, self.name, self.box = answer, answer.name, box
+        self.left = self.seconds = seconds
+        self.ready = False
+        self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
+        self._starting = self._judge_seconds = 0.0  # of the processor, of the process and of the judge
+        self._called = 0.0  # of the judge's processor, for functions that the answer calls
+        self.exchange = self._exchange  # replies.py puts what is known before it
+        self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
+
+    def __enter__(self) -> "Worker":
+        with ExitStack() as stack:
+            own = time.process_time()
+            self._start(stack)
+            self._judge_seconds = time.process_time() - own
+            self._load()
+            self._stack = stack.pop_all()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._stack.close()
+
+    def __call__(self, *arguments: object, **keywords: object) -> object:
+        conversation = Conversation(self.name)
+        frame = self.exchange(conversation.question(arguments, keywords))
+        while conversation.is_request(frame):
+            own = time.process_time()
+            reply = conversation.reply(frame)
+            self._called += time.process_time() - own
+            frame = self.exchange(reply)
+        return conversation.outcome(frame)
+
+    def _start(self, stack: ExitStack) -> None:
+        """The process, with one pipe each way; on leaving the stack its whole family is ended."""
+        ask, self.asking = os.pipe()
+        self.answering, reply = os.pipe()
+        for end in (self.asking, self.answering):
+            stack.callback(os.close, end)
+            os.set_blocking(end, False)
+        settings = {
+            "ask": ask,
+            "answer": reply,
+            "limits": sandbox.limits(self.seconds, self.box.memory),
+            "hidden": sandbox.hidden(),
+            "course": self.box.course,
+        }
+        try:
+            self._launch(settings, (ask, reply), stack)
+        finally:
+            os.close(ask)
+            os.close(reply)
+        stack.callback(self._end)
+        seconds = self._await_ready()
+        self._starting = self.family.seconds() if self.box.fork is None else seconds
+
+    def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
+        """Fork the process from a server where the sandbox has one, else start it as a program."""
+        if self.box.fork is not None:
+            try:
+                self.process = self.box.fork(self.asked, settings, *ends)
+            except OSError as error:
+                raise NotStarted(self.name, str(error)) from error
+            self.family = Family(self.process.pid)
+            return
+        folder = stack.enter_context(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        adopt_orphans(True)
+        stack.callback(adopt_orphans, False)
+        self.family = Family()
+        self.process = subprocess.Popen(
+            self.box.command(json.dumps(settings)),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            pass_fds=ends,
+            env=sandbox.environment(),
+            cwd=folder,
+            start_new_session=True,
+        )
+        self.family.first = self.process.pid
+        stack.enter_context(self.process.stderr)
+
+    def _await_ready(self) -> float:
+        """Wait until the process can take the answer; its seconds of the processor until then. Nothing hears
+        its standard error any more."""
+        try:
+            header = wire.unpack(self._exchange(b"", START))[1]
+        except Stopped as stopped:
+            raise NotStarted(self.name, self._complaint() or stopped.message) from stopped
+        finally:
+            if self.box.fork is None:
+                self.process.stderr.close()
+        self.ready = True
+        return header["seconds"]
+
+    def _complaint(self) -> str:
+        """What the process has written to its standard error."""
+        os.set_blocking(self.process.stderr.fileno(), False)
+        return (self.process.stderr.read(500) or b"").decode(errors="replace").strip()
+
+    def _load(self) -> None:
+        """Hand over the answer's source; Stopped if there is no function after it has run."""
+        try:
+            frame = self.asked.packed()
+        except wire.TooBig:
+            limit = wire.MAX_BUFFERS >> 20
+            sentence = f"The cells that {self.name} needs hold more than {limit} MiB of text."
+            raise Stopped(Status.too_big, sentence, "read large data from a file, or compute it") from None
+        state = answer(self.name, self._exchange(frame))
+        is_function, *failures = state if type(state) is list and state else [False]
+        self.left_out = [str(text)[:LINE] for text in failures[:FAILURES]]
+        if is_function is not True:
+            raise Stopped(Status.crashed, f"{self.name} is not a function after its cell has run.")
+
+    def _exchange(self, frame: bytes, patience: float | None = None) -> bytes:
+        """Send a frame and wait for the one that answers it, on the answer's own time."""
+        start = looked = time.monotonic()
+        pause = TICK
+        left = self.left if patience is None else patience
+        if frame and select.select([self.answering], [], [], 0)[0]:
+            self._receive(bytearray())  # whatever came unasked; that a process is ready comes so by right
+        sending, got = self._send(memoryview(frame)), bytearray()
+        while len(got) < (size := _size(self.name, got)):
+            if time.monotonic() - start > left:
+                left += self._grant()
+            if time.monotonic() - start > left:
+                self._watch()  # on a busy machine, what has made it slow may not have been seen yet
+                raise Stopped(Status.timeout, self._too_slow())
+            ready, free, _ = select.select([self.answering], [self.asking] if sending else [], [], TICK)
+            if free:
+                sending = self._send(sending)
+            if ready:
+                self._receive(got)
+            if (begin := time.monotonic()) - looked > pause:  # also while it writes byte by byte
+                room = self._watch()
+                looked = time.monotonic()
+                pause = min(max(TICK, (looked - begin) / LOOKING, room / FILLING), LONGEST_TICK)
+        if patience is None:
+            self.left = left - (time.monotonic() - start)
+        return bytes(got[:size])  # what follows answers nothing
+
+    def _send(self, frame: memoryview) -> memoryview:
+        """What is left of a frame when as much of it is sent as the pipe takes now."""
+        with suppress(BrokenPipeError, BlockingIOError):
+            return frame[os.write(self.asking, frame[:PIPE]) :] if frame else frame
+        return frame
+
+    def _grant(self) -> float:
+        """Seconds in which the answer, or its judge, has waited for a core and that were not granted yet."""
+        waited = self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
+        more = max(min(waited, self.box.patience * self.seconds) - self._granted, 0.0)
+        self._granted += more
+        return more
+
+    def _receive(self, got: bytearray) -> None:
+        part = os.read(self.answering, PIPE)
+        if not part:
+            raise self._ended()
+        got += part
+
+    def _watch(self) -> int:
+        """Stop what no limit of the operating system covers: processes together, and one that went without
+        a word. Returns the bytes that they may still take."""
+        members = self.family.members()
+        if len(members) > sandbox.PROCESSES:
+            raise Stopped(Status.forbidden, f"{self.name} started more than {sandbox.PROCESSES} processes.")
+        own = self._own_processes(members)
+        if self.ready and memory.hidden_from_judge(members, own):
+            raise Stopped(Status.forbidden, f"{self.name} hides its memory from its judge.")
+        if (room := self.box.memory - memory.family_bytes(members, own, self.box.memory)) < 0:
+            raise Stopped(
+                Status.memory, f"{self.name} took more than {_in_words(self.box.memory)} of memory."
+            )
+        if self.process.poll() is not None and not select.select([self.answering], [], [], 0)[0]:
+            raise self._ended()
+        return room
+
+    def _own_processes(self, members: list[psutil.Process]) -> set[int]:
+        """Those of bubblewrap, which nobody may read: the one that was started, and its child."""
+        first = self.process.pid
+        own = {first, *(member.pid for member in members if member.info["ppid"] == first)}
+        return own if self.box.name == "bubblewrap" else set()
+
+    def _ended(self) -> Stopped:
+        """Why the process is gone."""
+        try:
+            code = self.process.wait(1)
+        except subprocess.TimeoutExpired:
+            return Stopped(Status.crashed, f"{self.name} closed the connection to its judge.")
+        number = -code if code < 0 else code - 128  # bubblewrap says 128 + signal
+        if number == signal.SIGXCPU:
+            return Stopped(Status.timeout, self._too_slow())
+        if number in (signal.SIGKILL, signal.SIGBUS):  # SIGBUS: a mapped file of a full file system
+            return Stopped(Status.memory, f"{self.name} was killed: the machine has no memory left.")
+        if number == signal.SIGSEGV:
+            return Stopped(
+                Status.crashed, f"{self.name} wrote to memory that is not its own (segmentation fault)."
+            )
+        how = f"by {signal.Signals(number).name}" if number in _SIGNALS else f"exit code {code}"
+        return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
+
+    def _too_slow(self) -> str:
+        return TOO_SLOW.format(name=self.name, seconds=self.seconds)
+
+    def _end(self) -> None:
+        """End the whole family, so that the next answer is graded as if this one had never run."""
+        has_ended, own = self.process.poll() is not None, time.process_time()
+        answer = None if has_ended else max(self.family.seconds() - self._starting, 0.0)
+        gone = self.process.end(self.family) if self.box.fork else self.family.end()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(1)
+        own = self._judge_seconds + time.process_time() - own
+        self.box.report(self._starting, answer, own, self._called)
+        if not gone:
+            warnings.warn(
+                f"Processes that {self.name} started could not be ended; look at this machine.", stacklevel=2
+            )
+
+
+def _in_words(size: int) -> str:
+    return f"{size >> 20} MiB" if size % (1 << 30) else f"{size >> 30} GiB"
+
+
+def _size(name: str, got: bytearray) -> int:
+    """Bytes of a frame that has begun. Its sizes are held against their caps before the rest is read."""
+    try:
+        return wire.LENGTHS.size + (sum(wire.lengths(got)) if len(got) >= wire.LENGTHS.size else 0)
+    except wire.TooBig:
+        raise Stopped(Status.too_big, TOO_BIG.format(name=name)) from None
+
+
+_SIGNALS = {number.value for number in signal.Signals}

@@ -1,0 +1,94 @@
+"""The message about one exercise: a word first, then why, then what to do next."""
+
+import html
+from dataclasses import dataclass
+from enum import StrEnum
+
+from nbjudge.printable import printable
+
+
+class Status(StrEnum):
+    """The outcomes of a check. A word and a sign stand for each: a colour alone says nothing to many
+    readers."""
+
+    passed = "passed"
+    failed = "failed"
+    not_attempted = "not_attempted"
+    crashed = "crashed"
+    timeout = "timeout"
+    memory = "memory"
+    too_big = "too_big"
+    forbidden = "forbidden"
+    grader_error = "grader_error"
+
+
+SIGNS = {Status.passed: "✔", Status.failed: "✘", Status.not_attempted: "○", Status.grader_error: "⚠"}
+COLOURS = {Status.passed: "#00664b", Status.not_attempted: "#555555", Status.grader_error: "#7a4f00"}
+OTHERWISE = "!", "#a33b00"  # the answer was stopped: crashed, timeout, memory, too_big, forbidden
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The outcome of one exercise. Its texts hold nothing that a terminal would obey (nbjudge.printable)."""
+
+    name: str
+    status: Status
+    points: int
+    max_points: int
+    message: str = ""
+    misconception: str | None = None
+    next_step: str | None = None
+    seconds: float = 0.0
+    looks: tuple[str, ...] = ()  # lines that look into the process they run in, for the teacher
+
+    def __post_init__(self) -> None:
+        for field in ("message", "misconception", "next_step"):
+            text = getattr(self, field)
+            object.__setattr__(self, field, text and printable(text))
+
+    @property
+    def passed(self) -> bool:
+        return self.status is Status.passed
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def headline(self) -> str:
+        """One line: sign, word, name, points."""
+        sign = SIGNS.get(self.status, OTHERWISE[0])
+        word = self.status.replace("_", " ")
+        return f"{sign} {word} · {self.name} · {self.points} of {self.max_points} points"
+
+    def details(self) -> list[str]:
+        """The lines below: what differs, the likely mistake, what to do next."""
+        likely = f"It looks as if {self.name} {self.misconception}." if self.misconception else ""
+        following = f"Next: {self.next_step}" if self.next_step else ""
+        return [line for line in (self.message, likely, following) if line]
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline(), *("  " + line.replace("\n", "\n  ") for line in self.details())])
+
+    __repr__ = __str__  # the last line of a cell in a terminal shows the words, not the fields
+
+    def _repr_html_(self) -> str:
+        colour = COLOURS.get(self.status, OTHERWISE[1])
+        lines = "".join(
+            f"<div style='white-space:pre-wrap'>{html.escape(line)}</div>" for line in self.details()
+        )
+        style = f"border-left:6px solid {colour};background:#fff;color:#1a1a1a;padding:.4em .8em"
+        return (
+            f"<div role='status' style='{style}'><strong>{html.escape(self.headline())}</strong>{lines}</div>"
+        )
+
+
+class Stopped(Exception):
+    """The answer did not come back: why, in the learner's terms. Raised by a submission, passed through a
+    check.
+
+    `proven`: a grader_error that the judge has shown to be its own fault. Only then are the points given.
+    """
+
+    def __init__(self, status: Status, message: str, next_step: str | None = None, proven: bool = False):
+        super().__init__(message)
+        self.status, self.message, self.next_step, self.proven = status, message, next_step, proven
+        self.misconception: str | None = None
