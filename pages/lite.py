@@ -22,6 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.files import ROOT
+from nbjudge.running.sandbox import PACKAGES
 from pages.places import LAST_IN_BROWSER
 
 PINNED = Path(__file__).with_name("pyodide.json")
@@ -142,7 +143,7 @@ def copy_of_sources(folder: Path) -> Path:
     folder.mkdir()
     for name in ("pyproject.toml", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, folder / name)
-    for name in ("rnnlab", "notebooks", "exercises"):
+    for name in (*PACKAGES, "notebooks", "exercises"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "source"))
     return folder
 

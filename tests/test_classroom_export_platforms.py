@@ -17,6 +17,7 @@ from nbjudge.classroom import export_classroom50, export_gradescope, one_submiss
 from nbjudge.classroom.one_submission import Outcome
 from nbjudge.clock import Overtime
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.running.sandbox import PACKAGES
 from nbjudge.verdict import Status, Verdict
 from rnncourse import checks
 
@@ -83,11 +84,10 @@ def test_the_scripts_stand_at_the_root_and_can_be_executed(archive):
 def test_the_package_is_complete_and_brings_no_solution_in_plain_text(archive):
     names = {*archive.namelist()}
     tracked = subprocess.run(
-        ["git", "ls-files", "rnnlab"], cwd=ROOT, capture_output=True, text=True, check=True
+        ["git", "ls-files", *PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"][
-        "rnnlab"
-    ]
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]
+    patterns = [pattern for package in data.values() for pattern in package]
     suffixes = (".py", *(pattern.removeprefix("**/*") for pattern in patterns))
     wanted = {name for name in tracked.stdout.split() if name.endswith(suffixes) and (ROOT / name).exists()}
     assert wanted <= names

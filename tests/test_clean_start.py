@@ -12,6 +12,7 @@ import pytest
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.grading.clean_start import clean_start
+from nbjudge.running.sandbox import PACKAGES
 
 MARK = "open({path!r}, 'a').write(__name__ + ' ')\n"  # what a module does that the judge must not import
 MODULES = (
@@ -96,9 +97,10 @@ def test_numba_settings_beside_a_submission_neither_give_nor_cost_a_point(trap, 
 
 def test_a_package_of_our_name_beside_a_submission_is_not_the_one_that_runs(trap):
     folder, seen = trap
-    (folder / "rnnlab").mkdir()
-    (folder / "rnnlab" / "__init__.py").write_text(MARK.format(path=str(seen)))
-    (folder / "rnnlab" / "cli.py").write_text("raise SystemExit(0)")
+    for name in PACKAGES:
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text(MARK.format(path=str(seen)))
+    (folder / "rnncourse" / "cli.py").write_text("raise SystemExit(0)")
     shutil.copy(ROOT / "exercises/00_start_here.ipynb", folder)
     status, report, _ = graded(folder, "rnnlab", "00_start_here.ipynb")
     assert (status, report["score"]) == (1, 0)

@@ -44,7 +44,7 @@ def test_an_answer_writes_to_tmp_and_nowhere_else():
 def test_an_answer_does_not_see_the_course_or_what_is_private(tmp_path):
     (tmp_path / "marks.txt").write_text("of all the others")
     hidden = (
-        sandbox.PACKAGE / "reference.py",
+        *(sandbox.CHECKOUT / name / "__init__.py" for name in sandbox.PACKAGES),
         sandbox.CHECKOUT / "solutions",
         "/etc/passwd",
         tmp_path / "marks.txt",

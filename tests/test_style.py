@@ -7,6 +7,7 @@ import re
 import statistics
 
 from nbjudge.authoring.course import ROOT
+from nbjudge.running.sandbox import PACKAGES
 
 FILE_LINES = 400
 FUNCTION_LINES = 40  # from `def` to the last line, docstring included
@@ -25,7 +26,7 @@ NO_NAMES = re.compile(r"^(get|do)_|_v\d+$|^(helper|utils?|tmp|ret)$")
 
 BESIDE = ("bench/**/*.py", "drawings/*.py", "pages/**/*.py", "docs/*.py")  # programs beside the package
 PROGRAMS = [path for pattern in BESIDE for path in ROOT.glob(pattern)]
-PACKAGE = sorted([*ROOT.glob("rnnlab/**/*.py"), *PROGRAMS])
+PACKAGE = sorted([*(path for name in PACKAGES for path in ROOT.glob(f"{name}/**/*.py")), *PROGRAMS])
 ANSWERS = sorted(ROOT.glob("tests/answers/*/*.py"))  # cells of programs as learners write them
 TESTS = sorted({*ROOT.glob("tests/**/*.py")} - {*ANSWERS})
 COLLECTIONS = {  # one kernel after another, in the styles of others

@@ -15,8 +15,9 @@ import pytest
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.authoring.percent import BEGIN, END
+from nbjudge.running.sandbox import PACKAGES
 
-SOURCES = "pyproject.toml", "README.md", "LICENSE", "rnnlab", "notebooks", "exercises"
+SOURCES = "pyproject.toml", "README.md", "LICENSE", *PACKAGES, "notebooks", "exercises"
 SITE = Path("lib") / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
 
@@ -78,7 +79,7 @@ def test_the_wheel_holds_the_package_the_lessons_and_the_exercises_only(wheel):
     course = [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/*.ipynb")]
     assert notebooks == {path.relative_to(ROOT).as_posix() for path in course}
     top = {name.split("/")[0] for name in names}
-    assert {name.partition("-")[0] for name in top} == {"rnnlab"}
+    assert {name.partition("-")[0] for name in top} == {*PACKAGES}
 
 
 def test_no_answer_stands_in_the_wheel_in_plain_text(wheel):

@@ -20,6 +20,7 @@ from nbjudge.classroom.one_submission import Outcome, digest_seed, grade_folder
 from nbjudge.clock import Overtime
 from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook_file import Unusable
+from nbjudge.running.sandbox import PACKAGES
 from nbjudge.verdict import Verdict
 from rnncourse import checks
 
@@ -77,8 +78,9 @@ def add_course(archive: zipfile.ZipFile, root: Path = ROOT) -> None:
     missing = [name for name in FILES if not (root / name).is_file()]
     if missing:
         raise Unusable(f"{root} has no {', '.join(missing)}: export from a clone of the course.")
-    package = (path for path in sorted((root / "rnnlab").rglob("*")) if path.suffix in SUFFIXES)
-    for path in (*(root / name for name in FILES), *package):
+    packages = (path for name in PACKAGES for path in sorted((root / name).rglob("*")))
+    sources = (path for path in packages if path.suffix in SUFFIXES)
+    for path in (*(root / name for name in FILES), *sources):
         if "__pycache__" not in path.parts:
             add(archive, path.relative_to(root).as_posix(), path.read_bytes())
 

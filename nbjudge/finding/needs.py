@@ -12,6 +12,9 @@ from nbjudge.finding.effects import ANYTHING, Call, Scope, is_constant, words
 
 SHOWING = {
     "rnnlab",
+    "rnncourse",
+    "pocketgpu",
+    "ranks",
     "matplotlib",
     "pylab",
     "seaborn",

@@ -15,18 +15,25 @@ from nbjudge.running.inside import calls
 from nbjudge.verdict import Status, Stopped
 
 PARTS = (
-    "capstone",
     "cells",
     "gpu",
     "kernels",
     "ladder",
+    "layers",
     "network",
     "reference",
     "scaling",
     "schedule",
     "training",
 )
-REFUSED = tuple(f"rnnlab.{part}" for part in PARTS)
+REFUSED = (
+    *(f"rnnlab.{part}" for part in PARTS),
+    "pocketgpu.device_words",
+    "ranks",
+    "rnncourse.capstone",
+    "rnncourse.loop_nests",
+    "rnncourse.scaling",
+)
 
 
 def course_module(function: Callable) -> str | None:

@@ -25,7 +25,13 @@ rnnlab.banner()
 import numpy as np
 
 from rnncourse import drawings
-from rnnlab.tasks import adding, frame_differences, image_filters, rotated_images, text
+from rnnlab.tasks import (
+    adding,
+    frame_differences,
+    image_filters,
+    rotated_images,
+    text,
+)
 from rnnlab.training import SGD, Adam, Model, evaluate, fit, loss_and_gradients
 from rnncourse.figures.picture import canvas, show
 
@@ -96,7 +102,10 @@ show_prediction(model, task)
 # **Predict:** will the network find the three numbers 1, −2, 1 one after another, and in which order? Watch the red dots, then play it once more with the slider.
 
 # %%
-from rnncourse.views.learned_filter import explore_learned_filter, watch_learned_filter
+from rnncourse.views.learned_filter import (
+    explore_learned_filter,
+    watch_learned_filter,
+)
 
 recording = watch_learned_filter("laplacian")
 explore_learned_filter(recording)

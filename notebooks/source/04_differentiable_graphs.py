@@ -102,7 +102,12 @@ side_by_side(rnn)
 # Does the mirror give the gradients of lesson 02? Draw 6 steps as one graph, run it and its mirror, and compare with the reference.
 
 # %%
-from rnnlab.graphs.cells import network_gradients, sequence_graph, step_graph, wire_values
+from rnnlab.graphs.cells import (
+    network_gradients,
+    sequence_graph,
+    step_graph,
+    wire_values,
+)
 from rnnlab.network import Network
 
 T, B, I, H = 6, 4, 3, 5
@@ -200,7 +205,12 @@ explore_graph()
 # Each transformation is a function from graph to graph; the wires show which product depends on which. **Predict:** of the 6T calls of the GRU above, how many remain with both?
 
 # %%
-from rnnlab.graphs.transform import reset_after, stack_gates, stack_time, stack_weight_gradients
+from rnnlab.graphs.transform import (
+    reset_after,
+    stack_gates,
+    stack_time,
+    stack_weight_gradients,
+)
 
 my_guess = "T"
 for T in (1, 10, 40):

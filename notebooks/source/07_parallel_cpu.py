@@ -97,7 +97,11 @@ explore_threads()
 
 # %%
 from rnnlab.kernels.compiled import recurrence
-from rnnlab.kernels.compiled.threads import shares, single_threaded_blas, together
+from rnnlab.kernels.compiled.threads import (
+    shares,
+    single_threaded_blas,
+    together,
+)
 
 weights = np.ascontiguousarray(network.parameters["weight_hh_l0"].T)
 bias, h = np.zeros(256, "float32"), np.zeros((101, 32, 256), "float32")

@@ -175,7 +175,12 @@ drawings.show("empty_chip")
 # **Predict** for 64 units and 16 sequences: after which kernels is there a gap, the products or the others?
 
 # %%
-from rnncourse.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
+from rnncourse.views.schedule_view import (
+    Settings,
+    draw_schedule,
+    explore_schedule,
+    prediction,
+)
 
 small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5, device="H200")
 draw_schedule(small, launches_shown=30)

@@ -73,7 +73,12 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
 # **Predict:** which of the two streams will have gaps?
 
 # %%
-from rnncourse.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
+from rnncourse.views.schedule_view import (
+    Settings,
+    draw_schedule,
+    explore_schedule,
+    prediction,
+)
 
 start = dict(layers=1, hidden_size=512, minibatch=64, steps=10, device="M40", group_gates=True)
 draw_schedule(Settings(**start, streams=2), launches_shown=40)

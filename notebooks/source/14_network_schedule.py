@@ -62,7 +62,12 @@ show(figure, f"The first round in which each cell can run: 0 for layer 0 at step
 # A GPU runs the operations of one stream in the order in which they were issued. So the wavefront's order alone gains nothing: each cell waits for the one issued before it. **Predict** which of the four combinations below takes the shortest time.
 
 # %%
-from rnncourse.views.schedule_view import Settings, draw_schedule, explore_schedule, prediction
+from rnncourse.views.schedule_view import (
+    Settings,
+    draw_schedule,
+    explore_schedule,
+    prediction,
+)
 
 base = dict(layers=4, hidden_size=512, minibatch=64, steps=50, device="H200",
             group_gates=True, fuse_pointwise=True, transpose_once=True, batch_inputs=2)

@@ -1,8 +1,8 @@
 """Variants of exercises: the same task with other numbers in it, such as sizes, units and layouts.
 
-An exercise's text lists its variants ([variant] in nbjudge/authoring/exercise_text.py). The course's own exercise
-is one of them, without numbers. A student's notebook names the numbers where it calls `check`; the grade of a
-class draws them anew from the class key and never reads them there.
+An exercise's text lists its variants ([variant] in nbjudge/authoring/exercise_text.py). The course's own
+exercise is one of them, without numbers. A student's notebook names the numbers where it calls `check`; the
+grade of a class draws them anew from the class key and never reads them there.
 """
 
 import ast
