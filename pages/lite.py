@@ -22,8 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from nbjudge.files import ROOT
-from nbjudge.running.sandbox import PACKAGES
 from pages.places import LAST_IN_BROWSER
+from rnncourse.course import PACKAGES
 
 PINNED = Path(__file__).with_name("pyodide.json")
 NEEDED = (

@@ -7,6 +7,12 @@ one sentence. RNNLAB_DEBUG=1 shows the traceback. No fault of rnnlab looks like 
 import os
 import sys
 
+# before the working directory is forgotten: it may be the clone that they lie in
+import nbjudge  # noqa: F401
+import pocketgpu  # noqa: F401
+import ranks  # noqa: F401
+import rnnlab
+
 
 def forget_working_directory() -> None:
     """Import nothing from where the command is given: a json.py may lie beside a submission."""
@@ -27,7 +33,7 @@ from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
-import rnnlab
+from nbjudge.course import choose
 from nbjudge.printable import printable
 
 BENCHMARKS = "bench.commands"
@@ -99,6 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
     if arguments is None:  # in a process of its own
         forget_working_directory()
         warnings.formatwarning = lambda message, *where: f"rnnlab: {printable(message)}\n"
+    choose("rnncourse.course:COURSE")
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a screen that knows no ✔ shows its escape
             stream.reconfigure(errors="backslashreplace")

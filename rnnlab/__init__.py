@@ -90,10 +90,10 @@ __version__ = "0.1.0"
 
 # The public names.  A learner's first line must answer at once: a module is imported when its name is used.
 _HOME = {
-    "check": "nbjudge.grading.learner",  # judge the answer to an exercise
-    "hint": "nbjudge.grading.learner",  # the next hint to an exercise
-    "progress": "nbjudge.grading.learner",  # exercises solved so far
-    "use": "nbjudge.grading.learner",  # take a solved exercise's function into this notebook
+    "check": "rnncourse.learner",  # judge the answer to an exercise
+    "hint": "rnncourse.learner",  # the next hint to an exercise
+    "progress": "rnncourse.learner",  # exercises solved so far
+    "use": "rnncourse.learner",  # take a solved exercise's function into this notebook
     "banner": "rnncourse.notebook",  # what this computer has
     "show_source": "rnncourse.notebook",  # the source of a function, with colours
     "Network": "rnnlab.network",  # sizes and parameters of a network

@@ -53,6 +53,7 @@ def on_gpu(config):
 
 
 def pytest_configure(config):
+    os.environ["NBJUDGE_COURSE"] = "rnncourse.course:COURSE"
     os.environ["RNNLAB_CUDA"] = "gpu" if on_gpu(config) and ALONE in os.environ else "simulator"
 
 

@@ -17,9 +17,9 @@ from nbjudge.classroom import export_classroom50, export_gradescope, one_submiss
 from nbjudge.classroom.one_submission import Outcome
 from nbjudge.clock import Overtime
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.running.sandbox import PACKAGES
 from nbjudge.verdict import Status, Verdict
 from rnncourse import checks
+from rnncourse.course import PACKAGES
 
 LESSON, STEM = "start_here", "00_start_here"
 FORMATS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}

@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 import pytest
 from page_browser import THEMES, PageBrowser, axe_source, needs_axe, needs_browser
 
-from nbjudge.classroom import notebook_traces, papers, report, report_pictures, report_summary, similar
+from nbjudge.classroom import notebook_traces, papers, report, report_summary, similar
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.finding.reading import parse
 from nbjudge.verdict import Status, Verdict
+from rnncourse.figures import report_pictures
 
 HOSTILE = '</pre><script>alert(1)</script><img src="https://example.org/x">&amp;'
 STEP, COUNT, RATE = "last_step", "count_rnn_flops", "measure_gemm"

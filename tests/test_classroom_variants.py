@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from nbjudge import variants
 from nbjudge.authoring.course import ROOT, exercise_notebook, exercises_of
 from nbjudge.authoring.exercise_text import read_exercise, varied
 from nbjudge.authoring.pack_answers import packed_answers
@@ -16,7 +17,6 @@ from nbjudge.grading import grade, learner
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import run_check
 from rnncourse import checks
-from rnncourse.checks import variants
 from rnncourse.cli import main
 
 VARYING = [

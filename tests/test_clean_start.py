@@ -12,7 +12,7 @@ import pytest
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.grading.clean_start import clean_start
-from nbjudge.running.sandbox import PACKAGES
+from rnncourse.course import PACKAGES
 
 MARK = "open({path!r}, 'a').write(__name__ + ' ')\n"  # what a module does that the judge must not import
 MODULES = (

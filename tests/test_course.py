@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nbjudge.answers import unpack
 from nbjudge.authoring import course
 from nbjudge.authoring.percent import Cell
-from rnncourse.checks.answers import unpack
 
 LESSON = "# %% [markdown]\n# # 07 Toy: ×2\n#\n# <!-- exercise: twice -->\n\n# %%\n2 * 2\n"
 SOLUTION = "# %%\nimport numpy as np\n\n# %% [exercise] twice\n"

@@ -365,17 +365,18 @@ def test_without_a_working_sandbox_the_report_says_why_and_a_required_one_is_ref
 def test_a_kernel_where_the_simulators_package_is_missing_is_not_called_forbidden(monkeypatch):
     """It was, for a right answer, where lessons 00 to 05 alone were installed."""
     from nbjudge.running import conversation
-    from nbjudge.running.inside import guard, kernels, main
+    from nbjudge.running.inside import guard, main
+    from rnncourse.kernel_answers import kernels
 
     def prepare(course):
         raise ImportError("kernels need it") from ModuleNotFoundError("No module named 'numba'", name="numba")
 
     monkeypatch.setattr(kernels, "prepare", prepare)
     monkeypatch.setattr(conversation, "find_spec", lambda name: None)
-    words, missing = main._simulator("anywhere")
+    words, missing = main._words(kernels, "anywhere")
     assert words is None
     with pytest.raises(ModuleNotFoundError) as caught:
-        guard._inert_course(missing).cuda  # noqa: B018
+        guard._inert_course(guard.Own("rnnlab", [], "cuda", None, missing)).cuda  # noqa: B018
     outcome = {"type": "ModuleNotFoundError", "text": str(caught.value), "where": ""}
     stopped = conversation._raised("tanh_kernel", outcome)
     assert stopped.status == Status.grader_error

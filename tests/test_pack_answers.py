@@ -2,12 +2,13 @@
 
 import pytest
 
+from nbjudge.answers import pack, unpack
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise
 from nbjudge.authoring.pack_answers import packed_answers
 from nbjudge.authoring.percent import SourceError, parse
 from nbjudge.exercise import Code, Mutant
 from rnncourse import checks
-from rnncourse.checks.answers import answers, pack, unpack
+from rnncourse.checks.answers import answers
 
 HEAD = "".join(f"# {fact}: 1\n" for fact in ("points", "difficulty", "minutes", "lines"))
 HEAD = f"# %% [facts]\n{HEAD}" + 3 * "\n# %% [hint]\n# Look.\n"

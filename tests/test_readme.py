@@ -9,8 +9,8 @@ import yaml
 
 import rnnlab
 from nbjudge.authoring.course import ROOT
-from nbjudge.running.sandbox import PACKAGES
 from rnncourse import checks, cli
+from rnncourse.course import PACKAGES
 from rnnlab import reference
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from nbjudge.running import sandbox
+from rnncourse.course import PACKAGES
 
 needs_bubblewrap = pytest.mark.skipif(
     not shutil.which("bwrap"), reason="install bubblewrap (Debian: apt-get install bubblewrap)"
@@ -44,7 +45,7 @@ def test_an_answer_writes_to_tmp_and_nowhere_else():
 def test_an_answer_does_not_see_the_course_or_what_is_private(tmp_path):
     (tmp_path / "marks.txt").write_text("of all the others")
     hidden = (
-        *(sandbox.CHECKOUT / name / "__init__.py" for name in sandbox.PACKAGES),
+        *(sandbox.CHECKOUT / name / "__init__.py" for name in PACKAGES),
         sandbox.CHECKOUT / "solutions",
         "/etc/passwd",
         tmp_path / "marks.txt",

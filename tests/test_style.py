@@ -7,7 +7,7 @@ import re
 import statistics
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.running.sandbox import PACKAGES
+from rnncourse.course import PACKAGES
 
 FILE_LINES = 400
 FUNCTION_LINES = 40  # from `def` to the last line, docstring included

@@ -15,7 +15,7 @@ import pytest
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.authoring.percent import BEGIN, END
-from nbjudge.running.sandbox import PACKAGES
+from rnncourse.course import PACKAGES
 
 SOURCES = "pyproject.toml", "README.md", "LICENSE", *PACKAGES, "notebooks", "exercises"
 SITE = Path("lib") / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"

@@ -22,12 +22,12 @@ from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+from nbjudge.answers import pack, unpack
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise, with_numbers
 from nbjudge.authoring.pack_answers import packed_answers
 from nbjudge.authoring.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
 from nbjudge.files import ROOT
 from nbjudge.printable import quantity
-from rnncourse.checks.answers import pack, unpack
 
 DERIVED = (
     *("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb"),

@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterable
 from symtable import symtable
 
+from nbjudge.answers import Answer
 from nbjudge.authoring.exercise_text import ExerciseText, Variant, varied
 from nbjudge.authoring.percent import BEGIN, END, Cell, SourceError, defines
 from nbjudge.exercise import Mutant
-from rnncourse.checks.answers import Answer
 
 GIVEN = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign)
 

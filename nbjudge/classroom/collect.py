@@ -17,13 +17,13 @@ from nbjudge.classroom import archives, keys, layouts, submissions
 from nbjudge.classroom.archives import Entry
 from nbjudge.classroom.submissions import Submission
 from nbjudge.clock import Overtime, limited
+from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import read
 from nbjudge.finding.slices import defined
 from nbjudge.grading.grade import lesson_of
 from nbjudge.printable import printable, quantity
-from rnncourse import checks
 
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
 NAMES = 5  # students whose names are printed, so that a wrong reading of a download is seen
@@ -47,8 +47,8 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     """
     sources = [*{source.resolve(): source for source in sources}.values()]
     for lesson in assignment.lessons:
-        if lesson not in checks.LESSONS:
-            raise Unusable(f"There is no lesson {lesson!r}; the lessons are {', '.join(checks.LESSONS)}.")
+        if lesson not in current().lessons:
+            raise Unusable(f"There is no lesson {lesson!r}; the lessons are {', '.join(current().lessons)}.")
     (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in folder.glob("files/.*.part"):  # a kill has left it while it was written
         part.unlink(missing_ok=True)
@@ -215,7 +215,7 @@ def _lesson(
 
 def _of_several(lesson: str, shown: Path, names: set[str], wanted: tuple[str, ...]) -> tuple[str, str | None]:
     """(lesson, remark) of a notebook that defines exercises of several lessons, if its name states none."""
-    holds = [known for known in checks.LESSONS if names.intersection(checks.catalogue(known))]
+    holds = [known for known in current().lessons if names.intersection(current().catalogue(known))]
     with suppress(Unusable):
         return lesson_of(shown, set()), None
     chosen = [known for known in holds if known in wanted]
@@ -332,7 +332,7 @@ def describe(listed: list[Submission]) -> Iterator[str]:
     count = len({entry.student for entry in counting})
     size = f"{quantity(len(counting), 'notebook')} of {quantity(count, 'student')}"
     yield f"{size} will be graded{': ' * bool(names)}{names}"
-    for lesson in checks.LESSONS:
+    for lesson in current().lessons:
         entries = [entry for entry in counting if entry.lesson == lesson]
         late = sum(bool(entry.late) for entry in entries)
         if entries:

@@ -18,10 +18,10 @@ import psutil
 
 from nbjudge.classroom.judge import Judge, empty_outcome, given_up
 from nbjudge.classroom.versions import has_kernels
+from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.running.family import Family, adopt_orphans
 from nbjudge.running.sandbox import MEMORY
-from rnnlab.resources import memory_limit, usable_cores
 
 AHEAD = 4  # jobs for each worker of a cluster that are sent before the first has ended
 FEW = 4  # jobs: to import and rehearse a lesson for less takes longer than it saves
@@ -34,8 +34,8 @@ Engine = Callable[[Iterable[dict]], Iterator[Graded]]
 
 def most_jobs() -> int:
     """Judges that this machine, or its part for this process, has cores and memory for."""
-    room = min(psutil.virtual_memory().available, memory_limit())
-    return max(1, min(usable_cores(), int(room // HOLDS)))
+    room = min(psutil.virtual_memory().available, current().memory_limit())
+    return max(1, min(current().usable_cores(), int(room // HOLDS)))
 
 
 def local(count: int) -> Engine:

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from nbjudge.classroom.export_gradescope import FOR_CHECKS, add_course
 from nbjudge.classroom.one_submission import Outcome, grade_folder
+from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook_file import Unusable
-from rnncourse import checks
 
 SCHEMA = "classroom50/result/v1"
 BUDGET = 480.0  # seconds; a command of theirs may be given up to 600
@@ -72,7 +72,7 @@ def write_autograder(lesson: str, folder: Path) -> Path:
 
 def result_of(outcome: Outcome, lesson: str, environment: Mapping[str, str], now: float) -> dict:
     """The result as Classroom 50 reads it; its scores are integers."""
-    points = checks.catalogue(lesson)
+    points = current().catalogue(lesson)
     tests = [
         {"test-name": verdict.name, "passed": verdict.passed, "score": verdict.points,
          "max-score": verdict.max_points, "output": "\n".join([verdict.headline(), *verdict.details()])}

@@ -18,11 +18,10 @@ from pathlib import Path
 
 from nbjudge.classroom.one_submission import Outcome, digest_seed, grade_folder
 from nbjudge.clock import Overtime
+from nbjudge.course import current
 from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook_file import Unusable
-from nbjudge.running.sandbox import PACKAGES
 from nbjudge.verdict import Verdict
-from rnncourse import checks
 
 BUDGET = 540.0  # seconds of the ten minutes; the rest is for starting and for writing the results
 FILES = ("pyproject.toml", "constraints.txt", "README.md", "LICENSE")
@@ -78,7 +77,7 @@ def add_course(archive: zipfile.ZipFile, root: Path = ROOT) -> None:
     missing = [name for name in FILES if not (root / name).is_file()]
     if missing:
         raise Unusable(f"{root} has no {', '.join(missing)}: export from a clone of the course.")
-    packages = (path for name in PACKAGES for path in sorted((root / name).rglob("*")))
+    packages = (path for name in current().packages for path in sorted((root / name).rglob("*")))
     sources = (path for path in packages if path.suffix in SUFFIXES)
     for path in (*(root / name for name in FILES), *sources):
         if "__pycache__" not in path.parts:
@@ -95,7 +94,7 @@ def add(archive: zipfile.ZipFile, name: str, content: bytes, executable: bool = 
 
 def results_of(outcome: Outcome, lesson: str) -> dict:
     """The results as Gradescope reads them: one test for each exercise."""
-    points = checks.catalogue(lesson)
+    points = current().catalogue(lesson)
     tests = [_test(number, verdict) for number, verdict in enumerate(outcome.verdicts, 1)]
     if outcome.problem:
         tests = [

@@ -17,9 +17,9 @@ from typing import NamedTuple
 from nbjudge.authoring.percent import BEGIN, END
 from nbjudge.classroom.export_tables import fault_in, plain_identifier
 from nbjudge.classroom.report_summary import Paper
+from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
-from rnncourse import checks
 
 SCHEMA = 3  # of nbgrader's metadata
 CHECK = re.compile(r"check\((\w+)(?:, [^()]*)?\)")
@@ -40,13 +40,13 @@ def write_source(lesson: str, exercises: Path, course: Path) -> Path:
     `nbgrader generate_assignment` makes the release from it. Raises Unusable where a notebook is
     there already.
     """
-    stem = checks.LESSONS[lesson]
+    stem = current().lessons[lesson]
     path = course / "source" / stem / f"{stem}.ipynb"
     if path.exists():
         raise Unusable(f"{path} is there already; move it away, then export again.")
     if not exercises.exists():
         raise Unusable(f"{exercises} is missing: export from a clone of the course, which has the exercises.")
-    book = with_metadata(json.loads(exercises.read_bytes()), checks.catalogue(lesson))
+    book = with_metadata(json.loads(exercises.read_bytes()), current().catalogue(lesson))
     path.parent.mkdir(parents=True, exist_ok=True)
     write_whole(path, (json.dumps(book, indent=1, ensure_ascii=False) + "\n").encode())
     return path
@@ -115,7 +115,7 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
                 )
             chosen = [paper for paper in papers if paper.student in ids and not fault_in(paper)]
             for paper in chosen:
-                _push(book, paper, ids[paper.student], assignment or checks.LESSONS[paper.lesson])
+                _push(book, paper, ids[paper.student], assignment or current().lessons[paper.lesson])
             book.db.commit()
     except (SQLAlchemyError, sqlite3.Error) as error:
         reason = str(error.__cause__ or error).partition("\n")[0]
@@ -168,7 +168,7 @@ def _require_cells(
         (paper.lesson, verdict.name, verdict.max_points) for paper in papers for verdict in paper.verdicts
     }
     for lesson, exercise, points in sorted(cells):
-        stem = checks.LESSONS[lesson]
+        stem = current().lessons[lesson]
         try:
             cell = book.find_grade_cell(f"{exercise}_check", stem, assignment or stem)
         except missing as error:
@@ -185,7 +185,7 @@ def _require_cells(
 
 
 def _push(book: object, paper: Paper, student: str, assignment: str) -> None:
-    stem = checks.LESSONS[paper.lesson]
+    stem = current().lessons[paper.lesson]
     book.update_or_create_submission(assignment, student)
     for verdict in paper.verdicts:
         grade = book.find_grade(f"{verdict.name}_check", stem, assignment, student)

@@ -81,11 +81,11 @@ def _add_variants(subparsers: argparse._SubParsersAction) -> None:
 
 def _variants(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom import variants
+    from nbjudge.course import current
     from nbjudge.finding.notebook_file import Unusable
-    from rnncourse import checks
 
-    if chosen.lesson not in checks.LESSONS:
-        lessons = ", ".join(checks.LESSONS)
+    if chosen.lesson not in current().lessons:
+        lessons = ", ".join(current().lessons)
         raise Unusable(f"there is no lesson {chosen.lesson!r}; the lessons are {lessons}.")
     if chosen.students is None:
         numbers = variants.numbers_for(chosen.folder, chosen.lesson, chosen.variant_of)
@@ -190,11 +190,11 @@ def _export(chosen: argparse.Namespace) -> int:
 def _autograder(chosen: argparse.Namespace) -> str:
     """Write an assignment or autograder of one lesson."""
     from nbjudge.classroom import export_classroom50, export_gradescope, export_nbgrader, keys
+    from nbjudge.course import current
     from nbjudge.finding.notebook_file import Unusable
-    from rnncourse import checks
 
-    if chosen.lesson not in checks.LESSONS:
-        lessons = ", ".join(checks.LESSONS)
+    if chosen.lesson not in current().lessons:
+        lessons = ", ".join(current().lessons)
         raise Unusable(f"--to {chosen.to} needs one lesson, not {chosen.lesson!r}; they are {lessons}.")
     if chosen.to == "nbgrader":
         if chosen.folder and chosen.lesson in (keys.settings(chosen.folder).get("variants") or ()):
@@ -202,7 +202,7 @@ def _autograder(chosen: argparse.Namespace) -> str:
                 f"students of {chosen.folder} have numbers of their own in {chosen.lesson}, this would be "
                 "one notebook for all: hand out those of rnnlab class variants."
             )
-        notebook = ROOT / "exercises" / f"{checks.LESSONS[chosen.lesson]}.ipynb"
+        notebook = ROOT / "exercises" / f"{current().lessons[chosen.lesson]}.ipynb"
         write = lambda: export_nbgrader.write_source(chosen.lesson, notebook, chosen.out)
         path = written(chosen.out, write)
         return f"{path}: now run nbgrader generate_assignment {path.stem} in {chosen.out}."

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from nbjudge.classroom import results
+from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.running.sandbox import CHECKOUT, ONE_THREAD
 from nbjudge.verdict import Status, Verdict
-from rnncourse import checks
 
 PROGRAM = sys.executable, "-P", "-m", "nbjudge.classroom.judge_process"
 TRIES = 2  # judges that an exercise may lose
@@ -165,12 +165,12 @@ class Judge:
 def empty_outcome(job: dict) -> dict:
     """The outcome of a job of which nothing is judged yet."""
     outcome = {"exercises": [], "problem": None, "sandbox": None, "variant": {}, "cpu": Counter()}
-    return outcome | {"max_score": sum(checks.catalogue(job["lesson"]).values())}
+    return outcome | {"max_score": sum(current().catalogue(job["lesson"]).values())}
 
 
 def given_up(job: dict, over: Sequence[str] = (), names: Sequence[str] | None = None) -> list[dict]:
     """Faults for the exercises that have cost their judges, or for all that are not over."""
-    points = checks.catalogue(job["lesson"])
+    points = current().catalogue(job["lesson"])
     names = [name for name in names or points if name not in over and job["names"] in (None, [name])]
     message = LOST.format(count=TRIES)
     verdicts = (Verdict(name, Status.grader_error, 0, points[name], message, None, BY_HAND) for name in names)

@@ -26,6 +26,7 @@ import psutil
 
 from nbjudge.classroom import results, versions
 from nbjudge.clock import PATIENCE
+from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import Cell
@@ -36,7 +37,6 @@ from nbjudge.running.fork_server import ForkServers
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.running.worker import START
 from nbjudge.verdict import Status, Verdict
-from rnncourse import checks
 
 TRIES = 2  # at an exercise that the grader could not judge
 RARELY = 100_000, 50, 50  # objects and rounds until garbage is collected: a tenth of a judge's time else
@@ -112,14 +112,14 @@ def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], Non
     if problem := _refusal(job, accounts.box) or results.notebook_problem(job):
         tell({"refuses": problem})
         return
-    maximum = sum(checks.catalogue(lesson).values())
+    maximum = sum(current().catalogue(lesson).values())
     word = {"ends": None, "sandbox": accounts.box.name, "max_score": maximum}
     try:
         cells = grade.cells_of(Path(job["path"]), lesson)
     except Unusable as unusable:
         tell(word | {"ends": str(unusable).replace(job["path"], f"{lesson}.ipynb")})
         return
-    for exercise in checks.exercises(lesson):
+    for exercise in current().exercises(lesson):
         if exercise.name not in job["passed_over"] and job["names"] in (None, [exercise.name]):
             _grade_exercise(exercise, cells, job, accounts, tell)
     tell(word)
@@ -165,7 +165,7 @@ def _with_numbers(verdict: Verdict, cells: list[Cell], variant: dict | None) -> 
     """The verdict, with a sentence where it failed in a notebook that has the numbers of another one."""
     if variant is None or verdict.status is not Status.failed:
         return verdict
-    from rnncourse.checks.variants import called_numbers, describe_numbers
+    from nbjudge.variants import called_numbers, describe_numbers
 
     named = called_numbers((tree for cell in cells for tree in cell.statements), verdict.name)
     if named == variant:

@@ -10,9 +10,9 @@ import json
 import secrets
 from pathlib import Path
 
+from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
-from rnncourse import checks
 
 FORMAT = 1  # of class.json
 KEY_BYTES = 32
@@ -31,7 +31,7 @@ def settings(folder: Path) -> dict:
     if not isinstance(stated, dict) or stated.get("format") != FORMAT:
         raise Unusable(f"{path} has another format than {FORMAT}: use the rnnlab that has written it.")
     lessons = stated.get("variants", [])
-    if not isinstance(lessons, list) or not {*checks.LESSONS}.issuperset(map(str, lessons)):
+    if not isinstance(lessons, list) or not {*current().lessons}.issuperset(map(str, lessons)):
         raise Unusable(f"{path} is damaged (variants: {lessons}): bring it back from a copy.")
     return stated
 

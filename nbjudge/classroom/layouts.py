@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from rnncourse import checks
+from nbjudge.course import current
 
 # Students choose what stands behind their own part of a path, so the first match from the left counts.
 MOODLE = re.compile(r"(?:^|/)(?P<name>[^/]+?)_(?P<student>\d+)_assignsubmission_[a-z]+", re.S)
@@ -131,7 +131,7 @@ def _plain(path: str) -> Owner | None:
     if slash and not folder.lower().endswith(".zip"):
         return Owner(_clean(folder))
     student = _student_in(folder)
-    if slash and not student and not any(lesson in folder for lesson in checks.LESSONS):
+    if slash and not student and not any(lesson in folder for lesson in current().lessons):
         student = _clean(folder[:-4])
     return student and Owner(student)
 
@@ -140,7 +140,7 @@ def _student_in(file: str) -> str | None:
     """The student in the name of a notebook or zip, beside the name of a lesson."""
     file = re.sub(r"(\.ipynb(\.txt|\.json)?|\.\w{1,5})\s*$", "", file[-LONGEST:], flags=re.I)
     stem = NUMBERED.sub("", file)
-    for lesson in checks.LESSONS:
+    for lesson in current().lessons:
         title = rf"(?:\d\d_)?{lesson}"
         match = re.fullmatch(rf"(?:(?P<before>.+?)[ _-]+)??{title}(?:[ _-]+(?P<after>.+))?", stem)
         if match and (student := match["before"] or match["after"]):

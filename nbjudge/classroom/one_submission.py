@@ -11,16 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import read
 from nbjudge.finding.slices import defined
 from nbjudge.grading.clean_start import clean_start
 from nbjudge.grading.grade import as_variant, cells_of, grade_one
 from nbjudge.running import sandbox
+from nbjudge.variants import describe_numbers
 from nbjudge.verdict import Status, Verdict
-from rnncourse import checks
-from rnncourse.checks.variants import describe_numbers
-from rnnlab.resources import memory_limit, usable_cores
 
 SLOWER = 3  # times an exercise's limit, on half a core that the judge uses, too
 MOST_NOTEBOOKS = 100  # of a submission that are looked into
@@ -66,7 +65,7 @@ def grade_folder(
             cells = cells_of(path, lesson)
             chosen = seed(path.read_bytes())
             verdicts = []
-            for exercise in checks.exercises(lesson):
+            for exercise in current().exercises(lesson):
                 exercise, known = as_variant(exercise, cells)
                 numbers += [f"{exercise.name} with {describe_numbers(known)}"] if known else []
                 left = budget - (now() - start)
@@ -90,7 +89,7 @@ def notebook_in(folder: Path, lesson: str) -> Path:
     if len(books) == 1:
         return books[0]
     names = ", ".join(path.relative_to(folder).as_posix() for path in books[:5]) + " …" * (len(books) > 5)
-    stem = checks.LESSONS[lesson]
+    stem = current().lessons[lesson]
     if not books:
         raise Unusable(f"The submission holds no notebook: hand in {stem}.ipynb.")
     raise Unusable(f"The submission holds {len(books)} notebooks ({names}): hand in {stem}.ipynb alone.")
@@ -98,7 +97,7 @@ def notebook_in(folder: Path, lesson: str) -> Path:
 
 def _is_of(path: Path, lesson: str) -> bool:
     try:
-        return bool(defined(read(path)) & {*checks.catalogue(lesson)})
+        return bool(defined(read(path)) & {*current().catalogue(lesson)})
     except Unusable:
         return False
 
@@ -106,15 +105,13 @@ def _is_of(path: Path, lesson: str) -> bool:
 def fitting_box() -> sandbox.Sandbox:
     """The sandbox that works here, with no more memory and time for an answer than the platform has."""
     box = sandbox.choose()
-    return replace(box, memory=int(min(box.memory, SHARE * memory_limit())), patience=0)
+    return replace(box, memory=int(min(box.memory, SHARE * current().memory_limit())), patience=0)
 
 
 def words_on(box: sandbox.Sandbox) -> str:
     """The sentence on where answers ran."""
-    why = f", because {box.why}" if box.why else ""
-    return (
-        f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {usable_cores()} core(s)."
-    )
+    why, cores = f", because {box.why}" if box.why else "", current().usable_cores()
+    return f"Answers ran in {box.name} mode{why}, each with {box.memory >> 20} MiB, on {cores} core(s)."
 
 
 def _words_on_variants(numbers: list[str]) -> str:

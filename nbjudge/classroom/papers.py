@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 from nbjudge.classroom import results, submissions
 from nbjudge.classroom.report_summary import Paper
+from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
-from rnncourse import checks
 
 
 class Withheld(NamedTuple):
@@ -27,8 +27,8 @@ def papers_of(
 
     Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
     """
-    if lesson and lesson not in checks.LESSONS:
-        raise Unusable(f"there is no lesson {lesson!r}; the lessons are {', '.join(checks.LESSONS)}.")
+    if lesson and lesson not in current().lessons:
+        raise Unusable(f"there is no lesson {lesson!r}; the lessons are {', '.join(current().lessons)}.")
     collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
     wanted = (
         result

@@ -13,8 +13,8 @@ from nbjudge.classroom import keys, results, run, submissions
 from nbjudge.classroom.engines import Engine
 from nbjudge.classroom.export_tables import plain_identifier
 from nbjudge.classroom.results import Result
+from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
-from rnncourse import checks
 
 PENDING = "regraded"
 
@@ -33,7 +33,7 @@ class Selection:
         return (
             (self.student is None or unicodedata.normalize("NFC", self.student) == result.student)
             and self.lesson in (None, result.lesson)
-            and (self.exercise is None or self.exercise in checks.catalogue(result.lesson))
+            and (self.exercise is None or self.exercise in current().catalogue(result.lesson))
             and (not self.faults or bool(result.faults))
         )
 
@@ -80,7 +80,7 @@ def _why_none(folder: Path, known: Iterable[Result], selection: Selection) -> st
     lessons = {result.lesson for result in known}
     if selection.lesson not in (None, *lessons):
         return f"no result is of lesson {selection.lesson!r}, but of {', '.join(sorted(lessons)) or 'none'}"
-    names = [name for lesson in sorted(lessons) for name in checks.catalogue(lesson)]
+    names = [name for lesson in sorted(lessons) for name in current().catalogue(lesson)]
     if selection.exercise not in (None, *names):
         return f"no result has an exercise {selection.exercise!r}; the exercises are {', '.join(names)}"
     if selection.student not in (None, *(result.student for result in known)):
@@ -162,7 +162,7 @@ def _is_pending(pending: Path, job: dict, selection: Selection) -> bool:
         return False
     result = results.read(path)
     names = {exercise["name"] for exercise in result.exercises}
-    wanted = set(job["names"] or checks.catalogue(job["lesson"]))
+    wanted = set(job["names"] or current().catalogue(job["lesson"]))
     if selection.faults and result.faults:
         return False
     is_whole = bool(result.problem) or wanted <= names

@@ -18,12 +18,11 @@ from markupsafe import Markup, escape
 
 from nbjudge.classroom.notebook_traces import answer_text, opened_hints
 from nbjudge.classroom.papers import Withheld
-from nbjudge.classroom.report_pictures import bin_label, draw_distribution, draw_verdicts
 from nbjudge.classroom.report_summary import BINS, GROUP_OF, GROUPS, Mistake, Paper, Summary, summarise
 from nbjudge.classroom.similar import Findings, marked_lines
+from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.printable import printable, quantity
-from rnncourse import checks
 
 # an id that is a file's name on every system, and no name that `page_name` makes up
 PLAIN_NAME = re.compile(r"(?!.*--)(?!(?:con|prn|aux|nul|com\d|lpt\d)$)[a-z0-9][a-z0-9_-]{0,63}")
@@ -114,12 +113,12 @@ def similar_page(findings: Sequence[Findings], names: bool, most: int) -> str:
 
 def lesson_page(lesson: str, papers: Sequence[Paper]) -> LessonPage:
     """The statistics of one lesson with its pictures and examples."""
-    summary = summarise(lesson, papers)
+    summary, pictures = summarise(lesson, papers), current().pictures
     return LessonPage(
         summary,
-        Markup(draw_distribution(summary.distribution, len(summary.papers)).tag()),
-        Markup(draw_verdicts(summary.rows).tag()),
-        tuple(bin_label(number) for number in range(BINS)),
+        Markup(pictures.draw_distribution(summary.distribution, len(summary.papers)).tag()),
+        Markup(pictures.draw_verdicts(summary.rows).tag()),
+        tuple(pictures.bin_label(number) for number in range(BINS)),
         tuple(_example(mistake) for mistake in summary.mistakes),
         tuple(_hint_rows(summary)),
     )
@@ -127,7 +126,7 @@ def lesson_page(lesson: str, papers: Sequence[Paper]) -> LessonPage:
 
 def lessons_of(papers: Iterable[Paper]) -> list[str]:
     """The lessons of some papers, in the order of the course."""
-    return sorted({paper.lesson for paper in papers}, key=list(checks.LESSONS).index)
+    return sorted({paper.lesson for paper in papers}, key=list(current().lessons).index)
 
 
 def page_name(student: str) -> str:
@@ -142,7 +141,7 @@ def page_name(student: str) -> str:
 
 
 def _order(paper: Paper) -> int:
-    return list(checks.LESSONS).index(paper.lesson)
+    return list(current().lessons).index(paper.lesson)
 
 
 def _example(mistake: Mistake) -> str:

@@ -16,11 +16,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 
 from nbjudge.classroom import submissions
+from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
 from nbjudge.verdict import Status, Verdict
-from rnncourse import checks
 
 FORMAT = 1
 ABANDONED = 3600.0  # seconds after which nobody writes a file any more that a kill has left half
@@ -182,7 +182,7 @@ def parsed(line: str) -> Result | None:
         known = {name: value for name, value in entry.items() if name in FIELDS}
         result = Result(**known | {"exercises": tuple(entry["exercises"])})
         is_whole = all(exercise.keys() >= EXERCISE_FIELDS for exercise in result.exercises)
-        is_ours = isinstance(result.student, str) and result.lesson in checks.LESSONS
+        is_ours = isinstance(result.student, str) and result.lesson in current().lessons
         return result if is_whole and is_ours and _adds_up(result) and result.format == FORMAT else None
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -18,12 +18,12 @@ from nbjudge.classroom.fingerprints import Fingerprint, all_digests, shape, toke
 from nbjudge.classroom.notebook_traces import definitions, own_program
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.variants import lessons_variants
+from nbjudge.course import current
 from nbjudge.files import ROOT
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import read
 from nbjudge.printable import printable
-from rnncourse import checks
-from rnncourse.checks.variants import variants_of
+from nbjudge.variants import variants_of
 
 SHORTEST = 80  # tokens of an answer that is compared
 COMMON = 0.15  # of a class: what more of its answers share says nothing about two of them
@@ -99,7 +99,7 @@ def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
 
 def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[str, list[Text]]:
     """{exercise: the answers that were attempted}; students without a readable notebook join `unread`."""
-    texts: dict[str, list[Text]] = {name: [] for name in checks.catalogue(lesson)}
+    texts: dict[str, list[Text]] = {name: [] for name in current().catalogue(lesson)}
     handed = _functions_of_the_course(lesson)
     for paper in papers:
         try:
@@ -119,14 +119,14 @@ def texts_of(lesson: str, papers: Iterable[Paper], unread: list[str]) -> dict[st
 def _functions_of_the_course(lesson: str) -> set[str]:
     """Functions that the lesson's notebook of exercises defines: no student wrote them, or all did."""
     try:
-        return {*definitions(read(ROOT / "exercises" / f"{checks.LESSONS[lesson]}.ipynb"))}
+        return {*definitions(read(ROOT / "exercises" / f"{current().lessons[lesson]}.ipynb"))}
     except Unusable:  # no clone of the course
-        return {*checks.catalogue(lesson)}
+        return {*current().catalogue(lesson)}
 
 
 def notebooks_of_the_course(lesson: str) -> Iterator[list[dict]]:
     """The cells of all notebooks of a lesson that the course hands out: exercises, lesson, every variant."""
-    stem = checks.LESSONS[lesson]
+    stem = current().lessons[lesson]
     for folder in ("exercises", "notebooks"):
         with suppress(FileNotFoundError):  # no clone of the course
             yield _cells(json.loads((ROOT / folder / f"{stem}.ipynb").read_bytes()))

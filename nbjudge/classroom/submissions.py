@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
+from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
-from rnncourse import checks
 
 SLUG = 40  # characters of a student's identifier that a folder's name shows
 
@@ -74,7 +74,7 @@ def _parsed(path: Path, number: int, line: str) -> Submission:
         entry = json.loads(line)
         submission = Submission(**{name: value for name, value in entry.items() if name in FIELDS})
         if submission.graded and not (
-            submission.lesson in checks.LESSONS
+            submission.lesson in current().lessons
             and all(
                 isinstance(text, str) for text in (submission.student, submission.file, submission.sha256)
             )

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from nbjudge import variants
 from nbjudge.authoring.course import exercise_notebook
 from nbjudge.classroom import keys, lock, submissions
 from nbjudge.classroom.export_tables import plain_cell, read_table
+from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.files import ROOT, write_whole
 from nbjudge.finding.notebook_file import Unusable
-from rnncourse import checks
-from rnncourse.checks import variants
 
 MOODLE_NUMBER = 3  # digits that a participant's number has at least
 
@@ -45,7 +45,7 @@ def numbers_for(folder: Path, lesson: str, student: str) -> dict[str, dict]:
         raise Unusable("the student's identifier is empty: name one of students.csv.")
     student = unicodedata.normalize("NFC", student)  # as `collect` and the list of students have it
     token = keys.token(keys.class_key(folder), "variant", lesson, student)
-    drawn = {name: variants.draw_numbers(name, token) for name in checks.catalogue(lesson)}
+    drawn = {name: variants.draw_numbers(name, token) for name in current().catalogue(lesson)}
     return {name: numbers for name, numbers in drawn.items() if numbers is not None}
 
 
@@ -73,7 +73,7 @@ def hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> l
 
 def _hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> list[Handout]:
     keys.class_key(folder, create=True)
-    stem = checks.LESSONS[lesson]
+    stem = current().lessons[lesson]
     handouts = []
     for student in students:
         numbers = numbers_for(folder, lesson, student)
@@ -83,13 +83,13 @@ def _hand_out(folder: Path, lesson: str, students: Sequence[str], out: Path) -> 
         handouts.append(Handout(student, path, numbers))
     write_whole(out / "students.csv", _table(handouts, out))
     stated = keys.settings(folder)
-    listed = sorted({*(stated.get("variants") or ()), lesson}, key=list(checks.LESSONS).index)
+    listed = sorted({*(stated.get("variants") or ()), lesson}, key=list(current().lessons).index)
     keys.save_settings(folder, stated | {"variants": listed})
     return handouts
 
 
 def _check_lesson(folder: Path, lesson: str) -> None:
-    varying = [name for name in checks.LESSONS if lessons_variants(name)]
+    varying = [name for name in current().lessons if lessons_variants(name)]
     if lesson not in varying:
         raise Unusable(
             f"{lesson!r} is no lesson with variants; those with variants are {', '.join(varying)}."
@@ -105,7 +105,7 @@ def _check_lesson(folder: Path, lesson: str) -> None:
 
 def lessons_variants(lesson: str) -> dict[str, list[dict]]:
     """{exercise: the numbers of its variants, the course's own first} for exercises that have some."""
-    listed = {name: [v.numbers for v in variants.variants_of(name)] for name in checks.catalogue(lesson)}
+    listed = {name: [v.numbers for v in variants.variants_of(name)] for name in current().catalogue(lesson)}
     return {name: numbers for name, numbers in listed.items() if len(numbers) > 1}
 
 

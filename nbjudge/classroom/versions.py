@@ -10,17 +10,11 @@ import zlib
 from functools import cache
 from pathlib import Path
 
-from nbjudge.running.sandbox import CHECKOUT, INSIDE, PACKAGES
+from nbjudge.course import current
+from nbjudge.running.sandbox import CHECKOUT, INSIDE
 
 DIGITS = 16
-PACKED = CHECKOUT / "rnncourse" / "checks" / "packed"
-OURS = rf"(?:{'|'.join(PACKAGES)})\b[\w.]*"
-IMPORT = re.compile(rf"^ *(?:import +({OURS})|from +({OURS}) +import +(?:\(([^)]*)\)|(.*)))", re.M)
-KERNELS = (
-    "pocketgpu.cuda",
-    "pocketgpu.simulator.report",
-    "pocketgpu.simulator.strict",
-)  # loaded in an answer's process
+IMPORT = re.compile(r"^ *(?:import +([\w.]+)|from +([\w.]+) +import +(?:\(([^)]*)\)|(.*)))", re.M)
 
 
 @cache
@@ -35,9 +29,10 @@ def grader_digest(lesson: str) -> str:
 
 def _files(lesson: str) -> set[Path]:
     """The files that the verdicts of a lesson depend on."""
-    waiting = ["nbjudge.grading.grade", "rnncourse.checks.variants", f"rnncourse.checks.{lesson}"]
-    waiting += KERNELS if has_kernels(lesson) else ()
-    reached = {PACKED / f"{lesson}.answers", *INSIDE.glob("*.py")}
+    course = current()
+    waiting = ["nbjudge.grading.grade", "nbjudge.variants", type(course).__module__]
+    waiting += [course.check_module(lesson), *(course.kind.loads if has_kernels(lesson) else ())]
+    reached = {course.packed(lesson), *INSIDE.glob("*.py"), CHECKOUT / course.kind.module}
     while waiting:
         for path in _modules(waiting.pop()):
             if path not in reached:
@@ -49,7 +44,8 @@ def _files(lesson: str) -> set[Path]:
 @cache
 def has_kernels(lesson: str) -> bool:
     """Does an answer of the lesson, or what is said about it, mention CUDA?"""
-    return b"cuda" in zlib.decompress((PACKED / f"{lesson}.answers").read_bytes())
+    course = current()
+    return course.kind.word.encode() in zlib.decompress(course.packed(lesson).read_bytes())
 
 
 @cache
@@ -67,4 +63,4 @@ def _imports(path: Path) -> tuple[str, ...]:
     names: list[str] = []
     for whole, module, several, one in IMPORT.findall(path.read_text(encoding="utf-8")):
         names += [whole] if whole else [f"{module}.{name}" for name in re.findall(r"\w+", several or one)]
-    return tuple(name for name in names if "." in name)
+    return tuple(name for name in names if name.partition(".")[0] in current().packages and "." in name)

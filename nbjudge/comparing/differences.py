@@ -9,8 +9,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from nbjudge.comparing.patterns import common_fact
+from nbjudge.course import current
 from nbjudge.exercise import Wrong
-from rnnlab import compare
 
 WRONG_TYPE = "returns the wrong type"
 WRONG_SHAPE = "returns the wrong shape"
@@ -51,7 +51,8 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
         return alike and all(same(got[key], want[key], tolerance) for key in want)
     if not (isinstance(got, NUMERIC) and isinstance(want, NUMERIC)):
         return type(got) is type(want) and got == want
-    return np.shape(got) == np.shape(want) and compare.agrees(got, want, _limit(got, want, tolerance))
+    limit = _limit(got, want, tolerance)
+    return np.shape(got) == np.shape(want) and current().compare.agrees(got, want, limit)
 
 
 def whole_numbers(got: object, width: int = 0) -> list | None:
@@ -172,11 +173,11 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
         named = [f"{axis} {n}" for axis, n in zip(axes, first, strict=False)] or [str(first)]
         return Wrong(f"{what} holds {got[first]}, first at {', '.join(named)}.", NOT_FINITE)
     limit = _limit(got, want, tolerance)
-    if compare.agrees(got, want, limit):
+    if current().compare.agrees(got, want, limit):
         return None
-    place = compare.first_difference(got, want, axes, limit)
+    place = current().compare.first_difference(got, want, axes, limit)
     if place is None:
-        return Wrong(f"{what} is off by {compare.relative_error(got, want):.1g} of its size.")
+        return Wrong(f"{what} is off by {current().compare.relative_error(got, want):.1g} of its size.")
     fact = common_fact(got, want, axes, limit)
     return Wrong(f"{what} {place}." + (f" {fact}" if fact else ""))
 
@@ -229,4 +230,5 @@ def _limit(got: object, want: object, tolerance: float | None) -> float:
     if tolerance is not None:
         return tolerance
     names = (np.asarray(array).dtype.name for array in (got, want))
-    return max(compare.TOLERANCES[name].gradient if name in compare.TOLERANCES else 0.0 for name in names)
+    known = current().compare.TOLERANCES
+    return max(known[name].gradient if name in known else 0.0 for name in names)

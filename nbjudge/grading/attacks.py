@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbjudge import progress_file
+from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.finding.reading import Unusable
 from nbjudge.grading.grade import judge_apart
@@ -30,7 +31,6 @@ from nbjudge.printable import printable
 from nbjudge.running.family import Family, adopt_orphans
 from nbjudge.running.sandbox import CHECKOUT, Sandbox, choose
 from nbjudge.running.worker import of_source
-from rnncourse import checks
 
 FOLDER = CHECKOUT / "tests" / "attacks"
 KILLED = "killed"  # the judge itself: no status, the grade is lost
@@ -108,7 +108,7 @@ def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int =
     source = attack.path.read_text(encoding="utf-8")
     for name, place in places.items():
         source = source.replace(f"@{name}@", place)
-    target = checks.find(attack.exercise)[1] if attack.exercise else exercise()
+    target = current().find(attack.exercise)[1] if attack.exercise else exercise()
     target = replace(target, seconds=attack.seconds) if attack.seconds else target
     return judge_apart(target, of_source(target.name, source), seed, box).status
 

@@ -89,11 +89,11 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _progress(chosen: argparse.Namespace) -> int:
+    from nbjudge.course import current
     from nbjudge.grading.learner import progress
-    from rnncourse import checks
 
-    if chosen.lesson and chosen.lesson not in checks.LESSONS:
-        lessons = ", ".join(checks.LESSONS)
+    if chosen.lesson and chosen.lesson not in current().lessons:
+        lessons = ", ".join(current().lessons)
         print(f"rnnlab progress: no lesson {printable(repr(chosen.lesson))}, only {lessons}", file=sys.stderr)
         return UNUSABLE
     print(progress(chosen.lesson))
@@ -184,14 +184,14 @@ def _refuse_without_sandbox(chosen: argparse.Namespace) -> None:
 def _self_check(chosen: argparse.Namespace) -> int:
     import secrets
 
+    from nbjudge.course import current
     from nbjudge.grading.self_check import findings
     from nbjudge.running import sandbox
-    from rnncourse import checks
 
     _refuse_without_sandbox(chosen)
     box = sandbox.choose(chosen.plain)
     seed = secrets.randbits(53) if chosen.seed is None else chosen.seed
-    lessons = [chosen.lesson] if chosen.lesson else checks.LESSONS
+    lessons = [chosen.lesson] if chosen.lesson else current().lessons
     answers, wrong = 0, 0
     for lesson in lessons:
         results = list(findings(lesson, box, seed))

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
+from nbjudge import variants
 from nbjudge.clock import Overtime, limited
+from nbjudge.course import current
 from nbjudge.exercise import Exercise, Wrong
 from nbjudge.files import write_whole
 from nbjudge.finding.reading import Cell, Unusable, read
@@ -24,9 +26,6 @@ from nbjudge.running import sandbox
 from nbjudge.running.sandbox import Sandbox
 from nbjudge.running.worker import Answer, NotStarted, Worker
 from nbjudge.verdict import Status, Stopped, Verdict
-from rnncourse import checks
-from rnncourse.checks import variants
-from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
 
 SEED_BITS = 53  # the largest integers that every reader of JSON keeps
 OWN_SECONDS = 120.0  # for the judge's own computing on one exercise, beyond the time that the answer has
@@ -194,7 +193,7 @@ def _problem(
     Statements that failed while the answer was loaded are added to `lines`.
     """
     if exercise.is_kernel:
-        refuse_what_is_no_kernel(answer)
+        current().refuse_kernel(answer)
     try:
         problem = _run_apart(exercise, answer, seed, box, lines)
     except NotStarted:
@@ -235,14 +234,16 @@ def cells_of(path: Path, lesson: str) -> list[Cell]:
 def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
     it."""
-    if insisted and insisted not in checks.LESSONS:
-        raise Unusable(f"There is no lesson {insisted!r}; the lessons are {', '.join(checks.LESSONS)}.")
+    if insisted and insisted not in current().lessons:
+        raise Unusable(f"There is no lesson {insisted!r}; the lessons are {', '.join(current().lessons)}.")
     holds = {
-        lesson: [name for name in checks.catalogue(lesson) if name in names] for lesson in checks.LESSONS
+        lesson: [name for name in current().catalogue(lesson) if name in names]
+        for lesson in current().lessons
     }
     likely = max(holds, key=lambda lesson: len(holds[lesson]))
     named = insisted or next(
-        (lesson for lesson in checks.LESSONS if re.search(rf"(?<![a-z]){lesson}(?![a-z])", path.stem)), None
+        (lesson for lesson in current().lessons if re.search(rf"(?<![a-z]){lesson}(?![a-z])", path.stem)),
+        None,
     )
     if named and (holds[named] or not holds[likely]):
         return named
@@ -250,26 +251,26 @@ def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
         raise Unusable(
             f"{path} should be of lesson {named} but holds none of its exercises. It seems to be of "
             f"{likely}: it defines {', '.join(holds[likely])}. Grade that file, or call it "
-            f"{checks.LESSONS[likely]}.ipynb."
+            f"{current().lessons[likely]}.ipynb."
         )
     if holds[likely]:
         return likely
     near = [f"{name} (for {close[0]}?)" for name in sorted(names) if (close := _near(name))]
     hint = f" It defines {', '.join(near[:3])}." if near else ""
     raise Unusable(
-        f"{path} defines no exercise of this course.{hint} The lessons are {', '.join(checks.LESSONS)}."
+        f"{path} defines no exercise of this course.{hint} The lessons are {', '.join(current().lessons)}."
     )
 
 
 def _near(name: str) -> list[str]:
     return get_close_matches(
-        name, [known for lesson in checks.LESSONS for known in checks.catalogue(lesson)], 1, 0.75
+        name, [known for lesson in current().lessons for known in current().catalogue(lesson)], 1, 0.75
     )
 
 
 def _chosen(lesson: str, only: str | None) -> list[Exercise]:
-    if only and only not in checks.catalogue(lesson):
+    if only and only not in current().catalogue(lesson):
         raise Unusable(
-            f"Lesson {lesson} has no exercise {only!r}; it has {', '.join(checks.catalogue(lesson))}."
+            f"Lesson {lesson} has no exercise {only!r}; it has {', '.join(current().catalogue(lesson))}."
         )
-    return [exercise for exercise in checks.exercises(lesson) if only in (None, exercise.name)]
+    return [exercise for exercise in current().exercises(lesson) if only in (None, exercise.name)]

@@ -10,30 +10,10 @@ from functools import partial
 from types import ModuleType
 
 from nbjudge.clock import Overtime, limited
+from nbjudge.course import current
 from nbjudge.running.conversation import TOO_SLOW, Conversation
 from nbjudge.running.inside import calls
 from nbjudge.verdict import Status, Stopped
-
-PARTS = (
-    "cells",
-    "gpu",
-    "kernels",
-    "ladder",
-    "layers",
-    "network",
-    "reference",
-    "scaling",
-    "schedule",
-    "training",
-)
-REFUSED = (
-    *(f"rnnlab.{part}" for part in PARTS),
-    "pocketgpu.device_words",
-    "ranks",
-    "rnncourse.capstone",
-    "rnncourse.loop_nests",
-    "rnncourse.scaling",
-)
 
 
 def course_module(function: Callable) -> str | None:
@@ -50,7 +30,7 @@ def course_module(function: Callable) -> str | None:
             name = None if isinstance(value, ModuleType) else getattr(value, "__module__", None)
         elif instruction.opname != "IMPORT_NAME":
             continue
-        if isinstance(name, str) and name.startswith(REFUSED):
+        if isinstance(name, str) and name.startswith(current().refused):
             return name
     return None
 
@@ -69,7 +49,7 @@ class InProcess:
         self.function, self.name, self.is_own = function, name or function.__name__, is_own
         self.seconds = self.left = seconds
         # replies.py puts what is known before it
-        self.converse = partial(calls.call, function, is_own=is_own)
+        self.converse = partial(calls.call, function, is_own=is_own, launched=current().launched)
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)

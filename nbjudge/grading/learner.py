@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from types import FunctionType
 
 from nbjudge import progress_file
+from nbjudge.course import current
 from nbjudge.exercise import Exercise
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
 from nbjudge.grading.judge import verdict as outcome_of
 from nbjudge.progress_file import Entry
 from nbjudge.verdict import OTHERWISE, SIGNS, Status, Stopped, Verdict
-from rnncourse import checks
 
 _passed: dict[str, FunctionType] = {}  # in this kernel: the function that passed its last check
 _numbers: dict[str, dict] = {}  # of variants, as the notebook named them last
@@ -39,11 +39,7 @@ def _judged(exercise: Exercise, function: Callable) -> Verdict:
     """The verdict that a grade would give, on the function as it stands in this notebook."""
     try:
         if exercise.is_kernel:
-            from rnncourse.kernel_answers.kernel_source import (
-                refuse_a_function,  # loads what browsers have not
-            )
-
-            refuse_a_function(function)
+            current().refuse_function(function)
         answer = InProcess(function, exercise.name, seconds=exercise.seconds)
         return judge(exercise, answer, secrets.randbits(64))
     except Stopped as stopped:
@@ -89,7 +85,7 @@ def hint(function: Callable) -> Hint:
 
 def progress(lesson: str | None = None) -> "Overview":
     """What is done so far, in one lesson or in the whole course."""
-    return Overview(progress_file.entries(), [lesson] if lesson else list(checks.LESSONS))
+    return Overview(progress_file.entries(), [lesson] if lesson else list(current().lessons))
 
 
 def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple[str, Exercise]:
@@ -106,9 +102,9 @@ def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple
         raise ValueError(
             f"{verb} finds the exercise by the function's name, and a lambda has none: write it with def."
         )
-    from rnncourse.checks import variants  # which imports this package
+    from nbjudge import variants  # which imports this package
 
-    lesson, exercise = checks.find(name)
+    lesson, exercise = current().find(name)
     if numbers:
         exercise = variants.at_numbers(exercise, numbers)
         _numbers[exercise.name] = numbers
@@ -119,7 +115,8 @@ def _exercise(function: object, verb: str, numbers: dict | None = None) -> tuple
 def _exercise_name(function: Callable) -> str | None:
     """The exercise whose name a function has in the notebook: a lambda or a partial has none itself."""
     names = [name for name, value in vars(sys.modules["__main__"]).items() if value is function]
-    known = (name for lesson in checks.LESSONS for name in checks.catalogue(lesson))  # loads no packages
+    course = current()
+    known = (name for lesson in course.lessons for name in course.catalogue(lesson))  # loads no packages
     return next((name for name in known if name in names), None)
 
 
@@ -163,7 +160,7 @@ class Overview:
 
 
 def _rows(lesson: str, entries: Mapping[str, Entry]) -> Iterator[tuple[str, str, str, str, str]]:
-    for name, possible in checks.catalogue(lesson).items():
+    for name, possible in current().catalogue(lesson).items():
         entry = entries.get(name)
         status = Status.passed if entry and entry.passed else entry.status if entry else Status.not_attempted
         points = f"{min(entry.points, possible) if entry else 0} of {possible}"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from nbjudge.course import current
 from nbjudge.exercise import Exercise, Mutant
 from nbjudge.finding.reading import Cell, Unusable, parse, read
 from nbjudge.finding.slices import defined
@@ -14,7 +15,6 @@ from nbjudge.grading.grade import grade_one, judge_apart
 from nbjudge.running.sandbox import CHECKOUT, Sandbox
 from nbjudge.running.worker import of_source
 from nbjudge.verdict import Status, Verdict
-from rnncourse import checks
 
 NUMPY = "import numpy as np\n"
 
@@ -43,14 +43,14 @@ def findings(lesson: str, box: Sandbox, seed: int) -> Iterator[Finding]:
     if not notebook("solutions", lesson).exists():
         raise Unusable("--self-check judges solutions/, which this installation lacks: run it in a clone")
     stubs, solved = (read(notebook(folder, lesson)) for folder in ("exercises", "solutions"))
-    for exercise in checks.exercises(lesson):
+    for exercise in current().exercises(lesson):
         for name, wanted, verdict in _of_one(exercise, stubs, solved, box, seed):
             yield Finding(lesson, exercise.name, name, wanted, verdict)
 
 
 def notebook(folder: str, lesson: str) -> Path:
     """The notebook of a lesson in exercises/ or solutions/."""
-    return CHECKOUT / folder / f"{checks.LESSONS[lesson]}.ipynb"
+    return CHECKOUT / folder / f"{current().lessons[lesson]}.ipynb"
 
 
 def mutated(cells: list[Cell], name: str, mutant: Mutant) -> list[Cell]:

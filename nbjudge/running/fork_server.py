@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import psutil
 
+from nbjudge.course import current
 from nbjudge.running import sandbox
 from nbjudge.running.family import Family
 from nbjudge.running.sandbox import Sandbox
@@ -56,6 +57,7 @@ class ForkServer:
         self.end()
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {"control": theirs.fileno(), "simulator": self.simulator, "course": self.box.course}
+        settings["kind"] = sandbox.kind_file(self.box)
         settings |= {"scratch": sandbox.SCRATCH, "machine": sandbox.MACHINE}
         with theirs:
             self.program = subprocess.Popen(
@@ -116,7 +118,7 @@ class ForkServers:
 
     def fork(self, answer: Answer, settings: dict, ask: int, reply: int) -> "Forked":
         """The worker for an answer. Raises OSError where there is none."""
-        simulator = any("cuda" in source for _, source, _ in answer.cells)
+        simulator = any(current().kind.word in source for _, source, _ in answer.cells)
         return self.servers[simulator].fork(settings, ask, reply)
 
     def seconds(self) -> float:

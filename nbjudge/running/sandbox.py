@@ -19,16 +19,15 @@ import numpy as np
 import psutil
 
 from nbjudge.clock import PATIENCE
+from nbjudge.course import current
 from nbjudge.printable import printable
 from nbjudge.progress_file import home
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
-PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"  # hidden from answers
 INSIDE = PACKAGE / "running" / "inside"
 MOUNTED = "/inside"  # where INSIDE stands under bubblewrap
 COURSE = "/course"  # where what a kernel needs of the course stands under bubblewrap
-FOR_KERNELS = "pocketgpu"
 START = (
     "import sys, importlib.util as u;"
     "folder, packages, settings = sys.argv[1:];"
@@ -107,9 +106,17 @@ def limits(seconds: float, memory: int = MEMORY) -> dict[str, int]:
     }
 
 
+def kind_file(box: Sandbox) -> str:
+    """Where a worker finds the module of the course's kind of answers."""
+    return f"{box.course}/{current().kind.module}"
+
+
 def hidden() -> list[str]:
     """Folders that an answer may not look into."""
-    folders = (*(CHECKOUT / name for name in (*PACKAGES, "solutions", "exercises", "tests", "work")), home())
+    folders = (
+        *(CHECKOUT / name for name in (*current().packages, "solutions", "exercises", "tests", "work")),
+        home(),
+    )
     return [str(folder) for folder in folders]
 
 
@@ -163,13 +170,15 @@ def _bubblewrap(more: Sequence[str] = ()) -> list[str]:
     command += ["--size", str(SCRATCH), "--tmpfs", "/tmp"]
     for folder in ("/usr", "/lib", "/lib64", "/etc/ld.so.cache", os.path.realpath(sys.base_prefix)):
         command += ["--ro-bind-try", folder, folder]
-    hidden = [CHECKOUT] if (CHECKOUT / "pyproject.toml").exists() else [CHECKOUT / name for name in PACKAGES]
-    for folder in hidden:
+    course, is_clone = current(), (CHECKOUT / "pyproject.toml").exists()
+    packages = [CHECKOUT / name for name in course.packages]
+    for folder in [CHECKOUT] if is_clone else packages:
         command += _emptied(folder, command)
     command += ["--ro-bind", str(_packages()), str(_packages())]
-    for name in PACKAGES:
-        command += _emptied(CHECKOUT / name, command)
-    command += ["--ro-bind", str(CHECKOUT / FOR_KERNELS), f"{COURSE}/{FOR_KERNELS}"]
+    for folder in packages:
+        command += _emptied(folder, command)
+    for name in (course.kind.module, *course.kind.files):
+        command += ["--ro-bind", str(CHECKOUT / name), f"{COURSE}/{name}"]
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
     command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm", *more]
     for folder in ("/dev", *_without_size(command), "/"):  # a file system in memory, as large as half of it

@@ -23,6 +23,7 @@ import numpy as np
 import psutil
 
 from nbjudge.clock import waiting_of
+from nbjudge.course import current
 from nbjudge.running import memory, sandbox
 from nbjudge.running.conversation import TOO_BIG, TOO_SLOW, Conversation, answer
 from nbjudge.running.family import Family, adopt_orphans
@@ -117,6 +118,9 @@ class Worker:
             "limits": sandbox.limits(self.seconds, self.box.memory),
             "hidden": sandbox.hidden(),
             "course": self.box.course,
+            "name": current().name,
+            "packages": current().packages,
+            "kind": {"word": current().kind.word, "file": sandbox.kind_file(self.box)},
         }
         try:
             self._launch(settings, (ask, reply), stack)

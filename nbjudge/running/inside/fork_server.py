@@ -19,7 +19,7 @@ from types import ModuleType
 
 import numpy as np
 
-from . import calls, kernels, main, system_calls, wire
+from . import calls, main, system_calls, wire
 
 NEW_NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000  # mount, IPC, user, process
 PRIVATE, BIND, RECURSIVE = 1 << 18, 1 << 12, 1 << 14
@@ -38,15 +38,17 @@ python = ctypes.PyDLL(None, use_errno=True)  # whose calls keep the interpreter'
 def serve(settings: str) -> None:
     """Fork a process for each message on a socket, until it is closed.
 
-    `settings` is JSON: the socket's descriptor, the folder of the course, and whether answers need the
-    simulator; `machine` is a folder that stands for /proc, where the answer's process is `self`. A message
-    holds the settings of `main` and two descriptors. The reply is the exit status.
+    `settings` is JSON: the socket's descriptor, the folder of the course, the file of its kind of answers
+    (course.Kind), and whether answers are of it; `machine` is a folder that stands for /proc, where the
+    answer's process is `self`. A message holds the settings of `main` and two descriptors. The reply is the
+    exit status.
     """
     chosen = json.loads(settings)
     control = socket.socket(fileno=chosen["control"])
+    kind = main.load_kind(chosen["kind"])
     if chosen["simulator"]:
-        kernels.prepare(chosen["course"])
-    _warm_up()
+        kind.prepare(chosen["course"])
+    _warm_up(kind)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
     system_calls.refuse_segments()
     gc.collect()
@@ -65,7 +67,7 @@ def serve(settings: str) -> None:
         control.send(str(_status(child)).encode())
 
 
-def _warm_up() -> None:
+def _warm_up(kind: ModuleType) -> None:
     """Take the way of an answer several times, with one of the course's own: what Python adapts and remembers
     on it is then in the server's memory, and no fork copies the pages to write it."""
     own = sys.modules["__main__"]
@@ -77,8 +79,12 @@ def _warm_up() -> None:
         packed, _ = wire.unpack(wire.pack(np.frombuffer(text.encode(), np.uint8)))
         name, cells, names, _ = json.loads(packed.tobytes().decode(errors="surrogatepass"))
         namespace, _ = main.load(cells, names)
-        calls.call(namespace[name], wire.pack(((np.zeros(2), 1.0), {}), functions=[]), bytes)
-        calls.call(namespace[name], wire.pack(((np.zeros(2),), {}), functions=[]), bytes)
+        calls.call(
+            namespace[name], wire.pack(((np.zeros(2), 1.0), {}), functions=[]), bytes, launched=kind.launched
+        )
+        calls.call(
+            namespace[name], wire.pack(((np.zeros(2),), {}), functions=[]), bytes, launched=kind.launched
+        )
     sys.modules["__main__"] = own
 
 

@@ -6,6 +6,7 @@ ctypes for instance; what holds then is the sandbox around the process.
 import sys
 from functools import partial
 from types import ModuleType
+from typing import NamedTuple
 
 from .calls import Forbidden
 
@@ -23,17 +24,26 @@ REFUSED = {
     ),
     "a signal to another process": ("os.kill", "os.killpg"),
 }
-BESIDE = "pocketgpu", "ranks", "nbjudge", "rnncourse"  # packages of the course beside rnnlab
 OFFERED = ("check", "hint", "progress", "banner", "show_source")
 
 
-def install(hidden: list[str], cuda: ModuleType | None = None, missing: str | None = None) -> None:
+class Own(NamedTuple):
+    """The course's own modules, as the answer's process may see them."""
+
+    name: str  # of the package that a learner imports; the answer gets an inert one
+    packages: list[str]  # all of the course, of which none may be imported
+    word: str  # the name in the inert package of what an answer of the course's kind uses
+    words: ModuleType | None  # that module, where the answer is of that kind
+    missing: str | None  # the package that it lacks here
+
+
+def install(hidden: list[str], own: Own) -> None:
     """From here on this process refuses what an answer may not do; `hidden` are folders it may not look
-    into, `cuda` the simulator where the answer is a kernel, `missing` the package that it lacks here."""
-    sys.modules["rnnlab"] = _inert_course(missing)
-    if cuda is not None:
-        sys.modules["rnnlab"].cuda = cuda
-    sys.meta_path.insert(0, _Refusal())
+    into."""
+    sys.modules[own.name] = _inert_course(own)
+    if own.words is not None:
+        setattr(sys.modules[own.name], own.word, own.words)
+    sys.meta_path.insert(0, _Refusal(own))
     folders = tuple(hidden)
     reasons = {event: what for what, events in REFUSED.items() for event in events}
 
@@ -46,34 +56,31 @@ def install(hidden: list[str], cuda: ModuleType | None = None, missing: str | No
     sys.addaudithook(refuse)
 
 
-def _inert_course(missing: str | None = None) -> ModuleType:
-    """`rnnlab` as an answer sees it: check and hint do nothing, use gives back what it gets."""
-    course = ModuleType("rnnlab")
+def _inert_course(own: Own) -> ModuleType:
+    """The course's package as an answer sees it: check and hint do nothing, use gives back what it gets."""
+    course = ModuleType(own.name)
     for name in OFFERED:
         setattr(course, name, lambda *arguments, **keywords: None)
     course.use = lambda function: function
     course.__path__ = []
-    course.__getattr__ = partial(_refused_attribute, missing)
+    course.__getattr__ = partial(_refused_attribute, own)
     return course
 
 
-def _refused_attribute(missing: str | None, name: str) -> None:
+def _refused_attribute(own: Own, name: str) -> None:
     if name.startswith("__"):
         raise AttributeError(name)
-    if name == "cuda" and missing:  # the installation's fault, and no attempt at anything
-        raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
-    raise Forbidden(f"An answer may not use rnnlab.{name}: write it with NumPy.")
+    if name == own.word and own.missing:  # the installation's fault, and no attempt at anything
+        raise ModuleNotFoundError(f"No module named {own.missing!r}", name=own.missing)
+    raise Forbidden(f"An answer may not use {own.name}.{name}: write it with NumPy.")
 
 
 class _Refusal:
     """First in the row of those who find modules: finds no module of the course."""
 
-    @staticmethod
-    def find_spec(name: str, path: object = None, target: object = None) -> None:
-        if name.startswith("rnnlab.") or name.partition(".")[0] in (
-            "pocketgpu",
-            "ranks",
-            "nbjudge",
-            "rnncourse",
-        ):
+    def __init__(self, own: Own):
+        self.own = own
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name != self.own.name and name.partition(".")[0] in self.own.packages:
             raise Forbidden(f"An answer may not import {name}: write it with NumPy.")

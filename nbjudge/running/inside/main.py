@@ -14,9 +14,11 @@ import os
 import signal
 import sys
 import time
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from types import ModuleType
 
-from . import calls, guard, kernels, notebook, system_calls, wire
+from . import calls, guard, notebook, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
@@ -33,14 +35,17 @@ def main(settings: str) -> None:
     packed, _ = wire.unpack(wire.read(ask))
     name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
     silence()
-    words, missing = _simulator(chosen["course"]) if _mentions_cuda(cells) else (None, None)
-    guard.install(chosen["hidden"], words, missing)
+    kind = load_kind(chosen["kind"]["file"])
+    is_of_kind = any(chosen["kind"]["word"] in source for _, source, _ in cells)
+    words, missing = _words(kind, chosen["course"]) if is_of_kind else (None, None)
+    own = guard.Own(chosen["name"], chosen["packages"], chosen["kind"]["word"], words, missing)
+    guard.install(chosen["hidden"], own)
     sys.modules["__main__"] = ModuleType("__main__")
     notebook.install(sys.modules["__main__"].__dict__)
     namespace, failures = load(cells, names)
     function = namespace.get(name)
     if words is not None:
-        kernels.freeze_tables(namespace)
+        kind.freeze_tables(namespace)
     failure = next((loss for place, loss in failures if place not in optional), None)
     stopped = failure and (function is None or failure["kind"] == "forbidden")
     reasons = [f"{loss['where']} ({loss['type']}: {loss['text']})"[:300] for _, loss in failures[:5]]
@@ -53,20 +58,29 @@ def main(settings: str) -> None:
 
     try:
         while True:
-            wire.write(answer, calls.call(function, wire.read(ask), exchange, failure))
+            wire.write(
+                answer, calls.call(function, wire.read(ask), exchange, failure, launched=kind.launched)
+            )
     except EOFError:
         return
 
 
-def _mentions_cuda(cells: list) -> bool:
-    """Only answers that do pay the second that the simulator takes to load."""
-    return any("cuda" in source for _, source, _ in cells)
+@cache  # a fork has what its server has loaded
+def load_kind(file: str) -> ModuleType:
+    """The module of a kind of answers (course.Kind), loaded from its file."""
+    spec = spec_from_file_location("inside.kind", file)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
-def _simulator(course: str) -> tuple[ModuleType | None, str | None]:
-    """(rnnlab.cuda, None), or (None, a package that it needs) where that is not installed."""
+def _words(kind: ModuleType, course: str) -> tuple[ModuleType | None, str | None]:
+    """(what the kind prepares, None), or (None, a package that it needs) where that is not installed.
+
+    Only answers of the kind pay the second that it takes.
+    """
     try:
-        return kernels.prepare(course), None
+        return kind.prepare(course), None
     except ImportError as error:
         return None, getattr(error.__cause__ or error, "name", None) or "numba"
 

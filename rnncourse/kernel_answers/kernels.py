@@ -16,7 +16,7 @@ from types import FunctionType, ModuleType
 
 import numpy as np
 
-MODULES = ("pocketgpu.cuda", "pocketgpu.simulator.report", "pocketgpu.simulator.strict")
+MODULES = "pocketgpu.cuda", "pocketgpu.simulator.report", "pocketgpu.simulator.strict"  # see course.KERNELS
 
 
 @cache  # a fork has what its server has loaded

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import wraps
 
+from nbjudge.answers import Answer, judging_variant
+from nbjudge.course import current
 from nbjudge.exercise import Exercise
-from rnncourse import checks
-from rnncourse.checks.answers import Answer, answers, judging_variant
 
 Numbers = Mapping[str, int | str]
 _at_numbers: dict[tuple, tuple[Exercise, Exercise]] = {}  # the course's exercise, and the one with numbers
@@ -21,8 +21,8 @@ _at_numbers: dict[tuple, tuple[Exercise, Exercise]] = {}  # the course's exercis
 
 def variants_of(name: str) -> tuple[Answer, ...]:
     """The answers to all variants of an exercise, the course's own first."""
-    lesson, _ = checks.find(name)
-    answer = answers(lesson)[name]
+    lesson, _ = current().find(name)
+    answer = current().answers(lesson)[name]
     return answer, *answer.variants
 
 

@@ -1,0 +1,114 @@
+"""The course whose notebooks are judged: one object, chosen by the program that starts the judging.
+
+nbjudge knows no course.  `choose("module:NAME")` says where the object stands, and processes started later
+find it by the environment variable NBJUDGE_COURSE.  Without a choice it is the one that an installed
+distribution names in the entry point group `nbjudge.courses`.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, metadata
+from pathlib import Path
+from types import ModuleType
+from typing import Protocol
+
+from nbjudge.exercise import Exercise
+
+VARIABLE, GROUP = "NBJUDGE_COURSE", "nbjudge.courses"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Answers that are no plain functions, such as kernels: what their process needs of the course.
+
+    module: a file without relative imports, below the folder that the packages lie in, with three functions.
+    `prepare(folder)` loads what such answers use from that folder, and returns the module that the answer
+    gets as COURSE.word. `freeze_tables(namespace)` prepares what stands beside the answer.
+    `launched(function, is_own)` makes the function to call; it may leave answers of other kinds as they are.
+    """
+
+    word: str  # an answer whose text holds it is of this kind
+    module: str
+    files: tuple[str, ...]  # what `prepare` needs, below the same folder
+    loads: tuple[str, ...]  # the modules that it loads
+
+
+class Comparison(Protocol):
+    """How two arrays are compared, and with which tolerances."""
+
+    TOLERANCES: Mapping  # dtype: with an attribute `gradient`, the largest relative error
+    agrees: Callable
+    relative_error: Callable
+    first_difference: Callable
+
+
+class Course(Protocol):
+    """What nbjudge needs to know of a course."""
+
+    name: str  # of the package that a learner imports
+    kind: Kind
+    pictures: ModuleType  # of a class's report: draw_distribution, draw_verdicts, bin_label
+    lessons: Mapping[str, str]  # lesson: its notebooks' name, in the order of the course
+    packages: Sequence[str]  # the course's own packages, which no answer may see
+    refused: tuple[str, ...]  # beginnings of modules that a notebook's answer may not take names from
+    compare: Comparison
+
+    def catalogue(self, lesson: str) -> dict[str, int]:
+        """{exercise: points} of one lesson, in the order of its notebook."""
+
+    def exercises(self, lesson: str) -> tuple[Exercise, ...]:
+        """The exercises of one lesson, in the order of its notebook."""
+
+    def find(self, name: str) -> tuple[str, Exercise]:
+        """(lesson, exercise) by the exercise's name."""
+
+    def answers(self, lesson: str) -> dict:
+        """{exercise: nbjudge.answers.Answer} of one lesson."""
+
+    def packed(self, lesson: str) -> Path:
+        """The file that holds those answers."""
+
+    def check_module(self, lesson: str) -> str:
+        """Dotted name of the module that holds the lesson's checks."""
+
+    def usable_cores(self) -> int:
+        """Cores that this process may run on."""
+
+    def memory_limit(self) -> float:
+        """Bytes that this process may use; infinite without a limit."""
+
+    def launched(self, function: Callable, is_own: bool = False) -> Callable:
+        """The function of `kind.module`, for answers in a notebook's own process."""
+
+    def refuse_kernel(self, answer: object) -> None:
+        """Raise verdict.Stopped if an answer from a notebook is no kernel though one is expected."""
+
+    def refuse_function(self, function: Callable) -> None:
+        """The same for a function of the running notebook."""
+
+
+def choose(address: str) -> None:
+    """Judge notebooks of the course that stands at "module:NAME", here and in processes started from here."""
+    os.environ[VARIABLE] = address
+
+
+def current() -> Course:
+    """The chosen course.  Raises RuntimeError if none is chosen, and not exactly one is installed."""
+    return _load(os.environ.get(VARIABLE) or _installed())
+
+
+@cache
+def _load(address: str) -> Course:
+    module, _, name = address.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def _installed() -> str:
+    addresses = sorted({entry.value for entry in metadata.entry_points(group=GROUP)})
+    if len(addresses) != 1:
+        names = ", ".join(addresses) or "none"
+        raise RuntimeError(f"no course is chosen: set {VARIABLE}=module:NAME; installed: {names}")
+    return addresses[0]

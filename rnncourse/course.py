@@ -1,0 +1,82 @@
+"""This course, as nbjudge sees it: COURSE, an nbjudge.course.Course."""
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+from nbjudge.course import Kind
+from nbjudge.exercise import Exercise
+from rnncourse import checks
+from rnncourse.checks.answers import Answer, answers, packed
+from rnnlab import resources
+
+OF_NETWORKS = ("cells", "gpu", "kernels", "ladder", "layers", "network", "reference", "scaling", "schedule")
+PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
+KERNELS = "pocketgpu.cuda", "pocketgpu.simulator.report", "pocketgpu.simulator.strict"
+
+
+class RnnCourse:
+    """Lessons, exercises and rules of the course on recurrent networks."""
+
+    name = "rnnlab"
+    lessons = checks.LESSONS
+    packages = PACKAGES
+    refused = (
+        *(f"rnnlab.{part}" for part in (*OF_NETWORKS, "training")),
+        *("pocketgpu.device_words", "ranks"),
+        *("rnncourse.capstone", "rnncourse.loop_nests", "rnncourse.scaling"),
+    )
+    kind = Kind("cuda", "rnncourse/kernel_answers/kernels.py", ("pocketgpu",), KERNELS)
+
+    @property
+    def compare(self) -> ModuleType:
+        from rnnlab import compare
+
+        return compare
+
+    @property
+    def pictures(self) -> ModuleType:
+        return import_module("rnncourse.figures.report_pictures")
+
+    def usable_cores(self) -> int:
+        return resources.usable_cores()
+
+    def memory_limit(self) -> float:
+        return resources.memory_limit()
+
+    def launched(self, function: Callable, is_own: bool = False) -> Callable:
+        from rnncourse.kernel_answers import kernels
+
+        return kernels.launched(function, is_own)
+
+    def catalogue(self, lesson: str) -> dict[str, int]:
+        return checks.catalogue(lesson)
+
+    def exercises(self, lesson: str) -> tuple[Exercise, ...]:
+        return checks.exercises(lesson)
+
+    def find(self, name: str) -> tuple[str, Exercise]:
+        return checks.find(name)
+
+    def answers(self, lesson: str) -> dict[str, Answer]:
+        return answers(lesson)
+
+    def packed(self, lesson: str) -> Path:
+        return packed(lesson)
+
+    def check_module(self, lesson: str) -> str:
+        return f"rnncourse.checks.{lesson}"
+
+    def refuse_kernel(self, answer: object) -> None:
+        from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
+
+        refuse_what_is_no_kernel(answer)
+
+    def refuse_function(self, function: Callable) -> None:
+        from rnncourse.kernel_answers.kernel_source import refuse_a_function  # loads what browsers have not
+
+        refuse_a_function(function)
+
+
+COURSE = RnnCourse()
