@@ -54,6 +54,8 @@ class Course(Protocol):
     packages: Sequence[str]  # the course's own packages, which no answer may see
     refused: tuple[str, ...]  # beginnings of modules that a notebook's answer may not take names from
     compare: Comparison
+    answers_folder: str  # of packed answers, below the course's folder
+    drawings_folder: str
 
     def catalogue(self, lesson: str) -> dict[str, int]:
         """{exercise: points} of one lesson, in the order of its notebook."""

@@ -19,7 +19,7 @@ from ranks.simulated_world import Deadlock, RankError, RankLost, Request, Run, W
 
 __all__ = ["LINK", "Communicator", "Deadlock", "RankError", "RankLost", "Run", "call", "run"]
 
-LINK = Link.from_bandwidth(14, 6)  # network of rnncourse.scaling.model.TITANX_NODES
+LINK = Link.from_bandwidth(14, 6)  # between two nodes of the cluster in lesson 17
 SUM = "sum"
 
 

@@ -22,6 +22,7 @@ class RnnCourse:
     name = "rnnlab"
     lessons = checks.LESSONS
     packages = PACKAGES
+    answers_folder, drawings_folder = "rnncourse/checks/packed", "rnncourse/drawings"
     refused = (
         *(f"rnnlab.{part}" for part in (*OF_NETWORKS, "training")),
         *("pocketgpu.device_words", "ranks"),

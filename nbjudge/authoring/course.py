@@ -1,13 +1,13 @@
 """Keep every derived file in step with its single source.
 
-python -m rnncourse.build  build notebooks/, exercises/ and solutions/ from their source/, and drawings
-python -m rnncourse.build --check  change nothing; name every stale, missing or stray file, exit 1 if any
+`main` builds notebooks/, exercises/ and solutions/ from their source/, and drawings; with --check it changes
+nothing and names every stale, missing or stray file, with exit status 1 if there is one.
 
 An exercise is its solution without the lines between ### BEGIN SOLUTION and ### END SOLUTION. In prose the
 line `<!-- exercise: NAME -->` stands for that exercise's facts, which its text alone states: see
-nbjudge/authoring/exercise_text.py. What a check needs of the answers is packed into rnncourse/checks/packed/,
-so that no answer stands in plain text in the package.  Lessons show the drawings in rnncourse/drawings/,
-which the scripts in the folder drawings/ make.
+exercise_text.py. What a check needs of the answers is packed into the course's answers_folder, so that no
+answer stands in plain text in the package.  Lessons show the drawings in its drawings_folder, which the
+scripts in the folder drawings/ make.
 """
 
 import argparse
@@ -26,13 +26,11 @@ from nbjudge.answers import pack, unpack
 from nbjudge.authoring.exercise_text import ExerciseText, read_exercise, with_numbers
 from nbjudge.authoring.pack_answers import packed_answers
 from nbjudge.authoring.percent import BEGIN, END, HIDDEN, INCLUDE, Cell, SourceError, cut, defines, parse
+from nbjudge.course import current
 from nbjudge.files import ROOT
 from nbjudge.printable import quantity
 
-DERIVED = (
-    *("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb"),
-    *("rnncourse/checks/packed/*.answers", "rnncourse/drawings/*.svg", "rnncourse/drawings/*.json"),
-)
+NOTEBOOKS = ("notebooks/*.ipynb", "exercises/*.ipynb", "solutions/*.ipynb")
 STEM = re.compile(r"\d\d_[a-z0-9_]+")
 PLACEHOLDER = re.compile(r"^<!-- exercise: (\w+) -->$", re.M)
 METADATA = {
@@ -148,7 +146,7 @@ def derived(root: Path = ROOT) -> tuple[dict[Path, bytes], list[SourceError]]:
 
 
 def _drawing_files(root: Path) -> dict[Path, bytes]:
-    """The files of rnncourse/drawings/, from the scripts as they are now; none without such a folder."""
+    """The files of the drawings' folder, from the scripts as they are now; none without such a folder."""
     init = root / "drawings/__init__.py"
     if not init.exists():
         return {}
@@ -157,7 +155,7 @@ def _drawing_files(root: Path) -> dict[Path, bytes]:
     spec = spec_from_file_location("drawings", init, submodule_search_locations=[str(init.parent)])
     sys.modules["drawings"] = drawings = module_from_spec(spec)
     spec.loader.exec_module(drawings)
-    return {root / "rnncourse/drawings" / name: content for name, content in drawings.files().items()}
+    return {root / current().drawings_folder / name: content for name, content in drawings.files().items()}
 
 
 def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
@@ -173,8 +171,14 @@ def _notebook_files(source: Path, root: Path) -> dict[Path, bytes]:
     return {
         root / f"solutions/{stem}.ipynb": solved.encode(),
         root / f"exercises/{stem}.ipynb": to_solve.encode(),
-        root / f"rnncourse/checks/packed/{stem[3:]}.answers": packed,
+        root / f"{current().answers_folder}/{stem[3:]}.answers": packed,
     }
+
+
+def derived_patterns() -> tuple[str, ...]:
+    """Patterns of all derived files, below the course's folder."""
+    answers, drawings = current().answers_folder, current().drawings_folder
+    return (*NOTEBOOKS, f"{answers}/*.answers", f"{drawings}/*.svg", f"{drawings}/*.json")
 
 
 def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
@@ -183,7 +187,7 @@ def differences(files: dict[Path, bytes], root: Path = ROOT) -> dict[Path, str]:
     states |= {
         path: "stale" for path, data in files.items() if path.exists() and not _same_content(path, data)
     }
-    for pattern in DERIVED:
+    for pattern in derived_patterns():
         states |= {
             path: "stray" for path in root.glob(pattern) if path not in files and not _has_source(path, root)
         }
@@ -208,7 +212,7 @@ def _has_source(path: Path, root: Path) -> bool:
 
 def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     """Build, or with --check compare; 0 when every derived file is what its source says."""
-    parser = argparse.ArgumentParser("python -m rnncourse.build", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--check", action="store_true", help="change nothing, name what is not up to date")
     check = parser.parse_args(arguments).check
     files, errors = derived(root)
@@ -223,7 +227,3 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
         print(error, file=sys.stderr)
     left = [path for path, state in states.items() if check or state == "stray"]
     return int(bool(left or errors))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rnncourse.figures.picture import PALETTE, canvas
+from rnnlab.training.history import WINDOW, History, running_mean
 from rnnlab.training.task import Batch
 
 FRAMES_SHOWN = 6
@@ -31,6 +32,19 @@ def row_and_answer(prediction: np.ndarray, batch: Batch, skip: int) -> Figure:
     answer.plot(steps, prediction[skip:, b, 0], color=PALETTE["red"], marker=".", label="the network")
     answer.set(xlabel="time step = pixel along the row", ylabel="answer")
     answer.legend(frameon=False)
+    return figure
+
+
+def history(run: History) -> Figure:
+    """Loss and gradient norm of a training run over its steps."""
+    figure, (loss, norm) = canvas(2, 1, height=4.2, sharex=True, height_ratios=(2, 1))
+    loss.plot(run.losses, color=PALETTE["sky"], lw=0.8, label="one minibatch")
+    loss.plot(*running_mean(run.losses), color=PALETTE["blue"], lw=2, label=f"mean of {WINDOW} steps")
+    loss.axhline(run.baseline, color=PALETTE["orange"], ls="--", label="to beat, on held-out data")
+    loss.set(ylabel="loss", yscale="log")
+    loss.legend(frameon=False)
+    norm.plot(run.norms, color=PALETTE["green"], lw=0.8)
+    norm.set(xlabel="step", ylabel="gradient norm", yscale="log")
     return figure
 
 

@@ -11,6 +11,7 @@ from functools import partial
 import numpy as np
 
 from rnnlab.training.losses import mse
+from rnnlab.training.pictures import drawn
 from rnnlab.training.task import SPLITS, Batch, Task, whole
 
 
@@ -27,7 +28,7 @@ def task(steps: int = 20) -> Task:
         draw=partial(_draw, steps=steps),
         guess=lambda batch: np.ones_like(batch.target),
         guess_is="1 for every sum",
-        paint=_paint,
+        paint=partial(drawn, "sums"),
     )
 
 
@@ -44,9 +45,3 @@ def _draw(rng, B: int, split: str, steps: int) -> Batch:
     weight = np.zeros(steps, dtype=np.float32)
     weight[-1] = 1
     return Batch(x, target, weight)
-
-
-def _paint(prediction: np.ndarray, batch: Batch):
-    from rnncourse.views.pictures import sums
-
-    return sums(prediction, batch)

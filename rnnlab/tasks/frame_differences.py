@@ -11,6 +11,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import brightness
 from rnnlab.training.losses import mse
+from rnnlab.training.pictures import drawn
 from rnnlab.training.task import Batch, Task, whole
 
 SHRINK = 4  # photograph pixels per frame pixel and direction: at full size two neighbours hardly differ
@@ -38,7 +39,7 @@ def task(size: int = 8, steps: int = 10, speed: int = 2) -> Task:
         draw=partial(_draw, size=size, steps=steps, speed=speed),
         guess=lambda batch: np.zeros_like(batch.target),
         guess_is="that nothing changed",
-        paint=_paint,
+        paint=partial(drawn, "frames", input_is="frame", target_is="what changed", signed=True),
     )
 
 
@@ -66,9 +67,3 @@ def _paths(rng, B: int, steps: int, speed: int, last: np.ndarray) -> np.ndarray:
     # the lowest and the highest corner at which both ends of the path still lie within the photograph
     start = rng.integers(np.maximum(0, -travel), last - np.maximum(0, travel) + 1)
     return start + velocity * np.arange(steps)[:, np.newaxis, np.newaxis]
-
-
-def _paint(prediction: np.ndarray, batch: Batch):
-    from rnncourse.views.pictures import frames
-
-    return frames(prediction, batch, input_is="frame", target_is="what changed", signed=True)

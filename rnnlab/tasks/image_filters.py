@@ -14,6 +14,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import brightness
 from rnnlab.training.losses import mse
+from rnnlab.training.pictures import drawn
 from rnnlab.training.task import Batch, Task, chosen, whole
 
 # kernel [rows,3]; the last axis runs backwards in time: the newest pixel first
@@ -43,7 +44,7 @@ def task(filter: str = "sobel", steps: int = 32, rows: int = 1) -> Task:
         draw=partial(_draw, kernel=kernel, steps=steps),
         guess=partial(_mean_answer, kernel=kernel),
         guess_is="the mean answer of the training photograph at every pixel",
-        paint=_paint,
+        paint=partial(drawn, "row_and_answer", skip=REACH - 1),
     )
 
 
@@ -95,9 +96,3 @@ def _mean_answer(batch: Batch, kernel: np.ndarray) -> np.ndarray:
     lines = np.arange(len(photograph) - len(kernel) + 1)
     everything = _batch(photograph, lines, np.zeros_like(lines), photograph.shape[1], kernel)
     return np.full_like(batch.target, everything.target[REACH - 1 :].mean(dtype=np.float64))
-
-
-def _paint(prediction: np.ndarray, batch: Batch):
-    from rnncourse.views.pictures import row_and_answer
-
-    return row_and_answer(prediction, batch, skip=REACH - 1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from rnnlab.tasks.photographs import DATA
 from rnnlab.training.losses import mse
+from rnnlab.training.pictures import drawn
 from rnnlab.training.task import Batch, Task, whole
 
 SIDE = 8  # pixels
@@ -31,7 +32,7 @@ def task(steps: int = 10, degrees: int = 10) -> Task:
         draw=partial(_draw, steps=steps, degrees=degrees),
         guess=lambda batch: batch.x,
         guess_is="that the picture stands still",
-        paint=_paint,
+        paint=partial(drawn, "frames", input_is="picture now", target_is="picture next", signed=False),
     )
 
 
@@ -66,9 +67,3 @@ def rotate(pictures: np.ndarray, degrees: float) -> np.ndarray:
     upper = (1 - right) * pictures[:, r, c] + right * pictures[:, r, c + 1]
     lower = (1 - right) * pictures[:, r + 1, c] + right * pictures[:, r + 1, c + 1]
     return np.where(inside, (1 - below) * upper + below * lower, -0.5).astype(pictures.dtype)
-
-
-def _paint(prediction: np.ndarray, batch: Batch):
-    from rnncourse.views.pictures import frames
-
-    return frames(prediction, batch, input_is="picture now", target_is="picture next", signed=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rnnlab.training.losses import cross_entropy, log_softmax
+from rnnlab.training.pictures import drawn
 from rnnlab.training.task import Batch, Task, whole
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def task(steps: int = 48) -> Task:
         draw=partial(_draw, steps=steps),
         guess=_bigram_answer,
         guess_is="what followed this character most often in the training text (a bigram table)",
-        paint=_paint,
+        paint=partial(drawn, "guessed_characters", alphabet=ALPHABET + UNKNOWN),
         unit=" nats a character",
     )
 
@@ -116,12 +117,6 @@ def bigram_logits() -> np.ndarray:
     text = characters("train")
     pairs = np.bincount(text[:-1] * CLASSES + text[1:], minlength=CLASSES**2).reshape(CLASSES, CLASSES) + 1
     return np.log(pairs / pairs.sum(1, keepdims=True)).astype(np.float32)
-
-
-def _paint(prediction: np.ndarray, batch: Batch):
-    from rnncourse.views.pictures import guessed_characters
-
-    return guessed_characters(prediction, batch, ALPHABET + UNKNOWN)
 
 
 _CLASS = {character: number for number, character in enumerate(ALPHABET)}

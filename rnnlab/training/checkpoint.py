@@ -1,18 +1,17 @@
 """Checkpoint files that are complete after a kill at any moment, and in which each damaged byte is detected.
 
-A checkpoint is written whole or not at all (nbjudge.files). A line with the SHA-256 of the rest stands at its
-head; the rest is an npz file without pickles.
+A checkpoint is written beside the old one, and then takes its name. A line with the SHA-256 of the rest
+stands at its head; the rest is an npz file without pickles.
 """
 
 import errno
 import hashlib
 import io
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
-
-from nbjudge.files import write_whole
 
 MAGIC = b"rnnlab checkpoint 1 "
 
@@ -35,7 +34,7 @@ def save(path: str | os.PathLike, arrays: dict[str, np.ndarray]) -> None:
     Raises OSError, with a remedy, if the file cannot be written.
     """
     try:
-        write_whole(path, _packed(arrays))
+        _replace(Path(path), _packed(arrays))
     except OSError as error:
         remedy = REMEDY.get(error.errno, "choose another place")
         message = f"the checkpoint {path} could not be written ({error.strerror}); {remedy}. "
@@ -57,6 +56,20 @@ def load(path: str | os.PathLike) -> dict[str, np.ndarray]:
         )
     with np.load(io.BytesIO(body), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """Write a new file beside the old one, to the disk, and give it the old one's name in one step."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with beside.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        with suppress(OSError):  # where the name itself is refused
+            beside.unlink(missing_ok=True)
 
 
 def _packed(arrays: dict[str, np.ndarray]) -> bytes:

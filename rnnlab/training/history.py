@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rnnlab.training.pictures import drawn
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -22,17 +24,7 @@ class History:
 
     def picture(self) -> "Figure":
         """Loss and gradient norm over the steps; its finding in words is `alt()`."""
-        from rnncourse.figures.picture import PALETTE, canvas
-
-        figure, (loss, norm) = canvas(2, 1, height=4.2, sharex=True, height_ratios=(2, 1))
-        loss.plot(self.losses, color=PALETTE["sky"], lw=0.8, label="one minibatch")
-        loss.plot(*running_mean(self.losses), color=PALETTE["blue"], lw=2, label=f"mean of {WINDOW} steps")
-        loss.axhline(self.baseline, color=PALETTE["orange"], ls="--", label="to beat, on held-out data")
-        loss.set(ylabel="loss", yscale="log")
-        loss.legend(frameon=False)
-        norm.plot(self.norms, color=PALETTE["green"], lw=0.8)
-        norm.set(xlabel="step", ylabel="gradient norm", yscale="log")
-        return figure
+        return drawn("history", self)
 
     def alt(self) -> str:
         """The finding of `picture`, in one sentence."""
