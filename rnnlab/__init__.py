@@ -17,7 +17,7 @@ Tools, which lessons use:
   capstone   a residual RNN; a schedule as data, and its score beside a lower bound
   grading    how an answer is judged; checks: the question behind each exercise
   views      pictures; drawings: what opens a lesson, made by the scripts in the clone's folder drawings/
-  course     notebooks and drawings built from their sources; exchange: files and PyTorch
+  course     notebooks and drawings built from their sources
 
 Letters, here and nowhere else:
   T  time steps            B  sequences in a minibatch    I  inputs             H  hidden units

@@ -8,7 +8,6 @@ import pytest
 from rnnlab import reference
 from rnnlab.cells import STATES
 from rnnlab.compare import relative_error
-from rnnlab.exchange import from_torch
 from rnnlab.network import Network
 
 PYTORCH = np.load(Path(__file__).parent / "fixtures/pytorch.npz", allow_pickle=False)
@@ -34,7 +33,9 @@ def loss(network, x, state, dy, dstate):
 def test_forward_and_every_gradient_agree_with_pytorch(cell, layers):
     case = {key.split("/")[1]: PYTORCH[key] for key in PYTORCH if key.startswith(f"{cell}_{layers}/")}
     names = [name for name in case if name.startswith(("weight", "bias"))]
-    network = from_torch({name: case[name] for name in names}, cell)
+    parameters = {name: case[name] for name in names}
+    inputs, hidden = parameters["weight_ih_l0"].shape[1], parameters["weight_hh_l0"].shape[1]
+    network = Network(cell, inputs, hidden, parameters, layers, "after", "float64")
     of_state = lambda prefix, suffix: tuple(case[f"{prefix}{name}{suffix}"] for name in STATES[cell])
     y, final, saved = reference.forward(network, case["x"], of_state("", "0"))
     dx, dfirst, gradients = reference.backward(network, saved, case["dy"], of_state("d", "T"))

@@ -20,7 +20,6 @@ MEASURED = (
     "pocketgpu/compiling",
     "pocketgpu/cuda.py",
     "pocketgpu/devices.py",
-    "rnnlab/exchange.py",
     "nbjudge/files.py",
     "rnnlab/gpu",
     "rnnlab/graphs",
