@@ -9,5 +9,4 @@ another computer for anything, and all of them open from a disk.
   mend      the HTML of outputs: pictures into files, tables with headings, links to pages of the site
   build     all pages: start, map, lessons, exercises, documents, records, search
   verify    links, alternative texts, outside requests and sizes of what was built
-  texts     all that a learner sees, as a catalogue for translators
 """
