@@ -26,11 +26,11 @@ from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
 
+import attacks_table as attacks
 import fuzz_notebooks
 import psutil
 
 from nbjudge.classroom import results
-from nbjudge.grading import attacks
 from nbjudge.grading.self_check import notebook
 from rnncourse import checks
 from rnncourse.checks.answers import answers

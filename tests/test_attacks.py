@@ -1,16 +1,16 @@
 """Every attack gets what its file says, in both modes, and the next answer what it deserves.
 
 Every answer is tried under bubblewrap; in plain mode those that are not withstood and every third of the
-others. `rnnlab attacks --run` tries all.
+others. `python tests/attacks_table.py --run` tries all.
 """
 
 import subprocess
 import sys
 
+import attacks_table
 import psutil
 import pytest
-
-from nbjudge.grading.attacks import (
+from attacks_table import (
     KILLED,
     MODES,
     attacks,
@@ -21,6 +21,7 @@ from nbjudge.grading.attacks import (
     surround,
     surroundings,
 )
+
 from nbjudge.running.sandbox import CHECKOUT, choose
 from nbjudge.verdict import Status
 
@@ -135,3 +136,14 @@ def test_a_judge_that_hangs_is_ended_with_all_it_has_started(monkeypatch):
     assert perform_apart(ATTACKS["honest"], "plain") == "hangs"
     assert not psutil.pid_exists(family[0].pid)
     family[0].wait()
+
+
+def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, capsys):
+    corpus = [attack for attack in attacks_table.attacks() if attack.name in ("honest", "returns_nan")]
+    monkeypatch.setattr(attacks_table, "attacks", lambda: corpus)
+    monkeypatch.setattr(attacks_table, "surroundings", list)
+    assert attacks_table.run_all() == 0
+    assert "✔ plain · returns nan · failed" in capsys.readouterr().out
+    monkeypatch.setattr(attacks_table, "perform_apart", lambda attack, mode: "passed")
+    assert attacks_table.run_all() == 1
+    assert "✘ plain · returns nan · passed (its file says failed)" in capsys.readouterr().out

@@ -125,16 +125,3 @@ def test_packages_of_another_system_are_named_with_the_variable_that_brings_them
     error = capsys.readouterr().err
     assert error.startswith("rnnlab act: numpy was built for another Python. PYTHONPATH brings packages of")
     assert error.endswith("unset PYTHONPATH\n")
-
-
-def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, capsys):
-    from nbjudge.grading import attacks
-
-    corpus = [attack for attack in attacks.attacks() if attack.name in ("honest", "returns_nan")]
-    monkeypatch.setattr(attacks, "attacks", lambda: corpus)
-    monkeypatch.setattr(attacks, "surroundings", list)
-    assert cli.main(["attacks", "--run"]) == 0
-    assert "✔ plain · returns nan · failed" in capsys.readouterr().out
-    monkeypatch.setattr(attacks, "perform_apart", lambda attack, mode: "passed")
-    assert cli.main(["attacks", "--run"]) == 1
-    assert "✘ plain · returns nan · passed (its file says failed)" in capsys.readouterr().out

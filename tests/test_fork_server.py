@@ -8,12 +8,12 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 
+import attacks_table as attacks
 import numpy as np
 import psutil
 import pytest
 
 from nbjudge.classroom.judge_process import Accounts
-from nbjudge.grading import attacks
 from nbjudge.running import fork_server, sandbox
 from nbjudge.running.worker import NotStarted, Worker, of_source
 from nbjudge.verdict import Stopped

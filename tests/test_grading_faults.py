@@ -10,13 +10,13 @@ import threading
 import time
 
 import pytest
+from attacks_table import exercise as demo
 from test_grading_notebooks import COUNT, RIGHT, STUB, book, code
 
 from nbjudge import clock
 from nbjudge.authoring.course import ROOT
 from nbjudge.finding import notebook_file
 from nbjudge.grading import grade as grading
-from nbjudge.grading.attacks import exercise as demo
 from nbjudge.grading.grade import grade, judge_apart
 from nbjudge.printable import LONGEST, printable
 from nbjudge.running import sandbox

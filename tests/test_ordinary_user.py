@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from attacks_table import MODES, attacks
 
-from nbjudge.grading.attacks import MODES, attacks
 from nbjudge.running.sandbox import CHECKOUT
 
 NOBODY = 65534
@@ -86,7 +86,7 @@ def test_an_ordinary_user_grades_a_solved_notebook_with_full_marks(ordinary, mod
 def test_attacks_on_an_ordinary_user_get_what_they_get_from_root(ordinary, mode):
     mode_works(ordinary, mode)
     outcomes = {
-        attack.name: ordinary("-m", "nbjudge.grading.attacks", attack.path, mode).stdout.strip()
+        attack.name: ordinary(CHECKOUT / "tests/attacks_table.py", attack.path, mode).stdout.strip()
         for attack in SAMPLE
     }
     assert outcomes == {attack.name: attack.outcomes[mode] for attack in SAMPLE}

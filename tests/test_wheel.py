@@ -146,7 +146,6 @@ def test_an_update_without_a_newer_package_says_so(installed, course):
         (["bench", "cpu"], "bench/"),
         (["record", "list"], "bench/"),
         (["gpu-day", "1"], "bench/"),
-        (["attacks"], "tests/attacks"),
         (["grade", "--self-check"], "solutions/"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The commands of grading: grade, check, progress, attacks. What they need is imported when they run: --help
+"""The commands of grading: grade, check, progress. What they need is imported when they run: --help
 must answer at once, and what reads settings from the working directory must not find a stranger's.
 """
 
@@ -17,7 +17,7 @@ STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add grade, check, progress and attacks to the command line."""
+    """Add grade, check and progress to the command line."""
     grade = subparsers.add_parser("grade", help=f"grade a notebook; {STATUSES}", description=STATUSES)
     grade.add_argument("notebook", type=Path, nargs="?", help="the notebook file (.ipynb) to grade")
     grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
@@ -35,11 +35,6 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     progress = subparsers.add_parser("progress", help="what you have done so far")
     progress.add_argument("lesson", nargs="?", help="one lesson, for instance bptt")
     progress.set_defaults(handler=_progress)
-    attacks = subparsers.add_parser(
-        "attacks", help="attacks and faults that grading withstands, and those it does not"
-    )
-    attacks.add_argument("--run", action="store_true", help="make every attack now, on this machine")
-    attacks.set_defaults(handler=_attacks)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -206,33 +201,3 @@ def _self_check(chosen: argparse.Namespace) -> int:
         answers, wrong = answers + len(results), wrong + len(surprising)
     print(f"{answers - wrong} of {answers} as they should be · sandbox: {box.name} · seed: {seed}")
     return NOT_ALL if wrong else ALL_PASSED
-
-
-def _attacks(chosen: argparse.Namespace) -> int:
-    return _guarded(chosen, _run_attacks if chosen.run else _show_attacks)
-
-
-def _show_attacks(chosen: argparse.Namespace) -> int:
-    from nbjudge.grading import attacks
-
-    print(attacks.page())
-    return ALL_PASSED
-
-
-def _run_attacks(chosen: argparse.Namespace) -> int:
-    """Make every attack in every mode that works here; 1 if one ends otherwise than its file says."""
-    from nbjudge.grading import attacks
-    from nbjudge.running import sandbox
-
-    otherwise = 0
-    for mode in attacks.MODES:
-        if (box := sandbox.choose(mode == "plain")).name != mode:
-            print(f"{mode}: not tried, because {box.why}")
-            continue
-        for name, outcome, wanted, is_withstood in attacks.perform_all(mode):
-            otherwise += outcome != wanted
-            remark = "" if outcome == wanted else f" (its file says {wanted})"
-            sign = "✔" if outcome == wanted and is_withstood else "✘"
-            print(f"{sign} {mode} · {name.replace('_', ' ')} · {printable(outcome)}{remark}", flush=True)
-    print(f"{otherwise} ended otherwise than their files say.")
-    return NOT_ALL if otherwise else ALL_PASSED

@@ -6,6 +6,10 @@ without bubblewrap where that is something else, and why; `exercise:` names the 
 answers, where it is not the one in demo.py; `after:` an attack that is graded just before. Attacks that are
 no answers, but files, options and folders, are the functions in surroundings.py. The page in docs/ is this
 table.
+
+python tests/attacks_table.py > docs/attacks.md   writes the page
+python tests/attacks_table.py --run               makes every attack now, on this machine
+python tests/attacks_table.py FILE MODE           makes one
 """
 
 import ast
@@ -23,9 +27,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from nbjudge import progress_file
+from nbjudge.course import choose as choose_course
 from nbjudge.course import current
 from nbjudge.exercise import Exercise
-from nbjudge.finding.reading import Unusable
+from nbjudge.grading.clean_start import clean_start
 from nbjudge.grading.grade import judge_apart
 from nbjudge.printable import printable
 from nbjudge.running.family import Family, adopt_orphans
@@ -37,8 +42,8 @@ KILLED = "killed"  # the judge itself: no status, the grade is lost
 MODES = "plain", "bubblewrap"
 INTRODUCTION = """# What grading withstands
 
-Made by `rnnlab attacks > docs/attacks.md`; the tests hold every line. ✔: the verdict is what the code
-deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and why.
+Made by `python tests/attacks_table.py > docs/attacks.md`; the tests hold every line. ✔: the verdict is what
+the code deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and why.
 
 Each attack is one small file in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
 what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around Python
@@ -85,10 +90,6 @@ class Attack:
 
 def attacks() -> list[Attack]:
     """The corpus, in the order of its files' names."""
-    if not FOLDER.is_dir():
-        raise Unusable(
-            "the attacks stand in tests/attacks of the course's own folder, which is not installed here"
-        )
     return [_parsed(path) for path in sorted(FOLDER.glob("*.py")) if path.stem not in NO_ATTACKS]
 
 
@@ -116,7 +117,7 @@ def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int =
 def perform_apart(attack: Attack, mode: str) -> str:
     """The same from a judge in a process of its own, which an attack may kill, and with it whatever would
     have ended the attack's processes."""
-    command = [sys.executable, "-P", "-m", "nbjudge.grading.attacks", str(attack.path), mode]
+    command = [sys.executable, "-P", __file__, str(attack.path), mode]
     adopt_orphans(True)
     family, is_over = Family(), False
     try:
@@ -224,7 +225,37 @@ def _row(attack: Attack) -> str:
     return f"| {name} | {attack.deed} | {deserves} | {' | '.join(cells)} |"
 
 
-if __name__ == "__main__":
-    chosen = {attack.path: attack for attack in attacks()}[Path(sys.argv[1])]
+def run_all() -> int:
+    """Make every attack in every mode that works here; 1 if one ends otherwise than its file says."""
+    otherwise = 0
+    for mode in MODES:
+        if (box := choose(mode == "plain")).name != mode:
+            print(f"{mode}: not tried, because {box.why}")
+            continue
+        for name, outcome, wanted, is_withstood in perform_all(mode):
+            otherwise += outcome != wanted
+            remark = "" if outcome == wanted else f" (its file says {wanted})"
+            sign = "✔" if outcome == wanted and is_withstood else "✘"
+            print(f"{sign} {mode} · {name.replace('_', ' ')} · {printable(outcome)}{remark}", flush=True)
+    print(f"{otherwise} ended otherwise than their files say.")
+    return int(otherwise > 0)
+
+
+def main(arguments: list[str]) -> int:
+    """The page, all attacks, or one of them in one mode."""
+    if not arguments:
+        print(page(), end="")
+        return 0
+    if arguments == ["--run"]:
+        with clean_start():
+            return run_all()
+    path, mode = arguments
+    chosen = {attack.path: attack for attack in attacks()}[Path(path)]
     with places() as known:
-        print(perform(chosen, choose(plain=sys.argv[2] == "plain"), known))
+        print(perform(chosen, choose(plain=mode == "plain"), known))
+    return 0
+
+
+if __name__ == "__main__":
+    choose_course("rnncourse.course:COURSE")
+    sys.exit(main(sys.argv[1:]))
