@@ -15,6 +15,7 @@ import numpy as np
 
 from ranks.faults import COMPUTING, Pen
 from ranks.launch import SECONDS, Launch, folder_for
+from ranks.rank import PROGRAM
 
 Arrays = Mapping[str, np.ndarray]
 RESULT = "result"  # the name of an array that is returned alone
@@ -36,6 +37,7 @@ def call_on_ranks(
     source = function if isinstance(function, str) else textwrap.dedent(inspect.getsource(function))
     text = {"source": source, "name": name or function.__name__}
     with folder_for(len(arguments)) as folder:
+        (folder / PROGRAM).write_text(f"{__name__}:call_here", encoding="utf-8")
         (folder / "call.json").write_text(json.dumps(text), encoding="utf-8")
         for rank, arrays in enumerate(arguments):
             np.savez(folder / f"inputs{rank}.npz", **arrays)

@@ -1,7 +1,7 @@
 """What one rank runs: `python -m ranks.rank FOLDER`, started by mpiexec (see launch).
 
-The folder holds program.txt, which names a function, or call.json and inputs; the rank leaves its result or
-its error there.  An error on one rank ends all of them: the others would wait for its messages for ever.
+The folder holds program.txt, which names a function; the rank leaves its result or its error there.  An
+error on one rank ends all of them: the others would wait for its messages for ever.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from typing import Any
 PLAIN = (ValueError, OSError, FloatingPointError)  # errors about what was requested; all others are faults
 SHARED_MEMORY = "OMPI_MCA_btl_sm_backing_directory"  # where Open MPI puts it; the launcher chooses the place
 POLL = 0.5  # seconds between two tests whether the launcher still runs
-BOARD, PROGRAM, CALL = "board", "program.txt", "call.json"
+BOARD, PROGRAM = "board", "program.txt"
 
 
 def pin(cores: list[int]) -> None:
@@ -64,18 +64,13 @@ def write_error(folder: Path, rank: int, error: BaseException) -> None:
 
 
 def run(folder: Path, comm: Any) -> None:
-    """Run the program, or call the function, that the folder names."""
+    """Call the function of (folder, comm, pen) that program.txt names as module:function."""
     from ranks.faults import FINISHED, Board, Pen
 
     rank = comm.Get_rank()
     pen = Pen(Board(folder / BOARD, comm.Get_size()), rank)
-    if (folder / CALL).exists():
-        from ranks.call import call_here
-
-        call_here(folder, comm, pen)
-    else:
-        module, _, name = (folder / PROGRAM).read_text(encoding="utf-8").partition(":")
-        getattr(importlib.import_module(module), name)(folder, comm, pen)
+    module, _, name = (folder / PROGRAM).read_text(encoding="utf-8").partition(":")
+    getattr(importlib.import_module(module), name)(folder, comm, pen)
     pen.write(FINISHED)
 
 

@@ -1,8 +1,11 @@
 """What the README, CONTRIBUTING and CITATION say is so: map, tree, picture, code, links, commands."""
 
+import pkgutil
 import re
 import runpy
 import subprocess
+import sys
+from importlib import import_module
 
 import pytest
 import yaml
@@ -48,16 +51,18 @@ def test_the_map_counts_the_exercises_of_each_unit():
     assert counts == {name: len(checks.catalogue(name)) for name in counts}
 
 
+def of_package(package):
+    """The README of a package."""
+    return (ROOT / package / "README.md").read_text(encoding="utf-8")
+
+
 def test_every_path_of_the_tree_exists():
     assert not [path for path in tree() if not (ROOT / path).exists()]
 
 
 def test_the_tree_leaves_nothing_out():
     named = {path.rstrip("/") for path in tree()}
-    tops = {parts[0] for parts in tracked()} | {
-        "/".join(parts[:2]) for parts in tracked() if parts[0] in PACKAGES
-    }
-    assert sorted(tops - named) == []
+    assert sorted({parts[0] for parts in tracked()} - named) == []
 
 
 def test_the_picture_shows_what_the_course_counts_today():
@@ -75,10 +80,38 @@ def test_the_code_for_engineers_runs_as_it_stands():
     assert names["dx"].shape == (7, 4, 3)
 
 
-@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_example_of_a_package_runs_as_it_stands(package):
+    code = re.search(r"```python\n(.*?)```", of_package(package), re.S)[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_has_the_names_that_its_readme_offers(package):
+    names = re.findall(r"^\| `([\w.]+)` \|", of_package(package), re.M)
+    offered = getattr(import_module(package), "__all__", [])
+    assert {*offered} <= {*names}
+    for name in names:
+        pkgutil.resolve_name(f"{package}.{name}")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_the_tree_of_a_package_leaves_nothing_out(package):
+    block = of_package(package).split("```\n")[-2]
+    inside = (parts[1:] for parts in tracked() if parts[0] == package)
+    entries = {parts[0] + "/" * (len(parts) > 1) for parts in inside if (ROOT / package / parts[0]).exists()}
+    assert {line.split()[0] for line in block.splitlines()} == entries - {"__init__.py", "README.md"}
+
+
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"{package}/README.md" for package in PACKAGES)]
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_every_link_leads_to_a_file(path):
-    links = re.findall(r"\]\((?!https?:)([^)#]+)", (ROOT / path).read_text(encoding="utf-8"))
-    assert not [link for link in links if not (ROOT / link).exists()]
+    page = ROOT / path
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text(encoding="utf-8"))
+    assert not [link for link in links if not (page.parent / link).exists()]
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["README", "CONTRIBUTING"])

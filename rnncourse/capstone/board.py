@@ -13,13 +13,13 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
+from nbjudge import course
 from nbjudge.files import write_whole
 from nbjudge.running.sandbox import Sandbox, choose
 from nbjudge.running.worker import Answer, Worker, of_source
 from nbjudge.verdict import Stopped
 from rnncourse.capstone.launches import Illegal
 from rnncourse.capstone.score import PROBLEMS, VERSION, Score, score_all
-from rnncourse.checks.answers import answers
 
 FUNCTION = "my_schedule"
 FILE = "board.jsonl"
@@ -121,7 +121,7 @@ def check(entry: Entry | Unusable, folder: Path, box: Sandbox) -> None:
 
 def course_programs() -> dict[str, str]:
     """{pseudonym: program} of the course's own answers."""
-    own = answers("capstone")[FUNCTION]
+    own = course.current().answers("capstone")[FUNCTION]
     sources = {"rnnlab best": own.right[-1], "rnnlab standard": own.source}
     return {name: f"{own.prelude}\n{source}" for name, source in sources.items()}
 
@@ -197,4 +197,5 @@ def _short(value: object) -> str:
 
 
 if __name__ == "__main__":
+    course.choose("rnncourse.course:COURSE")
     write_own(choose())
