@@ -8,16 +8,11 @@ Read in this order.  The core, which computes:
   graphs     a cell as a graph; its gradient, and what to save for it
   schedule   a pass through a network as a plan of kernel launches; passes over plans make it faster
   ladder     every faster way to the reference's numbers
-  training   how a network learns a task; tasks: real problems
-Tools, which lessons use:
-  simulator  a GPU for everyone; compiling: what a kernel becomes on a real one; cuda: either of them
-  kernels    what fast rungs launch; gpu: a plan on a real GPU
-  lab        what this computer can do; records: measurements (made by the programs in bench/)
-  scaling    training on many ranks, real and simulated; a model of what it costs
-  capstone   a residual RNN; a schedule as data, and its score beside a lower bound
-  grading    how an answer is judged; checks: the question behind each exercise
-  views      pictures; drawings: what opens a lesson, made by the scripts in the clone's folder drawings/
-  course     notebooks and drawings built from their sources
+  kernels    what fast rungs launch; gpu: a plan on a real GPU; layers: the loop over layers that rungs share
+  training   how a network learns a task; tasks: real problems; scaling: training on many ranks
+Packages beside it:
+  pocketgpu  a GPU for everyone, and what a kernel becomes on a real one; ranks: real and simulated ones
+  rnncourse  what the lessons show and ask: views, checks, records; nbjudge: how an answer is judged
 
 Letters, here and nowhere else:
   T  time steps            B  sequences in a minibatch    I  inputs             H  hidden units

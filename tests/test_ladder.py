@@ -292,7 +292,7 @@ from rnnlab import ladder
 early = {*sys.modules}
 packages = {rung.facts.package for rung in ladder.RUNGS} - {None} | {"cupy"}
 assert not packages & {*sys.modules}, packages & {*sys.modules}
-assert not any(f"rnnlab.ladder.{rung.place}" in early for rung in ladder.RUNGS)
+assert not any(f"rnnlab.ladder.{rung.name}" in early for rung in ladder.RUNGS)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 

@@ -60,6 +60,19 @@ def test_a_lesson_that_was_run_and_saved_is_updated_and_the_answers_stay(clones)
     ]
 
 
+def test_what_numba_stored_of_the_packages_is_forgotten_and_nothing_else(clones):
+    author, learner = clones
+    stored = [f"rnnlab/kernels/packed/__pycache__/forward.pass-12.py311.{kind}" for kind in ("nbi", "1.nbc")]
+    others = ["rnnlab/kernels/packed/__pycache__/forward.pyc", ".venv/lib/a/__pycache__/theirs.nbi"]
+    for name in (*stored, *others):
+        (learner / name).parent.mkdir(parents=True, exist_ok=True)
+        (learner / name).write_text("older")
+    publish(author, LESSON, notebook("newer lesson"))
+    update.update(learner)
+    assert not [name for name in stored if (learner / name).exists()]
+    assert all((learner / name).exists() for name in others)
+
+
 def test_a_lesson_in_which_the_reader_wrote_is_copied_before_it_is_updated(clones):
     author, learner = clones
     for number, name in ((1, "00_start_here.ipynb"), (2, "00_start_here-2.ipynb")):

@@ -104,8 +104,17 @@ def set_up(
             raise
         print(f"{folder.name} is of an older version of the course, and stays so: {problem}", flush=True)
         return
+    forget_compiled(ROOT)  # also after an update by an older version of the course, which did not
     note["installed"].update(dict.fromkeys(extras, content))
     write_note(folder, note)
+
+
+def forget_compiled(root: Path) -> None:
+    """Remove what Numba has stored of the packages: it may name classes that are renamed since."""
+    for pattern in ("*.nbi", "*.nbc"):
+        for path in root.glob(f"*/**/__pycache__/{pattern}"):
+            if path.relative_to(root).parts[0][0] != ".":  # an environment's packages keep theirs
+                path.unlink(missing_ok=True)
 
 
 def content_of_lists() -> str:

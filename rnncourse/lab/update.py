@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from nbjudge.files import ROOT
+from rnncourse.lab.environment import forget_compiled
 from rnncourse.lab.notebooks import content_hash, set_aside
 
 READ = ("notebooks", "exercises", "solutions")  # what a reader opens
@@ -42,6 +43,7 @@ def update(root: Path) -> list[str]:
         return ["Already the newest version."]
     sentences = restore(root)
     git(root, "merge", "--ff-only", "--quiet", new, remedy="Undo or commit your changes: `git status`")
+    forget_compiled(root)
     return [*sentences, *changes(root, old, new), "Now: make lab"]
 
 

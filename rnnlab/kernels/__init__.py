@@ -3,6 +3,5 @@
 compiled     loops in Numba, for the CPU
 halide       pipelines in Halide, for the CPU
 packed       products in Numba whose sums stay in registers, for the CPU
-loop_nests   one product under a schedule that is plain data
 persistence  a layer whose weights stay on the chip: Numba CUDA, and the CUDA C++ of two rungs
 """

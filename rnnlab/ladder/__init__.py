@@ -9,8 +9,9 @@ A rung is one implementation.  Its module has two functions and no options, and 
 
 The functions have the meaning that they have in `rnnlab.reference`, with which every rung must agree; `saved`
 is the rung's own.  The module's docstring says what changed against the rung before.  RUNGS alone knows the
-order.  Rungs that launch kernels stand in the folder launching/, since they import tools.  A module is
-imported when its facts are first read, and imports its package when it first runs.
+order.  A module is imported when its facts are first read, and imports its package when it first runs.
+Beside the rungs: facts, what a rung states; plan_rung, rungs that are plans; chooser, which rung runs a
+layer; cuda_chip, what the CUDA C++ rungs launch on.
 """
 
 import importlib
@@ -32,16 +33,11 @@ INSTALL = "pip install --constraint constraints.txt"
 class Rung:
     """One line of the ladder: a name, and the facts that the module of that name states."""
 
-    place: str  # of the module in this folder, dotted
-
-    @property
-    def name(self) -> str:
-        """The module's name: the id of its tests, its bar in every chart."""
-        return self.place.rpartition(".")[2]
+    name: str  # the module's: the id of its tests, its bar in every chart
 
     @property
     def module(self) -> ModuleType:
-        return importlib.import_module(f"{__name__}.{self.place}")
+        return importlib.import_module(f"{__name__}.{self.name}")
 
     @property
     def facts(self) -> "Facts":
