@@ -122,8 +122,8 @@ def test_a_package_stays_within_its_budget_of_lines(package):
 @pytest.mark.parametrize("package", FOR_ANYTHING)
 def test_a_package_for_anything_speaks_of_no_recurrent_network(package):
     texts = [*FILES[package], ROOT / package / "README.md"]
-    found = {path.name: NETWORKS.findall(path.read_text(encoding="utf-8")) for path in texts}
-    assert not {name: words for name, words in found.items() if words}
+    networks = {path.name: NETWORKS.findall(path.read_text(encoding="utf-8")) for path in texts}
+    assert not {name: words for name, words in networks.items() if words}
 
 
 def test_importing_rnnlab_loads_nothing_slow():
