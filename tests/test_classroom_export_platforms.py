@@ -20,6 +20,7 @@ from nbjudge.finding.notebook_file import Unusable
 from nbjudge.verdict import Status, Verdict
 from rnncourse import checks
 from rnncourse.course import PACKAGES
+from rnnlab import resources
 
 LESSON, STEM = "start_here", "00_start_here"
 FORMATS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
@@ -210,9 +211,9 @@ def test_the_one_notebook_of_the_lesson_is_chosen(tmp_path):
 
 
 def test_an_answer_gets_no_more_memory_than_the_machine_can_spare(monkeypatch):
-    monkeypatch.setattr(one_submission, "memory_limit", lambda: 768 << 20)
+    monkeypatch.setattr(resources, "memory_limit", lambda: 768 << 20)
     assert one_submission.fitting_box().memory == int(one_submission.SHARE * (768 << 20))
-    monkeypatch.setattr(one_submission, "memory_limit", lambda: float("inf"))
+    monkeypatch.setattr(resources, "memory_limit", lambda: float("inf"))
     assert one_submission.fitting_box().memory == 2 << 30
 
 
