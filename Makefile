@@ -64,11 +64,12 @@ test-slow: test-environment  ## run the slow ones: each attack in both modes, al
 
 # compilers and types beside numba-cuda, which takes the place of Numba's own CUDA target wherever it is installed:
 # in an environment of its own; no GPU is needed
-CUDA_TESTS := numba_cuda cuda compiling machine_code persistent simulator_strict simulator_flops run_cuda
+CUDA_TESTS := $(addprefix pocketgpu/test_,numba_cuda cuda compiling machine_code simulator_strict simulator_flops)
+CUDA_TESTS += $(addprefix rnnlab/test_,persistent run_cuda)
 test-cuda:  ## compile every kernel by numba-cuda, as on a GPU, but without one
 	$(USABLE_PYTHON)
 	$(SET_UP) .venv-cuda 'lab,dev,compile,cuda13'
-	@.venv-cuda/bin/python -m pytest -n 2 --dist worksteal --leg all $(CUDA_TESTS:%=tests/test_%.py) $(OPTIONS)
+	@.venv-cuda/bin/python -m pytest -n 2 --dist worksteal --leg all $(CUDA_TESTS:%=tests/%.py) $(OPTIONS)
 
 test-gpu: test-environment  ## run the tests that need a GPU, each in its own process
 	@.venv/bin/python -m pytest --gpu -n 4 -p no:benchmark $(OPTIONS)

@@ -2,7 +2,7 @@
 
 A message of m bytes takes α + m·β seconds; adding m received bytes takes m·γ more.  A rank sends and receives
 at the same time, one message each.  The formulas are those of Thakur, Rabenseifner and Gropp (2005), as the
-sources of MPICH state them; `tests/test_scaling_model.py` holds each against simulated ranks that send the
+sources of MPICH state them; `test_scaling_model.py` holds each against simulated ranks that send the
 messages one by one.  n is the bytes of the array that is reduced, p the number of ranks.
 """
 

@@ -189,7 +189,7 @@ def test_make_has_an_environment_of_its_own_for_numba_cuda_and_one_with_cupy_and
         make("--dry-run", "--always-make", target, "CUDA_EXTRA=cuda13", PATH="/usr/bin:/bin", **more).stdout
     )
     assert ".venv-cuda 'lab,dev,compile,cuda13'" in plan("test-cuda")
-    assert "tests/test_numba_cuda.py" in plan("test-cuda")
+    assert "tests/pocketgpu/test_numba_cuda.py" in plan("test-cuda")
     assert ".venv 'lab,dev,gpu-peers,cuda13'" in plan("gpu-peers")
     assert "--gpu" in plan("test-gpu")
 

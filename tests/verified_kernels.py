@@ -18,20 +18,20 @@ RECORDS = ROOT / "rnncourse/records/measured"
 HEAD = ("kernel", "of", "compiled by", "for", "disassembled", "emulated", "simulated", "run on")
 THREE, NUMBA = "sm_75, sm_80, sm_90", "Numba, numba-cuda"
 NOT_EMULATED = {"nothing", "l2_chain", "l2_read"}  # of latencies.cu: no thread waits for another
-OLDER = {"persistent_grid.cu": "sm_80, sm_90"}  # tests/test_persistent_shapes.py; the other files: sm_90
+OLDER = {"persistent_grid.cu": "sm_80, sm_90"}  # test_persistent_shapes.py; the other files: sm_90
 TITLE = """# What has been done with each GPU kernel
 
 Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` holds it to the kernels.
 
-- *compiled*: `tests/test_compiling.py`, `tests/test_persistent.py` and `tests/test_persistent_shapes.py`;
-  beside numba-cuda by the kernel's own dispatcher, `tests/test_numba_cuda.py` (`make test-cuda`). CUDA C++
-  goes through NVRTC.
+- *compiled*: `tests/pocketgpu/test_compiling.py`, `tests/rnnlab/test_persistent.py` and
+  `tests/rnnlab/test_persistent_shapes.py`; beside numba-cuda by the kernel's own dispatcher,
+  `tests/pocketgpu/test_numba_cuda.py` (`make test-cuda`). CUDA C++ goes through NVRTC.
 - *disassembled*: in machine code no loop that waits for other blocks is without a load:
-  `tests/test_numba_cuda.py`, `tests/test_machine_code.py`.
-- *emulated*: CUDA C++ on threads of the CPU, `tests/test_persistent_cuda.py` and
-  `tests/test_bench_gpu_persistent.py`.
+  `tests/pocketgpu/test_numba_cuda.py`, `tests/pocketgpu/test_machine_code.py`.
+- *emulated*: CUDA C++ on threads of the CPU, `tests/rnnlab/test_persistent_cuda.py` and
+  `tests/bench/test_bench_gpu_persistent.py`.
 - *simulated*: Python, thread by thread, with races and unread memory looked for: lessons, exercises,
-  `tests/test_persistent.py`.
+  `tests/rnnlab/test_persistent.py`.
 - *run on*: the GPUs of the records in `rnncourse/records/measured`.
 """
 

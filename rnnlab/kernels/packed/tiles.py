@@ -50,7 +50,7 @@ class Tile(NamedTuple):
 
 
 # By instruction set: the values of common processors, not of the slowest.  LLVM finds registers for all sums
-# at these row_addresses and unroll, and not at others: tests/test_packed_machine_code.py reads the assembly.
+# at these row_addresses and unroll, and not at others: test_packed_machine_code.py reads the assembly.
 CORES = {
     "avx512": Core(),
     "avx2": Core(registers=16, vector_bytes=32),

@@ -3,7 +3,8 @@
 tests/answers/<lesson>/<exercise>.py holds them as cells: `[right]`, and `[wrong] what is wrong`. Where those
 words are a known mistake of the exercise, the check must say so; else it must not name another.
 
-ANSWER_SEEDS=200 python -m pytest tests/test_answers.py -k every_seed tries each answer and each known mistake
+ANSWER_SEEDS=200 python -m pytest tests/rnncourse/test_answers.py -k every_seed tries each answer and each
+known mistake
 of the exercises without kernels with 200 seeds.
 """
 
@@ -24,7 +25,7 @@ from pocketgpu import cuda
 from rnncourse import checks
 from rnncourse.checks.answers import answers
 
-FOLDER = Path(__file__).parent / "answers"
+FOLDER = Path(__file__).parents[1] / "answers"
 SEEDS = int(os.environ.get("ANSWER_SEEDS", "5"))  # of an exercise without kernels, in the slow leg
 COSTLY = (
     "train_filter",

@@ -1,4 +1,4 @@
-"""The stages of the GPU ladder launch what their ledgers say; tests/test_ladder.py compares their numbers."""
+"""The stages of the GPU ladder launch what their ledgers say; test_ladder.py compares their numbers."""
 
 import pytest
 

@@ -9,7 +9,7 @@ from rnnlab import reference
 from rnnlab.compare import relative_error
 from rnnlab.training import SGD, Adam, clip_by_global_norm, cross_entropy, mse
 
-TORCH = np.load(Path(__file__).parent / "fixtures/optimisers.npz")
+TORCH = np.load(Path(__file__).parents[1] / "fixtures/optimisers.npz")
 T, B, O = 4, 3, 2
 RNG = np.random.default_rng(0)
 WEIGHT = np.array([0.0, 1.0, 2.0, 0.5])

@@ -1,6 +1,6 @@
 """A class is graded once, whatever interrupts it: kills, half lines, full disks, two graders, lost keys.
 
-The engine is made up here; tests/test_classroom_engines.py has the real ones.
+The engine is made up here; tests/nbjudge/test_classroom_engines.py has the real ones.
 """
 
 import errno

@@ -10,7 +10,7 @@ from rnnlab.cells import STATES
 from rnnlab.compare import relative_error
 from rnnlab.network import Network
 
-PYTORCH = np.load(Path(__file__).parent / "fixtures/pytorch.npz", allow_pickle=False)
+PYTORCH = np.load(Path(__file__).parents[1] / "fixtures/pytorch.npz", allow_pickle=False)
 CELLS = [(cell, "after") for cell in STATES] + [("gru", "before")]
 
 

@@ -18,7 +18,7 @@ from nbjudge.running.sandbox import choose
 from nbjudge.verdict import Status
 from rnncourse import checks
 
-FILE = Path(__file__).parent / "fixtures" / "notebook_styles.txt"
+FILE = Path(__file__).parents[1] / "fixtures" / "notebook_styles.txt"
 HEAD = "import numpy as np\nfrom rnnlab import check, hint, progress, use"
 ANSWER = r"def last_step(y):\n    return y[-1] * (\1)"
 EXERCISE = checks.find("last_step")[1]
@@ -40,7 +40,7 @@ STYLES = [pytest.param(*style, id=style[0]) for style in styles()]
 @pytest.fixture(scope="session")
 def loaded():
     """{name: [status, message]} of all styles, loaded as the grading worker loads them."""
-    command = [sys.executable, str(Path(__file__).with_name("style_verdicts.py"))]
+    command = [sys.executable, str(Path(__file__).parents[1] / "style_verdicts.py")]
     inputs = json.dumps({name: sources for name, _, sources in styles()})
     done = subprocess.run(command, input=inputs, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr[-2000:]
