@@ -158,7 +158,7 @@ print("the same product:", np.array_equal(paired, weights @ h))
 # **Predict:** how many registers does a thread need in all if it stores 128 words of weights?
 
 # %%
-from bench import register_table
+from rnncourse.records import register_table
 
 my_guess, beside = 200, []
 page = register_table.PAGE.read_text(encoding="utf-8").splitlines()

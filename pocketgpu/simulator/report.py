@@ -101,9 +101,7 @@ def observe(
     """Launch once with checks on; nothing is raised but what Python raises in the kernel."""
     name = getattr(kernel, "__name__", str(kernel))
     if type(kernel).__module__.startswith("numba."):
-        raise TypeError(
-            f"{name} was made by numba.cuda, and no GPU is used: write `from pocketgpu import cuda`"
-        )
+        raise TypeError(f"{name} was made by numba.cuda, and no GPU is used: write `from rnnlab import cuda`")
     if not hasattr(kernel, "max_cooperative_grid_blocks"):
         raise TypeError(f"{name} is no kernel: put @cuda.jit above its def")
     now = replace(current(), checks=True)

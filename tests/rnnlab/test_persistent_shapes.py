@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
-from bench import register_table
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import find
+from rnncourse.records import register_table
 from rnnlab.cells import GATES
 from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import fragments

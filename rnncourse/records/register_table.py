@@ -1,6 +1,6 @@
 """docs/registers.md: what NVIDIA's compilers make of the persistent kernels in CUDA C++; no GPU is needed.
 
-    python -m bench.register_table
+    python -m rnncourse.records.register_table
 
 A test compiles them again and holds every figure, so a change of a kernel that costs registers is seen.
 """
@@ -13,7 +13,7 @@ from pocketgpu.compiling.report import compile_report
 from pocketgpu.devices import find
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape, cluster_shape, grid_shape
 
-PAGE = Path(__file__).parents[3] / "docs/registers.md"
+PAGE = Path(__file__).parents[2] / "docs/registers.md"
 SEQUENCES = 64
 GRIDS = {  # device: cell, hidden size, precision
     "H200": (
@@ -38,7 +38,7 @@ HEAD = (
 COMPILERS = "nvidia-cuda-nvrtc", "nvidia-nvjitlink"
 TITLE = f"""# Registers of the persistent kernels
 
-Made by `python -m bench.register_table` without a GPU: compiled, not run,
+Made by `python -m rnncourse.records.register_table` without a GPU: compiled, not run,
 with {{compilers}}. A thread may have 255 registers.
 Shared memory is a block's, for {SEQUENCES} sequences. A cluster's blocks are those of 8 sequences.
 How layers are shared out: `rnnlab/kernels/persistence/shapes.py`.
