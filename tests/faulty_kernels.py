@@ -279,7 +279,7 @@ def announces_without_a_fence(x, flag, out):
         x[0] = 7
         cuda.atomic.exch(flag, 0, 1)
     else:
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             pass
         cuda.threadfence()
         out[0] = x[0]
@@ -288,7 +288,7 @@ def announces_without_a_fence(x, flag, out):
 @finds("missing_fence", 2, 1, lambda: (floats(1), np.zeros(1, "int32"), floats(1)))
 def reads_after_the_flag_without_a_fence(x, flag, out):
     if cuda.blockIdx.x == 1:
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             pass
         out[0] = x[0]
     else:
@@ -329,9 +329,95 @@ def fences_only_for_its_block(x, flag, out):
         cuda.threadfence_block()
         cuda.atomic.exch(flag, 0, 1)
     else:
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+# loops that wait by a load, which compilers for sm_75, sm_80 and sm_90 remove
+
+
+def flagged():
+    return floats(1), np.zeros(1, "int32"), floats(1)
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv(x, flag, out):
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
         while cuda.ldcv(flag, 0) == 0:
             pass
         cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcg_what_a_store_sets(x, flag, out):
+    if cuda.blockIdx.x == 1:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.stcg(flag, 0, 1)
+    else:
+        while cuda.ldcg(flag, 0) == 0:
+            pass
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv_in_an_endless_loop(x, flag, out):
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        while True:
+            if cuda.ldcv(flag, 0) != 0:
+                break
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv_before_the_condition(x, flag, out):
+    if cuda.blockIdx.x == 1:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        seen = cuda.ldcv(flag, 0)
+        while seen == 0:
+            seen = cuda.ldcv(flag, 0)
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def fences_around_the_loop_but_not_in_it(x, flag, out):
+    for t in range(2):
+        if cuda.blockIdx.x == 0:
+            x[0] = 7 + t
+            cuda.threadfence()
+            cuda.atomic.exch(flag, 0, t + 1)
+        else:
+            while cuda.ldcv(flag, 0) < t + 1:
+                cuda.nanosleep(10)
+            cuda.threadfence()
+
+
+@finds("race", 2, 1, flagged)
+def polls_by_a_plain_load_with_a_fence(x, flag, out):
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        while flag[0] == 0:
+            cuda.threadfence()
         out[0] = x[0]
 
 

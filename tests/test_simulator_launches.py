@@ -165,7 +165,7 @@ def test_a_kernel_that_names_numba_cuda_runs_here():
 def test_a_lock_that_many_blocks_wait_for_in_vain_is_told_soon():
     @cuda.jit
     def never(flag):
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             pass
 
     began = time.monotonic()

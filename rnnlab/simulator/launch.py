@@ -217,7 +217,7 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
     except SpinningThread:
         *_, instruction, code = launch.trace.events
         line = line_of(code, instruction)
-        return (spinning(launch.fault, line, bool(waiting_sites([(code, instruction)])[1][0])),)
+        return (spinning(launch.fault, line, bool(waiting_sites([(code, instruction)]).polls[0])),)
     except EndlessLaunch as error:
         return (_endless(error, launch, now),)
     except LaunchStopped as stop:

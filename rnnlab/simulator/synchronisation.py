@@ -31,6 +31,7 @@ from rnnlab.simulator.trace import (
     FENCE,
     GRID_SYNC,
     LOAD,
+    PAST_FIRST_LEVEL,
     STORE,
     SYSTEM,
     VOLATILE_LOAD,
@@ -243,7 +244,7 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
     warp = thread.warp
     if not mask >> thread.lane & 1:
         raise outside_mask(name, mask, frame.f_lineno)
-    if machine.trace is not None:
+    if machine.trace is not None and name == "syncwarp":  # shuffles and votes order no memory
         machine.trace.note(WARP_SYNC, mask, frame)
     thread.wait_at(frame, name)
     collective = warp.collectives.setdefault((name, mask), Collective(mask))
@@ -324,12 +325,12 @@ class atomic:
 
 
 def _load(kind: int) -> Callable:
-    """A load with a cache hint; a volatile one reads past the first-level cache."""
+    """A load with a cache hint, or one that no compiler moves."""
 
     def load(array, index):
         frame = _getframe(1)
         value = _read(kind, array, index, frame, "reads")
-        if kind == VOLATILE_LOAD:
+        if kind in PAST_FIRST_LEVEL:
             machine.launch.poll(frame, (id(array), index), value, "a load")
         return value
 
