@@ -421,6 +421,39 @@ def polls_by_a_plain_load_with_a_fence(x, flag, out):
         out[0] = x[0]
 
 
+# shuffles and votes make lanes wait for one another, and order no memory
+
+
+def swapped_after(word):
+    """Lanes write shared memory, call that word, and read what other lanes wrote."""
+
+    def kernel(x, y):
+        box, lane = cuda.shared.array(32, np.float32), cuda.threadIdx.x
+        box[lane] = x[lane]
+        word(lane)
+        y[lane] = box[31 - lane]
+
+    return kernel
+
+
+COLLECTIVES = {
+    "ballot_sync": lambda lane: cuda.ballot_sync(FULL, lane < 4),
+    "any_sync": lambda lane: cuda.any_sync(FULL, lane < 4),
+    "all_sync": lambda lane: cuda.all_sync(FULL, lane < 4),
+    "eq_sync": lambda lane: cuda.eq_sync(FULL, lane < 4),
+    "match_any_sync": lambda lane: cuda.match_any_sync(FULL, lane),
+    "match_all_sync": lambda lane: cuda.match_all_sync(FULL, lane),
+    "shfl_sync": lambda lane: cuda.shfl_sync(FULL, lane, 0),
+    "shfl_up_sync": lambda lane: cuda.shfl_up_sync(FULL, lane, 1),
+    "shfl_down_sync": lambda lane: cuda.shfl_down_sync(FULL, lane, 1),
+    "shfl_xor_sync": lambda lane: cuda.shfl_xor_sync(FULL, lane, 1),
+}
+for name, word in COLLECTIVES.items():
+    function = swapped_after(word)
+    function.__name__ = f"takes_{name}_for_a_fence"
+    finds("race", 1, 32, vectors(32))(function)
+
+
 # barriers and deadlocks
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from faulty_kernels import FULL, floats
+from faulty_kernels import COLLECTIVES, FULL, floats, swapped_after
 
 from rnnlab import cuda
 
@@ -552,3 +552,19 @@ def looks_back_with_a_fence_in_the_loop(x, flags, y):
     y[block] = before + x[block]
     cuda.threadfence()
     cuda.atomic.exch(flags, block, 1)
+
+
+def then_syncwarp(word):
+    """The word of a warp with the barrier that it is not."""
+
+    def both(lane):
+        word(lane)
+        cuda.syncwarp()
+
+    return both
+
+
+for name, word in COLLECTIVES.items():
+    function = swapped_after(then_syncwarp(word))
+    function.__name__ = f"synchronises_after_{name}"
+    leaves(lambda x, y: x[::-1], 1, 32, one(32))(function)

@@ -36,7 +36,7 @@ from rnnlab.simulator.host import unordered
 from rnnlab.simulator.memory import is_written, poisoned, watched
 from rnnlab.simulator.report import report
 from rnnlab.simulator.scheduler import Launch
-from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, current, limits
+from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, check_launch_bounds, current, limits
 from rnnlab.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
 from rnnlab.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
 
@@ -164,6 +164,7 @@ class Kernel:
         grid, block = normalize_kernel_dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
         check_dimensions(grid, block)
+        check_launch_bounds(self.options.get("launch_bounds"), block)
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
         passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func))
         shuffle = random.Random(now.seed) if now.shuffle else None
