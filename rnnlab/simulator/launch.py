@@ -30,13 +30,20 @@ from numba.cuda.errors import normalize_kernel_dimensions
 from numba.cuda.simulator.api import In, InOut, Out
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
-from rnnlab.simulator.arithmetic import as_kernel_sees, as_register, math_of_gpu
+from rnnlab.simulator.arithmetic import as_bare, as_register, words_of_gpu
 from rnnlab.simulator.diagnosis import waiting_sites
 from rnnlab.simulator.host import unordered
 from rnnlab.simulator.memory import is_written, poisoned, watched
 from rnnlab.simulator.report import report
 from rnnlab.simulator.scheduler import Launch
-from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, check_launch_bounds, current, limits
+from rnnlab.simulator.settings import (
+    Settings,
+    advance_clock,
+    check_dimensions,
+    check_launch_bounds,
+    current,
+    limits,
+)
 from rnnlab.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
 from rnnlab.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
 
@@ -212,7 +219,7 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
     collecting = gc.isenabled()
     gc.disable()  # a trace is a million small tuples, and none of them is garbage
     try:
-        with np.errstate(all="ignore", divide=division_by_zero), math_of_gpu(launch.function):
+        with np.errstate(all="ignore", divide=division_by_zero), words_of_gpu(launch.function):
             with Watchdog(launch.trace, now):
                 launch.run()
     except SpinningThread:
@@ -324,7 +331,7 @@ class Arguments:
         self, data: np.ndarray, name: str, written: bool | np.ndarray = True, owner: int | None = None
     ) -> object:
         if self.trace is None:
-            return as_kernel_sees(data)
+            return as_bare(data)
         return watched(data, GLOBAL, self.trace, written, name, owner)
 
 

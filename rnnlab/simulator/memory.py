@@ -16,7 +16,7 @@ from numba.core import types
 from numba.np import numpy_support
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from rnnlab.simulator.arithmetic import Narrow, as_kernel_sees, wrapped
+from rnnlab.simulator.arithmetic import Narrow, as_bare, as_kernel_sees, wrapped
 from rnnlab.simulator.settings import current
 from rnnlab.simulator.threads import Block, fault, global_index, machine, name_of, remark
 from rnnlab.simulator.trace import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace, start_of
@@ -356,6 +356,6 @@ def _too_much_shared(line: int, size: int, limit: str) -> Exception:
 
 def _new(array: np.ndarray, space: str, frame: FrameType):
     if machine.trace is None:
-        return as_kernel_sees(array)
+        return as_bare(array)
     label = frame.f_code, frame.f_lasti
     return watched(array, space, machine.trace, written=False, label=label)
