@@ -409,6 +409,34 @@ def fences_around_the_loop_but_not_in_it(x, flag, out):
             cuda.threadfence()
 
 
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv_with_a_fence_in_the_loop(x, flag, out):  # which numba-cuda takes out all the same
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        while cuda.ldcv(flag, 0) == 0:
+            cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 4, flagged)
+def polls_by_ldcv_between_barriers(x, flag, out):
+    seen = cuda.shared.array(1, np.int32)
+    if cuda.blockIdx.x == 1:
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.exch(flag, 0, 1)
+        return
+    while True:
+        if cuda.threadIdx.x == 0:
+            seen[0] = cuda.ldcv(flag, 0)
+        cuda.syncthreads()
+        if seen[0]:
+            return
+        cuda.syncthreads()
+
+
 @finds("race", 2, 1, flagged)
 def polls_by_a_plain_load_with_a_fence(x, flag, out):
     if cuda.blockIdx.x == 0:
@@ -525,7 +553,7 @@ def half_a_warp_shuffles_with_all(out):
 @finds("deadlock", 2, 1, counters(1))
 def never_sets_the_flag(flag):
     if cuda.blockIdx.x == 1:
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             cuda.threadfence()
 
 

@@ -539,21 +539,6 @@ def looks_back_at_the_block_before(x, flags, y):
     cuda.atomic.exch(flags, block, 1)
 
 
-@leaves(lambda x, flags, y: np.cumsum(x), 4, 1, lambda: (
-    floats(4), np.zeros(4, "int32"), np.zeros(4, "float32")
-))  # fmt: skip
-def looks_back_with_a_fence_in_the_loop(x, flags, y):
-    block, before = cuda.blockIdx.x, ZERO
-    if block > 0:
-        while cuda.ldcv(flags, block - 1) == 0:
-            cuda.threadfence()
-        cuda.threadfence()
-        before = y[block - 1]
-    y[block] = before + x[block]
-    cuda.threadfence()
-    cuda.atomic.exch(flags, block, 1)
-
-
 def then_syncwarp(word):
     """The word of a warp with the barrier that it is not."""
 

@@ -152,3 +152,19 @@ def test_an_index_that_overflows_32_bits_is_out_of_bounds():
     report = cuda.observe(far, 1, 4, np.zeros(2**10, np.float32))
     assert [finding.kind for finding in report.findings] == ["out_of_bounds"]
     assert report.findings[0].thread == (0, 0, 0)
+
+
+@pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+def test_an_unsigned_index_below_zero_is_out_of_bounds_however_it_is_used(checks):
+    @cuda.jit
+    def reads(x, row):
+        row[0] = x[np.uint64(0) - np.uint64(1)]
+
+    @cuda.jit
+    def writes(x, row):
+        x[np.uint32(cuda.grid(1)) - np.uint32(1)] = 7
+
+    for kernel in (reads, writes):
+        with cuda.settings(checks=checks), pytest.raises(cuda.Findings) as raised:
+            kernel[1, 1](np.zeros(4, np.float32), np.zeros(1, np.float32))
+        assert [finding.kind for finding in raised.value.findings] == ["out_of_bounds"]

@@ -23,7 +23,6 @@ FENCES = {  # what is missing, by whose fence it is
     "reader": "the second has waited for the flag, but without a cuda.threadfence() between the wait and the "
     "read it may get an old value from its cache",
 }
-ORDERING = ("threadfence", "sync")  # how the names of fences and barriers begin
 _loops: dict[int, tuple[CodeType, tuple]] = {}  # by id: a code object, and what _while_lines says of it
 
 
@@ -240,41 +239,39 @@ def waiting_sites(sites: list[tuple[CodeType, int]]) -> WaitingSites:
 
 
 def _while_lines(code: CodeType) -> tuple[set[int], set[int], set[int]]:
-    """Lines of conditions of while; these, and the bodies of loops that a break leaves; of these, and of what
-    the conditions test, the lines whose innermost while has neither a fence nor a barrier."""
+    """Lines of conditions of while; these, and the bodies of loops that a break leaves; what loops test."""
     tree, shift = source_tree(code)
-    conditions, polls, unfenced = set(), set(), set()
-    for node in ast.walk(tree) if tree else ():  # an outer loop comes before those in it
+    conditions, polls, tested = set(), set(), set()
+    for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.While):
-            condition = {line + shift for line in range(node.test.lineno, node.test.end_lineno + 1)}
-            whole = {line + shift for line in range(node.lineno, node.end_lineno + 1)}
-            has_break = any(isinstance(inner, ast.Break) for inner in ast.walk(node))
-            lines = whole if has_break else condition
-            conditions |= condition
-            polls |= lines
-            weak = lines | {line + shift for line in _lines_of_next_test(node)}
-            unfenced = unfenced - whole | (set() if _orders_memory(node) else weak)
-    return conditions, polls, unfenced
+            conditions |= _lines_of(node.test)
+            polls |= _lines_of(node if _holds(node, ast.Break) else node.test)
+            tested |= _tested_lines(node)
+    return tuple({line + shift for line in lines} for lines in (conditions, polls, tested))
 
 
-def _lines_of_next_test(loop: ast.While) -> set[int]:
-    """Lines that assign what the loop's condition tests: `while seen == 0: seen = cuda.ldcv(flag, 0)`."""
-    tested = {node.id for node in ast.walk(loop.test) if isinstance(node, ast.Name)}
-    stores = [node for node in ast.walk(loop) if isinstance(node, ast.Assign | ast.AugAssign)]
-    names = lambda node: {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-    targets = lambda node: getattr(node, "targets", None) or [node.target]
-    return {
-        line
-        for node in stores
-        if tested & set().union(*map(names, targets(node)))
-        for line in range(node.lineno, node.end_lineno + 1)
-    }
+def _tested_lines(loop: ast.While) -> set[int]:
+    """Lines that say whether the loop ends: its condition, an if around break or return, and assignments to
+    what these test, as in `while seen == 0: seen = cuda.ldcv(flag, 0)`."""
+    branches = (node for node in ast.walk(loop) if isinstance(node, ast.If))
+    tests = [loop.test, *(node.test for node in branches if _holds(node, ast.Break, ast.Return))]
+    names = set().union(*map(_names, tests))
+    assigned = [node for node in ast.walk(loop) if isinstance(node, ast.Assign)]
+    bases = lambda node: [getattr(target, "value", target) for target in node.targets]  # `seen` of seen[0]
+    tests += [node for node in assigned if names & set().union(*map(_names, bases(node)))]
+    return set().union(*map(_lines_of, tests))
 
 
-def _orders_memory(loop: ast.While) -> bool:
-    """Has the loop a fence or a barrier?  Then no compiler takes its loads out."""
-    called = (node.func for node in ast.walk(loop) if isinstance(node, ast.Call))
-    return any(getattr(name, "attr", getattr(name, "id", "")).startswith(ORDERING) for name in called)
+def _lines_of(node: ast.AST) -> set[int]:
+    return {*range(node.lineno, node.end_lineno + 1)}
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+
+
+def _holds(node: ast.AST, *kinds: type[ast.AST]) -> bool:
+    return any(isinstance(inner, kinds) for inner in ast.walk(node))
 
 
 def _verb(kind: int) -> str:

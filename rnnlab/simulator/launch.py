@@ -107,7 +107,7 @@ def spins(trace: Trace) -> bool:
     return loads and len({*zip(last[::FIELDS], map(str, last[1::FIELDS]), strict=True)}) <= PLACES
 
 
-NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices")
+NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices|too large to convert to C")
 THREADS_PER_BLOCK = 128  # default of forall
 
 
@@ -230,7 +230,7 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
         return (_endless(error, launch, now),)
     except LaunchStopped as stop:
         return (stop.finding,)
-    except IndexError as error:
+    except (IndexError, OverflowError) as error:
         if not NUMPY_OUT_OF_BOUNDS.search(str(error)):
             raise
         return (_beyond(error, launch),)
@@ -256,7 +256,7 @@ def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
     return finding("endless", message, thread, line)
 
 
-def _beyond(error: IndexError, launch: Launch) -> Finding:
+def _beyond(error: Exception, launch: Launch) -> Finding:
     """Without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU."""
     thread, line = launch.fault, _line_in_kernel(error)
     return finding("out_of_bounds", f"{name_of(thread)} on line {line}: {error}", thread, line)

@@ -40,12 +40,12 @@ class WaitingSites(NamedTuple):
 
     conditions: np.ndarray  # [sites] in the condition of a while
     polls: np.ndarray  # [sites] there, or in a loop that a break leaves
-    unfenced: np.ndarray  # [sites] what such a loop tests, if it has neither a fence nor a barrier
+    tested: np.ndarray  # [sites] what says whether a loop ends
 
 
 def is_weak_poll(log: Accesses, waiting: WaitingSites, place: int) -> bool:
     """Does a loop wait by this load, which a compiler may take out of it, or remove with it?"""
-    return log.kind[place] == trace.VOLATILE_LOAD and bool(waiting.unfenced[log.site[place]])
+    return log.kind[place] == trace.VOLATILE_LOAD and bool(waiting.tested[log.site[place]])
 
 
 class Flags(NamedTuple):

@@ -272,7 +272,7 @@ def _read(kind: int, array, index, frame: FrameType, verb: str):
     array.recorder.note(array.tag + kind, index, frame)
     try:
         return as_register(array.data[index])
-    except IndexError:
+    except (IndexError, OverflowError):
         raise beyond(array, index, frame, verb) from None
 
 
