@@ -132,9 +132,9 @@ def test_machine_code_waits_as_often_as_the_source(name, arch):
     kernel, arguments = WAITING[name]
     (report,) = compile_report(kernel, arguments, arch)
     assert machine_code.blind_loops(report.cubin) == []
-    found, expected = len(waits_found(report, kernel)), source_polls.waits_of(kernel)
-    assert found
-    assert found % expected == 0  # a loop around them may be unrolled, which repeats all of them
+    waits, expected = len(waits_found(report, kernel)), source_polls.waits_of(kernel)
+    assert waits
+    assert waits % expected == 0  # a loop around them may be unrolled, which repeats all of them
 
 
 @ARCHES
@@ -229,9 +229,9 @@ def weak_polls(path):
 
 def test_no_loop_of_lessons_solutions_or_tests_waits_by_a_load_but_where_it_is_the_mistake():
     paths = [*LESSONS, *ROOT.glob("solutions/source/*/*.py"), *ROOT.glob("tests/*.py")]
-    found = {path.name: names for path in paths if (names := weak_polls(path))}
-    assert {*found} - {"test_machine_code.py"} <= WRONG_ON_PURPOSE
-    assert found["test_machine_code.py"] == {"waits_for_a_weak_load"}
+    functions = {path.name: names for path in paths if (names := weak_polls(path))}
+    assert {*functions} - {"test_machine_code.py"} <= WRONG_ON_PURPOSE
+    assert functions["test_machine_code.py"] == {"waits_for_a_weak_load"}
 
 
 @pytest.mark.parametrize("path", CPP, ids=lambda path: path.name)
