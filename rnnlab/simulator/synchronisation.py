@@ -28,6 +28,7 @@ from rnnlab.simulator.trace import (
     BARRIER,
     BLOCK,
     DEVICE,
+    EXCHANGE,
     FENCE,
     GRID_SYNC,
     LOAD,
@@ -244,8 +245,8 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
     warp = thread.warp
     if not mask >> thread.lane & 1:
         raise outside_mask(name, mask, frame.f_lineno)
-    if machine.trace is not None and name == "syncwarp":  # shuffles and votes order no memory
-        machine.trace.note(WARP_SYNC, mask, frame)
+    if machine.trace is not None:
+        machine.trace.note(WARP_SYNC if name == "syncwarp" else EXCHANGE, mask, frame)
     thread.wait_at(frame, name)
     collective = warp.collectives.setdefault((name, mask), Collective(mask))
     collective.arrived.append(thread)

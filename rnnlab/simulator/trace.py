@@ -58,6 +58,7 @@ def label_of(label: object) -> str:
 LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
 FENCE, BARRIER, WARP_SYNC, GRID_SYNC = range(5, 9)
 STRONG_LOAD = 9  # ld.relaxed, ld.acquire: as VOLATILE_LOAD, but no compiler takes it out of a loop
+EXCHANGE = 10  # a shuffle, a vote or a match: lanes wait for one another, and no memory is ordered
 KINDS = 16  # room for kinds in a tag
 LOADS = (LOAD, VOLATILE_LOAD, STRONG_LOAD)
 PAST_FIRST_LEVEL = (VOLATILE_LOAD, STRONG_LOAD)  # they do not read the multiprocessor's own cache
