@@ -5,7 +5,7 @@ from math import comb
 import numpy as np
 
 from rnnlab.capstone.launches import Illegal, Problem
-from rnnlab.capstone.score import FULL_MARKS, score, slow_because
+from rnnlab.capstone.score import FULL_MARKS, roomy_memory, score, slow_because, tight_memory
 from rnnlab.checks.answers import answers
 from rnnlab.grading.differences import whole_numbers
 from rnnlab.grading.exercise import Wrong
@@ -135,15 +135,19 @@ def check_my_schedule(submission, rng, *problem):
 
 
 def draw_problems(rng) -> list[tuple]:
-    """Sizes and memory: one step, one layer, primes; all that is saved fits, or less than half of it."""
+    """Sizes and memory: one step, one layer, primes; all that is saved fits, or less than half of it.
+
+    The tight ones hold the least that the text promises; 13 layers are the fewest that can be tight.
+    """
     B, H = int(rng.choice([31, 64, 96])), int(rng.choice([251, 389, 512]))
-    roomy = lambda layers, steps: (layers, steps, B, H, 3 * layers * steps)
-    tight = lambda layers, steps: (layers, steps, B, H, int(4 * steps * (layers**0.5 + 1)))
+    roomy = lambda layers, steps: (layers, steps, B, H, roomy_memory(layers, steps))
+    tight = lambda layers, steps: (layers, steps, B, H, tight_memory(layers, steps))
     return [
         roomy(2, 3),
         roomy(1, int(rng.choice([9, 11, 13]))),
         roomy(1, 1),
-        tight(7, 1),
+        tight(13, 1),
+        tight(13, 17),
         roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
         tight(int(rng.choice([37, 41])), int(rng.choice([11, 13]))),  # more layers than streams
     ]
