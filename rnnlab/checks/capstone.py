@@ -11,6 +11,7 @@ from rnnlab.grading.differences import whole_numbers
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.judging import expect, refuse
 from rnnlab.grading.patterns import first_place
+from rnnlab.printable import quantity
 
 ANSWERS = answers("capstone")
 
@@ -63,12 +64,20 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
                 f"inputs, {needed} in all; the memory holds {memory}."
             )
     own = ANSWERS["segment_lengths"].call(layers, memory)
-    if (again := layers - lengths[-1]) > layers - own[-1]:
-        return (
-            f"{again} layers are recomputed, with {len(lengths)} segments; {layers - own[-1]} are possible, "
-            f"with {len(own)}, for instance {list(own)}. Which segment is not recomputed?"
-        )
+    if lengths[-1] < own[-1]:
+        return _too_many_again(lengths, layers - own[-1], (memory - len(lengths) + 1) // arrays)
     return None
+
+
+def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
+    """Why lengths that fit recompute more than the fewest layers; room: how many the top segment may have."""
+    *lower, top = lengths
+    full = "It is full: fewer segments would leave it more room." if top == room else ""
+    return (
+        f"The last length, {top}, is the top segment's, which is not recomputed; the other {sum(lower)} "
+        f"layers are, and {fewest} are possible. {quantity(len(lower), 'saved input')} beside it (the data are "
+        f"none) leave room for {room} of its layers. {full}"
+    ).rstrip()
 
 
 def draw_segments(rng) -> list[tuple]:

@@ -267,6 +267,7 @@ def train(ranks, update):
     return "done", weights
 
 def checkpoints():
+    trace.append("list")
     return [disk[k] for k in np.argsort([(entry[0] * {mix}) % 101 for entry in disk])]
 """
 
@@ -287,8 +288,9 @@ def check_survive(submission, rng, ranks, updates, every, losses):
     if got is None and want is not None:
         refuse("It returns None, although ranks are left that could go on.", case)
     elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
-        extra = len(trace) - len(best)
-        refuse(_repeats(len(trace), len(best)) if extra > 0 else None, case, result=len(trace))
+        updates, fewest = (len(made) - made.count("list") for made in (trace, best))
+        problem = _repeats(updates, fewest) if updates > fewest else None
+        refuse(problem, case, result=updates, detail=trace.count("list"))
 
 
 def _repeats(count: int, fewest: int) -> str:

@@ -70,7 +70,7 @@ def flag_barrier(history, flags, steps):
         cuda.syncthreads()
 
 
-# %% [wrong] has no fence before the flag
+# %% [wrong] has no fence for other blocks before the flag
 from rnnlab import cuda
 import math
 
@@ -93,7 +93,7 @@ def flag_barrier(history, flags, steps):
         cuda.syncthreads()
 
 
-# %% [wrong] has no fence after the flags
+# %% [wrong] has no fence for other blocks after the flags
 from rnnlab import cuda
 import math
 
