@@ -79,9 +79,8 @@ def check_average_gradients(submission, rng, sequences, shapes):
         names = [f"gradient {k} on rank {rank}" for k in range(len(shapes))]
         got = list(got) if isinstance(got, tuple) else got
         advice = partial(_shares, got, want, ranks)
-        if not expect(
-            got, want, axes=("row", "column"), what=names, case=case, tolerance=1e-5, advice=advice
-        ):
+        axes = {name: ("row", "column")[-len(shape) :] for name, shape in zip(names, shapes, strict=True)}
+        if not expect(got, want, axes=axes, what=names, case=case, tolerance=1e-5, advice=advice):
             return
 
 
