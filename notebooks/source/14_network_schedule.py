@@ -234,7 +234,7 @@ fitted = [line for line in comparisons if "second-hand" in line.source]
 tests = [line for line in comparisons if line not in fitted]
 print("predicted time / published time: above 1 the model is too slow, below 1 too fast")
 for line in comparisons:
-    print(f"{line.time_ratio:4.2f}{' ' if line.is_close else ' OFF'}  {line.published:6g} {line.unit:7}  {line.what}")
+    print(f"{line.time_ratio:4.2f} {'' if line.is_close else 'OFF':3} {line.published:6g} {line.unit:7}  {line.what}")
 print(f"within a quarter: {sum(line.is_close for line in comparisons)} of {len(comparisons)}; of those that were "
       f"not used to fit the model: {sum(line.is_close for line in tests)} of {len(tests)}")
 
