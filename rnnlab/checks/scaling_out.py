@@ -287,7 +287,7 @@ def check_survive(submission, rng, ranks, updates, every, losses):
     if got is None and want is not None:
         refuse("It returns None, although ranks are left that could go on.", case)
     elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
-        updates, fewest = (len(made) - made.count("list") for made in (trace, best))
+        updates, fewest = (len(calls) - calls.count("list") for calls in (trace, best))
         problem = _repeats(updates, fewest) if updates > fewest else None
         refuse(problem, case, result=updates, detail=trace.count("list"))
 
