@@ -203,8 +203,7 @@ def _add_facts(
     if want.tobytes() == before.tobytes():
         difference.message += f" This launch has to leave {name} as it is."
     elif got[place].tobytes() == before[place].tobytes():
-        old = "NaN, as it does" if np.isnan(before[place]) else "the same number"
-        difference.message += f" It holds {old} before the launch."
+        difference.message += " It holds the same number before the launch."
         difference.next_step = "Does a thread write this element, and does none read it before?"
     elif not finite[place]:
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"
