@@ -31,6 +31,8 @@ def draw_chips(rng) -> list[tuple]:
         (1, 6, 4, 256, 64, 1),  # registers with room to spare
         (1, 8, 4, 100, 200, 2),
         (2, 8, 4, 100, 156, 2),
+        (1, 7, 2, 12, 4, 8),  # a share of the weights, rounded down, would fit into registers
+        (1, 7, 2, 8, 4, 8),  # and here into both
         (1, 10, 4, 100, 250, 2),
         (1, 10, 4, 100, 100, 2),
         (3, 10, 2, 64, 64, 2),
@@ -96,9 +98,15 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
 
 FLAGS = {
     "race between blocks": (
-        "The reader's block went on too early. Before it reads row t, it must have seen t or more in each "
-        "block's flag, and then wait at a barrier of its own. A flag that is set back may be missed."
-    )
+        "The reader's block went on too early. Three things must come before it reads row t: the writer's "
+        "block sets its flag only after a barrier of its own, when all its threads have written; the "
+        "reader's block sees t or more in the flag of each block, the last one, too; all its threads wait "
+        "for that at a barrier. A flag that is set back may be missed."
+    ),
+    "missing_fence": (
+        "cuda.threadfence() between the two makes what was written visible to other blocks; "
+        "cuda.threadfence_block() does so for its own block only."
+    ),
 }
 
 
@@ -162,7 +170,7 @@ EXERCISES = (
     ANSWERS["fits_on_chip"].exercise(
         compare_numbers(
             ANSWERS["fits_on_chip"],
-            ("the place", "the most units"),
+            ("the place", "the largest number of units"),
             "gates={}, H={}, itemsize={}, registers={}, shared={}, multiprocessors={}",
             lambda gates, H, itemsize, registers, shared, chips: (
                 f"{gates * H * H * itemsize} bytes of weights, {registers * chips} of registers, "
@@ -178,7 +186,7 @@ EXERCISES = (
         is_kernel=True,
     ),
     ANSWERS["persistent_rnn_kernel"].exercise(
-        check_persistent_rnn_kernel, ((2, 2), (1, 1), (4, 3), (4, 8)), is_kernel=True
+        check_persistent_rnn_kernel, ((2, 3), (1, 1), (4, 3), (4, 8)), is_kernel=True
     ),
     ANSWERS["activation_memory"].exercise(
         compare_numbers(

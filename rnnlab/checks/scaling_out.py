@@ -79,9 +79,8 @@ def check_average_gradients(submission, rng, sequences, shapes):
         names = [f"gradient {k} on rank {rank}" for k in range(len(shapes))]
         got = list(got) if isinstance(got, tuple) else got
         advice = partial(_shares, got, want, ranks)
-        if not expect(
-            got, want, axes=("row", "column"), what=names, case=case, tolerance=1e-5, advice=advice
-        ):
+        axes = {name: ("row", "column")[-len(shape) :] for name, shape in zip(names, shapes, strict=True)}
+        if not expect(got, want, axes=axes, what=names, case=case, tolerance=1e-5, advice=advice):
             return
 
 
@@ -267,6 +266,7 @@ def train(ranks, update):
     return "done", weights
 
 def checkpoints():
+    trace.append("list")
     return [disk[k] for k in np.argsort([(entry[0] * {mix}) % 101 for entry in disk])]
 """
 
@@ -287,8 +287,9 @@ def check_survive(submission, rng, ranks, updates, every, losses):
     if got is None and want is not None:
         refuse("It returns None, although ranks are left that could go on.", case)
     elif expect(got, want, axes=("weight",), what="the weights", case=case, tolerance=1e-9):
-        extra = len(trace) - len(best)
-        refuse(_repeats(len(trace), len(best)) if extra > 0 else None, case, result=len(trace))
+        updates, fewest = (len(calls) - calls.count("list") for calls in (trace, best))
+        problem = _repeats(updates, fewest) if updates > fewest else None
+        refuse(problem, case, result=updates, detail=trace.count("list"))
 
 
 def _repeats(count: int, fewest: int) -> str:

@@ -28,7 +28,7 @@ TOO_MANY = f"a function of the exercise takes at most {MAX_NUMBERS} numbers in o
 CHANGED_INPUT = "changes its input"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
-TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
+TOO_BIG = "{name} returns {what}."
 TOO_SLOW = "{name} did not come to an end in {seconds:g} s. Is there a loop that never stops?"
 
 
@@ -232,6 +232,10 @@ def _forbidden(name: str, outcome: dict) -> Stopped:
     return Stopped(Status.forbidden, f"{_text(outcome, 'text')}\n{_at(outcome)}".rstrip())
 
 
+def _too_big(name: str, outcome: dict) -> Stopped:
+    return Stopped(Status.too_big, TOO_BIG.format(name=name, what=_text(outcome, "what")))
+
+
 def _at(outcome: dict) -> str:
     where = _text(outcome, "where")
     return f"in {where}" if where else ""
@@ -245,5 +249,5 @@ _REASONS = {
     "raised": _raised,
     "memory": _memory,
     "forbidden": _forbidden,
-    "too_big": lambda name, outcome: Stopped(Status.too_big, TOO_BIG.format(name=name)),
+    "too_big": _too_big,
 }

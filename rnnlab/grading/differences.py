@@ -84,6 +84,9 @@ def _in_sequence(
     got: object, want: tuple, axes: object, what: object, tolerance: float | None
 ) -> Wrong | None:
     names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
+    of_numbers = not any(isinstance(part, np.ndarray | tuple | list | dict) for part in want)
+    if of_numbers and isinstance(got, np.ndarray) and got.shape == (len(want),):
+        got = tuple(got)  # np.array([a, b]) holds the numbers of (a, b)
     if not isinstance(got, tuple | list) or len(got) != len(want):
         expected = f"{len(want)} results are expected: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))

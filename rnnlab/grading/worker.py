@@ -298,8 +298,8 @@ def _size(name: str, got: bytearray) -> int:
     """Bytes of a frame that has begun. Its sizes are held against their caps before the rest is read."""
     try:
         return wire.LENGTHS.size + (sum(wire.lengths(got)) if len(got) >= wire.LENGTHS.size else 0)
-    except wire.TooBig:
-        raise Stopped(Status.too_big, TOO_BIG.format(name=name)) from None
+    except wire.TooBig as error:
+        raise Stopped(Status.too_big, TOO_BIG.format(name=name, what=error)) from None
 
 
 _SIGNALS = {number.value for number in signal.Signals}

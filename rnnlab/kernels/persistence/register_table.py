@@ -12,6 +12,7 @@ from pathlib import Path
 from rnnlab.compiling.report import compile_report
 from rnnlab.devices import find
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape, cluster_shape, grid_shape
+from rnnlab.printable import quantity
 
 PAGE = Path(__file__).parents[3] / "docs/registers.md"
 SEQUENCES = 64
@@ -43,6 +44,9 @@ with {{compilers}}. A thread may have 255 registers.
 Shared memory is a block's, for {SEQUENCES} sequences. A cluster's blocks are those of 8 sequences.
 How layers are shared out: `rnnlab/kernels/persistence/shapes.py`.
 """
+CROWDED = (
+    "The LSTM's cluster kernel of 512 units in bfloat16, forward, where more blocks share a multiprocessor:"
+)
 
 
 def shapes() -> Iterator[tuple[str, Shape]]:
@@ -70,11 +74,30 @@ def lines(arch: str, shape: Shape) -> list[str]:
     return table_rows
 
 
+def crowded(blocks: int) -> str:
+    """What the LSTM's cluster kernel of 512 units needs if so many blocks share a multiprocessor."""
+    shape = cluster_shape("lstm", 512, "bfloat16", find("H200"))
+    bounds = "__launch_bounds__(THREADS, {})".format
+    source = shape.source.replace(bounds(1), bounds(blocks))
+    result = compile_report(source, arch=_arch("H200"), options=shape.options)["persistent_forward", "sm_90"]
+    return (
+        f"{quantity(blocks, 'block')} on a multiprocessor: {result.registers} registers, "
+        f"{result.spill_stores} bytes spilled, {result.spill_loads} read back"
+    )
+
+
+def recorded_crowded() -> list[str]:
+    """The lines of `crowded` that the page holds, for 1 block and for 2."""
+    page_lines = PAGE.read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix("- ") for line in page_lines if " on a multiprocessor: " in line]
+
+
 def page() -> str:
     """The whole page."""
     rows = [line for arch, shape in shapes() for line in lines(arch, shape)]
     head = TITLE.format(compilers=compilers()), f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"
-    return "\n".join([*head, *rows, ""])
+    more = [f"- {crowded(blocks)}" for blocks in (1, 2)]
+    return "\n".join([*head, *rows, "", CROWDED, "", *more, ""])
 
 
 def compilers() -> str:
