@@ -32,8 +32,8 @@ FLAGS = (
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CELL = f"{PANEL} .jp-CodeCell"
 ERRORS = f'{PANEL} [data-mime-type="application/vnd.jupyter.stderr"]'  # what is printed there, and exceptions
-# Neither the status bar, which is empty until the notebook has the focus, nor the circle beside the kernel's name, which
-# says idle before there is a kernel. JupyterLab and JupyterLite show `jupyterapp` where exposeAppInBrowser is set.
+# The status bar is empty until the notebook has the focus, and the circle beside the kernel's name is idle
+# before there is a kernel. JupyterLab and JupyterLite show `jupyterapp` where exposeAppInBrowser is set.
 KERNEL = """const shown = [...(window.jupyterapp?.shell.widgets("main") ?? [])].find(
     widget => widget.isVisible && widget.sessionContext);
 const kernel = shown?.sessionContext.session?.kernel;

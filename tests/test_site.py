@@ -203,9 +203,8 @@ def test_a_request_outside_the_folder_is_found_and_the_browsers_own_pages_are_no
     wanted = ["http://127.0.0.1:9/a.png", (tmp_path / "site-2/b.css").as_uri()]
     (tmp_path / "site").mkdir()
     page = tmp_path / "site/page.html"
-    page.write_text(
-        f"<img src='data:,'><img src='{wanted[0]}'><link rel=stylesheet href='{wanted[1]}'><iframe src='about:blank'>"
-    )
+    inner = "<img src='data:,'><iframe src='about:blank'></iframe>"
+    page.write_text(f"{inner}<img src='{wanted[0]}'><link rel=stylesheet href='{wanted[1]}'>")
     browser.requests()
     browser.show(page.as_uri())
     own = ["chrome-untrusted://new-tab-page/one-google-bar", "chrome://new-tab-page/", "devtools://a/b.js"]
