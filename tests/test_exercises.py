@@ -25,7 +25,7 @@ EXERCISES = [
     pytest.param(lesson, entry, id=entry.name) for lesson in LESSONS for entry in checks.exercises(lesson)
 ]
 SEED = 1
-# lessons without and with kernels that the quick leg grades, and whose answers it runs in processes of their own
+# lessons without and with kernels: graded in the quick leg; their answers run there in processes of their own
 GRADED, APART = ("start_here", "cuda_shared_memory"), ("rnn_forward", "fused_cell")
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
