@@ -4,7 +4,6 @@ exercise: transpose_coalesced
 deserves: failed
 """
 
-
 from rnnlab import cuda
 
 
