@@ -198,7 +198,9 @@ STYLES = {  # honest: both `check` and `grade` accept them
     "walrus in a loop": "@cuda.jit\ndef saxpy_kernel(a, x, y):\n    i = cuda.grid(1)\n"
     "    while (k := i) < x.size:\n        y[k] = a * x[k] + y[k]\n        i += cuda.gridsize(1)\n",
     "jit as a call": "def saxpy_kernel(a, x, y):\n" + RIGHT + "saxpy_kernel = cuda.jit(saxpy_kernel)\n",
-    "jit as a call of a call": "def own(a, x, y):\n" + RIGHT + "saxpy_kernel = cuda.jit(fastmath=True)(own)\n",
+    "jit as a call of a call": "def own(a, x, y):\n"
+    + RIGHT
+    + "saxpy_kernel = cuda.jit(fastmath=True)(own)\n",
     "a computed constant": "WARP = 32\nWARPS = 2 * WARP // 64\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n"
     "    i = cuda.grid(1) * WARPS\n" + RIGHT.partition("\n")[2],
     "a dtype by name": "f32 = np.float32\nZERO = f32(0)\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n"

@@ -21,6 +21,7 @@ import numpy as np
 from . import calls, guard, kernels, launcher, notebook, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
+COMPILERS = {"jit", "njit", "vectorize", "guvectorize", "cfunc"}  # of Numba
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 libc = ctypes.CDLL(None)
 
@@ -155,7 +156,17 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
         ):
             bound = lambda alias: alias.asname or alias.name.partition(".")[0]
             statement.names = [alias for alias in statement.names if bound(alias) in (*names, "*")]
+        _compile_anew(statement)
     return [(label, statement) for statement in statements]
+
+
+def _compile_anew(statement: ast.stmt) -> None:
+    """Leave out cache=True, for which Numba looks for the file of a cell: it has none here."""
+    decorators = [d for node in ast.walk(statement) for d in getattr(node, "decorator_list", ())]
+    for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
+        called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if call in decorators or called in COMPILERS:
+            call.keywords = [keyword for keyword in call.keywords if keyword.arg != "cache"]
 
 
 def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:
