@@ -159,7 +159,8 @@ def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> 
     """The verdict on an answer that runs in its own process, with the lines that did not run there."""
     lines: list[str] = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
-    lines += answer.magics if "NameError" in outcome.message else ()
+    misses = any(word in outcome.message for word in ("NameError", "ModuleNotFoundError"))
+    lines += answer.magics if misses else ()
     return replace(_with_lines_left_out(outcome, lines), looks=lines_that_look(answer))
 
 
