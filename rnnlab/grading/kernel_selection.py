@@ -16,14 +16,18 @@ import numpy as np
 
 from rnnlab.grading.exercise import Wrong
 from rnnlab.grading.inside import wire
-from rnnlab.grading.kernel_source import Names, Statement, called_path, refuse_what_is_no_kernel
+from rnnlab.grading.kernel_source import (
+    Names,
+    Statement,
+    called_path,
+    refuse_no_constant,
+    refuse_what_is_no_kernel,
+)
 from rnnlab.grading.sandbox import Sandbox
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import Answer, Worker
 
 MAKER = "_constants_beside_the_kernel"  # the function that returns their values in the worker
-MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
-NUMBERS = (bool, int, float, type(None))
 
 
 class Function(NamedTuple):
@@ -186,7 +190,7 @@ def _constants(
     if type(made) is not tuple or len(made) != len(values):
         raise Stopped(Status.crashed, f"{name} disturbed the process that made its constants.")
     for what, value in zip(values, made, strict=True):
-        _refuse_no_constant(what, value)
+        refuse_no_constant(what, value)
     return dict(zip(values, made, strict=True))
 
 
@@ -205,7 +209,7 @@ def _literals(values: dict[str, ast.expr], statements: list[Statement]) -> dict[
             if isinstance(value, ast.Name):
                 (value,) = given[value.id]
             found[what] = ast.literal_eval(value)
-            _refuse_no_constant(what, found[what])
+            refuse_no_constant(what, found[what])
         return found
     except (ValueError, TypeError, KeyError, SyntaxError, MemoryError, RecursionError):
         return None
@@ -227,20 +231,3 @@ def _imports(tree: ast.stmt) -> set[str]:
     if not isinstance(tree, ast.Import | ast.ImportFrom):
         return set()
     return {alias.asname or alias.name.partition(".")[0] for alias in tree.names}
-
-
-def _refuse_no_constant(what: str, value: object) -> None:
-    """Raises Stopped for a value that is no number, no tuple of numbers and no array of numbers."""
-    parameter = " " in what
-    place = f"a default value of {what.partition(' ')[0]}" if parameter else what
-    if type(value) is tuple:
-        for part in value:
-            _refuse_no_constant(what, part)
-    elif isinstance(value, np.ndarray) and not parameter:
-        if value.nbytes > MOST_BYTES:
-            message = f"{place} has {value.nbytes} bytes; an array beside a kernel has at most {MOST_BYTES}."
-            raise Stopped(Status.too_big, message, "pass it to the kernel as an argument")
-    elif type(value) not in NUMBERS and not isinstance(value, np.generic):
-        kind = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
-        message = f"This is no kernel for a GPU: {place} is {kind}; constants are numbers and tuples of them."
-        raise Stopped(Status.failed, message, "pass it to the kernel as an argument")

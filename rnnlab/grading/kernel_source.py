@@ -19,7 +19,6 @@ import ast
 import builtins
 import copy
 import inspect
-import math
 import textwrap
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -28,86 +27,24 @@ from typing import NamedTuple
 import numpy as np
 
 from rnnlab.grading.inside.launcher import BUILTINS, bare
+from rnnlab.grading.kernel_words import (
+    FIELDS,
+    NO_GPU,
+    NO_LIST,
+    OF_CUDA,
+    OF_MATH,
+    OF_MODULES,
+    OF_VALUES,
+    OPTIONS,
+    SIGNS,
+    TABLES,
+)
 from rnnlab.grading.verdict import Status, Stopped
 from rnnlab.grading.worker import Answer
 
-NUMBERS = {f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
-NUMBERS |= {"bool_", "intp", "uintp", "void", "boolean", "none"}
-OF_MATH = {name for name in dir(math) if name[0] != "_"}
-OF_NUMPY = NUMBERS | {"pi", "e", "inf", "nan", "ndarray", "dtype", "abs", "absolute", "minimum", "maximum"}
-OF_NUMPY |= {"sign", "square", "power", "rint", "negative", "add", "subtract", "multiply", "divide"}
-OF_NUMPY |= {name for name in OF_MATH if name not in {"dist", "fsum", "prod", "sumprod", "hypot"}}
-TABLES = {
-    "array",
-    "asarray",
-    "zeros",
-    "ones",
-    "full",
-    "arange",
-    "linspace",
-}  # made beside a kernel, read-only
-OF_CUDA = {
-    "jit", "grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "x", "y",
-    "z", "shared", "local", "const", "array", "array_like", "syncthreads", "syncthreads_count",
-    "syncthreads_and", "syncthreads_or", "syncwarp", "shfl_sync", "shfl_up_sync", "shfl_down_sync",
-    "shfl_xor_sync", "all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync",
-    "activemask", "lanemask_lt", "atomic", "add", "sub", "min", "max", "nanmin", "nanmax", "exch", "cas",
-    "inc", "dec", "and_", "or_", "xor", "compare_and_swap", "threadfence", "threadfence_block",
-    "threadfence_system", "cg", "this_grid", "sync", "nanosleep", "ldca", "ldcg", "ldcs", "ldcv", "ldlu",
-    "stcg", "stcs", "stwb", "stwt", "fma", "popc", "clz", "ffs", "brev", "selp", "cbrt", "types", "fp16",
-} | NUMBERS  # fmt: skip
-OF_MODULES = {"numpy": OF_NUMPY, "math": OF_MATH, "numba": NUMBERS | {"types"}, "numba.types": NUMBERS}
-OF_MODULES |= {
-    "rnnlab": {"check", "hint", "use", "progress", "banner", "show_source"},
-    "__future__": {"annotations"},
-}
-OF_VALUES = {"shape", "size", "ndim", "dtype", "type", "x", "y", "z", "w", "sync", "real", "imag", "itemsize"}
-OPTIONS = {
-    "device",
-    "inline",
-    "debug",
-    "opt",
-    "fastmath",
-    "lineinfo",
-    "max_registers",
-    "cache",
-    "forceinline",
-}
-NO_LIST = "a GPU has no {what}; constants fit into a tuple, numbers of a thread into cuda.local.array"
-NO_GPU = {  # nodes that Numba has no code for, and that would hide memory from the counts
-    ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.ListComp: "list", ast.DictComp: "dict",
-    ast.SetComp: "set", ast.GeneratorExp: "generator",
-}  # fmt: skip
-FIELDS: dict[type[ast.AST], tuple[str, ...]] = {  # of each node that a kernel may hold, what it may have
-    ast.FunctionDef: ("name", "args", "body"),
-    ast.arguments: ("posonlyargs", "args", "vararg"),
-    ast.arg: ("arg",),
-    **dict.fromkeys((ast.Pass, ast.Break, ast.Continue), ()),
-    **dict.fromkeys((ast.Expr, ast.Return), ("value",)),
-    ast.Assign: ("targets", "value"),
-    ast.AugAssign: ("target", "op", "value"),
-    ast.For: ("target", "iter", "body", "orelse"),
-    **dict.fromkeys((ast.If, ast.While), ("test", "body", "orelse")),
-    ast.Assert: ("test", "msg"),
-    ast.Raise: ("exc", "cause"),
-    ast.BoolOp: ("op", "values"),
-    ast.BinOp: ("left", "op", "right"),
-    ast.UnaryOp: ("op", "operand"),
-    ast.IfExp: ("test", "body", "orelse"),
-    ast.Compare: ("left", "ops", "comparators"),
-    ast.Call: ("func", "args", "keywords"),
-    ast.keyword: ("arg", "value"),
-    ast.Attribute: ("value", "attr", "ctx"),
-    ast.Subscript: ("value", "slice", "ctx"),
-    ast.Slice: ("lower", "upper", "step"),
-    ast.Name: ("id", "ctx"),
-    **dict.fromkeys((ast.Tuple, ast.List), ("elts", "ctx")),
-    ast.NamedExpr: ("target", "value"),
-    ast.Constant: ("value", "kind"),
-}
-SIGNS = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)  # nodes without fields
-
-
+MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
+OF_PYTHON = (bool, int, float, type(None))
+NO_STORE = "a store into {}, which lies outside the kernel and is constant: pass the array to it"
 Names = dict[str, str | None]  # what a name beside the kernel stands for: a dotted path, None for a value
 
 
@@ -160,6 +97,8 @@ def refuse_a_function(function: Callable) -> None:
         statement = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         return
+    for value in kernel.__defaults__ or ():
+        refuse_no_constant(f"{function.__name__} default", value)
     # what was imported name by name is unknown here, and strict mode judges it
     modules = {name: _home(value) for name, value in kernel.__globals__.items() if inspect.ismodule(value)}
     if isinstance(statement, ast.FunctionDef):
@@ -343,6 +282,9 @@ def _hold_expressions(
             _hold_attribute(node, names, tables)
         if isinstance(node, ast.Call):
             _hold_call(node, names, own)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            if isinstance(node.value, ast.Name) and node.value.id not in own:
+                raise NoKernel(NO_STORE.format(node.value.id), node, reaches=False)
 
 
 def _nodes(tree: ast.AST, lists: bool) -> Iterator[ast.AST]:
@@ -431,3 +373,20 @@ def _insist_on_jit(name: str, statements: list[ast.stmt]) -> None:
 def _plain(name: str) -> Stopped:
     message = f"{name} is a plain function, and a kernel is expected."
     return Stopped(Status.failed, message, "write @cuda.jit above its def")
+
+
+def refuse_no_constant(what: str, value: object) -> None:
+    """Raises Stopped for a value that is no number, no tuple of numbers and no array of numbers."""
+    parameter = " " in what
+    place = f"a default value of {what.partition(' ')[0]}" if parameter else what
+    if type(value) is tuple:
+        for part in value:
+            refuse_no_constant(what, part)
+    elif isinstance(value, np.ndarray) and not parameter:
+        if value.nbytes > MOST_BYTES:
+            message = f"{place} has {value.nbytes} bytes; an array beside a kernel has at most {MOST_BYTES}."
+            raise Stopped(Status.too_big, message, "pass it to the kernel as an argument")
+    elif type(value) not in OF_PYTHON and not isinstance(value, np.generic):
+        kind = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+        message = f"This is no kernel for a GPU: {place} is {kind}; constants are numbers and tuples of them."
+        raise Stopped(Status.failed, message, "pass it to the kernel as an argument")

@@ -1,7 +1,7 @@
 """Keeps values in an array that is a default argument, where nobody counts.
 
 exercise: saxpy_kernel
-deserves: failed
+deserves: forbidden
 """
 
 import numpy as np

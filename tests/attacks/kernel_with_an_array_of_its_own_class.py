@@ -1,7 +1,7 @@
 """Has a table of a class whose elements run code.
 
 exercise: saxpy_kernel
-deserves: crashed
+deserves: forbidden
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
 """Reads numbers that run code from a table of objects.
 
 exercise: saxpy_kernel
-deserves: crashed
+deserves: forbidden
 """
 
 import numpy as np
