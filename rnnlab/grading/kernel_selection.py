@@ -174,11 +174,11 @@ def _constants(
     returned = ast.unparse(ast.Tuple([*values.values()], ast.Load()))
     cells = [(s.label, "\n" * (s.whole.lineno - 1) + ast.unparse(s.bare), [0]) for s in chosen]
     cells.append(("constants", f"def {MAKER}():\n    return {returned}", [0]))
-    asked = Answer(MAKER, cells, [*sorted(needed), MAKER], [(s.label, s.whole.lineno) for s in chosen])
+    answer = Answer(MAKER, cells, [*sorted(needed), MAKER], [(s.label, s.whole.lineno) for s in chosen])
     try:
-        with Worker(asked, seconds, box) as worker:
+        with Worker(answer, seconds, box) as worker:
             lines += worker.left_out
-            made = worker()
+            results = worker()
     except Stopped as stopped:
         stopped.message = stopped.message.replace(MAKER, f"What makes the constants beside {name}")
         raise
@@ -187,30 +187,30 @@ def _constants(
         raise Stopped(
             Status.failed, message, "numbers, tuples of numbers and arrays of numbers are"
         ) from None
-    if type(made) is not tuple or len(made) != len(values):
+    if type(results) is not tuple or len(results) != len(values):
         raise Stopped(Status.crashed, f"{name} disturbed the process that made its constants.")
-    for what, value in zip(values, made, strict=True):
+    for what, value in zip(values, results, strict=True):
         refuse_no_constant(what, value)
-    return dict(zip(values, made, strict=True))
+    return dict(zip(values, results, strict=True))
 
 
 def _literals(values: dict[str, ast.expr], statements: list[Statement]) -> dict[str, object] | None:
     """The values, if each is a literal or a name that is given one literal; else None."""
-    given: dict[str, list] = {}
+    assigned_values: dict[str, list] = {}
     for statement in statements:
         for name in _targets(statement.bare):
-            is_plain = isinstance(statement.bare, ast.Assign) and isinstance(
-                statement.bare.targets[0], ast.Name
+            is_plain = isinstance(statement.bare, ast.Assign) and all(
+                isinstance(target, ast.Name) for target in statement.bare.targets
             )
-            given.setdefault(name, []).append(statement.bare.value if is_plain else None)
+            assigned_values.setdefault(name, []).append(statement.bare.value if is_plain else None)
     try:
-        found = {}
+        literals = {}
         for what, value in values.items():
             if isinstance(value, ast.Name):
-                (value,) = given[value.id]
-            found[what] = ast.literal_eval(value)
-            refuse_no_constant(what, found[what])
-        return found
+                (value,) = assigned_values[value.id]
+            literals[what] = ast.literal_eval(value)
+            refuse_no_constant(what, literals[what])
+        return literals
     except (ValueError, TypeError, KeyError, SyntaxError, MemoryError, RecursionError):
         return None
 

@@ -19,9 +19,9 @@ def train_filter(x, target, parameters, loss_and_gradients):
     for lag in range(units):
         lines[lag:, :, lag] = small * x[: T - lag, :, 0]
     lines[:, :, units] = 1
-    found = np.linalg.lstsq(lines.reshape(-1, units + 1), target.reshape(-1), rcond=None)[0]
-    trained["weight_out"][0] = found[:units]
-    trained["bias_out"][0] = found[units]
+    line = np.linalg.lstsq(lines.reshape(-1, units + 1), target.reshape(-1), rcond=None)[0]
+    trained["weight_out"][0] = line[:units]
+    trained["bias_out"][0] = line[units]
     for _ in range(30):
         loss_and_gradients(parameters, x[:, :32], target[:, :32])
         loss_and_gradients(trained, x[:, :32], target[:, :32])
