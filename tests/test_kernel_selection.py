@@ -252,3 +252,18 @@ def test_a_name_within_an_expression_passes_or_the_verdicts_say_that_numba_finds
     assert graded.status == own.status
     assert graded.passed or ":=" in graded.message
     assert own.passed or ":=" in own.message
+
+
+def test_ten_thousand_constants_are_followed_once():
+    chain = "\n".join(["N0 = 1", *(f"N{n} = N{n - 1} + 0" for n in range(1, 10_000))])
+    launch = selected(f"{chain}\n@cuda.jit\ndef saxpy_kernel(a, x, y):\n    y[0] = N9999\n")
+    assert launch.constants == {"N9999": 1}
+
+
+@pytest.mark.parametrize("place", ["beside", "inside"])
+def test_an_expression_that_is_nested_too_deeply_is_the_answers_fault(place):
+    deep = "1" + " + 1" * 700
+    beside, inside = (f"N = {deep}\n", "N") if place == "beside" else ("", deep)
+    with pytest.raises(Stopped) as refusal:
+        selected(f"{beside}@cuda.jit\ndef saxpy_kernel(a, x, y):\n    y[0] = {inside}\n")
+    assert refusal.value.status is Status.crashed

@@ -9,7 +9,9 @@ submission's module runs, the simulator that counts is out of its reach.
 
 import ast
 import json
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -62,9 +64,17 @@ def select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> La
 
     seconds: limit of the worker that makes constants; what failed there is added to `lines`.
     """
+    try:
+        return _select(answer, seconds, box, lines)
+    except RecursionError:
+        message = f"RecursionError: an expression of {answer.name}, or beside it, is nested too deeply."
+        raise Stopped(Status.crashed, message) from None
+
+
+def _select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> Launch:
     statements, names = refuse_what_is_no_kernel(answer)
     functions = [*_functions(statements, names)]
-    used = {node.id for function in functions for node in _reads(function)}
+    used = {name for function in functions for name in _reads(function)}
     values = {name: ast.Name(name, ast.Load()) for name in sorted(used & _assigned(statements, names))}
     described = []
     for function in functions:
@@ -132,10 +142,9 @@ def _targets(tree: ast.stmt) -> set[str]:
     )
 
 
-def _reads(function: Function) -> Iterator[ast.Name]:
+def _reads(function: Function) -> set[str]:
     """Names that the function, or one of its default values, may look up."""
-    for tree in (function.definition.bare, *function.defaults()):
-        yield from (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return set().union(*map(_names, (function.definition.bare, *function.defaults())))
 
 
 def _assigned(statements: list[Statement], names: Names) -> set[str]:
@@ -151,9 +160,10 @@ def _is_word(path: str) -> bool:
 
 def _refuse_changing_defaults(functions: list[Function], statements: list[Statement]) -> None:
     """A default value is read where the function is defined; a name in it may have one value only."""
+    times = Counter(name for statement in statements for name in _targets(statement.bare))
     for default in (default for function in functions for default in function.defaults()):
-        for name in {node.id for node in ast.walk(default) if isinstance(node, ast.Name)}:
-            if sum(name in _targets(statement.bare) for statement in statements) > 1:
+        for name in _names(default):
+            if times[name] > 1:
                 message = f"A kernel may only compute: {name}, a default value, stands for two things."
                 raise Stopped(Status.forbidden, message)
 
@@ -172,7 +182,7 @@ def _constants(
         return literals
     needed, chosen = _makers(values, statements)
     returned = ast.unparse(ast.Tuple([*values.values()], ast.Load()))
-    cells = [(s.label, "\n" * (s.whole.lineno - 1) + ast.unparse(s.bare), [0]) for s in chosen]
+    cells = [*_cells(chosen)]
     cells.append(("constants", f"def {MAKER}():\n    return {returned}", [0]))
     answer = Answer(MAKER, cells, [*sorted(needed), MAKER], [(s.label, s.whole.lineno) for s in chosen])
     try:
@@ -180,7 +190,7 @@ def _constants(
             lines += worker.left_out
             results = worker()
     except Stopped as stopped:
-        stopped.message = stopped.message.replace(MAKER, f"What makes the constants beside {name}")
+        stopped.message = stopped.message.replace(MAKER, f"the code of the constants beside {name}")
         raise
     except Wrong as wrong:
         message = f"A constant beside {name} is none for a GPU: {wrong.message}"
@@ -192,6 +202,16 @@ def _constants(
     for what, value in zip(values, results, strict=True):
         refuse_no_constant(what, value)
     return dict(zip(values, results, strict=True))
+
+
+def _cells(statements: list[Statement]) -> Iterator[tuple[str, str, list[int]]]:
+    """The statements as cells, in which they begin in their own lines where there is room."""
+    for label, group in groupby(statements, lambda statement: statement.label):
+        parts, line = [], 1
+        for statement in group:
+            parts.append("\n" * (statement.whole.lineno - line) + ast.unparse(statement.bare) + "\n")
+            line += parts[-1].count("\n")
+        yield label, "".join(parts), [*range(len(parts))]
 
 
 def _literals(values: dict[str, ast.expr], statements: list[Statement]) -> dict[str, object] | None:
@@ -217,14 +237,23 @@ def _literals(values: dict[str, ast.expr], statements: list[Statement]) -> dict[
 
 def _makers(values: dict[str, ast.expr], statements: list[Statement]) -> tuple[set[str], list[Statement]]:
     """(names, statements) that the values need, followed until no new one turns up."""
-    loads = lambda tree: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-    needed = set().union(*map(loads, values.values()))
-    while True:
-        chosen = [s for s in statements if needed & (_targets(s.bare) | _imports(s.bare))]
-        more = needed.union(*(loads(s.bare) for s in chosen))
-        if more == needed:
-            return needed, chosen
-        needed = more
+    binding: dict[str, list[int]] = defaultdict(list)
+    for number, statement in enumerate(statements):
+        for name in _targets(statement.bare) | _imports(statement.bare):
+            binding[name].append(number)
+    needed: set[str] = set()
+    chosen: set[int] = set()
+    waiting = set().union(*map(_names, values.values()))
+    while waiting:
+        needed.add(name := waiting.pop())
+        for number in {*binding[name]} - chosen:
+            chosen.add(number)
+            waiting |= _names(statements[number].bare) - needed
+    return needed, [statements[number] for number in sorted(chosen)]
+
+
+def _names(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _imports(tree: ast.stmt) -> set[str]:

@@ -72,10 +72,13 @@ def refuse_what_is_no_kernel(answer: Answer) -> tuple[list[Statement], Names]:
     Raises Stopped, naming line and reason, if the answer does more than compute or is no kernel.
     """
     statements = [
-        Statement(label, source, place, bare(ast.parse(source).body[place]), whole)
+        Statement(label, source, place, bare(stripped), whole)
         for label, source, chosen in answer.cells
-        for place, whole in enumerate(ast.parse(source).body)
-        if place in chosen
+        for needed in [{*chosen}]
+        for place, (stripped, whole) in enumerate(
+            zip(*(ast.parse(source).body for _ in range(2)), strict=True)
+        )
+        if place in needed
     ]
     _leave_out_imports(statements, answer.names)
     names: Names = {}

@@ -214,7 +214,8 @@ def _run_apart(
     limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
     del lines[:]
     try:
-        runs = select(answer, exercise.seconds, box, lines) if exercise.is_kernel else answer
+        with limited(limit):
+            runs = select(answer, exercise.seconds, box, lines) if exercise.is_kernel else answer
         with Worker(runs, exercise.seconds, box) as worker, limited(limit):
             lines += worker.left_out
             return run_check(exercise, worker, seed)
