@@ -124,7 +124,14 @@ EXERCISES = (
     ),
     ANSWERS["block_sum_kernel"].exercise(
         check_block_sum_kernel,
-        lambda rng: ((8, 1, 8), (2, 1, 2), (64, 2, 32), (int(rng.integers(33, 60)), 1, 64), (100, 4, 32)),
+        lambda rng: (
+            (8, 1, 8),
+            (2, 1, 2),
+            (64, 2, 32),
+            (int(rng.integers(33, 60)), 1, 64),
+            (100, 4, 32),
+            (128, 2, 64),
+        ),
         is_kernel=True,
     ),
     ANSWERS["warp_sum_kernel"].exercise(

@@ -20,6 +20,7 @@ from rnnlab.grading.in_process import InProcess
 from rnnlab.grading.judging import refuse
 from rnnlab.grading.worker import Worker
 
+MARGIN, SLACK = 2, 8  # the longest thread makes at most 2n + 8 accesses, where the course's makes n
 KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
 REMEDIES = {
     "out_of_bounds": "Let threads beyond the end do nothing: a condition around the work.",
@@ -53,7 +54,7 @@ class Result(NamedTuple):
     """What came of a launch."""
 
     arrays: list[np.ndarray]
-    counts: dict | None  # fields of simulator.counts.Counts; None on a GPU
+    counts: dict | None  # of simulator.shares.judged_counts; None on a GPU
     findings: list  # [kind, message]
 
 
@@ -105,7 +106,9 @@ def compare_launches(
     """
     got = launch(submission, case)
     want = _launch_own(answer, case)
-    excess = limit(got.counts, case) if got.counts is not None else None
+    excess = None
+    if got.counts is not None:
+        excess = limit(got.counts, case) or _limit_longest(got.counts, want.counts)
     problem = _finding(got, remedies) or _difference(got, want, names, axes, case, explain) or excess
     symptoms = {
         "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
@@ -114,6 +117,16 @@ def compare_launches(
     }
     refuse(problem, case.says, result=symptoms, detail=got.counts)
     return want.arrays
+
+
+def _limit_longest(counts: dict, own: dict | None) -> str | None:
+    """The work is shared: no thread does far more than the course's busiest one."""
+    if own is None or counts["longest"] <= MARGIN * own["longest"] + SLACK:
+        return None
+    return (
+        f"{counts['longest_thread']} does {counts['longest']} of {counts['accesses']} accesses to memory; "
+        f"the busiest thread of the course's kernel does {own['longest']}: share the work among the threads"
+    )
 
 
 _own_launches: OrderedDict[tuple, tuple[Callable, Result]] = OrderedDict()  # the latest last

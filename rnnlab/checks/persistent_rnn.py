@@ -93,7 +93,21 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
     mean = float(history[0].mean())
     explain = lambda _, place, surplus: f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
     answer = ANSWERS["flag_barrier"]
-    compare_launches(submission, answer, case, ("history",), axes, explain=explain, remedies=FLAGS)
+    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS)
+
+
+def limit_exchange(counts, case):
+    """From step 1 on, each block loads what the other blocks have stored in the step before."""
+    rows, width = case.arguments[0].shape
+    own, blocks = width // case.grid[0], case.grid[0]
+    needed = (rows - 2) * (width - own)
+    block = min(range(blocks), key=lambda number: counts["exchanged"][number])
+    if (taken := counts["exchanged"][block]) < needed:
+        return (
+            f"block {block} loads {taken} of the {needed} elements that it needs from the other blocks: each "
+            "thread computes its own element in each step, from what all others have written"
+        )
+    return None
 
 
 FLAGS = {
@@ -131,18 +145,15 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
     answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
-    compare_launches(submission, answer, case, ("h",), axes, limit_loads, explain, FLAGS)
+    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS)
 
 
-def limit_loads(counts, case):
-    """Weights once; inputs and h may be read by everybody in every step."""
-    steps, most = len(case.arguments[2]), WIDE * WIDE + len(case.arguments[2]) * WIDE * (WIDE + 1)
-    if counts["global_loads"] > most:
-        return (
-            f"{counts['global_loads']} loads; weights read once are {WIDE * WIDE}, with inputs and h of "
-            f"{steps} steps {most} in all: keep the weights in a local array"
-        )
-    return None
+def limit_persistent(counts, case):
+    """Each weight once, and h from the blocks that compute it; inputs and h may be read in every step."""
+    loads, most = counts["loads_of_parameter"][1], WIDE * WIDE
+    if loads > most:
+        return f"{loads} loads of {most} weights: keep the weights in a local array, and load each one once"
+    return limit_exchange(counts, case)
 
 
 def _bytes_of_layer(T: int, B: int, H: int, itemsize: int) -> str:

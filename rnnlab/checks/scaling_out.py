@@ -72,7 +72,8 @@ def check_average_gradients(submission, rng, sequences, shapes):
     parts = [[count * g.astype(float) for g in gradients] for gradients, count in ranks if count]
     want = [(sum(arrays) / total).astype("float32") for arrays in zip(*parts, strict=True)]
     case = f"sequences on each rank: {', '.join(map(str, sequences))}"
-    results, problem = _on_all_ranks(submission, ranks)
+    results, sums, problem = _on_all_ranks(submission, ranks)
+    problem = problem or _deaf_to_sums(submission, ranks, results, sums, rng)
     if not refuse(problem, case):
         return
     for rank, got in enumerate(results):
@@ -99,8 +100,23 @@ def _mean(rng: np.random.Generator, shape: tuple, count: int) -> np.ndarray:
     return (array if count else np.full(shape, np.nan)).astype("float32")
 
 
-def _on_all_ranks(submission, ranks: list) -> tuple[list, str | None]:
-    """(each rank's result, what is wrong with the calls of all_reduce)."""
+def _deaf_to_sums(submission, ranks: list, results: list, sums: list, rng) -> str | None:
+    """The first gradient whose numbers do not each follow the sums that all_reduce returns, if any."""
+    other = [(part * rng.uniform(1.5, 3, part.shape)).astype(part.dtype) for part in sums]
+    for rank, (gradients, count) in enumerate(ranks):
+        got = submission(_all_reduce([], other, len(ranks)), gradients, count)
+        for number, (before, after) in enumerate(zip(results[rank], got, strict=False)):
+            ratios = np.asarray(after, float) / np.asarray(before, float)
+            if ratios.size > 1 and np.isfinite(ratios).all() and np.ptp(ratios) <= 1e-4 * ratios.max():
+                return (
+                    f"With other sums from all_reduce, gradient {number} of rank {rank} changes by one "
+                    "factor or not at all: each of its numbers has to come from a sum over all ranks."
+                )
+    return None
+
+
+def _on_all_ranks(submission, ranks: list) -> tuple[list, list, str | None]:
+    """(each rank's result, the sums of the last run, what is wrong with the calls of all_reduce)."""
     calls: list[list] = [[] for _ in ranks]
     for _ in range(ROUNDS):
         sums, before, results = _sums(calls), calls, []
@@ -108,10 +124,10 @@ def _on_all_ranks(submission, ranks: list) -> tuple[list, str | None]:
         for rank, (gradients, count) in enumerate(ranks):
             results.append(submission(_all_reduce(calls[rank], sums, len(ranks)), gradients, count))
         if problem := _unequal_calls(calls):
-            return results, problem
+            return results, sums, problem
         if _alike(calls, before):
-            return results, None
-    return results, f"What it passes to all_reduce still changes after {ROUNDS} runs."
+            return results, sums, None
+    return results, sums, f"What it passes to all_reduce still changes after {ROUNDS} runs."
 
 
 def _all_reduce(own: list, sums: list, ranks: int) -> Shell:

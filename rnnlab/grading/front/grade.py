@@ -20,7 +20,7 @@ from rnnlab.grading import sandbox
 from rnnlab.grading.clock import Overtime, limited
 from rnnlab.grading.exercise import Exercise, Wrong
 from rnnlab.grading.judge import GRADE_AGAIN, find_fault, name_mistake, run_check, verdict
-from rnnlab.grading.kernel_source import refuse_what_is_no_kernel
+from rnnlab.grading.kernel_selection import select
 from rnnlab.grading.reading import Cell, Unusable, read
 from rnnlab.grading.replies import Diverged
 from rnnlab.grading.sandbox import Sandbox
@@ -159,7 +159,8 @@ def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> 
     """The verdict on an answer that runs in its own process, with the lines that did not run there."""
     lines: list[str] = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
-    lines += answer.magics if "NameError" in outcome.message else ()
+    misses = any(word in outcome.message for word in ("NameError", "ModuleNotFoundError"))
+    lines += answer.magics if misses else ()
     return replace(_with_lines_left_out(outcome, lines), looks=lines_that_look(answer))
 
 
@@ -193,8 +194,6 @@ def _problem(
 
     Statements that failed while the answer was loaded are added to `lines`.
     """
-    if exercise.is_kernel:
-        refuse_what_is_no_kernel(answer)
     try:
         problem = _run_apart(exercise, answer, seed, box, lines)
     except NotStarted:
@@ -213,9 +212,12 @@ def _run_apart(
 ) -> BaseException | None:
     """What a check finds in an answer that runs in its own process."""
     limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
+    del lines[:]
     try:
-        with Worker(answer, exercise.seconds, box) as worker, limited(limit):
-            lines[:] = worker.left_out
+        with limited(limit):
+            runs = select(answer, exercise.seconds, box, lines) if exercise.is_kernel else answer
+        with Worker(runs, exercise.seconds, box) as worker, limited(limit):
+            lines += worker.left_out
             return run_check(exercise, worker, seed)
     except Diverged:  # now nothing is known of other answers
         return _run_apart(exercise, answer, seed, box, lines)

@@ -16,9 +16,12 @@ import sys
 import time
 from types import ModuleType
 
-from . import calls, guard, kernels, notebook, system_calls, wire
+import numpy as np
+
+from . import calls, guard, kernels, launcher, notebook, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
+COMPILERS = {"jit", "njit", "vectorize", "guvectorize", "cfunc"}  # of Numba
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 libc = ctypes.CDLL(None)
 
@@ -30,22 +33,11 @@ def main(settings: str) -> None:
     ask, answer = chosen["ask"], chosen["answer"]
     limit(chosen["limits"])
     wire.write(answer, wire.pack(None, kind="ready", seconds=time.process_time()))
-    packed, _ = wire.unpack(wire.read(ask))
-    name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
+    handed_over, header = wire.unpack(wire.read(ask))
     silence()
-    words, missing = _simulator(chosen["course"]) if _mentions_cuda(cells) else (None, None)
-    guard.install(chosen["hidden"], words, missing)
-    sys.modules["__main__"] = ModuleType("__main__")
-    notebook.install(sys.modules["__main__"].__dict__)
-    namespace, failures = load(cells, names)
-    function = namespace.get(name)
-    if words is not None:
-        kernels.freeze_tables(namespace)
-    failure = next((loss for place, loss in failures if place not in optional), None)
-    stopped = failure and (function is None or failure["kind"] == "forbidden")
-    reasons = [f"{loss['where']} ({loss['type']}: {loss['text']})"[:300] for _, loss in failures[:5]]
-    state = [callable(function), *reasons]
-    wire.write(answer, wire.pack(state, **(failure if stopped else {"kind": "returned"})))
+    prepare = _launched if "is_launch" in header else _answered
+    function, failure, state, is_over = prepare(handed_over, chosen)
+    wire.write(answer, wire.pack(state, **(failure if is_over else {"kind": "returned"})))
 
     def exchange(frame: bytes) -> bytes:
         wire.write(answer, frame)
@@ -56,6 +48,35 @@ def main(settings: str) -> None:
             wire.write(answer, calls.call(function, wire.read(ask), exchange, failure))
     except EOFError:
         return
+
+
+def _answered(packed: np.ndarray, chosen: dict) -> tuple:
+    """The function of an answer, after its statements have run: (function, why a statement failed, state for
+    the judge, is that the end?)."""
+    name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
+    words, missing = _simulator(chosen["course"]) if _mentions_cuda(cells) else (None, None)
+    guard.install(chosen["hidden"], words, missing)
+    sys.modules["__main__"] = ModuleType("__main__")
+    notebook.install(sys.modules["__main__"].__dict__)
+    namespace, failures = load(cells, names)
+    function = namespace.get(name)
+    failure = next((loss for place, loss in failures if place not in optional), None)
+    is_over = failure is not None and (function is None or failure["kind"] == "forbidden")
+    reasons = [f"{loss['where']} ({loss['type']}: {loss['text']})"[:300] for _, loss in failures[:5]]
+    return function, failure, [callable(function), *reasons], is_over
+
+
+def _launched(handed_over: tuple, chosen: dict) -> tuple:
+    """The same for a kernel that is built from its text: no statement runs here."""
+    text, constants = handed_over
+    words, missing = _simulator(chosen["course"])
+    guard.install(chosen["hidden"], words, missing)
+    try:
+        if words is None:
+            raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
+        return launcher.build(text.tobytes(), constants, words), None, [True], False
+    except Exception as error:
+        return None, calls.outcome(error), [False], True
 
 
 def _mentions_cuda(cells: list) -> bool:
@@ -135,7 +156,17 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
         ):
             bound = lambda alias: alias.asname or alias.name.partition(".")[0]
             statement.names = [alias for alias in statement.names if bound(alias) in (*names, "*")]
+        _compile_anew(statement)
     return [(label, statement) for statement in statements]
+
+
+def _compile_anew(statement: ast.stmt) -> None:
+    """Leave out cache=True, for which Numba looks for the file of a cell: it has none here."""
+    decorators = [d for node in ast.walk(statement) for d in getattr(node, "decorator_list", ())]
+    for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
+        called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if call in decorators or called in COMPILERS:
+            call.keywords = [keyword for keyword in call.keywords if keyword.arg != "cache"]
 
 
 def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:
