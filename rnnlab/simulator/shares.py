@@ -14,15 +14,14 @@ from rnnlab.simulator.threads import thread_name
 from rnnlab.simulator.trace import (
     ATOMIC,
     GLOBAL,
-    LOAD,
+    LOADS,
     SPACES,
     STORE,
-    VOLATILE_LOAD,
     VOLATILE_STORE,
     Accesses,
 )
 
-LOADS, STORES = (LOAD, VOLATILE_LOAD), (STORE, VOLATILE_STORE)
+STORES = STORE, VOLATILE_STORE
 
 
 def judged_counts(result: Report) -> dict:
