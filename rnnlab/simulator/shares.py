@@ -17,6 +17,7 @@ from rnnlab.simulator.trace import (
     LOADS,
     SPACES,
     STORE,
+    VOLATILE_LOAD,
     VOLATILE_STORE,
     Accesses,
 )
