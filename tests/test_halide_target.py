@@ -83,5 +83,5 @@ def test_every_feature_of_x86_vectors_has_its_flags():
 def test_one_place_alone_asks_halide_for_its_host():
     asking = "get_host" + "_target"
     sources = [path for part in ("rnnlab", "bench", "tests") for path in ROOT.glob(f"{part}/**/*.py")]
-    found = {path.name for path in sources if f"{asking}()" in path.read_text(encoding="utf-8")}
-    assert found == {"target.py"}
+    askers = {path.name for path in sources if f"{asking}()" in path.read_text(encoding="utf-8")}
+    assert askers == {"target.py"}
