@@ -212,7 +212,7 @@ def small_steps(day: Day) -> None:
 
 
 def once(entries: Sequence[Entry], seconds: float) -> dict[str, str]:
-    """By contestant: "" where its numbers were compared and right, else the reason against it.
+    """Reasons by contestant; "" where its numbers were compared and are right.
 
     A contestant is missing where the process ended without saying.
     """
