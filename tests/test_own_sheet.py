@@ -5,10 +5,12 @@ from itertools import product
 from types import SimpleNamespace
 
 import pytest
+from legs import in_full
 
 from rnnlab.cells import GATES
+from rnnlab.compiling import compilers
 from rnnlab.devices import DEVICES, KB, nearest_older
-from rnnlab.kernels.persistence import chooser, cuda_chip, own_sheet
+from rnnlab.kernels.persistence import chooser, cuda_chip, numba_layer, own_sheet
 from rnnlab.kernels.persistence.chooser import abilities, choose
 from rnnlab.kernels.persistence.floor import tensor_peak
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
@@ -16,6 +18,7 @@ from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, tiles_for
 from rnnlab.ladder.launching.persistent_cluster import shape_for as cluster_for
 from rnnlab.network import Network
 
+needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
 MB, GHZ = KB * KB, 1e6  # GHz in kHz
 # name, capability, multiprocessors, GHz, kHz of memory, bits, L2, KiB of a multiprocessor and of a block,
 # threads of a multiprocessor, then TFLOP/s in float32 and GB/s of NVIDIA's data sheet
@@ -144,10 +147,32 @@ def test_tensor_cores_reach_their_data_sheets_peak_on_paper(monkeypatch, name, p
     assert tensor_peak(abilities().sheet) == pytest.approx(published, rel=0.06)
 
 
-@pytest.mark.parametrize(("major", "entry"), [(7, 64), (8, 64), (9, 128), (10, 128), (12, 128)])
+@pytest.mark.parametrize(
+    ("major", "entry"), [(7, 64), (8, 64), (9, 128), (10, 112), (11, 112), (12, 128), (13, 128)]
+)
 def test_an_architecture_without_an_entry_has_that_of_the_one_before(major, entry):
     assert nearest_older(MOST_WEIGHTS, major) == entry
     assert tiles_for(4, 256, 40, major).weights <= entry
+
+
+@needs_compilers
+@pytest.mark.parametrize(
+    ("arch", "cell", "hidden"),
+    [("sm_100", "rnn_tanh", 1792), in_full("sm_100", "lstm", 896), in_full("sm_120", "lstm", 1024)],
+)
+def test_numba_kernels_with_the_most_weights_spill_nothing_on_blackwell(arch, cell, hidden):
+    from numba import float32, int32
+
+    from rnnlab.compiling.report import compile_report
+
+    major, flat = int(arch[3:]) // 10, float32[::1]
+    tiles = tiles_for(len(GATES[cell]), hidden, 132, major)
+    assert tiles.weights == MOST_WEIGHTS[major]
+    kernels = numba_layer.kernels_of(Network.create(cell, 1, 1), tiles)
+    for kernel, arrays in zip(kernels, (4, 8), strict=True):
+        types = (float32[:, ::1], *[flat] * arrays, int32[::1], int32[::1], int32, int32)
+        (compiled,) = compile_report(kernel, types, arch=arch)
+        assert (compiled.spill_stores, compiled.spill_loads, compiled.stack) == (0, 0, 0)
 
 
 def test_an_architecture_older_than_all_is_refused_by_its_number():

@@ -73,7 +73,7 @@ def weights_of_thread(rows: int, columns: int, blocks: int, threads: int) -> int
 
 
 LANES = 32
-MOST_WEIGHTS = {7: 64, 8: 64, 9: 128}  # a thread's by architecture, none of them spilled: as compiled
+MOST_WEIGHTS = {7: 64, 8: 64, 9: 128, 10: 112, 12: 128}  # a thread's, by architecture: none spilled
 WARPS = 8  # a block
 NARROW = 64  # units, below which a block of one warp spreads a layer over more blocks
 
