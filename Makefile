@@ -79,7 +79,7 @@ check: test-environment  ## what a commit must pass: lint, format, derived files
 	@.venv/bin/python -m pytest tests/test_style.py
 
 # apart from .venv: the course needs none of them, and they may come to need other versions of what it needs
-peers: environment  ## install PyTorch, PyTensor, JAX and Halide, for `rnnlab bench` to measure against
+peers: environment  ## install PyTorch, PyTensor, JAX and Halide, for `rnnlab bench` to measure against (6 GB where PyTorch has no CPU build)
 	$(SET_UP) .venv-peers 'peers,halide' $(OPTIONS)
 
 gpu-peers:  ## put PyTorch beside CuPy, for `rnnlab bench gpu` to measure against (gigabytes)

@@ -17,6 +17,7 @@ from rnnlab.simulator.trace import (
     LOADS,
     SPACES,
     STORE,
+    STRONG_LOAD,
     VOLATILE_LOAD,
     VOLATILE_STORE,
     Accesses,
@@ -50,7 +51,7 @@ def _longest(result: Report, log: Accesses) -> dict:
     same = np.ones(len(order), bool)
     for column in (log.thread, log.site, log.address):
         same[1:] &= column[order][1:] == column[order][:-1]
-    polls = same & np.isin(log.kind[order], (ATOMIC, VOLATILE_LOAD))
+    polls = same & np.isin(log.kind[order], (ATOMIC, VOLATILE_LOAD, STRONG_LOAD))
     polls[:1] = False
     counts = np.bincount(log.thread[order][~polls])
     if not len(counts):

@@ -71,6 +71,11 @@ def race(
     return Race(by, *medians, compile_seconds, 2 * M * N * K)
 
 
+def race_all(schedules: Mapping[str, Mapping[str, object]], *arguments: object, **options: object) -> dict:
+    """{name: Race} of named schedules, one after another; arguments and options are race's."""
+    return {name: race(schedule, *arguments, **options) for name, schedule in schedules.items()}
+
+
 def _refuse_wrong(out: np.ndarray, want: np.ndarray) -> None:
     error = float(np.linalg.norm(out - want) / np.linalg.norm(want))
     if not error <= TOLERANCE:

@@ -6,11 +6,12 @@ A test compiles them again and holds every figure, so a change of a kernel that 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
 from rnnlab.compiling.report import compile_report
-from rnnlab.devices import find
+from rnnlab.devices import KB, Device, find
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Shape, cluster_shape, grid_shape
 from rnnlab.printable import quantity
 
@@ -26,6 +27,15 @@ GRIDS = {  # device: cell, hidden size, precision
     ),
     "A100": (("rnn_tanh", 1024, "bfloat16"), ("gru", 1024, "float16"), ("lstm", 1024, "bfloat16")),
 }
+NEWER = (  # no sheets, but limits of NVIDIA's table of compute capabilities, and the chips' multiprocessors
+    replace(find("H200"), name="B200", compute_capability=(10, 0), multiprocessors=148),
+    replace(
+        find("H200"), name="RTX 5090", compute_capability=(12, 0), multiprocessors=170,
+        shared_per_multiprocessor=100 * KB, shared_per_block_most=99 * KB,
+    ),
+)  # fmt: skip
+NEWER_GRIDS = (("gru", 1024, "bfloat16"), ("lstm", 512, "tf32"), ("lstm", 1024, "bfloat16"))
+NEWER_CLUSTERS = (("gru", 512, "bfloat16"), ("lstm", 512, "bfloat16"))
 CLUSTERS = (
     *(("rnn_tanh", hidden, "bfloat16") for hidden in (256, 512)),
     *(("gru", hidden, "bfloat16") for hidden in (256, 384, 512)),
@@ -42,7 +52,8 @@ TITLE = f"""# Registers of the persistent kernels
 Made by `python -m rnnlab.kernels.persistence.register_table` without a GPU: compiled, not run,
 with {{compilers}}. A thread may have 255 registers.
 Shared memory is a block's, for {SEQUENCES} sequences. A cluster's blocks are those of 8 sequences.
-How layers are shared out: `rnnlab/kernels/persistence/shapes.py`.
+How layers are shared out: `rnnlab/kernels/persistence/shapes.py`. sm_100 and sm_120 are Blackwell's:
+the kernels compile as they are; whether such a GPU runs clusters of 16 blocks, its driver alone can say.
 """
 CROWDED = (
     "The LSTM's cluster kernel of 512 units in bfloat16, forward, where more blocks share a multiprocessor:"
@@ -54,10 +65,14 @@ def shapes() -> Iterator[tuple[str, Shape]]:
     for name, wanted in GRIDS.items():
         device = find(name)
         for cell, hidden, precision in wanted:
-            yield _arch(name), grid_shape(cell, hidden, precision, SEQUENCES, device)
+            yield _arch(device), grid_shape(cell, hidden, precision, SEQUENCES, device)
     for cell, hidden, precision in CLUSTERS:
-        yield _arch("H200"), cluster_shape(cell, hidden, precision, find("H200"))
-    yield _arch("H200"), cluster_shape(*CLUSTERS[-1], find("H200"), bulk=True)
+        yield _arch(find("H200")), cluster_shape(cell, hidden, precision, find("H200"))
+    yield _arch(find("H200")), cluster_shape(*CLUSTERS[-1], find("H200"), bulk=True)
+    for device in NEWER:
+        yield from ((_arch(device), grid_shape(*task, SEQUENCES, device)) for task in NEWER_GRIDS)
+        yield from ((_arch(device), cluster_shape(*task, device)) for task in NEWER_CLUSTERS)
+        yield _arch(device), cluster_shape(*CLUSTERS[-1], device, bulk=True)
 
 
 def lines(arch: str, shape: Shape) -> list[str]:
@@ -105,8 +120,8 @@ def compilers() -> str:
     return ", ".join(f"{name} {metadata.version(name)}" for name in COMPILERS)
 
 
-def _arch(device: str) -> str:
-    return "sm_{}{}".format(*find(device).compute_capability)
+def _arch(device: Device) -> str:
+    return "sm_{}{}".format(*device.compute_capability)
 
 
 if __name__ == "__main__":
