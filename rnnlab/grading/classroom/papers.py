@@ -1,6 +1,6 @@
 """A class folder as reports and exports read it: graded papers, and what has no grade with the reason."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -64,6 +64,7 @@ def _paper(folder: Path, result: results.Result, entry: submissions.Submission) 
         late=bool(entry.late),
         attempt=entry.attempt if entry.attempt > 1 else None,
         sandbox=result.sandbox,
+        limits_by=result.limits_by,
         seed=result.seed,
         numbers=result.variant or {},
         note=printable((entry.reason or "").removeprefix("note: ")),
@@ -99,7 +100,7 @@ def _reason(entry: submissions.Submission, result: results.Result | None) -> str
     return result.problem or ""
 
 
-def sandboxes(papers: Iterable[Paper]) -> str:
+def sandboxes(papers: Sequence[Paper]) -> str:
     """The sentence that says where the answers ran."""
     kinds = sorted({paper.sandbox for paper in papers} - {""})
     if not kinds:
@@ -107,4 +108,6 @@ def sandboxes(papers: Iterable[Paper]) -> str:
     weaker = " Plain mode limits resources alone; docs/attacks.md says what it withstands." * (
         "plain" in kinds
     )
-    return f"Answers ran in the sandbox {' and '.join(kinds)}.{weaker}"
+    holders = sorted({paper.limits_by for paper in papers} - {""})
+    limits = f" Their memory and processes were limited by {' and '.join(holders)}." if holders else ""
+    return f"Answers ran in the sandbox {' and '.join(kinds)}.{limits}{weaker}"

@@ -100,6 +100,7 @@ def result_of(job: dict, outcome: dict) -> Result:
         seed=job["seed"],
         variant=variant,
         sandbox=outcome["sandbox"] or ("plain" if job["plain"] else "bubblewrap"),
+        limits_by=outcome.get("limits_by", ""),
         problem=outcome["problem"],
         score=sum(exercise["points"] for exercise in exercises),
         max_score=outcome["max_score"],

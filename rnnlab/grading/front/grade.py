@@ -62,7 +62,8 @@ class Report:
     def __str__(self) -> str:
         """The last line of a grade, and before it what the grader could not judge."""
         box = self.box.name if not self.box.why else f"{self.box.name} ({self.box.why})"
-        line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
+        line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box}"
+        line += f" · limits held by: {self.box.limits_by} · seed: {self.seed}"
         for name, numbers in self.numbers.items():
             line = f"{name}: the variant {variants.describe_numbers(numbers)} of this notebook.\n{line}"
         if not self.own_faults:
@@ -75,7 +76,12 @@ class Report:
         rows = [{field: getattr(verdict, field) for field in fields} for verdict in self.verdicts]
         rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
         head = {"lesson": self.lesson, "score": self.score, "max_score": self.max_score}
-        head |= {"sandbox": self.box.name, "seed": self.seed, "exercises": rows}
+        head |= {
+            "sandbox": self.box.name,
+            "limits_by": self.box.limits_by,
+            "seed": self.seed,
+            "exercises": rows,
+        }
         head |= {"variants": self.numbers} if self.numbers else {}
         return json.dumps(head, indent=1, ensure_ascii=False) + "\n"
 
