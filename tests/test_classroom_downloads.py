@@ -38,6 +38,7 @@ def students(listed):
         ("canvas", "lovelaceada_4711_98765_02_bptt-2026-11-20.ipynb", "4711", False, 1),
         ("canvas", "lovelaceada_4711_text.html", "4711", False, 1),
         ("canvas", "LATE_anon_q8Xk2_12345_02_bptt.ipynb", "anon_q8Xk2", True, 1),
+        ("canvas", "x_4711_98765_a.zip/anon_ab12_77_00_start_here.ipynb", "4711", False, 1),
         ("plain", "ada.zip/02_bptt.ipynb", "ada", None, 1),
         ("plain", "02_bptt_ada.zip/02_bptt.ipynb", "ada", None, 1),
     ],

@@ -5,6 +5,7 @@ with the reason. Collecting again adds to the list, so late files and a second s
 """
 
 import hashlib
+import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -119,7 +120,7 @@ def _of_source(
         if owner is None:
             submission = replace(submission, reason=_no_owner(layout, top))
         else:
-            when = owner.when or times.get(place) or entry.when
+            when = owner.when or _time_of(place, times) or entry.when
             late = owner.late if owner.late is not None else _is_late(when, assignment.due)
             about = {"student": owner.student, "name": owner.name, "attempt": owner.attempt}
             submission = replace(submission, **about, when=when, late=late)
@@ -152,6 +153,13 @@ def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
                 text = entry.read()[:100].decode(errors="replace")
                 times[entry.path.rpartition("/")[0]] = layouts.timestamp(text)
     return times
+
+
+def _time_of(place: str, times: dict[str, str | None]) -> str | None:
+    """The time of the outermost folder around a place that has one; none from within a student's zip."""
+    parts = re.split(r"(?<=\.zip)/", place, maxsplit=1, flags=re.I)[0].split("/")
+    above = ("/".join(parts[: n + 1]) for n in range(len(parts)))
+    return next((times[folder] for folder in above if times.get(folder)), None)
 
 
 def _is_late(when: str | None, due: datetime | None) -> bool | None:
