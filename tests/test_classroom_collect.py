@@ -359,7 +359,11 @@ def test_tokens_depend_on_every_word_and_on_where_one_ends(tmp_path):
         ("seed", "bptt", "bob"),
     ]
     assert len({keys.token(key, *three) for three in words} | {keys.token(bytes(31) + b"1", *words[0])}) == 5
-    assert keys.seed(key, "bptt", 1) < 2**53
+    seeds = {
+        keys.seed(key, *words) for words in (("bptt", "ada", "1"), ("bptt", "ada", "2"), ("bptt", "bob", "1"))
+    }
+    assert len(seeds) == 3
+    assert max(seeds) < 2**53
 
 
 def test_folders_of_students_are_plain_and_differ_where_the_names_do():

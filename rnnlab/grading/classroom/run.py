@@ -71,7 +71,7 @@ def job_of(folder: Path, entry: Submission, key: bytes, variants: list[str], pla
         "lesson": lesson,
         "submission": digest,
         "path": str((folder / entry.file).absolute()),
-        "seed": keys.seed(key, lesson, entry.attempt),
+        "seed": keys.seed(key, lesson, student, digest),
         "token": keys.token(key, "variant", lesson, student) if lesson in variants else None,
         "grader": versions.grader_digest(lesson),
         "plain": plain,
