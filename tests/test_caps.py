@@ -25,7 +25,7 @@ box, servers = fork_server.choose()
 with places() as known:
     print(perform({a.name: a for a in attacks()}[sys.argv[1]], box, known) if servers else "no servers")
 """
-SPARE = 16  # processes of judge, server and bubblewrap
+SPARE = 6  # processes of judge, server and bubblewrap
 GIB = 1 << 30
 
 
@@ -61,6 +61,12 @@ def root(*arguments):
     return subprocess.run(command, capture_output=True, text=True, timeout=200)
 
 
+def has_group(run):
+    """May this user make a control group? Without one the judge sees forks only when it looks."""
+    program = "from rnnlab.grading.control_group import is_possible; print(is_possible())"
+    return run("-c", program).stdout.strip() == "True"
+
+
 @linux
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["mounts_memory_of_its_own", "forks_from_a_thread"])
@@ -78,7 +84,7 @@ def test_no_answer_holds_more_than_its_caps_by_the_machines_own_figures(user, wa
     (attack,) = [attack for attack in attacks() if attack.name == name]
     assert done.stdout.strip() == attack.deserves, done.stderr
     assert observed.shared < GIB
-    assert observed.processes <= sandbox.PROCESSES + SPARE
+    assert observed.processes <= (sandbox.TASKS if has_group(run) else 2 * sandbox.PROCESSES) + SPARE
 
 
 @linux

@@ -172,7 +172,7 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
             "--to moodle needs --template, the file that you downloaded",
         ),
         ("export FOLDER --to canvas --template no.csv --out x.csv", "no.csv cannot be read: No such file"),
-        ("export FOLDER --to csv --lesson nope --out x.csv", "there is no lesson 'nope'; the lessons are"),
+        ("export FOLDER --to csv --lesson nope --out x.csv", "there is no lesson 'nope'; there are 00_"),
         (
             "export FOLDER --to csv --lesson bptt --out x.csv",
             "holds no graded submission of bptt: run rnnlab class",
@@ -183,7 +183,7 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
         ),
         (
             "export --to gradescope --out x.zip",
-            "--to gradescope needs one lesson, not None; they are start_here",
+            "--to gradescope needs --lesson, one of 00_start_here",
         ),
         ("export --to nbgrader --lesson start_here", "--to nbgrader needs --out, the file or folder"),
         (

@@ -49,7 +49,7 @@ LARGEST_FILE = 16 << 20  # bytes
 OPEN_FILES = 64
 TRIAL = 30  # seconds for bubblewrap to show that it works
 PROCESSES = 32
-TASKS = 3 * PROCESSES  # processes and threads in a control group, those of bubblewrap among them
+TASKS = PROCESSES + 8 + (os.cpu_count() or 1)  # in a control group: bubblewrap's, and Numba's threads, too
 BESIDE = 4 * SCRATCH  # bytes in a control group beside an answer's memory: its two folders, the kernel's own
 
 

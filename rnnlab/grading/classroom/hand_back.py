@@ -80,13 +80,8 @@ def _add_variants(subparsers: argparse._SubParsersAction) -> None:
 
 
 def _variants(chosen: argparse.Namespace) -> int:
-    from rnnlab import checks
     from rnnlab.grading.classroom import variants
-    from rnnlab.grading.notebook_file import Unusable
 
-    if chosen.lesson not in checks.LESSONS:
-        lessons = ", ".join(checks.LESSONS)
-        raise Unusable(f"there is no lesson {chosen.lesson!r}; the lessons are {lessons}.")
     if chosen.students is None:
         numbers = variants.numbers_for(chosen.folder, chosen.lesson, chosen.variant_of)
         print(printable(f"{chosen.variant_of}: {variants.describe(numbers) or 'no variants'}"))
@@ -194,9 +189,8 @@ def _autograder(chosen: argparse.Namespace) -> str:
     from rnnlab.grading.classroom import export_classroom50, export_gradescope, export_nbgrader, keys
     from rnnlab.grading.notebook_file import Unusable
 
-    if chosen.lesson not in checks.LESSONS:
-        lessons = ", ".join(checks.LESSONS)
-        raise Unusable(f"--to {chosen.to} needs one lesson, not {chosen.lesson!r}; they are {lessons}.")
+    if chosen.lesson is None:
+        raise Unusable(f"--to {chosen.to} needs --lesson, one of {', '.join(checks.LESSONS.values())}.")
     if chosen.to == "nbgrader":
         if chosen.folder and chosen.lesson in (keys.settings(chosen.folder).get("variants") or ()):
             raise Unusable(

@@ -89,31 +89,36 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _progress(chosen: argparse.Namespace) -> int:
-    from rnnlab import checks
+    from rnnlab.checks import lesson_named
     from rnnlab.grading.front.learner import progress
+    from rnnlab.lesson_names import UnknownLesson
 
-    if chosen.lesson and chosen.lesson not in checks.LESSONS:
-        lessons = ", ".join(checks.LESSONS)
-        print(f"rnnlab progress: no lesson {printable(repr(chosen.lesson))}, only {lessons}", file=sys.stderr)
+    try:
+        print(progress(chosen.lesson and lesson_named(chosen.lesson)))
+    except UnknownLesson as unknown:
+        print(f"rnnlab progress: {printable(unknown)}", file=sys.stderr)
         return UNUSABLE
-    print(progress(chosen.lesson))
     return ALL_PASSED
 
 
 def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
     """The exit status of an action in a clean working directory; one sentence where it cannot be done."""
+    from rnnlab.checks import lesson_named
     from rnnlab.grading.clean_start import clean_start
     from rnnlab.grading.notebook_file import Unusable
+    from rnnlab.lesson_names import UnknownLesson
 
     try:
         if os.name != "posix":
             raise Unusable(NEEDS_POSIX)
+        if getattr(chosen, "lesson", None):
+            chosen.lesson = lesson_named(chosen.lesson)
         for name in ("notebook", "json"):
             if path := getattr(chosen, name, None):
                 setattr(chosen, name, _absolute(path))
         with clean_start():
             return action(chosen)
-    except Unusable as unusable:
+    except (Unusable, UnknownLesson) as unusable:
         print(f"rnnlab {chosen.command}: {printable(unusable)}", file=sys.stderr)
         return UNUSABLE
     except BrokenPipeError:  # nobody reads on; no fault of anyone's

@@ -241,8 +241,6 @@ def cells_of(path: Path, lesson: str) -> list[Cell]:
 def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
     it."""
-    if insisted and insisted not in checks.LESSONS:
-        raise Unusable(f"There is no lesson {insisted!r}; the lessons are {', '.join(checks.LESSONS)}.")
     holds = {
         lesson: [name for name in checks.catalogue(lesson) if name in names] for lesson in checks.LESSONS
     }
