@@ -9,7 +9,7 @@ judge watches in both cases: its verdicts name the limit, and a group only ends 
 import os
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import count
@@ -36,7 +36,7 @@ class ControlGroup:
     def __init__(self, folders: list[Path]):
         self.folders = folders
 
-    def take(self, pids: Iterable[int]) -> None:
+    def take(self, pids: Sequence[int]) -> None:
         """Move processes into the group; what they start from now on belongs to it."""
         for folder in self.folders:
             for pid in pids:

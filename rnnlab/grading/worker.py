@@ -136,7 +136,7 @@ class Worker:
         self._group = control_group.make(self.box.memory + sandbox.BESIDE, sandbox.TASKS)
         if self._group is None:
             raise NotStarted(self.name, "its control group could not be made")
-        self._group.take(member.pid for member in self.family.members())
+        self._group.take([member.pid for member in self.family.members()])
 
     def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
         """Fork the process from a server where the sandbox has one, else start it as a program."""
