@@ -272,4 +272,4 @@ def test_the_students_that_were_found_are_printed_and_an_older_file_of_one_name_
         collected(tmp_path / "class", packed(tmp_path / "d.zip", [(file, book(remark=str(year)))]))
     printed = capsys.readouterr().out
     assert "1 notebook of 1 student will be graded: ada\n" in printed
-    assert "✘ d.zip: ada/02_bptt.ipynb: the file of 2026-01-01T00:00:00 is newer" in printed
+    assert "✘ ada/02_bptt.ipynb: the file of 2026-01-01T00:00:00 is newer" in printed

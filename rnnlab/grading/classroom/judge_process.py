@@ -119,7 +119,7 @@ def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], Non
     try:
         cells = grade.cells_of(Path(job["path"]), lesson)
     except Unusable as unusable:
-        tell(word | {"ends": str(unusable).replace(job["path"], f"{lesson}.ipynb")})
+        tell(word | {"ends": str(unusable).replace(job["path"], f"{checks.LESSONS[lesson]}.ipynb")})
         return
     for exercise in checks.exercises(lesson):
         if exercise.name not in job["passed_over"] and job["names"] in (None, [exercise.name]):

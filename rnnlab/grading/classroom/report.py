@@ -7,7 +7,7 @@ student's page has the verdicts in the words of `check`, and never an answer, a 
 import hashlib
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -89,7 +89,9 @@ def class_page(
     pages: dict[str, str] | None = None,
 ) -> str:
     """The HTML of the teacher's page; `pages` are the addresses of the students' own."""
-    lessons = [lesson_page(lesson, papers) for lesson in lessons_of(papers)]
+    counts = Counter(paper.lesson for paper in papers)
+    in_turn = sorted(lessons_of(papers), key=lambda lesson: -counts[lesson])  # the one of most papers first
+    lessons = [lesson_page(lesson, papers) for lesson in in_turn]
     students = len({paper.student for paper in papers})
     size = f" of {quantity(students, 'student')}" if papers else ": no submission could be graded"
     return _render(
