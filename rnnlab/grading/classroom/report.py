@@ -92,14 +92,17 @@ def class_page(
     counts = Counter(paper.lesson for paper in papers)
     in_turn = sorted(lessons_of(papers), key=lambda lesson: -counts[lesson])  # the one of most papers first
     lessons = [lesson_page(lesson, papers) for lesson in in_turn]
-    students = len({paper.student for paper in papers})
-    size = f" of {quantity(students, 'student')}" if papers else ": no submission could be graded"
+    graded = {paper.student for paper in papers}
+    without = {entry.student: entry for entry in withheld if entry.student and entry.student not in graded}
+    size = f" of {quantity(len(graded | {*without}), 'student')}"
+    size += f", {len(graded)} of them graded" if graded else ": no submission could be graded"
     return _render(
         "class_report.html",
         title=f"Report on a class{size}",
         lessons=lessons,
         groups=tuple(GROUPS),
         withheld=withheld,
+        without=[*without.values()],
         names=names,
         grader=grader,
         pages=pages or {},

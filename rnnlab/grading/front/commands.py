@@ -1,5 +1,5 @@
-"""The commands of grading: grade, check, progress, attacks. What they need is imported when they run: --help
-must answer at once, and what reads settings from the working directory must not find a stranger's.
+"""The commands of grading: grade, check, progress, hint, attacks. What they need is imported when they run:
+--help must answer at once, and what reads settings from the working directory must not find a stranger's.
 """
 
 import argparse
@@ -17,7 +17,7 @@ STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add grade, check, progress and attacks to the command line."""
+    """Add grade, check, progress, hint and attacks to the command line."""
     grade = subparsers.add_parser("grade", help=f"grade a notebook; {STATUSES}", description=STATUSES)
     grade.add_argument("notebook", type=Path, nargs="?", help="the notebook file (.ipynb) to grade")
     grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
@@ -35,6 +35,9 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     progress = subparsers.add_parser("progress", help="what you have done so far")
     progress.add_argument("lesson", nargs="?", help="one lesson, for instance bptt")
     progress.set_defaults(handler=_progress)
+    hint = subparsers.add_parser("hint", help="one hint more to an exercise, each time")
+    hint.add_argument("exercise", help="its name, for instance bptt_linear")
+    hint.set_defaults(handler=_hint)
     attacks = subparsers.add_parser(
         "attacks", help="attacks and faults that grading withstands, and those it does not"
     )
@@ -97,6 +100,18 @@ def _progress(chosen: argparse.Namespace) -> int:
         print(progress(chosen.lesson and lesson_named(chosen.lesson)))
     except UnknownLesson as unknown:
         print(f"rnnlab progress: {printable(unknown)}", file=sys.stderr)
+        return UNUSABLE
+    return ALL_PASSED
+
+
+def _hint(chosen: argparse.Namespace) -> int:
+    from rnnlab import checks
+    from rnnlab.grading.front.learner import open_hint
+
+    try:
+        print(open_hint(checks.find(chosen.exercise)[1]))
+    except checks.UnknownExercise as unknown:
+        print(f"rnnlab hint: {printable(unknown, 2000)}", file=sys.stderr)
         return UNUSABLE
     return ALL_PASSED
 

@@ -124,6 +124,7 @@ def grade(
     """The report on a notebook; `tell` is called with each verdict as soon as it is known."""
     cells = read(path)
     lesson = lesson_of(path, defined(cells), lesson)
+    _refuse_the_lesson_itself(path, lesson, defined(cells))
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     box = sandbox.choose(plain)
     verdicts, numbers = [], {}
@@ -134,6 +135,18 @@ def grade(
     return Report(
         lesson, box, seed, tuple(verdicts), {name: known for name, known in numbers.items() if known}
     )
+
+
+def _refuse_the_lesson_itself(path: Path, lesson: str, names: set[str]) -> None:
+    """Unusable for the notebook that a learner reads, beside which lies the one to be filled in.
+
+    Some lessons define one of the exercises' functions themselves, to show a mistake.
+    """
+    course, name = path.parent.parent, f"{checks.LESSONS[lesson]}.ipynb"
+    is_lesson = path.parent.name == "notebooks" and (course / "exercises" / name).exists()
+    exercises = {*checks.catalogue(lesson)}
+    if is_lesson and 2 * len(exercises & names) < len(exercises):
+        raise Unusable(f"{path} is the lesson and holds no answers; yours are in {course / 'work' / name}.")
 
 
 def as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
