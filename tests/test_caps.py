@@ -95,11 +95,11 @@ def test_a_control_group_ends_what_takes_more_than_its_limit():
     program = "import sys; sys.stdin.read(1); print(len(b'x' * (200 << 20)))"
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as held:
-        group.take([held.pid])
-        shown, _ = held.communicate(b"x", timeout=60)
+    ) as process:
+        group.take([process.pid])
+        shown, _ = process.communicate(b"x", timeout=60)
     group.end()
-    assert (held.returncode, shown) == (-9, b"")
+    assert (process.returncode, shown) == (-9, b"")
     assert group.folders == []
 
 
@@ -123,9 +123,9 @@ def test_a_control_group_starts_no_more_tasks_than_its_limit():
     )
     with subprocess.Popen(
         [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as held:
-        group.take([held.pid])
-        shown, _ = held.communicate(b"x", timeout=60)
+    ) as process:
+        group.take([process.pid])
+        shown, _ = process.communicate(b"x", timeout=60)
     group.end()
     assert int(shown) == 4
 

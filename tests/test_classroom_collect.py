@@ -107,29 +107,6 @@ def test_nbgrader_folders_have_times_and_earlier_attempts_do_not_count(tmp_path)
     assert "is newer" in reason(listed, "2026-11-19")
 
 
-def test_a_file_in_a_students_zip_has_the_time_of_what_nbgrader_wrote_around_it(tmp_path):
-    place = tmp_path / "submitted/ada/ps1"
-    place.mkdir(parents=True)
-    (place / "timestamp.txt").write_text("2026-11-22 10:00:00 UTC")
-    own = "2026-11-01 10:00:00 UTC"
-    packed(
-        place / "abgabe.zip", {"a/b/02_bptt.ipynb": book(), "a/b/timestamp.txt": own, "timestamp.txt": own}
-    )
-    _, listed = collected(tmp_path / "class", tmp_path / "submitted", "--due", "2026-11-21T00:00+00:00")
-    assert facts(submissions.graded(listed), "student", "when", "late") == [
-        ("ada", "2026-11-22T10:00:00+00:00", True)
-    ]
-
-
-def test_a_file_in_a_students_zip_has_the_time_of_the_platforms_archive(tmp_path):
-    inner = packed(tmp_path / "x.zip", {"02_bptt.ipynb": book()})
-    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
-        member = zipfile.ZipInfo("Ada_7_assignsubmission_file/x.zip", (2026, 11, 22, 10, 0, 0))
-        archive.writestr(member, inner.read_bytes())
-    _, listed = collected(tmp_path / "class", tmp_path / "all.zip", "--due", "2026-11-21T00:00")
-    assert facts(submissions.graded(listed), "when", "late") == [("2026-11-22T10:00:00", True)]
-
-
 def test_plain_folders_and_plain_names_give_the_student(tmp_path):
     folder = tmp_path / "handed in"
     for path in ("ada/02_bptt.ipynb", "bob/deep/er/x.ipynb", "eve_02_bptt.ipynb", "bptt mallory (1).ipynb"):

@@ -80,17 +80,17 @@ import sys
 sys.path.insert(0, {str(INSIDE)!r})
 import ctypes, os, platform, threading, system_calls
 libc = ctypes.CDLL(None, use_errno=True)
-held = system_calls.refuse_calls()
+filtered = system_calls.refuse_calls()
 """
 
 
 @linux
 @pytest.mark.parametrize("name", REFUSED_BY_THE_KERNEL)
 def test_the_kernel_refuses_memory_of_no_process_and_namespaces(name):
-    program = f"{FILTERED}print(held, {REFUSED_BY_THE_KERNEL[name]}, ctypes.get_errno())\n"
+    program = f"{FILTERED}print(filtered, {REFUSED_BY_THE_KERNEL[name]}, ctypes.get_errno())\n"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    held, result, error = done.stdout.split("\n")[0].split()
-    if held == "False":
+    filtered, result, error = done.stdout.split("\n")[0].split()
+    if filtered == "False":
         pytest.skip("this processor has no filter in system_calls.KERNEL_NAMES")
     assert (result, int(error)) == ("-1", errno.ENOSYS)
 

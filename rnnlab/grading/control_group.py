@@ -110,11 +110,11 @@ def _made(hierarchy: Hierarchy, memory: int, tasks: int) -> Path | None:
         for folder in _abandoned(place):
             _is_removed(folder)
         folder = place / f"{PREFIX}-{os.getpid()}-{next(_numbers)}"
+        limits = dict.fromkeys(hierarchy.memory, memory) | dict.fromkeys(hierarchy.tasks, tasks)
         try:
             folder.mkdir()
-            for limit, files in ((memory, hierarchy.memory), (tasks, hierarchy.tasks)):
-                for name in files:
-                    (folder / name).write_text(str(limit))
+            for name, limit in limits.items():
+                (folder / name).write_text(str(limit))
         except OSError:
             _is_removed(folder)
             continue

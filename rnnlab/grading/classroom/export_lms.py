@@ -69,13 +69,19 @@ def fill_moodle(
     numbers = [(re.findall(r"\d+$", row[0].strip())[0], row) for row in rows]
     filling = _Filling(table.path, papers, out_of, possible)
     filling.fill([*numbers, *((cell, row) for row in rows for cell in row[1:mark])], mark, is_locked, comment)
-    remarks = filling.remarks("Locked in Moodle")
+    remarks = [*filling.remarks("Locked in Moodle"), *_moodle_remarks(table, comment)]
+    return Filling(table, filling.filled, filling.replaced, remarks, filling.missing(numbers, others))
+
+
+def _moodle_remarks(table: Table, comment: int | None) -> list[str]:
+    """Sentences on how the worksheet is written. comment: the place of the comments' column."""
+    remarks = []
     if comment is None:
         remarks.append("No comments are written: --feedback-column names their column.")
     if table.delimiter != ",":
         word = {";": "semicolon", "\t": "tab"}[table.delimiter]
         remarks.append(f"The columns are separated by a {word}, as before: choose it when Moodle asks.")
-    return Filling(table, filling.filled, filling.replaced, remarks, filling.missing(numbers, others))
+    return remarks
 
 
 def _moodle_points(path: Path, header: list[str], rows: list[list[str]], mark: int) -> float | None:

@@ -118,13 +118,13 @@ def statement_prints(program: str) -> list[Fingerprint]:
     compared for equality does not count: a copy whose statements stand in another order has the same ones."""
     try:
         nodes = [*ast.walk(ast.parse(program))]
-        found = [(_form(node), node) for node in nodes if isinstance(node, ast.stmt)]
+        forms = [(_form(node), node) for node in nodes if isinstance(node, ast.stmt)]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     digest = lambda form: zlib.crc32(f"statement {form}".encode())
     return [
         Fingerprint(digest(form), node.lineno, _last(node))
-        for form, node in found
+        for form, node in forms
         if len(form.split()) >= LONG
     ]
 
