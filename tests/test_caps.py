@@ -130,6 +130,27 @@ def test_a_control_group_starts_no_more_tasks_than_its_limit():
     assert int(shown) == 4
 
 
+@linux
+def test_a_group_is_used_again_once_its_processes_have_ended():
+    if not control_group.is_possible():
+        pytest.skip("no control group may be made here: run as root, or in a session of systemd")
+    limits = GIB, 50
+    first = control_group.borrow(*limits)
+    folders = [*first.folders]
+    control_group.give_back(first, *limits)
+    second = control_group.borrow(*limits)
+    assert second.folders == folders
+    with subprocess.Popen(["sleep", "60"]) as process:
+        second.take([process.pid])
+        control_group.give_back(second, *limits)
+        third = control_group.borrow(*limits)
+        assert third.folders != folders
+        process.kill()
+    second.end()
+    third.end()
+    assert not any(folder.exists() for folder in folders)
+
+
 MOUNTINFO = "30 20 0:26 / {top} rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
 
 

@@ -6,6 +6,7 @@ where the system has handed on a part, as systemd does. Where none may be made, 
 judge watches in both cases: its verdicts name the limit, and a group only ends what is beyond it.
 """
 
+import atexit
 import os
 import re
 import time
@@ -20,6 +21,7 @@ MOUNTS, OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
 PREFIX = "rnnlab"
 PATIENCE = 1.0  # seconds until a group whose processes were killed can be removed
 _numbers = count(1)
+_idle: dict[tuple[int, int], "ControlGroup"] = {}  # by their limits
 
 
 class Hierarchy(NamedTuple):
@@ -43,6 +45,15 @@ class ControlGroup:
                 with suppress(ProcessLookupError):
                     (folder / "cgroup.procs").write_text(str(pid))
 
+    def is_empty(self) -> bool:
+        """Have all its processes ended, at once or after a while?"""
+        until = time.monotonic() + PATIENCE
+        while any(_text(folder / "cgroup.procs").strip() for folder in self.folders):
+            if time.monotonic() > until:
+                return False
+            time.sleep(0.01)
+        return True
+
     def end(self) -> None:
         """Remove the group, whose processes have ended or are ending."""
         until = time.monotonic() + PATIENCE
@@ -62,6 +73,26 @@ def make(memory: int, tasks: int) -> ControlGroup | None:
             return None
         group.folders.append(folder)
     return group if group.folders else None
+
+
+def borrow(memory: int, tasks: int) -> ControlGroup | None:
+    """A group with these limits that nobody uses, made where there is none: the kernel keeps a part of each
+    that is removed, and a class has thousands of answers."""
+    return _idle.pop((memory, tasks), None) or make(memory, tasks)
+
+
+def give_back(group: ControlGroup, memory: int, tasks: int) -> None:
+    """Keep a group for the next answer if all of the last one's processes have ended."""
+    if (memory, tasks) not in _idle and group.is_empty():
+        _idle[memory, tasks] = group
+    else:
+        group.end()
+
+
+@atexit.register
+def _end_idle() -> None:
+    for key in [*_idle]:
+        _idle.pop(key).end()
 
 
 @cache

@@ -70,6 +70,11 @@ class Sandbox:
         return control_group.is_possible()
 
     @property
+    def group_limits(self) -> tuple[int, int]:
+        """(bytes, tasks) of a control group: more than the judge allows, who names what was broken."""
+        return self.memory + BESIDE, TASKS
+
+    @property
     def limits_by(self) -> str:
         """What holds the limits of memory and processes, as the report says it."""
         return "control group" if self.has_group else "watching"

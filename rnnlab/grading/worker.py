@@ -133,7 +133,7 @@ class Worker:
         """Put the process, which has not seen the answer yet, into a control group where one may be made."""
         if not self.box.has_group:
             return
-        self._group = control_group.make(self.box.memory + sandbox.BESIDE, sandbox.TASKS)
+        self._group = control_group.borrow(*self.box.group_limits)
         if self._group is None:
             raise NotStarted(self.name, "its control group could not be made")
         self._group.take([member.pid for member in self.family.members()])
@@ -296,7 +296,7 @@ class Worker:
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
         if self._group is not None:
-            self._group.end()
+            control_group.give_back(self._group, *self.box.group_limits)
         own = self._judge_seconds + time.process_time() - own
         self.box.report(self._starting, answer, own, self._called)
         if not gone:
