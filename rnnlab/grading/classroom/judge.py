@@ -113,7 +113,7 @@ class Judge:
                 outcome |= {
                     "problem": word["ends"],
                     "sandbox": word["sandbox"],
-                    "limits_by": word["limits_by"],
+                    "limits_by": word.get("limits_by", ""),
                 }
                 return
             if "begins" in word:
