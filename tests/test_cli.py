@@ -8,6 +8,8 @@ import pytest
 from test_imports import SLOW, loaded_by
 
 from rnnlab import cli
+from rnnlab.course import ROOT
+from rnnlab.grading.front import learner
 
 COMMANDS = next(a for a in cli.parser()._actions if isinstance(a, argparse._SubParsersAction)).choices
 
@@ -136,3 +138,30 @@ def test_attacks_are_made_on_demand_and_held_against_their_files(monkeypatch, ca
     monkeypatch.setattr(attacks, "perform_apart", lambda attack, mode: "passed")
     assert cli.main(["attacks", "--run"]) == 1
     assert "✘ plain · returns nan · passed (its file says failed)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [("grad x", "grade"), ("progres", "progress"), ("class colect", "collect"), ("zzz", None)],
+)
+def test_the_nearest_command_is_offered(words, meant, capsys):
+    with pytest.raises(SystemExit):
+        cli.main(words.split())
+    assert re.findall(r"did you mean ([\w-]+)\?", capsys.readouterr().err) == [meant] * bool(meant)
+
+
+def test_hints_are_opened_one_by_one_by_an_exercises_name(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    monkeypatch.setattr(learner, "_hints", {})
+    shown = []
+    for _ in range(4):
+        assert cli.main(["hint", "bptt_linear"]) == 0
+        shown.append(capsys.readouterr().out)
+    assert [text[:11] for text in shown] == ["Hint 1 of 3", "Hint 2 of 3", "Hint 3 of 3", "Hint 3 of 3"]
+    assert cli.main(["hint", "bptt_liner"]) == 2
+    assert "bptt_linear" in capsys.readouterr().err
+
+
+def test_grading_the_lesson_itself_names_the_notebook_with_the_answers(capsys):
+    assert cli.main(["grade", str(ROOT / "notebooks/02_bptt.ipynb")]) == 2
+    assert str(ROOT / "work/02_bptt.ipynb") in capsys.readouterr().err

@@ -34,6 +34,7 @@ GROUND = (
     "cache_model",
     "lambert",
     "figure_table",
+    "lesson_names",
     "slider_box",
 )  # tools below the core
 TOOLS = (

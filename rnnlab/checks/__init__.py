@@ -7,6 +7,7 @@ from importlib import import_module
 
 from rnnlab.checks.answers import answers
 from rnnlab.grading.exercise import Exercise
+from rnnlab.lesson_names import find_lesson
 
 LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and work
     "start_here": "00_start_here",
@@ -33,6 +34,11 @@ LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and
 
 class UnknownExercise(ValueError):
     """No exercise has this name; the message offers the nearest ones."""
+
+
+def lesson_named(text: str) -> str:
+    """The lesson that a person means: bptt for 2, 02, bptt and 02_bptt. Raises lesson_names.UnknownLesson."""
+    return find_lesson(text, LESSONS.values()).partition("_")[2]
 
 
 @cache

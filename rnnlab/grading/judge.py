@@ -24,7 +24,7 @@ from rnnlab.grading.replies import Replies
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
 INSTALL = "pip install 'rnnlab[lab]', then grade again"
-KEPT = 128  # exercises, more than the course has, each with one seed
+KEPT = 16  # exercises, each with one seed: a lesson's, while its notebook is graded
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
@@ -165,7 +165,7 @@ _kept: OrderedDict[tuple, Shared] = OrderedDict()  # the latest last
 
 
 def _shared(exercise: Exercise, seed: int) -> Shared:
-    """What is kept of an exercise, of the latest ones: a class is graded with one seed for each lesson."""
+    """What is kept of an exercise, of the latest ones."""
     key = id(exercise), id(exercise.reference), seed  # objects that are kept keep their id
     if key not in _kept:
         _kept[key] = Shared(exercise, seed)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 
+from rnnlab.grading import control_group
 from rnnlab.grading.clock import PATIENCE
 from rnnlab.grading.progress_file import home
 from rnnlab.printable import printable
@@ -48,6 +49,8 @@ LARGEST_FILE = 16 << 20  # bytes
 OPEN_FILES = 64
 TRIAL = 30  # seconds for bubblewrap to show that it works
 PROCESSES = 32
+TASKS = PROCESSES + 8 + (os.cpu_count() or 1)  # in a control group: bubblewrap's, and Numba's threads, too
+BESIDE = 4 * SCRATCH  # bytes in a control group beside an answer's memory: its two folders, the kernel's own
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,21 @@ class Sandbox:
     report: Callable = lambda *seconds: None  # takes each worker's: see judge_process.Accounts
 
     @property
+    def has_group(self) -> bool:
+        """Does a control group of the kernel hold each answer's limits, beside the judge that watches?"""
+        return control_group.is_possible()
+
+    @property
+    def group_limits(self) -> tuple[int, int]:
+        """(bytes, tasks) of a control group: more than the judge allows, who names what was broken."""
+        return self.memory + BESIDE, TASKS
+
+    @property
+    def limits_by(self) -> str:
+        """What holds the limits of memory and processes, as the report says it."""
+        return "control group" if self.has_group else "watching"
+
+    @property
     def course(self) -> str:
         """The folder from which a worker loads the simulator."""
         return str(CHECKOUT) if self.name == "plain" else COURSE
@@ -70,7 +88,7 @@ class Sandbox:
         """The command of a worker with these settings for inside.main."""
         if self.name == "plain":
             return [*_python(), str(INSIDE), str(_packages()), settings]
-        return [*_bubblewrap(), *_python(), MOUNTED, str(_packages()), settings]
+        return [*_bubblewrap(), *_no_namespaces(), *_python(), MOUNTED, str(_packages()), settings]
 
     def server_command(self, settings: str) -> list[str]:
         """The command of a server that forks workers, with settings for inside.fork_server; bubblewrap only.
@@ -141,6 +159,21 @@ def _why_not_bubblewrap() -> str:
     if trial.returncode == 0:
         return ""
     return printable(f"bubblewrap does not work here: {trial.stderr.strip()}", 200)
+
+
+@cache
+def _no_namespaces() -> list[str]:
+    """The words that let nothing inside make a user namespace, where this bubblewrap and kernel have that.
+
+    A server needs its own for its forks, whose answers are refused them by a filter (inside/system_calls.py).
+    """
+    words = ["--disable-userns"]
+    command = [*_bubblewrap(), *words, *_python("pass")]
+    try:
+        works = subprocess.run(command, capture_output=True, timeout=TRIAL).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return words if works else []
 
 
 def _python(program: str = START) -> list[str]:

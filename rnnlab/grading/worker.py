@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import psutil
 
-from rnnlab.grading import memory, sandbox
+from rnnlab.grading import control_group, memory, sandbox
 from rnnlab.grading.clock import waiting_of
 from rnnlab.grading.conversation import TOO_BIG, TOO_SLOW, Conversation, answer
 from rnnlab.grading.family import Family, adopt_orphans
@@ -81,6 +81,7 @@ class Worker:
         self._called = 0.0  # of the judge's processor, for functions that the answer calls
         self.exchange = self._exchange  # replies.py puts what is known before it
         self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
+        self._group: control_group.ControlGroup | None = None
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -125,7 +126,17 @@ class Worker:
             os.close(reply)
         stack.callback(self._end)
         seconds = self._await_ready()
+        self._confine()
         self._starting = self.family.seconds() if self.box.fork is None else seconds
+
+    def _confine(self) -> None:
+        """Put the process, which has not seen the answer yet, into a control group where one may be made."""
+        if not self.box.has_group:
+            return
+        self._group = control_group.borrow(*self.box.group_limits)
+        if self._group is None:
+            raise NotStarted(self.name, "its control group could not be made")
+        self._group.take([member.pid for member in self.family.members()])
 
     def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
         """Fork the process from a server where the sandbox has one, else start it as a program."""
@@ -264,7 +275,9 @@ class Worker:
         if number == signal.SIGXCPU:
             return Stopped(Status.timeout, self._too_slow())
         if number in (signal.SIGKILL, signal.SIGBUS):  # SIGBUS: a mapped file of a full file system
-            return Stopped(Status.memory, f"{self.name} was killed: the machine has no memory left.")
+            limit = _in_words(self.box.memory)
+            why = f"took more than {limit} of memory" if self._group else "was killed: no memory is left"
+            return Stopped(Status.memory, f"{self.name} {why}.")
         if number == signal.SIGSEGV:
             return Stopped(
                 Status.crashed, f"{self.name} wrote to memory that is not its own (segmentation fault)."
@@ -282,6 +295,8 @@ class Worker:
         gone = self.process.end(self.family) if self.box.fork else self.family.end()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
+        if self._group is not None:
+            control_group.give_back(self._group, *self.box.group_limits)
         own = self._judge_seconds + time.process_time() - own
         self.box.report(self._starting, answer, own, self._called)
         if not gone:

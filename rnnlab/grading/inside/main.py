@@ -104,7 +104,7 @@ def limit(limits: dict[str, int]) -> None:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, hard))
         except (AttributeError, ValueError, OSError):
             continue
-    system_calls.refuse_segments()
+    system_calls.refuse_calls()
 
 
 def silence() -> None:
