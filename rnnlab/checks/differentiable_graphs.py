@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 
 from rnnlab.checks.answers import answers, load
-from rnnlab.checks.traces import require_calls
+from rnnlab.checks.traces import missing_vector
 from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code, Wrong
 from rnnlab.grading.judging import expect, refuse
@@ -175,7 +175,7 @@ calls = 0
 def product(a, weight):
     global calls
     calls += 1
-    trace.append(("product", a))
+    trace.append((a, weight))
     if calls > {allowed}:
         raise Wrong(
             "product was called more than 1 + T = {allowed} times for T={T}.",
@@ -204,12 +204,23 @@ def check_gru_reset_after(submission, rng, T, B, I, H):
     try:
         got = submission(*arguments)
     except Wrong as surplus:  # which products came before tells mistakes apart
-        refuse(surplus, case, result=[a for _, a in trace])
+        refuse(surplus, case, result=[a for a, _ in trace])
         return
     what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
     advice = lambda: _gates(got[0], want[0], *arguments[1:])
     if expect(got, want, axes=axes, what=what, case=case, advice=advice):
-        require_calls(ANSWERS["gru_reset_after"], trace, arguments, case)
+        states = np.concatenate([arguments[2][np.newaxis], want[0][:-1]])
+        refuse(_missing_product(trace, arguments[1], states), case)
+
+
+def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
+    """An input x[t,b] or state h[t,b] that product never got, in either factor; None if there is none."""
+    missing = missing_vector(trace, {"x": x, "h": states})
+    return missing and Wrong(
+        f"The numbers are right, but product never got {missing}: its part was computed some other way.",
+        None,
+        "Look for @, np.dot, np.matmul or einsum in your answer and call product there.",
+    )
 
 
 def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> str | None:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from rnnlab.checks.answers import answers
+from rnnlab.checks.traces import missing_vector
 from rnnlab.compare import TOLERANCES
 from rnnlab.grading.differences import same
 from rnnlab.grading.exercise import Code, Wrong
@@ -136,28 +137,14 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
 
 
 def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
-    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none.
-
-    A factor's columns count too: the weights may stand on the left.
-    """
-    factors = [factor for a, b in trace for factor in (a, np.transpose(b))]
-    for name, vectors in (("x", x), ("h", states[:-1])):
-        for t, b in np.ndindex(vectors.shape[:2]):
-            if not any(_holds_row(factor, vectors[t, b]) for factor in factors):
-                return Wrong(
-                    f"The states are right, but multiply never got {name}[{t}] of sequence {b}.",
-                    None,
-                    "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
-                )
-    return None
-
-
-def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
-    """Whether the vector stands in one of the rows, side by side."""
-    if factor.shape[1] < len(vector):
-        return False
-    windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
-    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
+    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none."""
+    pairs = [(a, np.transpose(b)) for a, b in trace]  # a factor's columns count too: weights may stand left
+    missing = missing_vector(pairs, {"x": x, "h": states[:-1]})
+    return missing and Wrong(
+        f"The states are right, but multiply never got {missing}.",
+        None,
+        "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
+    )
 
 
 def check_filter_weights(submission, rng, K):
