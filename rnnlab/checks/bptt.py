@@ -77,7 +77,10 @@ def _copied(numeric: np.ndarray) -> str | None:
     """The usual reason why no change of a view reaches the loss."""
     if numeric.any():
         return None
-    return "reshape(-1), ravel() and flatten() of a transposed view are copies: loss(array) never sees a change there."
+    return (
+        "reshape(-1), ravel() and flatten() of a transposed view are copies: loss(array) never sees a change "
+        "there."
+    )
 
 
 def _norms(got: np.ndarray, numeric: np.ndarray, gradient: np.ndarray) -> str | None:

@@ -36,10 +36,10 @@ def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> b
 
 
 def missing_vector(trace: list, vectors: dict[str, np.ndarray]) -> str | None:
-    """ "x[2] of sequence 0": the first of vectors {name: [T,B,n]} that no product got; None if each was there.
+    """ "x[2] of sequence 0": the first of vectors {name: [T,B,n]} that no product got, or None.
 
-    trace: pairs of factors whose rows are vectors. The vector may stand in either, beside other columns: a bias
-    is often a column of ones.
+    trace: pairs of factors whose rows are vectors. The vector may stand in either, beside other columns: a
+    bias is often a column of ones.
     """
     factors = [np.atleast_2d(factor) for pair in trace for factor in pair]
     for name, array in vectors.items():

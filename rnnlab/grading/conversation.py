@@ -30,8 +30,14 @@ NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are 
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
 TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
 TOO_SLOW = "{name} did not come to an end in {seconds:g} s. Is there a loop that never stops?"
-ASLEEP = "{name} did not come to an end in {seconds:g} s, and computed for {ran:.2g} s of them. What does it wait for?"
-STARVED = "{name} may compute for {seconds:g} s. Other programs had the cores, and it got {ran:.2g} s of one: not judged."
+ASLEEP = (
+    "{name} did not come to an end in {seconds:g} s, and computed for {ran:.2g} s of them. "
+    "What does it wait for?"
+)
+STARVED = (
+    "{name} may compute for {seconds:g} s. Other programs had the cores, and it got {ran:.2g} s of one: "
+    "not judged."
+)
 IDLE = "grade this exercise again when the machine is less busy"
 
 
