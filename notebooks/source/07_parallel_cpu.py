@@ -355,7 +355,7 @@ for by in compilers:
 #
 # The same training step by every rung and by PyTorch, JAX and Theano's successor PyTensor, each in a process of its own, in turns, with as many threads each. This is a record; `make peers` and `rnnlab bench cpu` measure yours.
 #
-# **Predict:** where does PyTorch win, at one sequence or at 64?
+# **Predict:** where does PyTorch come nearest to the fastest rung, at one sequence or at 64?
 
 # %%
 from rnnlab.records import cpu_picture, cpu_report

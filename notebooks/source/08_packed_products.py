@@ -192,7 +192,7 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds. 
 # %% [markdown]
 # ## 5 · From a tile to a product
 #
-# A product is a loop over panels, and in each panel a loop over tiles of rows. `multiply_rows` does the second one; here is the first. It is the whole product, apart from edges: rows `low` to `high` of a, and panels `first` to `last`.
+# A product is a loop over panels, and in each panel a loop over tiles of rows. `multiply_rows` contains the loop over tiles; the function below contains the loop over panels. `multiply_rows` also cuts the terms into pieces, so that a piece of a panel stays in the nearest cache while all rows use it; you will write this cut in the exercise. The function below computes the whole product, apart from edges: rows `low` to `high` of a, and panels `first` to `last`.
 #
 # **Predict:** is it faster than NumPy for 64 sequences and 512 units, with one core each?
 
@@ -256,13 +256,13 @@ ways = {"panel by panel": lambda: product(a, panels, c, (0, B), all_panels),
         "tile by tile": lambda: [product(a, panels, c, rows, all_panels) for rows in tiles_of_rows]}
 times = take_turns(ways, 15)
 for way, timing in times.items():
-    print(f"{way}: {4e-6 * reads[way] * K * N:5.1f} MB of weights; you guessed {my_guess[way]}; "
+    print(f"{way}: by count {4e-6 * reads[way] * K * N:5.1f} MB of weights; you guessed {my_guess[way]}; "
           f"{2e-9 * B * K * N / timing.median:6.1f} GFLOP/s")
 print(disturbance(times))
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# If the second rate is lower, the loads are the reason; if both are alike, your second or third cache delivers fast enough. But a panel of many terms does not fit into the nearest cache either, and then the order of the terms matters, too.
+# If the second rate is lower, the loads are the reason; if both are alike, your second or third cache delivers fast enough. The count of the first order holds only because `multiply_rows` cuts the terms: a whole panel of 512 terms fills most of a nearest cache of 32 or 48 KiB, or all of it, and each tile of rows would load it again.
 #
 # ### Exercise: the order of the calls
 #

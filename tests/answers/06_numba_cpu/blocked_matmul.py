@@ -171,17 +171,6 @@ def blocked_matmul(a, b, c, tile):
     return out
 
 
-# %% [wrong] cuts i alone
-def blocked_matmul(a, b, c, tile):
-    out = c.copy()
-    for i0 in range(0, a.shape[0], tile):
-        for k in range(a.shape[1]):
-            for i in range(i0, min(i0 + tile, a.shape[0])):
-                for j in range(b.shape[1]):
-                    out[i, j] += a[i, k] * b[k, j]
-    return out
-
-
 # %% [wrong] takes the indices of b the wrong way round
 def blocked_matmul(a, b, c, tile):
     out = c.copy()
