@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 08 · A product in Python
 #
-# **Claim to test: a product written in Python cannot beat the library that NumPy calls.**
+# **Claim to test: a product that Python compiles while it runs, without C or assembly, cannot beat the library that NumPy calls.**
 #
 # You will find out what that library does for a large product, which part of it is wasted on the product of one step, and how to leave that part out. The recap prints the verdict for your machine.
 #
@@ -171,7 +171,7 @@ for tile, (gflops, loop) in measured.items():
 print(f"fastest: {best.rows} × {best.vectors}; you guessed {my_guess}. {disturbance(timings)}")
 
 # %% [markdown]
-# Part of the peak means: of the fastest tile here. Compare the columns from the top. Small tiles should wait for their sums. Where the registers are too few, the last column counts the accesses to the stack. If the measured rate there is far below the predicted one, this is why: the model counts a spilled sum as two more accesses, but it also comes back late, and the next term waits for it.
+# Measured rates are parts of the rate of the fastest tile here. The prediction for a tile whose registers are too few is no prediction of its time: the model counts the accesses to the stack, but not how late they come back. Compare the columns from the top. Small tiles should wait for their sums. Where the registers are too few, the last column counts the accesses to the stack. If the measured rate there is far below the predicted one, this is why: the model counts a spilled sum as two more accesses, but it also comes back late, and the next term waits for it.
 #
 # **Look at** the same numbers in the picture, and find the tile with the largest gap between prediction and measurement.
 
@@ -387,7 +387,7 @@ show(figure, f"Our product's rate over NumPy's, for 64 sequences: {words} units.
 print("ours over NumPy:", words)
 
 # %% [markdown]
-# Above 1, the Python product is ahead; below 1, the library is. If it is so at few units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 1 024 units, its tile or its order suits your processor better than the library's does. If a point was flagged, another program used the cores: run the cell again before you believe it.
+# Above 1, the product compiled here is ahead; below 1, the library is. If it is so at few units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 1 024 units, its tile or its order suits your processor better than the library's does. If a point was flagged, another program used the cores: run the cell again before you believe it.
 #
 # ## 9 · In a network
 #
@@ -430,7 +430,7 @@ for question, answer in rows:
 steady = {H: factor for H, factor in zip(sizes, factors, strict=True) if not disturbed[H]}
 ahead = [f"{factor:.2f} at {H}" for H, factor in steady.items() if factor > 1.05]
 verdict = "undecided, every size was disturbed: run section 8 again" if not steady else (
-    f"does NOT hold here; the Python product over NumPy's: {', '.join(ahead)} units" if ahead else
+    f"does NOT hold here; the compiled product over NumPy's: {', '.join(ahead)} units" if ahead else
     f"holds here, at {', '.join(map(str, steady))} units")
 print(f"\nclaim: {verdict}")
 rnnlab.progress("packed_products")
