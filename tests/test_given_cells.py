@@ -41,9 +41,9 @@ def names_bound(node: ast.AST) -> Iterator[tuple[str, bool]]:
         yield node.id, False
     elif isinstance(node, ast.For):
         yield from ((name, True) for name, _ in names_bound(node.target))
-        yield from (found for statement in [*node.body, *node.orelse] for found in names_bound(statement))
+        yield from (name for statement in [*node.body, *node.orelse] for name in names_bound(statement))
     elif not isinstance(node, NESTED):
-        yield from (found for child in ast.iter_child_nodes(node) for found in names_bound(child))
+        yield from (name for child in ast.iter_child_nodes(node) for name in names_bound(child))
 
 
 def cells_of(lesson: str) -> list[str]:
@@ -70,8 +70,8 @@ def answers_to(lesson: str) -> list[str]:
 
 @pytest.mark.parametrize("lesson", checks.LESSONS)
 def test_no_given_cell_binds_a_name_of_an_answer_of_a_library_or_of_another_given_cell(lesson):
-    given = {name for answer in answers(lesson).values() for name in top_level(answer.prelude)}
-    own = {name for source in answers_to(lesson) for name in top_level(source)} - given
+    preludes = {name for answer in answers(lesson).values() for name in top_level(answer.prelude)}
+    own = {name for source in answers_to(lesson) for name in top_level(source)} - preludes
     bound: dict[str, list[bool]] = defaultdict(list)
     for source in cells_of(lesson):
         names = [*names_bound(ast.parse(source))]

@@ -106,8 +106,7 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
 # <!-- exercise: relu_step_backward -->
 #
 # A published text prints a wrong slope of ReLU. Write the right one in [work/02_bptt.ipynb](../work/02_bptt.ipynb).
-
-# %% [markdown]
+#
 # ## 3 · Back from every loss
 #
 # The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss and add all of it. Several tutorials write back-propagation through time in this way. We call it the **quadratic sweep**.

@@ -182,6 +182,7 @@ def _add_facts(
     elif got[place].tobytes() == before[place].tobytes():
         old = "NaN, as it does" if np.isnan(before[place]) else "the same number"
         difference.message += f" It holds {old} before the launch."
+        difference.misconception = None  # the NaN is the check's own
         difference.next_step = "Does a thread write this element, and does none read it before?"
     elif not finite[place]:
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"

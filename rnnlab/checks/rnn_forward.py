@@ -74,11 +74,12 @@ def check_rnn_forward(submission, rng, T, I, H, dtype):
 
 
 COUNTED_PRODUCT = """
-calls = multiplications = 0
+calls = multiplications = single = 0
 
 def multiply(a, b):
-    global calls, multiplications
+    global calls, multiplications, single
     calls += 1
+    single += np.shape(a)[-1:] == (1,) and {is_wide}
     trace.append((a, b))
     shapes = f"{{np.shape(a)}} and {{np.shape(b)}}"
     if calls > {budget}:
@@ -86,6 +87,7 @@ def multiply(a, b):
             f"multiply is called more than 2*T = {budget} times for T={T} steps of B={B} sequences; "
             f"in the last call its factors have the shapes {{shapes}}.",
             None,
+            "A product with one column in its first factor is a bias: add it with +." if single else
             "Give multiply the rows of all sequences at once: x[t] is [B,I].",
         )
     if np.ndim(a) != 2 or np.ndim(b) != 2:
@@ -117,7 +119,8 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
     most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
-    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, most=most, T=T, B=B, scale=scale), "multiply", [])
+    sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "scale": scale, "is_wide": I > 1 < H}
+    multiply = Code(COUNTED_PRODUCT.format(**sizes), "multiply", [])
     product = lambda a, b: a @ b * scale
     want = exact("rnn_forward_batched", product, x, h0, *weights)
     case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")

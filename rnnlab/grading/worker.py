@@ -157,14 +157,15 @@ class Worker:
         """Wait until the process can take the answer; its seconds of the processor until then. Nothing hears
         its standard error any more."""
         try:
-            header = wire.unpack(self._exchange(b"", START))[1]
-        except Stopped as stopped:
-            raise NotStarted(self.name, self._complaint() or stopped.message) from stopped
+            seconds = wire.unpack(self._exchange(b"", START))[1]["seconds"]
+        except (Stopped, wire.Broken, KeyError) as problem:
+            why = problem.message if isinstance(problem, Stopped) else "its first words cannot be read"
+            raise NotStarted(self.name, self._complaint() or why) from problem
         finally:
             if self.box.fork is None:
                 self.process.stderr.close()
         self.ready = True
-        return header["seconds"]
+        return seconds
 
     def _complaint(self) -> str:
         """What the process has written to its standard error."""
