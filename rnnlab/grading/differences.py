@@ -17,6 +17,7 @@ WRONG_SHAPE = "returns the wrong shape"
 WRONG_DTYPE = "returns the wrong dtype"
 NOT_FINITE = "returns NaN or infinity"
 BOOLS = bool, np.bool
+WHOLE = bool, int, np.bool, np.integer
 NUMERIC = bool, int, float, np.generic, np.ndarray
 
 
@@ -49,6 +50,8 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
     if isinstance(want, dict):
         alike = isinstance(got, dict) and got.keys() == want.keys()
         return alike and all(same(got[key], want[key], tolerance) for key in want)
+    if isinstance(got, WHOLE) and isinstance(want, WHOLE) and not tolerance:
+        return int(got) == int(want)  # a float64 does not tell 2⁶⁰ from 2⁶⁰ + 1
     if not (isinstance(got, NUMERIC) and isinstance(want, NUMERIC)):
         return type(got) is type(want) and got == want
     return np.shape(got) == np.shape(want) and compare.agrees(got, want, _limit(got, want, tolerance))
