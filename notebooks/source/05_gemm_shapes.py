@@ -39,9 +39,9 @@ products = {B: partial(np.matmul, rng.random((B, H), "float32"), weights) for B 
 timings = take_turns(products, 21)
 times = {B: timings[B].median for B in minibatches}
 rates = {B: 2e-9 * B * H * H / times[B] for B in minibatches}
+print(disturbance({f"B = {B}": timing for B, timing in timings.items()}))
 for B in minibatches:
     print(f"B = {B:3}: {1e6 * times[B]:8.0f} µs, {rates[B]:6.3g} GFLOP/s")
-print(disturbance({f"B = {B}": timing for B, timing in timings.items()}))
 disturbed = disturbance({f"B = {B}": timings[B] for B in (1, 64)})
 work_over_time = 64 * times[1] / times[64]
 print(f"64 sequences take {times[64] / times[1]:.1f} times as long as one; you guessed {my_guess}")
@@ -139,10 +139,10 @@ def product_of(B, n):
 
 sizes = (960, 992, 1000, 1008, 1023, 1024, 1025, 1056)
 timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
+print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 for n in sizes:
     seconds = timings[n].median
     print(f"n = {n:4}: {1e6 * seconds:6.0f} µs, {2e-9 * 64 * n * n / seconds:6.3g} GFLOP/s")
-print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 
 # %% [markdown]
 # What you see depends on the processor and on its BLAS. Vectors have 8 or 16 numbers, pieces some multiple of that; today's libraries handle the rest of a row well. A power of two can even be the slowest size: rows 4 096 bytes apart compete for the same few places of a cache.

@@ -114,10 +114,10 @@ def in_pieces(steps):
 
 pieces = (1, 2, 5, 20, 100)
 times = take_turns({steps: partial(in_pieces, steps) for steps in pieces}, 9)
+print(disturbance({str(steps): timing for steps, timing in times.items()}))
 for steps in pieces:
     ms = 1e3 * times[steps].median
     print(f"a barrier every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} barriers")
-print(disturbance({str(steps): timing for steps, timing in times.items()}))
 
 # %%
 barrier = max(times[1].median - times[100].median, 0.0) / 99

@@ -57,10 +57,10 @@ shapes = [(64, H, H) for H in (64, 128, 256, 512, 1024)] + [(1024, 1024, 1024)]
 times = take_turns({shape: by_numpy(*shape) for shape in shapes}, 7)
 rates = {shape: rate(shape, timing) for shape, timing in times.items()}
 roof = rates[shapes[-1]]
+print(disturbance({str(shape): timing for shape, timing in times.items()}))
 for shape in shapes:
     print(f"{' × '.join(map(str, shape)):18} {rates[shape]:6.1f} GFLOP/s, {rates[shape] / roof:4.0%} of the last one")
 print("you guessed", ", ".join(f"{part:.0%} for {H} units" for H, part in my_guess.items()))
-print(disturbance({str(shape): timing for shape, timing in times.items()}))
 
 # %% [markdown]
 # Whatever is missing from 100 % is not arithmetic, and a line above 100 % says that the large product waited for memory, or that something disturbed it. In each call the library chooses a method for the shape, wakes its threads, copies both factors into an order of its own, multiplies, and waits until all threads have finished.
@@ -93,11 +93,11 @@ K = N = 512
 weights, panels = rng.random((K, N), "float32"), np.empty((N // columns, K, columns), "float32")
 ways = {f"{B} rows": by_numpy(B, K, N) for B in my_guess}
 times = take_turns(ways | {"packing": lambda: [pack(weights, panels) for _ in range(20)]}, 9, settled=True)
+print(disturbance(times))
 for B in my_guess:
     product_seconds = times[f"{B} rows"].median / repeats(B, K, N)
     part = times["packing"].median / 20 / product_seconds
-    print(f"packing takes {part:.0%} of a product with {B} rows; you guessed {my_guess[B]:.0%}")
-print(disturbance(times))
+    print(f"packing takes {100 * part:.2g} % of a product with {B} rows; you guessed {my_guess[B]:.0%}")
 
 # %% [markdown]
 # The library packs in a faster way than this loop does, but it packs in every call. A network of 100 steps needs the panels once. That is the idea of this lesson, and of the persistent kernels at its end: what does not change is laid out once, where it will be needed.
@@ -255,10 +255,10 @@ all_panels, tiles_of_rows = (0, len(panels)), [(r, min(r + ROWS, B)) for r in ra
 ways = {"panel by panel": lambda: product(a, panels, c, (0, B), all_panels),
         "tile by tile": lambda: [product(a, panels, c, rows, all_panels) for rows in tiles_of_rows]}
 times = take_turns(ways, 15)
+print(disturbance(times))
 for way, timing in times.items():
     print(f"{way}: by count {4e-6 * reads[way] * K * N:5.1f} MB of weights; you guessed {my_guess[way]}; "
           f"{2e-9 * B * K * N / timing.median:6.1f} GFLOP/s")
-print(disturbance(times))
 drawings.show("panels_in_caches")
 
 # %% [markdown]
