@@ -270,9 +270,10 @@ axis.set(xscale="log", yscale="log", xlabel="threads", ylabel="times one thread"
 axis.set_xticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.set_yticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.legend(fontsize=8)
+fitted = f"Fitted to your machine: {mine:.0%} serial, 64 threads {yours[-1]:.1f} times one." if gained else (
+    "No curve is fitted to your machine, because more threads gained nothing.")
 show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; with a price of 0.1 % a thread "
-     "all curves turn down again, the one without serial work at 32 threads. "
-     f"Fitted to your machine: {mine:.0%} serial, 64 threads {yours[-1]:.1f} times one.")
+     "all curves turn down again, the one without serial work at 32 threads. " + fitted)
 
 # %% [markdown]
 # ### Exercise: the limit
