@@ -53,7 +53,7 @@ def problem(T, B=4, seed=0):
 # 4. **To the weights.** $W_{ji}$ changes $a_{bj}$ of every sequence $b$, by the factor $x_{bi}$. Add them up over $b$: $dW_{ih} = da^T x$ and $dW_{hh} = da^T h$, with the state **before** the step.
 # 5. **To the bias.** $b_j$ is added to $a_{bj}$ of every sequence: $db_j = \sum_b da_{bj}$. The course has two biases that are added; both have this gradient.
 #
-# The shapes are a test: each gradient has the shape of the array that it belongs to. Here are the five lines as code. The state before the step is random, since a zero state would make $dW_{hh}$ zero, whatever the code says. Each result is compared with the course's own gradients of a sequence of one step (its version for all cells is `backward` in `rnnlab/cells.py`), and with central differences (section 7), which know no formula of a gradient: one number of the array is moved by 10⁻⁵ each way. The second comparison is the test: about 10⁻⁹ is left there by the differences themselves, and a product that is transposed or too large by a factor would be off by as much as its numbers.
+# The shapes are a test: each gradient has the shape of the array that it belongs to. Here are the five lines as code, compared with the course's own (`backward` in `rnnlab/cells.py`) and with central differences.
 
 
 # %%
@@ -101,6 +101,8 @@ for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
     print(f"{name:11} {np.abs(own).max():14.2f} {np.abs(own - other).max():27.0e} {np.abs(own - numeric).max():26.0e}")
 
 # %% [markdown]
+# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They leave about 10⁻⁹ themselves; a product that is transposed or too large would be off by as much as its numbers. The state before the step is random, because a zero state makes $dW_{hh}$ zero, whatever the code says.
+#
 # ### Exercise: the same for ReLU
 #
 # <!-- exercise: relu_step_backward -->
