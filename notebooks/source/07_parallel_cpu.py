@@ -114,10 +114,10 @@ def in_pieces(steps):
 
 pieces = (1, 2, 5, 20, 100)
 times = take_turns({steps: partial(in_pieces, steps) for steps in pieces}, 9)
+print(disturbance({str(steps): timing for steps, timing in times.items()}))
 for steps in pieces:
     ms = 1e3 * times[steps].median
     print(f"a barrier every {steps:3} steps: {ms:6.2f} ms, {100 // steps:3} barriers")
-print(disturbance({str(steps): timing for steps, timing in times.items()}))
 
 # %%
 barrier = max(times[1].median - times[100].median, 0.0) / 99
@@ -270,9 +270,10 @@ axis.set(xscale="log", yscale="log", xlabel="threads", ylabel="times one thread"
 axis.set_xticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.set_yticks((1, 4, 16, 64), ("1", "4", "16", "64"))
 axis.legend(fontsize=8)
+fitted = f"Fitted to your machine: {mine:.0%} serial, 64 threads {yours[-1]:.1f} times one." if gained else (
+    "No curve is fitted to your machine, because more threads gained nothing.")
 show(figure, alt="With 5 % serial work 64 threads reach 15 times one thread; with a price of 0.1 % a thread "
-     "all curves turn down again, the one without serial work at 32 threads. "
-     f"Fitted to your machine: {mine:.0%} serial, 64 threads {yours[-1]:.1f} times one.")
+     "all curves turn down again, the one without serial work at 32 threads. " + fitted)
 
 # %% [markdown]
 # ### Exercise: the limit
@@ -358,7 +359,7 @@ for by, races in raced.items():
 #
 # The same training step by every rung and by PyTorch, JAX and Theano's successor PyTensor, each in a process of its own, in turns, with as many threads each. This is a record; `make peers` and `rnnlab bench cpu` measure yours.
 #
-# **Predict:** where does PyTorch win, at one sequence or at 64?
+# **Predict:** where does PyTorch come nearest to the fastest rung, at one sequence or at 64?
 
 # %%
 from rnnlab.records import cpu_picture, cpu_report

@@ -30,6 +30,24 @@ NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are 
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
 TOO_BIG = "{name} returns {what}."
 TOO_SLOW = "{name} did not come to an end in {seconds:g} s. Is there a loop that never stops?"
+ASLEEP = (
+    "{name} did not come to an end in {seconds:g} s, and computed for {ran:.2g} s of them. "
+    "What does it wait for?"
+)
+STARVED = (
+    "{name} may compute for {seconds:g} s. Other programs had the cores, and it got {ran:.2g} s of one: "
+    "not judged."
+)
+IDLE = "grade this exercise again when the machine is less busy"
+
+
+def out_of_time(name: str, seconds: float, ran: float, starved: bool) -> Stopped:
+    """What to say of an answer whose time is over after `ran` seconds of the processor."""
+    if starved:
+        message = STARVED.format(name=name, seconds=seconds, ran=ran)
+        return Stopped(Status.grader_error, message, IDLE)
+    text = ASLEEP if ran < seconds / 2 else TOO_SLOW
+    return Stopped(Status.timeout, text.format(name=name, seconds=seconds, ran=ran))
 
 
 class Conversation:

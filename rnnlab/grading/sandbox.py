@@ -19,7 +19,7 @@ import numpy as np
 import psutil
 
 from rnnlab.grading import control_group
-from rnnlab.grading.clock import PATIENCE
+from rnnlab.grading.clock import BACKSTOP
 from rnnlab.grading.progress_file import home
 from rnnlab.printable import printable
 
@@ -60,7 +60,7 @@ class Sandbox:
     name: str  # "bubblewrap" or "plain": what the report says
     why: str  # why it is not bubblewrap, in plain mode
     memory: int = MEMORY  # bytes for all processes of an answer together
-    patience: int = PATIENCE  # times its limit: the most that an answer gets for waiting for a core
+    patience: int = BACKSTOP  # times its limit: the most that an answer gets for waiting for a core
     fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
     report: Callable = lambda *seconds: None  # takes each worker's: see judge_process.Accounts
 

@@ -23,8 +23,8 @@ import numpy as np
 import psutil
 
 from rnnlab.grading import control_group, memory, sandbox
-from rnnlab.grading.clock import waiting_of
-from rnnlab.grading.conversation import TOO_BIG, TOO_SLOW, Conversation, answer
+from rnnlab.grading.clock import is_starved, waiting_of
+from rnnlab.grading.conversation import TOO_BIG, TOO_SLOW, Conversation, answer, out_of_time
 from rnnlab.grading.family import Family, adopt_orphans
 from rnnlab.grading.inside import wire
 from rnnlab.grading.sandbox import Sandbox
@@ -168,14 +168,15 @@ class Worker:
         """Wait until the process can take the answer; its seconds of the processor until then. Nothing hears
         its standard error any more."""
         try:
-            header = wire.unpack(self._exchange(b"", START))[1]
-        except Stopped as stopped:
-            raise NotStarted(self.name, self._complaint() or stopped.message) from stopped
+            seconds = wire.unpack(self._exchange(b"", START))[1]["seconds"]
+        except (Stopped, wire.Broken, KeyError) as problem:
+            why = problem.message if isinstance(problem, Stopped) else "its first words cannot be read"
+            raise NotStarted(self.name, self._complaint() or why) from problem
         finally:
             if self.box.fork is None:
                 self.process.stderr.close()
         self.ready = True
-        return header["seconds"]
+        return seconds
 
     def _complaint(self) -> str:
         """What the process has written to its standard error."""
@@ -209,7 +210,7 @@ class Worker:
                 left += self._grant()
             if time.monotonic() - start > left:
                 self._watch()  # on a busy machine, what has made it slow may not have been seen yet
-                raise Stopped(Status.timeout, self._too_slow())
+                raise self._out_of_time()
             ready, free, _ = select.select([self.answering], [self.asking] if sending else [], [], TICK)
             if free:
                 sending = self._send(sending)
@@ -231,10 +232,19 @@ class Worker:
 
     def _grant(self) -> float:
         """Seconds in which the answer, or its judge, has waited for a core and that were not granted yet."""
-        waited = self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
-        more = max(min(waited, self.box.patience * self.seconds) - self._granted, 0.0)
+        more = max(min(self._waited(), self.box.patience * self.seconds) - self._granted, 0.0)
         self._granted += more
         return more
+
+    def _waited(self) -> float:
+        """Seconds in which the answer, or its judge, has waited for a core."""
+        return self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
+
+    def _out_of_time(self) -> Stopped:
+        """Why the time is over: the answer has used it, has slept, or other programs had the cores."""
+        ran = max(self.family.seconds() - self._starting, 0.0) + self._called
+        starved = self.ready and is_starved(ran, self._waited() - self._granted, self.seconds)
+        return out_of_time(self.name, self.seconds, ran, starved)
 
     def _receive(self, got: bytearray) -> None:
         part = os.read(self.answering, PIPE)
@@ -273,7 +283,7 @@ class Worker:
             return Stopped(Status.crashed, f"{self.name} closed the connection to its judge.")
         number = -code if code < 0 else code - 128  # bubblewrap says 128 + signal
         if number == signal.SIGXCPU:
-            return Stopped(Status.timeout, self._too_slow())
+            return Stopped(Status.timeout, TOO_SLOW.format(name=self.name, seconds=self.seconds))
         if number in (signal.SIGKILL, signal.SIGBUS):  # SIGBUS: a mapped file of a full file system
             limit = _in_words(self.box.memory)
             why = f"took more than {limit} of memory" if self._group else "was killed: no memory is left"
@@ -284,9 +294,6 @@ class Worker:
             )
         how = f"by {signal.Signals(number).name}" if number in _SIGNALS else f"exit code {code}"
         return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
-
-    def _too_slow(self) -> str:
-        return TOO_SLOW.format(name=self.name, seconds=self.seconds)
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""

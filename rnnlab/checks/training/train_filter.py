@@ -44,6 +44,7 @@ FIRST_STEP = "trains on the first step only"
 ONE_ROW = "trains on a single row at a time"
 OTHERS = "returns other arrays than those that it trained"
 TOO_EARLY = "stops too early"
+OTHER_ORDER = ""  # no known mistake: the steps or the rows of x and target have been put in another order
 NO_MEMORY = None  # no known mistake: weights that were cut, or never trained, or not returned
 
 SEEN = {  # misconception: what was found, and the next step
@@ -78,6 +79,10 @@ SEEN = {  # misconception: what was found, and the next step
     ONE_ROW: (
         "Each minibatch has one row only, so its gradient is mostly chance.",
         "Take more rows, for instance 32, and other ones in each update.",
+    ),
+    OTHER_ORDER: (
+        "In most minibatches the first target does not follow from the first pixel.",
+        "x and target need the same steps in the same order, and the same rows.",
     ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
@@ -126,7 +131,7 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> 
         f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
         f"{_in_words(response_to_one_pixel(got))} at this and the next steps, the filter "
         f"{_in_words(kernel)}.",
-        name,
+        name or None,
         next_step,
     )
 
@@ -189,6 +194,7 @@ def _misconception(
         DIVERGED: error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
         SCRAMBLED: one_pixel and unpaired.mean() > 0.5,
         NO_MEMORY: one_pixel,
+        OTHER_ORDER: unpaired.mean() > 0.5,
         TOO_EARLY: True,
     }
     return next(name for name, applies in (*findings.items(), *later.items()) if applies)

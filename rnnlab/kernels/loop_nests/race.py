@@ -38,7 +38,7 @@ class Race:
 
     def __str__(self) -> str:
         return (
-            f"{self.ratio:.1f} times the serial schedule, {self.gflops:.0f} GFLOP/s"
+            f"{self.ratio:.1f} times the serial schedule, {self.gflops:.3g} GFLOP/s"
             f" ({1e3 * self.chosen:.1f} ms against {1e3 * self.serial:.1f} ms, by {self.engine})"
         )
 
