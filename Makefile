@@ -57,10 +57,10 @@ update:  ## bring the newest lessons; what you wrote in work/ is not touched
 
 # Together these two run every test that needs no GPU; tests/test_conftest.py proves it.
 test: test-environment  ## run the tests, but for the slow ones (OPTIONS="-k bptt" for some of them)
-	@.venv/bin/python -m pytest -n 2 --dist worksteal $(OPTIONS)
+	@.venv/bin/python -m pytest -n 2 --dist worksteal --durations 10 $(OPTIONS)
 
 test-slow: test-environment  ## run the slow ones: each attack in both modes, all seeds, emulated CUDA C++, time-outs
-	@.venv/bin/python -m pytest -n 2 --dist worksteal --leg slow $(OPTIONS)
+	@.venv/bin/python -m pytest -n 2 --dist worksteal --durations 10 --leg slow $(OPTIONS)
 
 # compilers and types beside numba-cuda, which takes the place of Numba's own CUDA target wherever it is installed:
 # in an environment of its own; no GPU is needed
@@ -69,7 +69,7 @@ CUDA_TESTS += $(addprefix rnnlab/test_,persistent run_cuda)
 test-cuda:  ## compile every kernel by numba-cuda, as on a GPU, but without one
 	$(USABLE_PYTHON)
 	$(SET_UP) .venv-cuda 'lab,dev,compile,cuda13'
-	@.venv-cuda/bin/python -m pytest -n 2 --dist worksteal --leg all $(CUDA_TESTS:%=tests/%.py) $(OPTIONS)
+	@.venv-cuda/bin/python -m pytest -n 2 --dist worksteal --durations 10 --leg all $(CUDA_TESTS:%=tests/%.py) $(OPTIONS)
 
 test-gpu: test-environment  ## run the tests that need a GPU, each in its own process
 	@.venv/bin/python -m pytest --gpu -n 4 -p no:benchmark $(OPTIONS)
@@ -80,7 +80,7 @@ check: test-environment  ## what a commit must pass: lint, format, derived files
 	@.venv/bin/python -m pytest tests/test_style.py
 
 # apart from .venv: the course needs none of them, and they may come to need other versions of what it needs
-peers: environment  ## install PyTorch, PyTensor, JAX and Halide, for `rnnlab bench` to measure against
+peers: environment  ## install PyTorch, PyTensor, JAX and Halide, for `rnnlab bench` to measure against (6 GB where PyTorch has no CPU build)
 	$(SET_UP) .venv-peers 'peers,halide' $(OPTIONS)
 
 gpu-peers:  ## put PyTorch beside CuPy, for `rnnlab bench gpu` to measure against (gigabytes)

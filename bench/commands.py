@@ -115,13 +115,23 @@ def _add_shared(command: argparse.ArgumentParser) -> None:
     command.add_argument("--peers-python", metavar="PATH", help="the Python that has the peers' packages")
 
 
+def _say_who_else_runs() -> None:
+    """Before any number: whether other programs use the cores."""
+    from rnncourse.lab import crowd
+
+    if words := crowd.warning(crowd.others_part()):
+        print(f"{words[0].upper()}{words[1:]}. Measure again when it is quiet.", flush=True)
+
+
 def _cpu(chosen: argparse.Namespace) -> int:
+    _say_who_else_runs()
     from bench import cpu_run
 
     return cpu_run.run(chosen)
 
 
 def _gpu(chosen: argparse.Namespace) -> int:
+    _say_who_else_runs()
     from bench.gpu import command
 
     return command.run(chosen)
@@ -134,6 +144,7 @@ def _day(chosen: argparse.Namespace) -> int:
 
 
 def _cmu(chosen: argparse.Namespace) -> int:
+    _say_who_else_runs()
     from bench import cmu_workload
 
     return cmu_workload.run(chosen)
@@ -141,6 +152,7 @@ def _cmu(chosen: argparse.Namespace) -> int:
 
 def _gru(chosen: argparse.Namespace) -> None:
     _begin_anew_without_overrides()
+    _say_who_else_runs()
     from bench.peers.serve import numpys_blas
     from rnncourse.lab import gru_variants
 

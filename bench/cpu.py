@@ -16,7 +16,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 from bench.peers import LIMITS, Candidate
-from bench.peers.process import ContestantError, Peer, interpreter
+from bench.peers.process import ContestantError, LateError, Peer, interpreter
 from bench.watch import Watch
 from bench.workload import Problem, problem
 from rnncourse.lab.turns import rotated
@@ -52,7 +52,11 @@ class Case:
 
 
 class Arena:
-    """The contestants' processes; to be used in a `with`.  A process that dies is started once more."""
+    """The contestants' processes; to be used in a `with`.
+
+    A process that dies is started once more for the next workload, unless it died while it was introduced or
+    did not answer in time: such a contestant is left out of all that follows.
+    """
 
     def __init__(self, candidates: Iterable[Candidate], settings: Settings, peers_python: str | None = None):
         self.settings, self.stack, self.peers = settings, ExitStack(), {}
@@ -60,6 +64,7 @@ class Arena:
             candidate: interpreter(candidate, peers_python) for candidate in (*LIMITS, *candidates)
         }
         self.pythons = {candidate: python for candidate, python in interpreters.items() if python}
+        self.left_out: dict[str, str] = {}  # of everything that is measured from now on: name -> why
         self.missing = [candidate for candidate, python in interpreters.items() if not python]
 
     def __enter__(self) -> "Arena":
@@ -78,14 +83,24 @@ class Arena:
         return self.peers[key]
 
     def introductions(self) -> dict[str, dict]:
-        """What each contestant runs on: Python, packages, BLAS."""
-        introduce = lambda c: {"is_rung": c.is_rung, **self.peer(c).request("hello")[0]}
-        return {candidate.name: introduce(candidate) for candidate in self.pythons}
+        """What each contestant runs on: Python, packages, BLAS.  One whose process dies is left out."""
+        facts = {}
+        for candidate in self.pythons:
+            try:
+                hello, _ = self.peer(candidate).request("hello")
+                facts[candidate.name] = {"is_rung": candidate.is_rung, **hello}
+            except ContestantError as failure:
+                self.left_out[candidate.name] = str(failure)
+        return facts
 
     def measure(self, workload: Workload, show: Show = lambda line: None) -> Case:
         """All contestants on one workload."""
-        case, example = Case(workload), problem(workload)
-        ready = [c for c in self.pythons if self._is_ready(c, example, case, show)]
+        case, example = Case(workload, left_out=dict(self.left_out)), problem(workload)
+        ready = [
+            candidate
+            for candidate in self.pythons
+            if candidate.name not in self.left_out and self._is_ready(candidate, example, case, show)
+        ]
         if not ready:
             return case
         with Watch(peer.process.pid for peer in self.peers.values()) as watch:
@@ -112,7 +127,7 @@ class Arena:
             self._check_results(example, candidate, case)
             (once,) = peer.request("turn", warm=0, repeats=1)[0]["seconds"]
         except ContestantError as failure:
-            case.left_out[name] = str(failure)
+            self._leave_out(name, case, failure)
             return False
         repeats = math.ceil(self.settings.turn / max(once, 1e-6))
         case.repeats[name] = min(repeats, self.settings.most_repeats)
@@ -137,7 +152,7 @@ class Arena:
         try:
             answer, _ = self.peer(candidate).request("turn", warm=warm, repeats=repeats)
         except ContestantError as failure:
-            self._leave_out(candidate.name, case, str(failure))
+            self._leave_out(candidate.name, case, failure)
         else:
             case.seconds[candidate.name].append(statistics.median(answer["seconds"]))
 
@@ -152,9 +167,11 @@ class Arena:
                 spare.request("prepare", example.inputs, cell=case.workload.cell)
                 case.memory[candidate.name] = spare.request("memory")[0]["bytes"]
         except ContestantError as failure:
-            self._leave_out(candidate.name, case, str(failure))
+            self._leave_out(candidate.name, case, failure)
 
-    def _leave_out(self, name: str, case: Case, why: str) -> None:
-        case.left_out[name] = why
+    def _leave_out(self, name: str, case: Case, failure: ContestantError) -> None:
+        case.left_out[name] = str(failure)
+        if isinstance(failure, LateError):  # its whole patience again at each size would cost hours
+            self.left_out[name] = str(failure)
         for gathered in (case.seconds, case.memory, case.repeats):
             gathered.pop(name, None)

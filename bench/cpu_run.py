@@ -45,6 +45,8 @@ def run(chosen: argparse.Namespace) -> int:
     with Arena(selection.candidates, selection.settings, chosen.peers_python) as arena:
         _say_what_is_missing(arena, chosen.peers_python)
         record = cpu_record.begin(arena)
+        for name, why in arena.left_out.items():
+            print(f"{name} is left out: {why}")
         print(cpu_report.heading(record), end="\n\n", flush=True)
         if chosen.record and record["changed"] != []:
             print(f"{records.origin(record)}. Commit first: a record names its code")

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 
 import psutil
 
@@ -13,7 +14,7 @@ class Watch:
     """A `with` block; afterwards `others` is their part of all cores' time, 0 to 1."""
 
     def __init__(self, ours: Iterable[int]):
-        self.ours, self.others = [psutil.Process(pid) for pid in (os.getpid(), *ours)], 0.0
+        self.ours, self.others = [*_running(os.getpid(), *ours)], 0.0
 
     def __enter__(self) -> "Watch":
         self.begun, self.before = time.monotonic(), self._foreign()
@@ -28,6 +29,13 @@ class Watch:
         """Seconds of work on all cores since the computer started, less those of our own processes."""
         busy = sum(seconds for kind, seconds in _core_seconds() if kind not in IDLE)
         return busy - sum(_seconds(process) for process in self.ours)
+
+
+def _running(*pids: int) -> Iterable[psutil.Process]:
+    """The processes that have not ended: a contestant may have died before its turn."""
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            yield psutil.Process(pid)
 
 
 def _core_seconds() -> Iterable[tuple[str, float]]:

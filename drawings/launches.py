@@ -220,15 +220,15 @@ def gradient_after_loop() -> Sheet:
     s = Sheet(
         "The weight gradient after the loop",
         "One product over all steps computes the sum by itself; step by step, the whole gradient is read "
-        "and written each time. Left, three products of a few rows, each adding to dW in memory. Right, "
-        "the rows of all steps side by side, one product, and dW is written once.",
+        "and written each time. Left, three products of a few rows, each adding to dU in memory. Right, "
+        "the rows of all steps side by side, one product, and dU is written once.",
         370,
     )
     panels(
         s,
-        ("In the loop", "Each step reads and writes all of dW."),
+        ("In the loop", "Each step reads and writes all of dU."),
         ("After the loop", "The inner size of one product adds it up."),
-        ("dW read and written T times", "dW written once"),
+        ("dU read and written T times", "dU written once"),
     )
     for t in range(3):
         y = 92 + 76 * t
@@ -238,14 +238,14 @@ def gradient_after_loop() -> Sheet:
         s.text(210, y + 20, f"step {2 - t}", colour=QUIET)
         s.arrow((166, y + 30), (290, y + 30), role="weights")
         s.arrow((290, y + 44), (172, y + 44), role="weights")
-        s.box(294, y, 110, 62, "weights", "dW", radius=2)
+        s.box(294, y, 110, 62, "weights", "dU", radius=2)
     s.text(525, 98, "da of all steps", colour=PURPLE)
     matrix(s, 480, 112, (4, 6), "gradient", cell=(15, 24))
     s.text(592, 166, "×", size=PLAIN)
     matrix(s, 614, 112, (6, 4), "state", cell=(22, 18))
     s.text(660, 246, "h of all steps", colour=BLUE)
     s.text(724, 166, "=", size=PLAIN)
-    s.box(746, 112, 120, 100, "weights", "dW", solid=True, radius=2)
+    s.box(746, 112, 120, 100, "weights", "dU", solid=True, radius=2)
     return s
 
 

@@ -119,20 +119,20 @@ def messages_behind_work() -> Sheet:
         "Messages behind the backward pass",
         "Layer by layer, the gradients of upper layers travel while lower layers still compute; on the "
         "wavefront all gradients become complete near the end, and the messages remain. Both panels have "
-        "the backward pass of three layers and the network below it, on one scale of time.",
+        "the backward pass of three layers and the links below it, on one scale of time.",
         420,
     )
     s.heading(20, "Layer by layer: messages hide behind the work")
     names = ("layer 2", "layer 1", "layer 0")
     lane(s, 120, 56, "backward", " | ".join(f"gradient 150 {name}" for name in names))
-    lane(s, 120, 104, "network", "gap 150 | " + " | gap 30 | ".join(f"data 120 {name}" for name in names))
+    lane(s, 120, 104, "links", "gap 150 | " + " | gap 30 | ".join(f"data 120 {name}" for name in names))
     for n in range(3):
         s.arrow((267 + 150 * n, 90), (272 + 150 * n, 103), role="gradient")
     s.rule((20, 164), (880, 164))
     s.heading(20, "Wavefront: all gradients are complete late", y=200)
     for n, name in enumerate(names):
         lane(s, 120, 222 + 30 * n, "backward" if n == 1 else "", f"gap {30 * n} | gradient 180 {name}", 26)
-    lane(s, 120, 326, "network", "gap 180 | " + " | ".join(f"data 120 {name}" for name in names))
+    lane(s, 120, 326, "links", "gap 180 | " + " | ".join(f"data 120 {name}" for name in names))
     for x, y in ((690, 96), (660, 318)):
         s.barrier((x, y), (x, y + 48))
         s.note(x + 12, y + 29, "update", bold=True)

@@ -76,8 +76,8 @@ def shift_register() -> Sheet:
     s = Sheet(
         "A state that shifts",
         "Weights set by hand make the state a shift register. At every step unit 0 takes the new pixel and "
-        "unit 1 takes what unit 0 held one step before. The answer, unit 0 minus unit 1, is the difference "
-        "of neighbouring pixels. Four steps are drawn, from left to right.",
+        "unit 1 takes what unit 0 held one step before. The answer reads both, unit 0 minus unit 1, and is "
+        "the difference of neighbouring pixels. Four steps are drawn, from left to right.",
         430,
     )
     s.heading(
@@ -90,6 +90,7 @@ def shift_register() -> Sheet:
         array(s, (x, 366), f"x_{{{step}}}")
         s.arrow((x, 348), (x, 295), role="weights")
         s.arrow((x, 178), (x, 125))
+        s.arrow((x - 28, 276), (x - 60, 276), (x - 60, 106), (x - 47, 106))
         array(s, (x, 276), f"x_{{{step}}}", "state", solid=True)
         array(s, (x, 196), before, "state", solid=True)
         array(s, (x, 106), f"x_{{{step}}} − {before}", width=90)

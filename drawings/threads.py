@@ -148,23 +148,23 @@ def transpose_sides() -> Sheet:
     """Lesson 09: a warp that reads along a row writes along a column."""
     s = Sheet(
         "A transpose has two sides",
-        "A warp that reads along a row touches few sectors, and then writes along a column, one sector for "
-        "each lane. Left, eight lanes read eight neighbouring numbers: one sector of 32 bytes. Right, they "
-        "write the same numbers below each other: eight sectors, an eighth of each used.",
+        "A warp of 8 by 4 lanes that reads along rows touches few sectors, and then writes along columns. "
+        "Left, its 32 lanes read four rows of eight numbers: four sectors of 32 bytes, all used. Right, they "
+        "write the same numbers as eight rows of four: eight sectors, half of each used.",
         390,
     )
     panels(
         s,
-        ("Reading x", "Lanes 0 to 7 read a row. 8 of 32 drawn."),
-        ("Writing y", "The same lanes write a column."),
-        ("1 sector for 8 lanes", "8 sectors for 8 lanes"),
+        ("Reading x", "A warp of 8 by 4 lanes reads 4 rows of 8."),
+        ("Writing y", "The same lanes write 8 rows of 4."),
+        ("4 sectors, all used", "8 sectors, half used"),
     )
     for left, down in ((60, False), (510, True)):
-        mark = [(n, 2) if down else (2, n) for n in range(8)]
+        mark = [(n % 8, n // 8) if down else (n // 8, n % 8) for n in range(32)]
         matrix(s, left, 90, (8, 8), cell=(40, 29), mark=mark)
         for n, (r, c) in enumerate(mark):
             s.text(left + 20 + 40 * c, 110 + 29 * r, str(n))
-        for r in range(8) if down else (2,):
+        for r in range(8 if down else 4):
             top, right, bottom = 90 + 29 * r, left + 321, 119 + 29 * r
             corners = ((left - 1, top), (right, top), (right, bottom), (left - 1, bottom), (left - 1, top))
             s.line(*corners, colour=RED, width=3)

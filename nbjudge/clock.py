@@ -9,9 +9,12 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from types import FrameType
 
 PATIENCE = 3  # times a limit: the most that is granted for waiting for a core
+BACKSTOP = 9  # the same for an answer: it must get the seconds of a core that its exercise allows
+SHARE = 0.1  # of a limit: a shorter wait for a core that was not granted has starved nobody
 AGAIN = 1.0  # seconds until it rings once more, where whatever ran has swallowed the first
 
 
@@ -19,31 +22,51 @@ class Overtime(BaseException):
     """The judge took too long. No Exception: a check that catches those must not go on."""
 
 
+@dataclass
+class Limit:
+    """A limit on time, and what was found when it was over."""
+
+    starved: bool = False  # other programs had the cores
+    ran: float = 0.0  # seconds of the processor
+
+
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limited(seconds: float, patience: float = PATIENCE) -> Iterator[Limit]:
     """Raise Overtime in what runs here once so many seconds have passed.
 
     Only the main thread can be interrupted; in another one there is no limit.
     """
+    limit = Limit()
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
+        yield limit
         return
-    begin, before = time.monotonic(), waiting_of(os.getpid())
+    begin, before, used = time.monotonic(), waiting_of(os.getpid()), time.process_time()
 
     def ring(number: int, frame: FrameType | None) -> None:
-        granted = min(waiting_of(os.getpid()) - before, PATIENCE * seconds)
+        waited = waiting_of(os.getpid()) - before
+        granted = min(waited, patience * seconds)
         left = seconds + granted - (time.monotonic() - begin)
         if left <= 0:
+            limit.ran = time.process_time() - used
+            limit.starved = is_starved(limit.ran, waited - granted, seconds)
             raise Overtime
         signal.setitimer(signal.ITIMER_REAL, left, AGAIN)
 
     previous = signal.signal(signal.SIGALRM, ring)
     try:
         signal.setitimer(signal.ITIMER_REAL, seconds, AGAIN)
-        yield
+        yield limit
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
+
+
+def is_starved(ran: float, waited: float, seconds: float) -> bool:
+    """Whether a process whose time is over never got the seconds of a core that its limit allows.
+
+    ran: its seconds of the processor.  waited: its seconds without a core for which no time was granted.
+    """
+    return ran < seconds and waited > SHARE * seconds
 
 
 def waiting_of(pid: int) -> float:

@@ -23,14 +23,17 @@ VARIABLE, GROUP = "NBJUDGE_COURSE", "nbjudge.courses"
 class Kind:
     """Answers that are no plain functions, such as kernels: what their process needs of the course.
 
-    module: a file without relative imports, below the folder that the packages lie in, with three functions.
+    module: a file without relative imports, below the folder that the packages lie in, with two functions.
     `prepare(folder)` loads what such answers use from that folder, and returns the module that the answer
-    gets as COURSE.word. `freeze_tables(namespace)` prepares what stands beside the answer.
-    `launched(function, is_own)` makes the function to call; it may leave answers of other kinds as they are.
+    gets as COURSE.word. `launched(function, is_own)` makes the function to call; it may leave answers of
+    other kinds as they are.
+    builder: another such file, whose `build(text, constants, words)` makes the function from what the judge
+    has selected (Course.select), in a process that runs no statement of the submission.
     """
 
     word: str  # an answer whose text holds it is of this kind
     module: str
+    builder: str
     files: tuple[str, ...]  # what `prepare` needs, below the same folder
     loads: tuple[str, ...]  # the modules that it loads
 
@@ -84,8 +87,12 @@ class Course(Protocol):
     def launched(self, function: Callable, is_own: bool = False) -> Callable:
         """The function of `kind.module`, for answers in a notebook's own process."""
 
-    def refuse_kernel(self, answer: object) -> None:
-        """Raise verdict.Stopped if an answer from a notebook is no kernel though one is expected."""
+    def select(self, answer: object, seconds: float, box: object, lines: list[str]) -> object:
+        """What builds an answer of `kind` in a process of its own, with `name`, `cells` and `packed()`.
+
+        Raises verdict.Stopped if the answer is not of that kind.  seconds, box: of a worker that makes
+        constants, if one is needed; statements that failed there are added to `lines`.
+        """
 
     def refuse_function(self, function: Callable) -> None:
         """The same for a function of the running notebook."""

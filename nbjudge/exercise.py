@@ -15,6 +15,10 @@ class Wrong(Exception):
         self.message, self.misconception, self.next_step = message, misconception, next_step
 
 
+class UnknownExercise(ValueError):
+    """No exercise of the course has this name; the message offers the nearest ones."""
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A realistic wrong answer, written as an edit of the solution so that it cannot go stale unnoticed."""

@@ -225,6 +225,7 @@ def write_settings(lite: Path) -> None:
     path = lite / "jupyter-lite.json"
     settings = json.loads(path.read_text(encoding="utf-8"))
     kernel = {"pyodideUrl": "./static/pyodide/pyodide.mjs", "disablePyPIFallback": True}
+    settings["jupyter-config-data"]["exposeAppInBrowser"] = True  # tests ask it for the kernel's state
     plugins = settings["jupyter-config-data"].setdefault("litePluginSettings", {})
     plugins.setdefault("@jupyterlite/pyodide-kernel-extension:kernel", {}).update(kernel)
     path.write_text(json.dumps(settings, indent=1), encoding="utf-8")

@@ -7,10 +7,13 @@ kernels in a stream, and in a CUDA graph); Maxwell's launch is the 5 µs of SVAI
 node is fitted to their ladder (schedule/timeline.py); `assumed` says where both come from a neighbour.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 KB = 1024
 WARP = 32
+Version, Entry = TypeVar("Version"), TypeVar("Entry")
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Device:
     threads_per_multiprocessor: int = 2048
     blocks_per_multiprocessor: int = 32
     threads_per_block: int = 1024
+    tensor_peak: float | None = None  # dense TFLOP/s of 16 bits, of a device that was asked itself
 
     @property
     def peak(self) -> float:
@@ -99,6 +103,17 @@ DEVICES = {
         ),
     )
 }  # fmt: skip
+
+
+def nearest_older(table: Mapping[Version, Entry], version: Version) -> Entry:
+    """The entry of the newest version in the table that is not newer than `version`.
+
+    Versions are architectures (9) or compute capabilities ((9, 0)).  Raises ValueError where all are newer.
+    """
+    older = [key for key in table if key <= version]
+    if not older:
+        raise ValueError(f"compute capability {version}: the oldest that is known here is {min(table)}")
+    return table[max(older)]
 
 
 def find(name: str) -> Device:

@@ -102,12 +102,14 @@ def _sentence(lines: np.ndarray, output: str, reason: str | None, first_lost: in
         return f"rank {rank} {how}. {_when(lines, rank)}The other ranks were ended"
     if match := EXITED.search(output):
         rank, status = map(int, match.groups())
-        return f"rank {rank} ended with status {status}: {_last_line(output, rank)}"
+        return f"rank {rank} ended with status {status}: {_last_line(output, rank) or 'it printed nothing'}"
     if match := MISSING.search(output):
         return f"the ranks cannot start: mpiexec finds no program {match.group(1)}"
     if first_lost is not None:  # mpiexec does not always say what it saw
         return f"rank {first_lost} ended without a word. {_when(lines, first_lost)}The other ranks were ended"
-    return f"the ranks ended without a result; mpiexec's last line: {_last_line(output, None)}"
+    if last := _last_line(output, None):
+        return f"the ranks ended without a result; mpiexec's last line: {last}"
+    return f"the ranks ended without a word{_progress(lines)}: at least one of them was probably killed"
 
 
 def _when(lines: np.ndarray, rank: int) -> str:
@@ -115,6 +117,14 @@ def _when(lines: np.ndarray, rank: int) -> str:
     if line["phase"] in (0, STARTING):
         return "It had not begun to train. "
     return f"It was in step {line['step']}, {PHASES[int(line['phase'])]}. "
+
+
+def _progress(lines: np.ndarray) -> str:
+    """How far the ranks were, as a part of a sentence."""
+    begun = [line for line in lines if line["phase"] > STARTING]
+    if not begun:
+        return " before any of them began to train, so nothing is lost and the same command begins again"
+    return f" in step {max(line['step'] for line in begun)} or earlier"
 
 
 def _slowest(lines: np.ndarray) -> str:
@@ -129,7 +139,7 @@ def _slowest(lines: np.ndarray) -> str:
 
 
 def _last_line(output: str, rank: int | None) -> str:
-    """The last line that a rank, or mpiexec, has printed."""
+    """The last line that a rank, or mpiexec, has printed; empty if there is none."""
     tag = re.compile(r"\[[^\]]*,(\d+)\]<std(?:out|err)>: ?(.*)")
     matches = [tag.match(line) for line in output.splitlines()]
     own = [m.group(2) for m in matches if m and int(m.group(1)) == rank and m.group(2).strip()]
@@ -138,7 +148,7 @@ def _last_line(output: str, rank: int | None) -> str:
         for line, m in zip(output.splitlines(), matches, strict=True)
         if not m and re.search(r"\w", line)
     ]
-    return (own or plain or ["nothing"])[-1]
+    return (own or plain or [""])[-1]
 
 
 def _signal_name(number: int) -> str:

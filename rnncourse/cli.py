@@ -27,8 +27,10 @@ if __name__ == "__main__":  # `python -m` has put the working directory first
     forget_working_directory()
 
 import argparse
+import re
 import traceback
 import warnings
+from difflib import get_close_matches
 from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -61,7 +63,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> None:
         """Usage and message; a file's name in it may hold escape sequences."""
-        super().error(printable(message))
+        super().error(printable(f"{message}{_suggestion(message)}"))
+
+
+def _suggestion(message: str) -> str:
+    """ "; did you mean grade?" behind a message of argparse on a choice that there is not."""
+    match = re.search(r"invalid choice: '(.*?)' \(choose from (.*)\)", message)
+    near = get_close_matches(match[1], re.findall(r"[\w-]+", match[2]), 1, 0.6) if match else []
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def parser() -> Parser:

@@ -13,7 +13,10 @@ from rnnlab import resources
 
 OF_NETWORKS = ("cells", "gpu", "kernels", "ladder", "layers", "network", "reference", "scaling", "schedule")
 PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
-KERNELS = "pocketgpu.cuda", "pocketgpu.simulator.report", "pocketgpu.simulator.strict"
+KERNELS = tuple(
+    f"pocketgpu.{name}" for name in ("cuda", "simulator.report", "simulator.strict", "simulator.shares")
+)
+PLUG_IN = "rnncourse/kernel_answers/kernels.py", "rnncourse/kernel_answers/launcher.py"
 
 
 class RnnCourse:
@@ -28,7 +31,7 @@ class RnnCourse:
         *("pocketgpu.device_words", "ranks"),
         *("rnncourse.capstone", "rnncourse.loop_nests", "rnncourse.scaling"),
     )
-    kind = Kind("cuda", "rnncourse/kernel_answers/kernels.py", ("pocketgpu",), KERNELS)
+    kind = Kind("cuda", *PLUG_IN, ("pocketgpu",), KERNELS)
 
     @property
     def compare(self) -> ModuleType:
@@ -69,10 +72,10 @@ class RnnCourse:
     def check_module(self, lesson: str) -> str:
         return f"rnncourse.checks.{lesson}"
 
-    def refuse_kernel(self, answer: object) -> None:
-        from rnncourse.kernel_answers.kernel_source import refuse_what_is_no_kernel
+    def select(self, answer: object, seconds: float, box: object, lines: list[str]) -> object:
+        from rnncourse.kernel_answers.kernel_selection import select
 
-        refuse_what_is_no_kernel(answer)
+        return select(answer, seconds, box, lines)
 
     def refuse_function(self, function: Callable) -> None:
         from rnncourse.kernel_answers.kernel_source import refuse_a_function  # loads what browsers have not

@@ -67,7 +67,25 @@ def first_difference(
     if close.all():
         return None
     index = tuple(int(k) for k in np.argwhere(~close)[0])
-    names = tuple(axes) if len(axes) == want.ndim else tuple(f"axis {k}" for k in range(want.ndim))
-    place = ", ".join(f"{name} {k}" for name, k in zip(names, index, strict=True))
+    place = place_in_words(index, axes)
     start = f"first differs at {place}:" if place else "is"
-    return f"{start} {got[index]:.6g} instead of {want[index]:.6g}"
+    return "{} {} instead of {}".format(start, *numbers_in_words(got[index], want[index], 6))
+
+
+def place_in_words(index: tuple[int, ...], axes: Sequence[str]) -> str:
+    """ "step 3, unit 2", or "[3, 2]" where the axes have no names."""
+    if len(axes) == len(index):
+        return ", ".join(f"{name} {k}" for name, k in zip(axes, index, strict=True))
+    return str(list(index))
+
+
+def numbers_in_words(got: float, want: float, digits: int = 4) -> tuple[str, str]:
+    """Both numbers, whole ones in full, others with as many digits as it takes to tell them apart."""
+    whole = [isinstance(part, int | np.integer | np.bool) for part in (got, want)]
+    if all(whole):
+        return str(int(got)), str(int(want))
+    for width in (n for n in (4, 6, 9, 12, 17) if n >= digits):
+        words = f"{got:.{width}g}", f"{want:.{width}g}"
+        if words[0] != words[1]:
+            break
+    return words

@@ -48,12 +48,22 @@ the code deserves, and the next answer is graded as if nothing had happened. ✘
 Each attack is one small file in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
 what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around Python
 has the rights of whoever grades: it may also read the judge's memory, stop the judge for ever as a debugger
-does, or wait for the next answer in a file that it changed.
+does, or wait for the next answer in a file that it changed. The guard against reading the course's files
+follows a path by its name; a path below an open folder, and whatever does not ask Python, goes around it.
+
+What holds by construction, in kernel exercises: the judge chooses functions and constants from the answer's
+text. Constants that are no literals are computed in one process, and come back as numbers, tuples of numbers
+or arrays of numbers, which are then read-only. Another process, in which no statement of the submission runs,
+builds the functions without decorators, annotations and default values, and launches and counts. What holds
+by a list: the body of a kernel runs there, so it may hold only the nodes of Python's syntax tree, the names
+and the attributes that a table names; a test puts code into each field of each node. In plain mode the first
+process may still disturb the second from outside, as any process of the user can.
 
 What rests on honesty, in both modes: a check counts the calls that it hands out and sees their arguments, and
 does not see NumPy at work beside them. An answer of `bptt_linear` may do a quadratic sweep of its own beside
 the T right calls. In `rnn_forward_batched` only the case of halved products shows that the required products
-are those used. The values of `blocked_matmul` can be read by whoever reads each in the right order. The
+are those used. The values of `blocked_matmul` can be read by whoever reads each in the right order. In
+`train_filter` the check sees where each call is made, not how the way from one to the next was found. The
 report shows the teacher every line that looks into such objects; nobody but a reader sees the rest.
 """
 SURROUNDINGS = """

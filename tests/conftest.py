@@ -21,6 +21,9 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 # jsonschema, which nbformat imports, would build parsers of addresses: a second of every process, for nothing
 sys.modules.setdefault("rfc3987_syntax", None)
 
+# tests of one package use the helpers of another's
+sys.path.append(os.path.join(os.path.dirname(__file__), "rnncourse"))
+
 SLOWEST = (
     "test_browser",
     "test_notebooks",

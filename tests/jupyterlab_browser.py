@@ -29,10 +29,15 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
     "--window-size=1280,1600",
 )  # fmt: skip
-IDLE = '.jp-NotebookPanel:not(.lm-mod-hidden) .jp-Notebook-ExecutionIndicator[data-status="idle"]'
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
 CELL = f"{PANEL} .jp-CodeCell"
 ERRORS = f'{PANEL} [data-mime-type="application/vnd.jupyter.stderr"]'  # what is printed there, and exceptions
+# The status bar is empty until the notebook has the focus, and the circle beside the kernel's name is idle
+# before there is a kernel. JupyterLab and JupyterLite show `jupyterapp` where exposeAppInBrowser is set.
+KERNEL = """const shown = [...(window.jupyterapp?.shell.widgets("main") ?? [])].find(
+    widget => widget.isVisible && widget.sessionContext);
+const kernel = shown?.sessionContext.session?.kernel;
+return kernel ? [kernel.connectionStatus, kernel.status] : []"""
 SOURCES = """return [...document.querySelectorAll(arguments[0])].map(
     cell => (cell.querySelector(".cm-content") || cell).textContent)"""
 
@@ -57,6 +62,8 @@ def served(course: Path, home: Path):
     }  # fmt: skip
     env = os.environ | {name: str(home / folder) for name, folder in own.items()}
     env |= {"PYTHONPATH": str(course), "JUPYTER_TOKEN": TOKEN}
+    (home / "config").mkdir()
+    (home / "config/jupyter_lab_config.json").write_text('{"LabApp": {"expose_app_in_browser": true}}')
     command = [sys.executable, "-m", "rnncourse.cli", "lab", "--no-browser", "--port", str(port)]
     with open(home / "lab.log", "wb") as log:
         server = subprocess.Popen(
@@ -104,9 +111,16 @@ class Learner:
     def open(self, notebook: str) -> None:
         self.browser.get(f"{self.address}/lab/tree/{notebook}?reset&token={TOKEN}")
         self.wait_for(f"{PANEL} .jp-Cell")
-        self.wait_for(IDLE)
-        status = lambda: (bar := self.first("#jp-main-statusbar")) and "| Idle" in bar.text
-        until(status, "the kernel has started: a cell run before it has asks which kernel to take")
+        self.wait_for_kernel()
+
+    def wait_for_kernel(self, seconds: float = WAIT) -> None:
+        """Wait until the notebook's kernel is idle, then select a cell: menus act where the focus is.
+
+        A cell run before the kernel has started asks which kernel to take.
+        """
+        idle = lambda: self.browser.execute_script(KERNEL) == ["connected", "idle"]
+        until(idle, "the notebook's kernel is connected and idle", seconds)
+        self.click(f"{CELL} .jp-InputPrompt")
 
     def run_all(self, seconds: float = 120) -> None:
         """Menu Run, entry Run All Cells; back when every cell has run, RuntimeError when one has failed."""

@@ -17,6 +17,8 @@ from selenium.webdriver.common.keys import Keys
 WIDTHS = 360, 800, 1400  # a telephone, a tablet, a desktop; pixels
 THEMES = "light", "dark"
 RULES = "wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"
+# what the browser itself opens, and what a page holds in itself: no request to anyone
+INTERNAL = "about:", "blob:", "chrome:", "chrome-untrusted:", "data:", "devtools:"
 AXE = """
 const done = arguments[arguments.length - 1];
 axe.run(arguments[1] || document, {runOnly: arguments[0], resultTypes: ["violations"]}).then(
@@ -39,6 +41,11 @@ def axe_source() -> str | None:
     """The text of axe-core; None where it is not installed."""
     package = find_spec("axe_playwright_python")
     return Path(package.origin).with_name("axe.min.js").read_text(encoding="utf-8") if package else None
+
+
+def outside(addresses: list[str], folder: Path) -> list[str]:
+    """Those addresses that neither lie in the folder nor are the browser's own."""
+    return [address for address in addresses if not address.startswith((f"{folder.as_uri()}/", *INTERNAL))]
 
 
 class PageBrowser:

@@ -132,10 +132,12 @@ def recipe(target):
 def test_make_test_and_make_test_slow_differ_by_their_leg_alone_and_ci_runs_both():
     test, slow = recipe("test")[-1], recipe("test-slow")[-1]
     assert slow.split() == [*test.split(), "--leg", "slow"]
-    assert test.split()[1:] == "-m pytest -n 2 --dist worksteal".split()
+    assert test.split()[1:] == "-m pytest -n 2 --dist worksteal --durations 10".split()
     assert "--leg all" in recipe("test-cuda")[-1]
     lines = (ROOT / ".ci/run").read_text().splitlines()
-    assert [line for line in lines if line.startswith("make ")] == [
+    assert [line for line in lines if line.startswith(("make ", ".ci/", "export CI"))] == [
+        ".ci/newcomer",
+        "export CI=true",
         "make test-environment",
         "make test",
         "make test-slow",

@@ -16,7 +16,8 @@ from packaging.version import Version
 from nbjudge.authoring.course import ROOT
 from rnncourse.lab import driver
 
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LISTS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = LISTS["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 PINS = dict(line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines())
 CONDA, CONDA_GPU = (
@@ -68,6 +69,12 @@ PINNED = [entry for entry in required(*EXTRAS) if not CHOSEN_BY_CUDA.fullmatch(e
 @pytest.mark.parametrize("requirement", PINNED, ids=lambda r: r.name)
 def test_every_requirement_is_pinned_to_a_version_it_allows(requirement):
     assert requirement.specifier.contains(PINS[canonicalize_name(requirement.name)])
+
+
+def test_the_tests_have_what_builds_the_wheel_whatever_python_itself_brings():
+    """Python 3.11 brings setuptools 65.5, Python 3.12 none; the wheel is built without a download."""
+    installed = {str(Requirement(line)) for line in EXTRAS["dev"]}
+    assert {str(Requirement(line)) for line in LISTS["build-system"]["requires"]} <= installed
 
 
 def test_every_package_that_comes_along_is_pinned_too():
@@ -276,8 +283,7 @@ def test_packages_of_another_system_are_out_of_the_way(tmp_path):
 
 
 def test_from_the_folder_above_the_package_is_found_and_not_the_clone():
-    tool = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
-    assert tool["distutils"]["editable_wheel"]["mode"] == "compat"
+    assert LISTS["tool"]["distutils"]["editable_wheel"]["mode"] == "compat"
 
 
 def test_ci_is_a_program():

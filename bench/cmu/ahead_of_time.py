@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from rnnlab.kernels.halide.kernels import Pipeline
+from rnnlab.kernels.halide.target import host_target
 
 LINKERS = ("cc", "gcc", "clang")  # asked in this order; any of them finds the system's libraries
 Run = Callable[..., object]
@@ -32,12 +33,12 @@ def ahead_of_time(pipelines: Mapping[str, Pipeline], library: Path) -> dict[str,
             " and only a linker makes a library of them; compile just in time instead"
         )
     library.parent.mkdir(parents=True, exist_ok=True)
-    target = hl.get_host_target().with_feature(hl.TargetFeature.NoRuntime)
+    target = host_target().with_feature(hl.TargetFeature.NoRuntime)
     objects = [library.with_name(f"{library.stem}_{name}.o") for name in pipelines]
     for (name, pipeline), path in zip(pipelines.items(), objects, strict=True):
         pipeline.func.compile_to_object(str(path), pipeline.arguments, name, target)
     runtime = library.with_name(f"{library.stem}_runtime.o")  # threads and errors, once for all
-    hl.compile_standalone_runtime(str(runtime), hl.get_host_target())
+    hl.compile_standalone_runtime(str(runtime), host_target())
     _link(linker, [*objects, runtime], library)
     return load(library, pipelines)
 

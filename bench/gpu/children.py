@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from rnncourse.lab.apart import describe_end
+
 ROOT = Path(__file__).resolve().parents[2]
 CHILD = (sys.executable, "-m", "bench.gpu.child")
 LAST_LINES = 15  # of what a process printed
@@ -118,14 +120,13 @@ def _read_messages(
 
 
 def _apply_message(line: str, outcome: Outcome, show: Callable[[str], None]) -> None:
-    try:
-        message = json.loads(line)
-    except ValueError:  # a debugger's line, or half a line of a process that was killed
+    message = _message(line)
+    if message is None:  # a debugger's line, or half a line of a process that was killed
         outcome.printed.append(line)
         return
     if "at" in message:
         outcome.at = message["at"]
-        show(f"{message['at']}: {message['phase']}".removeprefix(": "))
+        show(f"{message['at']}: {message.get('phase', '')}".removeprefix(": "))
     outcome.facts |= message.get("facts", {})
     if "failed" in message:
         outcome.reason = message["failed"]
@@ -133,6 +134,19 @@ def _apply_message(line: str, outcome: Outcome, show: Callable[[str], None]) -> 
     if message.get("done"):
         outcome.at = ""
         outcome.facts["done"] = True
+
+
+def _message(line: str) -> dict | None:
+    """The message in a line; None if the line is something else."""
+    try:
+        message = json.loads(line)
+    except ValueError:
+        return None
+    types = {"at": str, "phase": str, "failed": str, "facts": dict}
+    is_message = isinstance(message, dict) and all(
+        isinstance(message[key], kind) for key, kind in types.items() if key in message
+    )
+    return message if is_message else None
 
 
 def _end_process(process: subprocess.Popen, patience: float) -> None:
@@ -152,6 +166,4 @@ def _status(status: int, outcome: Outcome) -> str:
     """Why it ended too early, from its exit status; empty where it finished."""
     if outcome.facts.get("done"):
         return ""
-    if status < 0:
-        return f"its process was ended by signal {signal.Signals(-status).name}"
-    return f"its process ended with status {status}"
+    return f"its process {describe_end(status)}"

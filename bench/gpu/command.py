@@ -15,12 +15,12 @@ Beside what every record has (see rnncourse.records):
 import argparse
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from bench.gpu.children import Limits, Outcome, run_task
 from bench.gpu.floors import predicted_floors
-from bench.gpu.measure import TIME_WAS_OVER, Settings
+from bench.gpu.measure import TIME_WAS_OVER, Settings, first_line
 from bench.gpu.record import RecordCopies, begin, resume
 from bench.gpu.suites import APPLEYARD, Task, tasks_of
 from bench.progress import show_progress
@@ -35,22 +35,33 @@ TASK_SECONDS = 120.0  # for all contestants of one workload
 ENOUGH = 0.75  # part of a task's time after which it begins no other round and checks what it has
 QUIET_SECONDS = 45.0  # without any message; the largest reference takes NumPy 31 s
 LEAST_SECONDS = 10.0  # a task is not begun with less
-REPEATS = 2  # how often a task is begun again, each time without the contestant that ended it
+REPEATS = 6  # how often a task is begun again, each time without the contestant that ended it
 
 
-def run(chosen: argparse.Namespace, wrong: list[str] | None = None) -> int:
+@dataclass
+class Findings:
+    """What a caller knows of the GPU, and what a run saw."""
+
+    has_gpu: bool = False  # has a child process found one already?
+    wrong: list[str] = field(default_factory=list)
+    measured: int = 0  # contestants that were timed, and right before and after it
+    unmeasured: list[str] = field(default_factory=list)  # tasks that --continue would measure
+
+
+def run(chosen: argparse.Namespace, seen: Findings | None = None) -> int:
     """The command; 0, 1 if something could not be kept, 2 for an option or a GPU that is not there.
 
-    What went wrong is printed, and appended to `wrong`.
+    What went wrong is printed, and kept in `seen`.
     """
+    seen = seen or Findings()
     try:
         tasks = tasks_of(chosen.suite, chosen.quick, chosen.only or (), chosen.skip or ())
     except ValueError as error:
         print(f"rnnlab bench gpu: {error}", file=sys.stderr)
         return 2
-    if why := card.why_not():
+    if not seen.has_gpu and (why := card.why_not()):
         return _without_gpu(why, tasks, chosen)
-    return _with_gpu(tasks, chosen, [] if wrong is None else wrong)
+    return _with_gpu(tasks, chosen, seen)
 
 
 def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int:
@@ -69,7 +80,7 @@ def _without_gpu(why: str, tasks: list[Task], chosen: argparse.Namespace) -> int
     return 2 if chosen.record or chosen.out else 0
 
 
-def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, wrong: list[str]) -> int:
+def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, seen: Findings) -> int:
     end = time.monotonic() + 60 * (chosen.minutes or MINUTES)
     settings = Settings(rounds=chosen.rounds or (3 if chosen.quick else Settings.rounds))
     described = run_task({"kind": "probe", "probe": "describe"}, Limits(QUIET_SECONDS))
@@ -84,10 +95,18 @@ def _with_gpu(tasks: list[Task], chosen: argparse.Namespace, wrong: list[str]) -
         store.record = resume(record, getattr(chosen, "continue"), folders)
     print(report.heading(store.record), flush=True)
     for task in tasks:
-        measure_task(task, settings, store, end)
-        wrong += findings(store.record, task)
+        try:
+            measure_task(task, settings, store, end)
+            seen.wrong += findings(store.record, task)
+        except Exception as error:  # what a task's process sent may be anything
+            store.record["left_out"][task.name] = reason = first_line(error)
+            print(f"WRONG: {task.name}: {reason}", flush=True)
+            seen.wrong.append(f"{task.name}: {reason}")
     store.finish()
-    wrong += [f"{folder}: {reason}" for folder, reason in store.failed.items()]
+    seen.wrong += [f"{folder}: {reason}" for folder, reason in store.failed.items()]
+    results = [result for case in store.record["cases"] for result in case["results"]]
+    seen.measured = sum(bool(result["seconds"] and not result["left_out"]) for result in results)
+    seen.unmeasured = [*store.record["left_out"]]
     return 1 if store.failed else 0
 
 

@@ -11,12 +11,12 @@ its Python and say `--wheels wheels` on the day; before it
     part 2   the suite persistent
     part 3   the suites stages and peers
 
-Every step is a process of its own with its own time limit.  What is wrong is printed as it shows, and again
-at the end; `--out DIR` has it at the head of day1.txt, beside the records.
+Every step is a process of its own with its own time limit; a step that fails ends alone.  What is wrong is
+printed as it shows, and again at the end; `--out DIR` has it at the head of day1.txt, beside the records.
+docs/gpu_day.md is the page for whoever has the GPU.
 """
 
 import argparse
-import importlib.util
 import json
 import os
 import re
@@ -25,22 +25,21 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bench.gpu import command
-from bench.gpu.children import ROOT, Limits, environment, run_task
-from bench.gpu.measure import LADDER, PERSISTENT, TENSOR, Entry, Settings
+from bench.gpu import command, day_tests
+from bench.gpu.children import Limits, Outcome, run_task
+from bench.gpu.measure import LADDER, PERSISTENT, TENSOR, Entry, Settings, first_line
 from bench.gpu.probes import PROBES
-from bench.gpu.suites import OURS, PEERS, Task
+from bench.gpu.suites import OURS, PEERS
 from rnncourse.records.workload import Result, Workload
-from rnnlab.gpu import card
 
 SMALL = Workload("lstm", 6, 5, 64, 64, 2)
 ONCE = Settings(rounds=1, turn=1e-9)
 PROBE, TESTS, SANITIZER, QUICK, RESERVE = 60.0, 170.0, 45.0, 200.0, 5.0  # seconds
-TESTS_AT_ONCE = 4  # as `make test-gpu` has it
+WHEELS, TOGETHER, ALONE = 120.0, 120.0, 30.0  # seconds: pip; small steps of all in one process, and of one
 TOOLS = "memcheck", "racecheck"
 SANITIZED = [
     Entry("persistent", PERSISTENT),
@@ -52,6 +51,7 @@ SANITIZED = [
 NO_TESTS = 5  # pytest's exit status where it collected none
 BESIDE_A_GPU = {"RNNLAB_CUDA": "gpu"}  # the simulator must not step in unnoticed
 TOOLKIT = Path("/usr/local/cuda")
+SEES_A_GPU = {"describe", "product", "numba", "torch"}  # probes that work on a GPU alone
 
 
 @dataclass
@@ -63,6 +63,9 @@ class Day:
     out: Path | None
     wrong: list[str] = field(default_factory=list)
     fine: list[str] = field(default_factory=list)
+    proved: list[str] = field(default_factory=list)  # a count for each step that ran
+    advice: list[str] = field(default_factory=list)  # how to go on
+    probes: set[str] = field(default_factory=set)  # those that worked
 
     def left(self) -> float:
         """Seconds that remain, less what it takes to end."""
@@ -72,13 +75,28 @@ class Day:
         """Print a finding and keep it on the page."""
         (self.fine if is_fine else self.wrong).append(line)
         print(line if is_fine else f"WRONG: {line}", flush=True)
-        if self.out:
-            _write(self.out / f"day{self.part}.txt", self.page())
+        self.write()
+
+    def attempt(self, name: str, step: Callable, *arguments: object) -> None:
+        """Run a step; whatever it raises is a finding, and the next step goes on."""
+        try:
+            step(self, *arguments)
+        except Exception as error:  # a fault of this program must not cost the rest of the day
+            self.say(False, f"{name}: {first_line(error)}; this step ended, the others go on")
 
     def page(self) -> str:
-        """Everything seen, what is wrong first."""
-        head = [f"WRONG: {line}" for line in self.wrong] or ["nothing is wrong"]
-        return "\n".join([*head, "", *self.fine]) + "\n"
+        """Everything seen: what is wrong, what is fine, what was proved, how to go on."""
+        parts = [[f"WRONG: {line}" for line in self.wrong] or ["nothing is wrong"], self.fine]
+        if self.proved:
+            parts.append(["Proved here:", *(f"- {line}" for line in self.proved)])
+        if self.advice:
+            parts.append(["To go on:", *(f"- {line}" for line in self.advice)])
+        return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+    def write(self) -> None:
+        """The page as it is now, into the folder if there is one."""
+        if self.out:
+            _write(self.out / f"day{self.part}.txt", self.page())
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -93,12 +111,14 @@ def run(chosen: argparse.Namespace) -> int:
         try:
             _prepare_environment()
             if chosen.wheels:
-                install_wheels(day, Path(chosen.wheels), site)
+                day.attempt("wheels", install_wheels, Path(chosen.wheels), site)
             PARTS[chosen.part](day, chosen)
         finally:
             os.environ.clear()
             os.environ.update(before)
+    day.attempt("advice", advise, chosen)
     print(f"\n{day.page()}", flush=True)
+    day.write()
     return 1 if day.wrong else 0
 
 
@@ -113,85 +133,131 @@ def install_wheels(day: Day, wheels: Path, site: str) -> None:
     """Unpack the wheels into a folder that comes before the installed packages, in child processes only."""
     files = sorted(map(str, wheels.glob("*.whl")))
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-compile"]
-    done = subprocess.run([*pip, "--target", site, *files], capture_output=True, text=True, check=False)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [site, os.environ.get("PYTHONPATH")]))
     names = ", ".join(Path(file).name for file in files)
+    pip += ["--target", site, *files]
+    try:
+        done = subprocess.run(pip, capture_output=True, text=True, check=False, timeout=WHEELS)
+    except subprocess.TimeoutExpired:
+        return day.say(False, f"wheels: {names}: pip was not done within {WHEELS:.0f} s; none is used")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [site, os.environ.get("PYTHONPATH")]))
     reason = (done.stderr.strip().splitlines() or [f"pip ended with status {done.returncode}"])[-1]
-    day.say(not done.returncode, f"wheels: {names}" + (f": {reason}" if done.returncode else ""))
+    return day.say(not done.returncode, f"wheels: {names}" + (f": {reason}" if done.returncode else ""))
 
 
 def first_part(day: Day, chosen: argparse.Namespace) -> None:
     """Probes, each kernel once, tests, compute-sanitizer, quick suites."""
-    if not probe(day):
+    for name in PROBES:
+        day.attempt(f"probe {name}", probe, name)
+    if not has_gpu(day):
         return
-    small_steps(day)
-    gpu_tests(day)
-    sanitizer(day)
-    bench(day, chosen, ["persistent", "stages"], quick=True)
+    for name, step in STEPS.items():
+        day.attempt(name, step)
+    day.attempt("bench gpu", bench, chosen, ["persistent", "stages"], True)
 
 
 def second_part(day: Day, chosen: argparse.Namespace) -> None:
     """The suite persistent."""
-    if gpu_is_there(day):
-        bench(day, chosen, ["persistent"])
+    day.attempt("probe describe", probe, "describe")
+    if has_gpu(day):
+        day.attempt("bench gpu", bench, chosen, ["persistent"])
 
 
 def third_part(day: Day, chosen: argparse.Namespace) -> None:
     """The suites stages and peers."""
-    if gpu_is_there(day):
-        bench(day, chosen, ["stages", "peers"])
+    day.attempt("probe describe", probe, "describe")
+    if has_gpu(day):
+        day.attempt("bench gpu", bench, chosen, ["stages", "peers"])
 
 
 PARTS: dict[int, Callable[[Day, argparse.Namespace], None]] = {1: first_part, 2: second_part, 3: third_part}
 
 
-def gpu_is_there(day: Day) -> bool:
-    """Does CuPy find a GPU?  A finding if it does not."""
-    why_not = card.why_not()
-    if why_not:
-        day.say(False, f"nothing can be measured: {why_not}")
-    return not why_not
+def probe(day: Day, name: str) -> None:
+    """One look at the machine, in a process of its own."""
+    outcome = run_task({"kind": "probe", "probe": name}, Limits(min(PROBE, day.left())))
+    words = json.dumps(outcome.facts) if name == "describe" else outcome.facts.get("finding")
+    described = isinstance(outcome.facts.get("gpu"), dict) if name == "describe" else isinstance(words, str)
+    reason = outcome.reason or ("" if described else "it sent no finding")
+    last = f" ({outcome.printed[-1]})" if reason and outcome.printed else ""
+    day.say(not reason, f"{name}: {reason or words}{last}")
+    if not reason:
+        day.probes.add(name)
 
 
-def probe(day: Day) -> bool:
-    """Every look at the machine, a process each; False if there is no GPU to go on with."""
-    if not gpu_is_there(day):
-        return False
-    for name in PROBES:
-        outcome = run_task({"kind": "probe", "probe": name}, Limits(min(PROBE, day.left())))
-        words = outcome.facts.get("finding") or json.dumps(outcome.facts)
-        last = f" ({outcome.printed[-1]})" if outcome.reason and outcome.printed else ""
-        day.say(not outcome.reason, f"{name}: {outcome.reason or words}{last}")
-        if name == "describe" and outcome.reason:
-            return False
-    return True
+def has_gpu(day: Day) -> bool:
+    """Did any probe work on a GPU?  A finding if none did."""
+    if day.probes & SEES_A_GPU:
+        return True
+    day.say(False, "nothing can be measured: no probe worked on a GPU")
+    return False
 
 
 def small_steps(day: Day) -> None:
-    """One small training step of every contestant, held against the reference."""
-    task = Task("small", "workload", SMALL, (*OURS, *PEERS))
-    outcome, results = command.run_without_failures(task, ONCE, {}, time.monotonic() + day.left())
-    results += [Result(**fields) for fields in outcome.facts.get("results", ())]
-    for entry in task.entries:
-        reasons = [result.left_out for result in results if command.str_of(result) == str(entry)]
-        reason = reasons[0] if reasons else f"not run: {outcome.reason}"
+    """One small training step of every contestant, held against the reference: all in one process first.
+
+    If that process ends early, each contestant without a final result gets a process of its own.
+    """
+    entries, right = (*OURS, *PEERS), 0
+    together = once(entries, min(TOGETHER, day.left()))
+    for entry in entries:
+        reason = together.get(str(entry))
+        if reason is None:
+            seconds = min(ALONE, day.left())
+            is_late = seconds < command.LEAST_SECONDS
+            reason = "not run: time was over" if is_late else once([entry], seconds).get(str(entry))
+        reason = "not run: its process sent no result" if reason is None else reason
         day.say(not reason, f"small step of {entry}: {reason or 'right'}")
+        right += not reason
+    day.proved.append(f"{right} of {len(entries)} contestants computed a small training step that is right")
+
+
+def once(entries: Sequence[Entry], seconds: float) -> dict[str, str]:
+    """Reasons by contestant; "" where its numbers were compared and are right.
+
+    A contestant is missing where the process ended without saying.
+    """
+    message = _message(entries)
+    outcome = run_task(message, Limits(seconds, min(command.QUIET_SECONDS, seconds)))
+    results = _results(outcome)
+    reasons = {
+        command.str_of(result): result.left_out
+        for result in results
+        if result.left_out or (result.checked and not outcome.reason)
+    }
+    if outcome.reason and len(entries) == 1:
+        return {str(entries[0]): outcome.reason}
+    is_its_fault = outcome.reason and outcome.at and not outcome.is_late
+    return reasons | ({outcome.at: outcome.reason} if is_its_fault else {})
+
+
+def _results(outcome: Outcome) -> list[Result]:
+    """Results that came back; none if what came is something else."""
+    try:
+        return [Result(**fields) for fields in outcome.facts.get("results", ())]
+    except TypeError:
+        return []
+
+
+def _message(entries: Sequence[Entry]) -> dict:
+    """The task of one small training step."""
+    names = [[entry.name, entry.module, entry.precision] for entry in entries]
+    return {"kind": "workload", "workload": SMALL, "entries": names, "settings": asdict(ONCE)}
 
 
 def gpu_tests(day: Day) -> None:
     """The project's tests marked gpu, each sticky error in a process of its own (see tests/conftest.py)."""
-    options = ["-q", "-m", "gpu", "-p", "no:cacheprovider", "-p", "no:benchmark", "-W", "default"]
-    if importlib.util.find_spec("xdist"):
-        options += ["-n", str(TESTS_AT_ONCE)]
-    pytest = [sys.executable, "-m", "pytest", *options, "tests"]
-    status, lines = _run(pytest, min(TESTS, day.left() - QUICK))
-    failed = [line for line in lines if line.startswith(("FAILED", "ERROR"))]
-    last = lines[-1] if lines else "it printed nothing"
-    if status == NO_TESTS:
-        last = f"no test ran: {last}"
-    day.say(status == 0, f"tests: {last}" if status is not None else f"tests: time was over; {last}")
-    for line in failed:
-        day.say(False, line)
+    failed = lambda test, why: day.say(False, f"test {test}: {why}")
+    outcomes = day_tests.run_tests(min(TESTS, day.left() - QUICK), failed)
+    day.proved.append(f"tests: {outcomes}")
+    if outcomes.status is None:
+        for test in outcomes.named("started"):
+            day.say(False, f"test {test}: not done when time was over")
+        day.say(False, f"tests: time was over: {outcomes}")
+    elif outcomes.status == NO_TESTS or not outcomes.named("passed"):
+        day.say(False, f"tests: no test passed: {outcomes.last}")
+    else:
+        ended = f"; pytest ended with status {outcomes.status}: {outcomes.last}" * bool(outcomes.status)
+        day.say(not outcomes.status, f"tests: {outcomes}{ended}")
 
 
 def sanitizer(day: Day) -> None:
@@ -201,32 +267,42 @@ def sanitizer(day: Day) -> None:
         return day.say(
             False, "compute-sanitizer is not there: memory and races of the kernels are not checked"
         )
-    for check in TOOLS:
-        for entry in SANITIZED:
-            seconds = min(SANITIZER, day.left() - QUICK)
-            if seconds < command.LEAST_SECONDS:
-                return day.say(False, f"{check}: time was over before {entry}")
-            reason = sanitized(entry, seconds, (tool, "--tool", check))
-            day.say(not reason, f"{check} of {entry}: {reason or 'nothing found'}")
+    before, checks = len(day.fine), [(check, entry) for check in TOOLS for entry in SANITIZED]
+    for check, entry in checks:
+        day.attempt(f"{check} of {entry}", sanitize, tool, check, entry)
+    count = len(day.fine) - before
+    day.proved.append(f"compute-sanitizer: {count} of {len(checks)} looks at memory and races found nothing")
     return None
+
+
+def sanitize(day: Day, tool: str, check: str, entry: Entry) -> None:
+    """One check of one contestant."""
+    seconds = min(SANITIZER, day.left() - QUICK)
+    if seconds < command.LEAST_SECONDS:
+        return day.say(False, f"{check} of {entry}: time was over before it")
+    reason = sanitized(entry, seconds, (tool, "--tool", check))
+    return day.say(not reason, f"{check} of {entry}: {reason or 'nothing found'}")
+
+
+STEPS: dict[str, Callable[[Day], None]] = {
+    "small steps": small_steps,
+    "tests": gpu_tests,
+    "compute-sanitizer": sanitizer,
+}
 
 
 def sanitized(entry: Entry, seconds: float, prefix: tuple[str, ...]) -> str:
     """Why a small step behind compute-sanitizer (prefix) is not sound; empty if it is."""
-    message = {
-        "kind": "workload",
-        "workload": SMALL,
-        "entries": [[entry.name, entry.module, entry.precision]],
-    }
-    outcome = run_task(message | {"settings": asdict(ONCE)}, Limits(seconds, seconds), prefix=prefix)
-    results = outcome.facts.get("results") or [{"left_out": "it has no result"}]
+    outcome = run_task(_message([entry]), Limits(seconds, seconds), prefix=prefix)
+    results = _results(outcome)
+    compared = any(result.checked for result in results)
+    unsound = results[0].left_out if results else ""
+    unsound = unsound or ("" if compared else "its numbers were not compared")
     words = [line.strip("= ") for line in outcome.printed if line.startswith("=====")]
     summaries = [line for line in words if "SUMMARY" in line]
     silent = "" if summaries else f"the tool gave no summary: {' '.join(outcome.printed[-1:])}"
     loud = [line for line in words if line not in summaries][1:6] if any(map(_counts, summaries)) else []
-    return "; ".join(
-        filter(None, [outcome.reason or results[0]["left_out"], silent, *filter(_counts, summaries), *loud])
-    )
+    return "; ".join(filter(None, [outcome.reason or unsound, silent, *filter(_counts, summaries), *loud]))
 
 
 def _counts(summary: str) -> bool:
@@ -241,23 +317,26 @@ def bench(day: Day, chosen: argparse.Namespace, suites: list[str], quick: bool =
         only=chosen.only, skip=chosen.skip, minutes=day.left() / 60,
     )  # fmt: skip
     setattr(options, "continue", getattr(chosen, "continue"))
-    wrong: list[str] = []
-    status = command.run(options, wrong)
-    for line in wrong:
+    seen = command.Findings(has_gpu=True)
+    status = command.run(options, seen)
+    for line in seen.wrong:
         day.say(False, line)
     day.say(status == 0, f"bench gpu {' '.join(suites)}: " + ("done" if status == 0 else f"status {status}"))
+    day.proved.append(f"{seen.measured} times of contestants, each right before and after the clock")
+    if seen.unmeasured:
+        day.advice.append(f"the same command with --continue measures the rest: {', '.join(seen.unmeasured)}")
 
 
-def _run(command_line: list[str], seconds: float) -> tuple[int | None, list[str]]:
-    """Exit status (None if its time was over) and lines of a process that is ended with all it started."""
-    start = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True, "start_new_session": True}
-    process = subprocess.Popen(command_line, cwd=ROOT, env=environment(), **start)
-    try:
-        text, _ = process.communicate(timeout=max(0.0, seconds))
-        return process.returncode, text.strip().splitlines()
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, 9)
-        return None, process.communicate()[0].strip().splitlines()
+def advise(day: Day, chosen: argparse.Namespace) -> None:
+    """What to run next, and where to send what is there."""
+    if not day.probes & SEES_A_GPU:
+        day.advice.append("mend the first WRONG line (driver, then CuPy), and run the same part again")
+    elif day.part < len(PARTS):
+        again = f" --out {chosen.out}" if chosen.out else " --out results"
+        day.advice.append(f"the next part: rnnlab gpu-day {day.part + 1}{again}")
+    if day.wrong:
+        day.advice.append("a WRONG line ended its own step alone; running this part again repeats all steps")
+    day.advice.append("send the folder of --out, as docs/gpu_day.md describes")
 
 
 def _write(path: Path, text: str) -> None:

@@ -17,3 +17,20 @@ def seconds(runs: Iterable[Callable[[], None]], repeats: int, stream: object | N
     end.record(*arguments)
     end.synchronize()
     return 1e-3 * cupy.cuda.get_elapsed_time(start, end) / repeats
+
+
+def seconds_of_prepared(pairs: Iterable[tuple[Callable, Callable]], repeats: int) -> float:
+    """The mean time of all runs of (prepare, run), each between events of its own: no preparation counts."""
+    import cupy
+
+    pairs, timed = list(pairs), []
+    cupy.cuda.Device().synchronize()
+    for _ in range(repeats):
+        for prepare, run in pairs:
+            prepare()
+            timed.append((start := cupy.cuda.Event(), end := cupy.cuda.Event()))
+            start.record()
+            run()
+            end.record()
+    timed[-1][1].synchronize()
+    return 1e-3 * sum(cupy.cuda.get_elapsed_time(start, end) for start, end in timed) / repeats

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.gpu.events import seconds
+from bench.gpu.events import seconds_of_prepared
 from rnnlab.kernels.persistence.floor import Latencies
+from rnnlab.kernels.persistence.layers import UNWRITTEN
 from rnnlab.kernels.persistence.shapes import Launch, with_includes
 from rnnlab.ladder.cuda_chip import CudaChip
 
@@ -108,12 +109,11 @@ class Bench:
         history = self.cupy.empty((TIMES + 1) * self.blocks * 16, "uint32")
 
         def exchange() -> None:
-            history.fill(0xFFFFFFFF)  # exchange.cuh's UNWRITTEN
             arguments = c_void_p(history.data.ptr), failed, c_int(TIMES)
             self._run("poll_published", self.blocks, THREADS, *arguments, cooperative=True)
 
         return {
-            "grid_exchange": self._time(exchange) / TIMES,
+            "grid_exchange": self._time(exchange, lambda: history.fill(UNWRITTEN)) / TIMES,
             "grid_barrier_flags": self._time(lambda: run("flags", c_void_p(data.data.ptr))) / TIMES,
             "grid_barrier_counter": self._time(lambda: run("counter")) / TIMES,
         }
@@ -157,7 +157,8 @@ class Bench:
         kernel = self._kernel(name, cluster)
         self.chip.start(kernel, (blocks, threads, SHARED), arguments, cooperative, stream)
 
-    def _time(self, run: Callable[[], object]) -> float:
-        """Median microseconds of a run, between two events."""
-        run()
-        return statistics.median(1e6 * seconds([run], repeats=1) for _ in range(ROUNDS))
+    def _time(self, run: Callable[[], object], prepare: Callable[[], object] = lambda: None) -> float:
+        """Median microseconds of a run, between two events, after its preparation."""
+        once = lambda: seconds_of_prepared([(prepare, run)], repeats=1)
+        once()
+        return statistics.median(1e6 * once() for _ in range(ROUNDS))

@@ -170,6 +170,7 @@ def _check(example: Problem, contestant: Contestant, result: Result) -> None:
     if result.left_out:
         return
     result.error = max(result.error, example.error(contestant.results()))
+    result.checked = True
     if not result.error <= 1:
         raise WrongNumbers(f"{result.error:.1e} times the error that is tolerated")
 

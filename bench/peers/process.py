@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.peers import Candidate, wire
+from rnncourse.lab.apart import describe_end
 from rnncourse.lab.blas import KERNELS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +27,7 @@ VARIABLE = "RNNLAB_PEERS_PYTHON"
 POOLS = ("OMP", "OPENBLAS", "MKL", "NUMBA", "HL")  # <name>_NUM_THREADS says how many threads each may start
 NOTHING: Mapping[str, str] = {}
 PATIENCE = 900.0  # seconds for one answer; the slowest compilers need half a minute
+FAREWELL = 5.0  # seconds for a process to end that has closed its pipe
 LAST_OUTPUT = 2000  # characters of what a process said before it ended
 
 
@@ -33,8 +35,14 @@ class ContestantError(Exception):
     """A contestant that raised, or whose process has ended; the message is its own."""
 
 
+class LateError(ContestantError):
+    """A contestant that did not answer in time."""
+
+
 class Peer:
     """One contestant's process; to be used in a `with`."""
+
+    patience = PATIENCE
 
     def __init__(self, candidate: Candidate, python: str, threads: int, variables: Mapping = NOTHING):
         self.candidate, self.stderr = candidate, tempfile.TemporaryFile()
@@ -52,7 +60,7 @@ class Peer:
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.process.kill()  # ends a stopped process too
+        self._signal(signal.SIGKILL)  # ends a stopped process too, and what it started
         self.process.wait()
         for stream in (self.process.stdin, self.process.stdout):
             with suppress(OSError):  # a pipe to a process that is gone may hold a message for nobody
@@ -64,13 +72,13 @@ class Peer:
     ) -> tuple[dict, dict]:
         """The answer to one request, fields and arrays; the process runs only until it has sent them."""
         self._signal(signal.SIGCONT)
-        end = threading.Timer(PATIENCE, self.process.kill)
+        end = threading.Timer(self.patience, self._signal, [signal.SIGKILL])
         end.start()
         try:
             wire.send(self.process.stdin, {"request": what, **fields}, arrays)
             answer, results = wire.receive(self.process.stdout)
         except (OSError, EOFError, ValueError) as error:
-            raise ContestantError(self._reason_of_end(in_time=end.is_alive())) from error
+            raise self._reason_of_end(in_time=end.is_alive()) from error
         finally:
             end.cancel()
         self._stop()
@@ -88,15 +96,22 @@ class Peer:
         with suppress(ProcessLookupError):  # gone: the question that follows will say so
             os.killpg(self.process.pid, number)
 
-    def _reason_of_end(self, in_time: bool) -> str:
+    def _reason_of_end(self, in_time: bool) -> ContestantError:
         if not in_time:
-            return f"it did not answer within {PATIENCE:g} s"
-        self.process.kill()
+            return LateError(f"it did not answer within {self.patience:g} s")
+        self._await_end()
         status = self.process.wait()
         self.stderr.seek(0, os.SEEK_END)
         self.stderr.seek(max(0, self.stderr.tell() - LAST_OUTPUT))
         lines = self.stderr.read().decode(errors="replace").strip().splitlines()
-        return f"its process ended (status {status}): {lines[-1] if lines else 'without a word'}"
+        last = f"; its last line: {lines[-1]}" if lines else ""
+        return ContestantError(f"its process {describe_end(status)}{last}")
+
+    def _await_end(self) -> None:
+        """Let a process that closed its pipe end by itself, so that its status tells how, or kill it."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(FAREWELL)
+        self._signal(signal.SIGKILL)
 
 
 def environment(variables: Mapping[str, str], threads: int) -> dict[str, str]:

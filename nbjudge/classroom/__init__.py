@@ -34,6 +34,7 @@ One line of results.jsonl and one file in results/ (results.Result):
   grader    digest of all code that decides a verdict; null where exercises were graded by different ones
   key       digest of submission, grader, seed and variant: equal keys, equal verdicts
   sandbox   "bubblewrap" or "plain"
+  limits_by what held the limits of memory and processes: "control group" of the kernel, or "watching"
   problem   sentence where the notebook could not be graded at all (then `exercises` is empty), else null
   score, max_score
   exercises [{"name", "points", "max_points", "status", "message", "misconception", "next_step", "looks",

@@ -5,6 +5,8 @@ with the reason. Collecting again adds to the list, so late files and a second s
 """
 
 import hashlib
+import re
+import shlex
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
@@ -12,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from nbjudge.classroom import archives, keys, layouts, submissions
 from nbjudge.classroom.archives import Entry
@@ -21,11 +24,12 @@ from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.finding.reading import read
-from nbjudge.finding.slices import defined
+from nbjudge.finding.slices import attempted, defined
 from nbjudge.grading.grade import lesson_of
 from nbjudge.printable import printable, quantity
 
 PATIENCE = 20.0  # seconds for finding out what a notebook defines, which takes milliseconds
+UNREADABLE = "it cannot be graded: "  # begins the reasons at a file that counts and has no exercise to grade
 NAMES = 5  # students whose names are printed, so that a wrong reading of a download is seen
 SHOWN = 20  # files with one and the same reason that are printed
 
@@ -46,9 +50,6 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
     Raises Unusable where a source cannot be read or holds no notebook; the list then stays as it was.
     """
     sources = [*{source.resolve(): source for source in sources}.values()]
-    for lesson in assignment.lessons:
-        if lesson not in current().lessons:
-            raise Unusable(f"There is no lesson {lesson!r}; the lessons are {', '.join(current().lessons)}.")
     (folder / "files").mkdir(mode=0o700, parents=True, exist_ok=True)
     for part in folder.glob("files/.*.part"):  # a kill has left it while it was written
         part.unlink(missing_ok=True)
@@ -61,7 +62,8 @@ def collect(folder: Path, sources: Iterable[Path], assignment: Assignment) -> li
         new += _of_source(folder, source, f"{place}{source.name}", section, assignment)
     again = {(entry.source, entry.sha256) for entry in new}
     listed = [entry for entry in known if (entry.source, entry.sha256) not in again] + new
-    listed = _choose(listed, _taken(folder, assignment, listed))
+    words = ["rnnlab", "class", "collect", str(folder), *map(str, sources)]
+    listed = _choose(listed, _taken(folder, assignment, listed), _Contender(folder, shlex.join(words)))
     keys.class_key(folder, create=True)
     submissions.save(folder, listed)
     return listed
@@ -119,7 +121,7 @@ def _of_source(
         if owner is None:
             submission = replace(submission, reason=_no_owner(layout, top))
         else:
-            when = owner.when or times.get(place) or entry.when
+            when = owner.when or _time_of(place, times) or entry.when
             late = owner.late if owner.late is not None else _is_late(when, assignment.due)
             about = {"student": owner.student, "name": owner.name, "attempt": owner.attempt}
             submission = replace(submission, **about, when=when, late=late)
@@ -152,6 +154,13 @@ def _timestamps(listed: Iterable[Entry]) -> dict[str, str | None]:
                 text = entry.read()[:100].decode(errors="replace")
                 times[entry.path.rpartition("/")[0]] = layouts.timestamp(text)
     return times
+
+
+def _time_of(place: str, times: dict[str, str | None]) -> str | None:
+    """The time of the outermost folder around a place that has one; none from within a student's zip."""
+    parts = re.split(r"(?<=\.zip)/", place, maxsplit=1, flags=re.I)[0].split("/")
+    above = ("/".join(parts[: n + 1]) for n in range(len(parts)))
+    return next((times[folder] for folder in above if times.get(folder)), None)
 
 
 def _is_late(when: str | None, due: datetime | None) -> bool | None:
@@ -208,7 +217,7 @@ def _lesson(
         if "seems to be of" in problem:  # the name says one lesson and the content another
             return None, problem
     try:
-        return lesson_of(shown, set()), problem
+        return lesson_of(shown, set()), f"{UNREADABLE}{problem}"
     except Unusable:
         return None, problem
 
@@ -240,7 +249,27 @@ def _taken(folder: Path, assignment: Assignment, listed: list[Submission]) -> se
     return taken
 
 
-def _choose(listed: list[Submission], taken: set[str]) -> list[Submission]:
+class _Contender(NamedTuple):
+    """The words on one of several files that may count: what it attempts, and the command that takes it."""
+
+    folder: Path
+    command: str
+
+    def describe(self, entry: Submission) -> str:
+        """ "this one attempts 4 of 4 exercises; to take it: rnnlab class collect ..." """
+        names = current().catalogue(entry.lesson)
+        try:
+            with limited(PATIENCE):
+                count = attempted(read(self.folder / entry.file), names)
+        except (Unusable, Overtime):
+            count = 0
+        return (
+            f"this one attempts {count} of {quantity(len(names), 'exercise')}; to take it: "
+            f"{self.command} --take {entry.sha256[:8]}"
+        )
+
+
+def _choose(listed: list[Submission], taken: set[str], contender: _Contender) -> list[Submission]:
     """The list with one file marked for each student and lesson, and the reason at each other one."""
     places = defaultdict(list)
     for number, entry in enumerate(listed):
@@ -248,7 +277,7 @@ def _choose(listed: list[Submission], taken: set[str]) -> list[Submission]:
             places[entry.place].append(number)
     chosen = [replace(entry, graded=False) for entry in listed]
     for numbers in places.values():
-        for number, reason in _decisions([listed[number] for number in numbers], taken):
+        for number, reason in _decisions([listed[number] for number in numbers], taken, contender):
             entry = listed[numbers[number]]
             chosen[numbers[number]] = replace(entry, graded=reason is None, reason=reason or _remark(entry))
     return _with_remarks(chosen)
@@ -262,7 +291,9 @@ def _remark(entry: Submission) -> str | None:
     return None if (entry.reason or "").startswith((DECIDED, "note: ")) else entry.reason
 
 
-def _decisions(rivals: list[Submission], taken: set[str]) -> Iterator[tuple[int, str | None]]:
+def _decisions(
+    rivals: list[Submission], taken: set[str], contender: _Contender
+) -> Iterator[tuple[int, str | None]]:
     """(number, None) for the one that counts of a student's files of a lesson, (number, why not) else."""
     rank = lambda entry: (entry.sha256 in taken, entry.attempt, _moment(entry.when))
     best = max(map(rank, rivals))
@@ -271,10 +302,8 @@ def _decisions(rivals: list[Submission], taken: set[str]) -> Iterator[tuple[int,
     winner = min(first, key=lambda number: rivals[number].source)
     for number, entry in enumerate(rivals):
         if len(contents) > 1 and number in first:
-            yield (
-                number,
-                f"{DECIDED}nothing says which of {len(contents)} files is newer; --take {entry.sha256[:8]}",
-            )
+            which = f"nothing says which of {len(contents)} files is newer"
+            yield number, f"{DECIDED}{which}; {contender.describe(entry)}"
         elif number == winner:
             yield number, None
         elif entry.sha256 == rivals[winner].sha256:
@@ -338,12 +367,15 @@ def describe(listed: list[Submission]) -> Iterator[str]:
         if entries:
             yield f"  {lesson}: {len(entries)}" + (f", {late} late" if late else "")
     shown: Counter[tuple] = Counter()
+    downloads = {entry.source.partition(": ")[0] for entry in listed}
     for entry in listed:
         if entry.reason or not entry.graded:
-            reason = "!" if entry.graded else "✘", (entry.reason or "").removeprefix(DECIDED)
+            is_fine = entry.graded and not (entry.reason or "").startswith(UNREADABLE)
+            reason = "!" if is_fine else "✘", (entry.reason or "").removeprefix(DECIDED)
             shown[reason] += 1
             if shown[reason] <= SHOWN:
-                yield f"{reason[0]} {entry.source}: {reason[1].removeprefix('note: ')}"
+                place = entry.source.partition(": ")[2] if len(downloads) == 1 else entry.source
+                yield f"{reason[0]} {place}: {reason[1].removeprefix('note: ')}"
     for (sign, reason), count in shown.items():
         if count > SHOWN:
             yield f"{sign} {count - SHOWN:,} more files, which submissions.jsonl lists: {reason}"

@@ -114,6 +114,7 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
         if os.name != "posix":
             raise Unusable(NEEDS_POSIX)
         _refuse_own_file(getattr(chosen, "out", None), chosen.folder)
+        _name_lessons(chosen)
         return action(chosen)
     except BrokenPipeError:  # nobody reads on; no fault of anyone's
         raise
@@ -123,6 +124,19 @@ def guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], i
         sentence = f"{error.filename or chosen.folder} cannot be used: {error.strerror or error}."
     print(f"rnnlab class {chosen.class_command}: {printable(sentence)}", file=sys.stderr)
     return UNUSABLE
+
+
+def _name_lessons(chosen: argparse.Namespace) -> None:
+    """Write bptt for 2, 02 and 02_bptt. Raises Unusable."""
+    from nbjudge.finding.notebook_file import Unusable
+    from nbjudge.lesson_names import UnknownLesson, lesson_named
+
+    stated = getattr(chosen, "lesson", None)
+    try:
+        if stated:
+            chosen.lesson = [*map(lesson_named, stated)] if isinstance(stated, list) else lesson_named(stated)
+    except UnknownLesson as unknown:
+        raise Unusable(f"{unknown}.") from None
 
 
 def _refuse_own_file(out: Path | None, folder: Path | None) -> None:

@@ -16,6 +16,10 @@ from nbjudge.classroom.report_summary import Paper
 from nbjudge.finding.notebook_file import Unusable
 
 TITLE_AND_ID = re.compile(r"(?P<title>.*\S)\s+\((?P<id>\d+)\)")  # Canvas: an assignment's column
+LOCK = "grade can be changed"  # Moodle's title in English; its place is behind mark and maximum
+NO = {"no", "nein", "non", "nee", "não", "nao", "nei", "nej", "nie", "ne", "ei", "hayır", "нет", "ні", "όχι",
+      "否", "いいえ", "아니오", "아니요", "لا", "לא", "नहीं", "không", "nem", "nu", "не", "ez"}  # fmt: skip
+TEST_STUDENT = "Student, Test"  # of Canvas' own, in every gradebook whose teacher has used that view
 CANVAS_IDS = ("ID", "SIS User ID", "SIS Login ID")  # in the order in which Canvas looks
 
 
@@ -26,15 +30,22 @@ class Filling(NamedTuple):
     filled: int  # students who got a mark
     replaced: int  # of those, whose cell held another mark before
     remarks: list[str]  # sentences about who got none, and how marks were scaled
+    missing: list[str]  # identifiers in rows of which nothing was handed in
 
 
 def fill_moodle(
-    table: Table, papers: Sequence[Paper], column: str, feedback: str | None, out_of: float | None
+    table: Table,
+    papers: Sequence[Paper],
+    column: str,
+    feedback: str | None,
+    out_of: float | None,
+    others: Iterable[str] = (),
 ) -> Filling:
     """The offline grading worksheet of one Moodle assignment, with marks and comments.
 
     Moodle finds a row by the number in its first column, "Participant 123456", whatever the language. The
     titles are in the language of the site: `column` and `feedback` name those of the mark and the comment.
+    others: students who handed in and have no mark.
     """
     header = [title.strip() for title in table.rows[0]]
     mark = _position(table, header, column, "--column")
@@ -53,18 +64,24 @@ def fill_moodle(
             f"--out-of {out_of:g}: the assignment of {table.path} has {possible:g} points, and Moodle "
             "ignores larger marks. Name no more points, or raise them in Moodle."
         )
-    locks = [place for place, title in enumerate(header) if title.casefold() == "grade can be changed"]
-    is_locked = lambda row: any(row[place].strip().casefold() == "no" for place in locks if place < len(row))
+    lock = next((n for n, title in enumerate(header) if title.casefold() == LOCK), mark + 2)
+    is_locked = lambda row: lock < len(row) and row[lock].strip().casefold() in NO
     numbers = [(re.findall(r"\d+$", row[0].strip())[0], row) for row in rows]
     filling = _Filling(table.path, papers, out_of, possible)
     filling.fill([*numbers, *((cell, row) for row in rows for cell in row[1:mark])], mark, is_locked, comment)
-    remarks = filling.remarks("Locked in Moodle")
+    remarks = [*filling.remarks("Locked in Moodle"), *_moodle_remarks(table, comment)]
+    return Filling(table, filling.filled, filling.replaced, remarks, filling.missing(numbers, others))
+
+
+def _moodle_remarks(table: Table, comment: int | None) -> list[str]:
+    """Sentences on how the worksheet is written. comment: the place of the comments' column."""
+    remarks = []
     if comment is None:
         remarks.append("No comments are written: --feedback-column names their column.")
     if table.delimiter != ",":
         word = {";": "semicolon", "\t": "tab"}[table.delimiter]
         remarks.append(f"The columns are separated by a {word}, as before: choose it when Moodle asks.")
-    return Filling(table, filling.filled, filling.replaced, remarks)
+    return remarks
 
 
 def _moodle_points(path: Path, header: list[str], rows: list[list[str]], mark: int) -> float | None:
@@ -85,8 +102,17 @@ def _moodle_points(path: Path, header: list[str], rows: list[list[str]], mark: i
     return number_in(cells.pop()) if len(cells) == 1 else None
 
 
-def fill_canvas(table: Table, papers: Sequence[Paper], column: str | None, out_of: float | None) -> Filling:
-    """A gradebook that was exported from Canvas, with marks in one assignment's column."""
+def fill_canvas(
+    table: Table,
+    papers: Sequence[Paper],
+    column: str | None,
+    out_of: float | None,
+    others: Iterable[str] = (),
+) -> Filling:
+    """A gradebook that was exported from Canvas, with marks in one assignment's column.
+
+    others: students who handed in and have no mark.
+    """
     header = table.rows[0]
     _check_canvas_header(table, header)
     mark = _canvas_column(table.path, header, column)
@@ -101,7 +127,9 @@ def fill_canvas(table: Table, papers: Sequence[Paper], column: str | None, out_o
     filling = _Filling(table.path, papers, out_of, number_in(possible))
     cells = [(row[place], row) for row in rows for place in places if place < len(row)]
     filling.fill(cells, mark, is_excused)
-    return Filling(table, filling.filled, filling.replaced, filling.remarks("Excused in the template"))
+    remarks = filling.remarks("Excused in the template")
+    people = [(row[own].strip(), row) for row in rows if row[0].strip() != TEST_STUDENT]
+    return Filling(table, filling.filled, filling.replaced, remarks, filling.missing(people, others))
 
 
 def _check_canvas_header(table: Table, header: list[str]) -> None:
@@ -156,6 +184,7 @@ class _Filling:
                 "points there, and download the file anew."
             )
         self.path, self.filled, self.replaced = path, 0, 0
+        self.students = [paper.student for paper in papers]
         self.markable = [paper for paper in papers if not fault_in(paper)]
         self.withheld = [paper.student for paper in papers if fault_in(paper)]
         self.absent: list[str] = []
@@ -187,6 +216,7 @@ class _Filling:
                 f"such as {self.absent[0]}: is it of another course?"
             )
         claims = Counter(key for _, match in matches for key in match)
+        self._rows = rows
         for paper, match in matches:
             if len(match) > 1 or any(claims[key] > 1 for key in match):
                 self.unclear.append(paper.student)
@@ -209,6 +239,13 @@ class _Filling:
             if row[comment].strip() and not row[comment].startswith(f"<p>{paper.lesson}: "):
                 self.comments.append(paper.student)
             row[comment] = feedback_html(paper)
+
+    def missing(self, people: Iterable[tuple[str, list[str]]], others: Iterable[str]) -> list[str]:
+        """Identifiers in rows of which nothing was handed in. people: (identifier, row), others: students
+        without a mark who handed something in."""
+        known = {*map(plain_identifier, others), *map(plain_identifier, self.students)}
+        present = {key for name in known for key in self._rows.get(name, ())}
+        return [identifier for identifier, row in people if id(row) not in present]
 
     def remarks(self, untouched: str) -> list[str]:
         """Sentences for the teacher. untouched: why rows that are to stay as they were do so."""

@@ -3,7 +3,7 @@
 Names of variables, numbers, texts, comments and layout do not count; the order of operations, the attributes
 and the functions that are called do. Winnowing (Schleimer, Wilkerson and Aiken, 2003) keeps the smallest hash
 of every WINDOW neighbouring ones, so that any passage of WINDOW + LENGTH - 1 tokens that two programs share
-gives them at least one common fingerprint, wherever it stands.
+gives them at least one common fingerprint, wherever it stands. Whole statements have hashes beside these.
 """
 
 import ast
@@ -14,6 +14,10 @@ from typing import NamedTuple
 
 LENGTH = 12  # tokens under one hash
 WINDOW = 6  # hashes of which one is kept
+LONG = 8  # words of a statement that is compared as a whole
+COMMUTING = ast.Add, ast.Mult, ast.And, ast.Or, ast.Eq
+HINTS = "annotation", "returns", "type_comment", "decorator_list"
+BODIES = "body", "orelse", "finalbody", "handlers"
 SKIPPED = (
     ast.expr_context,
     ast.operator,
@@ -60,7 +64,7 @@ def _tokens(node: ast.AST, line: int) -> Iterator[Token]:
         return
     yield from (Token(word, line) for word in _words(node))
     for field, value in ast.iter_fields(node):
-        if field in ("annotation", "returns", "type_comment", "decorator_list"):
+        if field in HINTS:
             continue
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, ast.AST):
@@ -102,9 +106,50 @@ def winnow(words: list[Token]) -> list[Fingerprint]:
 
 
 def all_digests(program: str) -> set[int]:
-    """The hashes of all passages of LENGTH tokens of a program, whichever of them winnowing would choose."""
+    """The hashes of all passages of LENGTH tokens of a program, whichever of them winnowing would choose, and
+    of its statements."""
     words = tokens(program)
-    return {_digest(words[start : start + LENGTH]) for start in range(len(words) - LENGTH + 1)}
+    grams = {_digest(words[start : start + LENGTH]) for start in range(len(words) - LENGTH + 1)}
+    return grams | {mark.digest for mark in statement_prints(program)}
+
+
+def statement_prints(program: str) -> list[Fingerprint]:
+    """A hash of each statement that is long enough, in which the order of what is added, multiplied or
+    compared for equality does not count: a copy whose statements stand in another order has the same ones."""
+    try:
+        nodes = [*ast.walk(ast.parse(program))]
+        forms = [(_form(node), node) for node in nodes if isinstance(node, ast.stmt)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    digest = lambda form: zlib.crc32(f"statement {form}".encode())
+    return [
+        Fingerprint(digest(form), node.lineno, _last(node))
+        for form, node in forms
+        if len(form.split()) >= LONG
+    ]
+
+
+def _form(node: ast.AST) -> str:
+    """A statement, or the head of a compound one, as words; empty for what fingerprints leave out."""
+    if isinstance(node, SKIPPED) or _is_docstring(node) or isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return ""
+    parts = [
+        _form(part)
+        for field, value in ast.iter_fields(node)
+        if field not in HINTS + BODIES
+        for part in (value if isinstance(value, list) else [value])
+        if isinstance(part, ast.AST)
+    ]
+    operators = [getattr(node, "op", None), *getattr(node, "ops", ())]
+    if any(isinstance(operator, COMMUTING) for operator in operators):
+        parts.sort()
+    return " ".join([*_words(node), *filter(None, parts)])
+
+
+def _last(statement: ast.stmt) -> int:
+    """The last line of a statement, or of the head of a compound one."""
+    body = getattr(statement, "body", None)
+    return max(statement.lineno, body[0].lineno - 1) if body else statement.end_lineno
 
 
 def _digest(gram: list[Token]) -> int:

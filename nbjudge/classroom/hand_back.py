@@ -81,12 +81,7 @@ def _add_variants(subparsers: argparse._SubParsersAction) -> None:
 
 def _variants(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom import variants
-    from nbjudge.course import current
-    from nbjudge.finding.notebook_file import Unusable
 
-    if chosen.lesson not in current().lessons:
-        lessons = ", ".join(current().lessons)
-        raise Unusable(f"there is no lesson {chosen.lesson!r}; the lessons are {lessons}.")
     if chosen.students is None:
         numbers = variants.numbers_for(chosen.folder, chosen.lesson, chosen.variant_of)
         print(printable(f"{chosen.variant_of}: {variants.describe(numbers) or 'no variants'}"))
@@ -180,7 +175,8 @@ def _export(chosen: argparse.Namespace) -> int:
     if autograder:
         print(_autograder(chosen))
     elif chosen.gradebook:
-        print(_gradebook(chosen))
+        for sentence in (_gradebook(chosen), *_without_mark(chosen)):
+            print(printable(sentence, LONGEST))
     else:
         for sentence in _marks(chosen):
             print(printable(sentence, LONGEST))
@@ -193,9 +189,8 @@ def _autograder(chosen: argparse.Namespace) -> str:
     from nbjudge.course import current
     from nbjudge.finding.notebook_file import Unusable
 
-    if chosen.lesson not in current().lessons:
-        lessons = ", ".join(current().lessons)
-        raise Unusable(f"--to {chosen.to} needs one lesson, not {chosen.lesson!r}; they are {lessons}.")
+    if chosen.lesson is None:
+        raise Unusable(f"--to {chosen.to} needs --lesson, one of {', '.join(current().lessons.values())}.")
     if chosen.to == "nbgrader":
         if chosen.folder and chosen.lesson in (keys.settings(chosen.folder).get("variants") or ()):
             raise Unusable(
@@ -221,22 +216,26 @@ def _gradebook(chosen: argparse.Namespace) -> str:
     withheld = (
         f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
     )
-    words = f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}"
-    return printable(words, LONGEST)
+    return f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}"
 
 
 def _marks(chosen: argparse.Namespace) -> list[str]:
     """Write a table of marks; the sentences on what it holds, and on who has none."""
+    return [*_table(chosen), *_without_mark(chosen)]
+
+
+def _without_mark(chosen: argparse.Namespace) -> list[str]:
+    """A line for each student who handed something in and has no mark, with the reason."""
     from nbjudge.classroom.papers import unmarked
 
-    absent = unmarked(chosen.folder, chosen.lesson)
-    remarks = [f"Handed in and without a mark: {', '.join(absent)}; the report says why."] if absent else []
-    return [*_table(chosen), *remarks]
+    reasons = unmarked(chosen.folder, chosen.lesson)
+    head = [f"Handed in and without a mark: {quantity(len(reasons), 'student')}."] if reasons else []
+    return [*head, *(f"  {student}: {why}" for student, why in reasons.items())]
 
 
 def _table(chosen: argparse.Namespace) -> list[str]:
     from nbjudge.classroom import export_lms, export_tables
-    from nbjudge.classroom.papers import papers_of
+    from nbjudge.classroom.papers import papers_of, unmarked
     from nbjudge.finding.notebook_file import Unusable
 
     papers = papers_of(chosen.folder, chosen.lesson)
@@ -250,12 +249,16 @@ def _table(chosen: argparse.Namespace) -> list[str]:
         raise Unusable(f"--to {chosen.to} needs --template, the file that you downloaded there.")
     template = export_tables.read_table(chosen.template)
     export_tables.refuse_to_replace(chosen.out, template.rows[0])
+    others = [*unmarked(chosen.folder, chosen.lesson)]
     if chosen.to == "moodle":
         usual = COMMENTS if COMMENTS in template.rows[0] else None
         column, feedback = chosen.column or "Grade", chosen.feedback_column or usual
-        filling = export_lms.fill_moodle(template, papers, column, feedback, chosen.out_of)
+        filling = export_lms.fill_moodle(template, papers, column, feedback, chosen.out_of, others)
     else:
-        filling = export_lms.fill_canvas(template, papers, chosen.column, chosen.out_of)
+        filling = export_lms.fill_canvas(template, papers, chosen.column, chosen.out_of, others)
     written(chosen.out, lambda: write_whole(chosen.out, filling.table.to_bytes()))
     changed = f", of which {filling.replaced} replace another mark" if filling.replaced else ""
-    return [f"{chosen.out}: marks of {filling.filled} students{changed}.", *filling.remarks]
+    rows = quantity(len(filling.missing), "row")
+    missing = f"Nothing was handed in by {rows} of {chosen.template.name}: {', '.join(filling.missing)}."
+    lines = [f"{chosen.out}: marks of {filling.filled} students{changed}.", *filling.remarks]
+    return [*lines, *[missing] * bool(filling.missing)]

@@ -110,7 +110,11 @@ class Judge:
             if "refuses" in word:
                 raise Unusable(word["refuses"])
             if "ends" in word:
-                outcome |= {"problem": word["ends"], "sandbox": word["sandbox"]}
+                outcome |= {
+                    "problem": word["ends"],
+                    "sandbox": word["sandbox"],
+                    "limits_by": word.get("limits_by", ""),
+                }
                 return
             if "begins" in word:
                 self.current, limit = word["begins"], word["limit"]

@@ -6,7 +6,8 @@ the engine starts another one and goes on behind the exercise that was being jud
   {"begins": exercise, "limit": seconds}       the verdict must come within so many seconds
   {"exercise": entry, "cpu": {...}, "variant": numbers}
   {"refuses": the sentence why this machine may not grade the job}
-  {"ends": null or the sentence why the notebook cannot be graded, "sandbox": name, "max_score": points}
+  {"ends": null or the sentence why the notebook cannot be graded, "sandbox": name, "limits_by": words,
+   "max_score": points}
 """
 
 import gc
@@ -114,10 +115,11 @@ def grade_submission(job: dict, accounts: "Accounts", tell: Callable[[dict], Non
         return
     maximum = sum(current().catalogue(lesson).values())
     word = {"ends": None, "sandbox": accounts.box.name, "max_score": maximum}
+    word |= {"limits_by": accounts.box.limits_by}
     try:
         cells = grade.cells_of(Path(job["path"]), lesson)
     except Unusable as unusable:
-        tell(word | {"ends": str(unusable).replace(job["path"], f"{lesson}.ipynb")})
+        tell(word | {"ends": str(unusable).replace(job["path"], f"{current().lessons[lesson]}.ipynb")})
         return
     for exercise in current().exercises(lesson):
         if exercise.name not in job["passed_over"] and job["names"] in (None, [exercise.name]):

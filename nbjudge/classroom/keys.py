@@ -117,14 +117,13 @@ def token(key: bytes, purpose: str, lesson: str, student: str, *more: str) -> st
     return hmac.new(key, message, hashlib.sha256).hexdigest()
 
 
-def seed(key: bytes, lesson: str, attempt: int) -> int:
-    """The seed of a lesson's attempts with this number, the same whenever and wherever they are graded.
+def seed(key: bytes, lesson: str, student: str, digest: str) -> int:
+    """The seed of one file of one student, the same whenever and wherever it is graded.
 
-    All students have the same inputs, and known mistakes are tried once for all of them. A later attempt has
-    others: what a verdict shows of its inputs helps nobody.
+    Another file has another one, and so has another student: what a page shows of its inputs helps nobody,
+    neither the student who hands in again nor those whose deadline is still to come.
     """
-    words = token(key, "seed", lesson, "", str(attempt))
-    return int(words, 16) >> (256 - SEED_BITS)
+    return int(token(key, "seed", lesson, student, digest), 16) >> (256 - SEED_BITS)
 
 
 def _consequences(folder: Path) -> str:

@@ -112,9 +112,10 @@ def _moodle(path: str) -> Owner | None:
 
 
 def _canvas(path: str) -> Owner | None:
-    match = ANONYMOUS.search(path) or CANVAS.search(path)
-    if not match:
+    matches = [match for match in (ANONYMOUS.search(path), CANVAS.search(path)) if match]
+    if not matches:
         return None
+    match = min(matches, key=lambda match: match.start())  # a name within a zip is the student's own choice
     name = match.groupdict().get("name")
     return Owner(match["student"], name and _clean(name), bool(match["late"]), int(match["again"] or 0) + 1)
 

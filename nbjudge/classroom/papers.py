@@ -1,6 +1,7 @@
 """A class folder as reports and exports read it: graded papers, and what has no grade with the reason."""
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,8 @@ from nbjudge.classroom.report_summary import Paper
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.printable import printable
+
+LONGEST = 400  # characters of the reasons why a student has no mark
 
 
 class Withheld(NamedTuple):
@@ -27,8 +30,6 @@ def papers_of(
 
     Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
     """
-    if lesson and lesson not in current().lessons:
-        raise Unusable(f"there is no lesson {lesson!r}; the lessons are {', '.join(current().lessons)}.")
     collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
     wanted = (
         result
@@ -64,6 +65,7 @@ def _paper(folder: Path, result: results.Result, entry: submissions.Submission) 
         late=bool(entry.late),
         attempt=entry.attempt if entry.attempt > 1 else None,
         sandbox=result.sandbox,
+        limits_by=result.limits_by,
         seed=result.seed,
         numbers=result.variant or {},
         note=printable((entry.reason or "").removeprefix("note: ")),
@@ -82,12 +84,22 @@ def withheld_of(folder: Path) -> list[Withheld]:
     ]
 
 
-def unmarked(folder: Path, lesson: str | None = None) -> list[str]:
-    """Students who handed something in that counts and have no verdicts on it."""
-    graded = {result.place for result in results.load(folder) if result.problem is None}
-    entries = submissions.graded(submissions.load(folder))
-    chosen = (entry for entry in entries if lesson in (None, entry.lesson) and entry.place not in graded)
-    return list(dict.fromkeys(printable(entry.student or "") for entry in chosen))
+def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
+    """{student: why} for all who handed something in and have no mark, of a lesson where one is named."""
+    known = {result.place: result for result in results.load(folder)}
+    marked = {place for place, result in known.items() if result.problem is None}
+    reasons: dict[str, list[str]] = defaultdict(list)
+    for entry in submissions.load(folder):
+        if not entry.student:
+            continue
+        of_other = lesson is not None and entry.lesson not in (None, lesson)
+        wanted = (
+            [entry.lesson] if entry.lesson and not of_other else [lesson] if lesson else current().lessons
+        )
+        if not any((entry.student, name) in marked for name in wanted):
+            why = f"it is of {entry.lesson}" if of_other else _reason(entry, known.get(entry.place))
+            reasons[entry.student].append(f"{entry.source.rpartition('/')[2]}: {why}")
+    return {printable(student): printable("; ".join(why), LONGEST) for student, why in reasons.items()}
 
 
 def _reason(entry: submissions.Submission, result: results.Result | None) -> str:
@@ -99,7 +111,7 @@ def _reason(entry: submissions.Submission, result: results.Result | None) -> str
     return result.problem or ""
 
 
-def sandboxes(papers: Iterable[Paper]) -> str:
+def sandboxes(papers: Sequence[Paper]) -> str:
     """The sentence that says where the answers ran."""
     kinds = sorted({paper.sandbox for paper in papers} - {""})
     if not kinds:
@@ -107,4 +119,6 @@ def sandboxes(papers: Iterable[Paper]) -> str:
     weaker = " Plain mode limits resources alone; docs/attacks.md says what it withstands." * (
         "plain" in kinds
     )
-    return f"Answers ran in the sandbox {' and '.join(kinds)}.{weaker}"
+    holders = sorted({paper.limits_by for paper in papers} - {""})
+    limits = f" Their memory and processes were limited by {' and '.join(holders)}." if holders else ""
+    return f"Answers ran in the sandbox {' and '.join(kinds)}.{limits}{weaker}"

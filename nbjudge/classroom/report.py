@@ -7,7 +7,7 @@ student's page has the verdicts in the words of `check`, and never an answer, a 
 import hashlib
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -80,15 +80,20 @@ def class_page(
     pages: dict[str, str] | None = None,
 ) -> str:
     """The HTML of the teacher's page; `pages` are the addresses of the students' own."""
-    lessons = [lesson_page(lesson, papers) for lesson in lessons_of(papers)]
-    students = len({paper.student for paper in papers})
-    size = f" of {quantity(students, 'student')}" if papers else ": no submission could be graded"
+    counts = Counter(paper.lesson for paper in papers)
+    in_turn = sorted(lessons_of(papers), key=lambda lesson: -counts[lesson])  # the one of most papers first
+    lessons = [lesson_page(lesson, papers) for lesson in in_turn]
+    graded = {paper.student for paper in papers}
+    without = {entry.student: entry for entry in withheld if entry.student and entry.student not in graded}
+    size = f" of {quantity(len(graded | {*without}), 'student')}"
+    size += f", {len(graded)} of them graded" if graded else ": no submission could be graded"
     return _render(
         "class_report.html",
         title=f"Report on a class{size}",
         lessons=lessons,
         groups=tuple(GROUPS),
         withheld=withheld,
+        without=[*without.values()],
         names=names,
         grader=grader,
         pages=pages or {},

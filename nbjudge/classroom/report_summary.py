@@ -37,6 +37,7 @@ class Paper(NamedTuple):
     late: bool = False
     attempt: int | None = None  # where it is not the first
     sandbox: str = ""
+    limits_by: str = ""
     seed: int | None = None
     numbers: Mapping = MappingProxyType({})  # the variant: {exercise: {name: number}}
     note: str = ""  # what the teacher alone should know

@@ -43,6 +43,7 @@ class Result:
     score: int
     max_score: int
     exercises: tuple[dict, ...]
+    limits_by: str = ""
     key: str = ""
     graded: str = ""
     seconds: float = 0.0

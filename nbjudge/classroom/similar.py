@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nbjudge.authoring.course import exercise_notebook
-from nbjudge.classroom.fingerprints import Fingerprint, all_digests, shape, tokens, winnow
+from nbjudge.classroom.fingerprints import Fingerprint, all_digests, shape, statement_prints, tokens, winnow
 from nbjudge.classroom.notebook_traces import definitions, own_program
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.variants import lessons_variants
@@ -90,7 +90,7 @@ def find_similar(lesson: str, papers: Sequence[Paper]) -> Findings:
     for exercise, texts in texts_of(lesson, papers, unread).items():
         long = [text for text in texts if text.size >= SHORTEST]
         left_out[exercise] = len(texts) - len(long)
-        pairs += similar_pairs(exercise, long, known | course_prints(exercise))
+        pairs += either_way(exercise, long, known | course_prints(exercise))
         wrong += same_wrong_answers(exercise, texts)
     pairs.sort(key=lambda pair: -pair.weight)
     cells = tuple(same_cells(papers, {cell["id"] for book in handed_out for cell in book}))
@@ -156,6 +156,16 @@ def _answers_and_mistakes(exercise: str) -> Iterator[str]:
         yield answer.source
         for mutant in answer.mutants:
             yield answer.source.replace(mutant.old, mutant.new)
+
+
+def either_way(exercise: str, texts: Sequence[Text], known: set[int]) -> list[Pair]:
+    """Pairs that share passages, or whole statements in any order; by what they share more of."""
+    by_statements = [text._replace(prints=tuple(statement_prints(text.program))) for text in texts]
+    pairs = [*similar_pairs(exercise, texts, known), *similar_pairs(exercise, by_statements, known)]
+    best: dict[tuple[str, str], Pair] = {}
+    for pair in sorted(pairs, key=lambda pair: pair.share):
+        best[pair.texts[0].student, pair.texts[1].student] = pair
+    return [*best.values()]
 
 
 def similar_pairs(exercise: str, texts: Sequence[Text], known: set[int]) -> Iterator[Pair]:

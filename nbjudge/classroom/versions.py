@@ -32,7 +32,12 @@ def _files(lesson: str) -> set[Path]:
     course = current()
     waiting = ["nbjudge.grading.grade", "nbjudge.variants", type(course).__module__]
     waiting += [course.check_module(lesson), *(course.kind.loads if has_kernels(lesson) else ())]
-    reached = {course.packed(lesson), *INSIDE.glob("*.py"), CHECKOUT / course.kind.module}
+    reached = {
+        course.packed(lesson),
+        *INSIDE.glob("*.py"),
+        CHECKOUT / course.kind.module,
+        CHECKOUT / course.kind.builder,
+    }
     while waiting:
         for path in _modules(waiting.pop()):
             if path not in reached:

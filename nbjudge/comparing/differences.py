@@ -17,6 +17,7 @@ WRONG_SHAPE = "returns the wrong shape"
 WRONG_DTYPE = "returns the wrong dtype"
 NOT_FINITE = "returns NaN or infinity"
 BOOLS = bool, np.bool
+WHOLE = bool, int, np.bool, np.integer
 NUMERIC = bool, int, float, np.generic, np.ndarray
 
 
@@ -49,6 +50,8 @@ def same(got: object, want: object, tolerance: float | None) -> bool:
     if isinstance(want, dict):
         alike = isinstance(got, dict) and got.keys() == want.keys()
         return alike and all(same(got[key], want[key], tolerance) for key in want)
+    if isinstance(got, WHOLE) and isinstance(want, WHOLE) and not tolerance:
+        return int(got) == int(want)  # a float64 does not tell 2⁶⁰ from 2⁶⁰ + 1
     if not (isinstance(got, NUMERIC) and isinstance(want, NUMERIC)):
         return type(got) is type(want) and got == want
     limit = _limit(got, want, tolerance)
@@ -85,6 +88,9 @@ def _in_sequence(
     got: object, want: tuple, axes: object, what: object, tolerance: float | None
 ) -> Wrong | None:
     names = what if isinstance(what, tuple | list) else [f"result {n}" for n in range(len(want))]
+    of_numbers = not any(isinstance(part, np.ndarray | tuple | list | dict) for part in want)
+    if of_numbers and isinstance(got, np.ndarray) and got.shape == (len(want),):
+        got = tuple(got)  # np.array([a, b]) holds the numbers of (a, b)
     if not isinstance(got, tuple | list) or len(got) != len(want):
         expected = f"{len(want)} results are expected: {', '.join(names)}"
         return Wrong(f"It returns {describe(got)}; {expected}.", WRONG_TYPE, _type_advice(got))
@@ -114,7 +120,7 @@ def _first_part(got: dict, want: dict, axes: object, tolerance: float | None) ->
         return None
     others = {other: part for other, part in want.items() if other != name}
     if other := _other_part(got[name], others, tolerance):
-        first.message += f" It is the right {other}."
+        first.message += f" It is the right {without_article(other)}."
     elif place := _place_elsewhere(got[name], want[name], others, axes, tolerance):
         first.message += f" That number belongs to {place}."
     if right:
@@ -155,8 +161,8 @@ def _place_elsewhere(
         return None
     (name, place), *_ = places
     named = axes.get(name, ()) if isinstance(axes, Mapping) else axes
-    words = [f"{axis} {n}" for axis, n in zip(named, place, strict=False)]
-    return ", ".join([str(name), *words])
+    words = current().compare.place_in_words(tuple(map(int, place)), named)
+    return f"{name}, {words}" if words else str(name)
 
 
 def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: float | None) -> Wrong | None:
@@ -164,35 +170,73 @@ def _in_array(got: object, want: np.ndarray, axes: tuple, what: str, tolerance: 
         message = f"{what} is {describe(got)} instead of an array of shape {want.shape}."
         return Wrong(message, WRONG_TYPE, _type_advice(got))
     if got.shape != want.shape:
-        return Wrong(f"{what} has shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
+        return Wrong(f"{what} {verb(what, 'has')} shape {got.shape} instead of {want.shape}.", WRONG_SHAPE)
     if got.dtype != want.dtype:
-        message = f"{what} has dtype {got.dtype} instead of {want.dtype}."
+        message = f"{what} {verb(what, 'has')} dtype {got.dtype} instead of {want.dtype}."
         return Wrong(message, WRONG_DTYPE, _dtype_advice(got, want))
     if not np.isfinite(got).all():
         first = tuple(map(int, np.argwhere(~np.isfinite(got))[0]))
-        named = [f"{axis} {n}" for axis, n in zip(axes, first, strict=False)] or [str(first)]
-        return Wrong(f"{what} holds {got[first]}, first at {', '.join(named)}.", NOT_FINITE)
+        place = current().compare.place_in_words(first, axes)
+        at = f", first at {place}" if place else ""
+        return Wrong(f"{what} {verb(what, 'holds')} {got[first]}{at}.", NOT_FINITE)
     limit = _limit(got, want, tolerance)
     if current().compare.agrees(got, want, limit):
         return None
     place = current().compare.first_difference(got, want, axes, limit)
     if place is None:
-        return Wrong(f"{what} is off by {current().compare.relative_error(got, want):.1g} of its size.")
-    fact = common_fact(got, want, axes, limit)
-    return Wrong(f"{what} {place}." + (f" {fact}" if fact else ""))
+        return Wrong(
+            f"{what} {verb(what, 'is')} off by {current().compare.relative_error(got, want):.1g} of its size."
+        )
+    if verb(what, "is") == "are":
+        place = place.replace("first differs at", "first differ at")
+    facts = common_fact(got, want, axes, limit), _overflow(got, want)
+    return Wrong(" ".join([f"{what} {place}.", *filter(None, facts)]))
 
 
 def _in_plain(got: object, want: object, what: str, tolerance: float | None) -> Wrong | None:
     """Difference of a number, a text, a bool or None; None if they agree."""
     if not isinstance(got, _accepted(want)) or isinstance(got, BOOLS) > isinstance(want, BOOLS):
         expected = "nothing (None)" if want is None else f"the {type(want).__name__} that is expected"
-        return Wrong(f"{what} is {describe(got)} instead of {expected}.", WRONG_TYPE, _type_advice(got))
+        message = f"{what} {verb(what, 'is')} {describe(got)} instead of {expected}."
+        return Wrong(message, WRONG_TYPE, _type_advice(got))
     if isinstance(got, float | np.floating) and not np.isfinite(got):
-        return Wrong(f"{what} is {got}.", NOT_FINITE)
+        return Wrong(f"{what} {verb(what, 'is')} {got}.", NOT_FINITE)
     if same(got, want, tolerance):
         return None
-    value, wanted = _in_words(got, want) if isinstance(want, float | np.floating) else (repr(got), repr(want))
-    return Wrong(f"{what} is {value} instead of {wanted}.")
+    is_number = isinstance(want, int | float | np.number) and not isinstance(want, BOOLS)
+    value, wanted = current().compare.numbers_in_words(got, want) if is_number else (repr(got), repr(want))
+    message = f"{what} {verb(what, 'is')} {value} instead of {wanted}."
+    overflow = _overflow(np.asarray(got), np.asarray(want)) if is_number else None
+    return Wrong(" ".join(filter(None, [message, overflow])))
+
+
+PLURALS = {"is": "are", "has": "have", "holds": "hold"}
+SINGULAR_ENDINGS = "ss", "us", "is", "as"
+
+
+def verb(what: str, singular: str) -> str:
+    """The verb that follows the name of a result: "the words" take a plural, `h` and `gates` do not."""
+    words = what.partition(" of ")[0]
+    is_plural = what.startswith("the ") and words.endswith("s") and not words.endswith(SINGULAR_ENDINGS)
+    return PLURALS[singular] if is_plural else singular
+
+
+def without_article(what: object) -> str:
+    """The name of a result, to follow "the right"."""
+    return str(what).removeprefix("the ")
+
+
+def _overflow(got: np.ndarray, want: np.ndarray) -> str | None:
+    """That whole numbers are off by a multiple of 2³² or 2⁶⁴: they did not fit into their dtype."""
+    if want.dtype.kind not in "iuO" or got.dtype.kind not in "iuO" or got.shape != want.shape:
+        return None
+    off = [int(a) - int(b) for a, b in zip(got.flat, want.flat, strict=True)]
+    for bits in (64, 32):
+        if any(off) and all(difference % 2**bits == 0 for difference in off):
+            return (
+                f"It is off by a multiple of 2 to the power {bits}: whole numbers of {bits} bits overflowed."
+            )
+    return None
 
 
 def _accepted(want: object) -> tuple:
@@ -214,15 +258,6 @@ def _dtype_advice(got: np.ndarray, want: np.ndarray) -> str | None:
     if want.dtype.kind == got.dtype.kind == "f":
         return "np.zeros and np.array make float64 unless they get a dtype, for instance dtype=x.dtype."
     return None
-
-
-def _in_words(got: float, want: float) -> tuple[str, str]:
-    """Both numbers with as many digits as it takes to tell them apart."""
-    for digits in (4, 6, 9, 12, 17):
-        words = f"{got:.{digits}g}", f"{want:.{digits}g}"
-        if words[0] != words[1]:
-            break
-    return words
 
 
 def _limit(got: object, want: object, tolerance: float | None) -> float:

@@ -33,6 +33,7 @@ class Transcript:
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.crash: Stopped | None = None  # an exception of the answer, which ended the check
+        self.case = ""  # what the check tries at the moment, where it says so (`begin_case`)
         self._finite_results: dict[int, object] = {}  # by the observation's number
 
     @property
@@ -138,6 +139,11 @@ def refuse(
     sentence = wrong.message if wrong else None
     _note(Observation(wrong, sentence if result is None else result, tolerance, detail), case)
     return wrong is None
+
+
+def begin_case(case: str) -> None:
+    """Say what the check tries now, for an answer that ends with an exception."""
+    _transcript.get().case = case
 
 
 def _note(seen: Observation, case: str) -> None:

@@ -18,6 +18,8 @@ def common_fact(got: np.ndarray, want: np.ndarray, axes: Sequence[str], toleranc
     """
     if want.size < 2 or want.dtype.kind not in "iuf":
         return None
+    if got.size > 2 and (got == got.flat[0]).all() and got.flat[0] and (want != want.flat[0]).any():
+        return f"All {got.size} numbers are {got.flat[0]:.6g}."
     got, want = got.astype("float64"), want.astype("float64")
     limit = tolerance * max(np.abs(want).max(), np.abs(got).max())
     close = np.abs(got - want) <= limit
@@ -77,14 +79,14 @@ def _moved(got: np.ndarray, want: np.ndarray, axis: int, name: str, limit: float
     got, want = np.moveaxis(got, axis, 0), np.moveaxis(want, axis, 0)
     alike = lambda a, b: bool((np.abs(a - b) <= limit).all())
     if alike(got, got[:1]) and not alike(want, want[:1]):
-        return f"It holds the same at every {name}."
+        return f"It holds the same at every {_noun(name)}."
     if alike(got, want[::-1]):
-        return f"It is right in reverse order: {name} 0 stands last."
+        return f"It is right in reverse order: {numbered(name, 0)} stands last."
     if len(want) > 2 and not alike(want[1:], want[:-1]):
         if alike(got[1:], want[:-1]):
-            return f"At {name} 1 and later it holds what belongs to the {name} before."
+            return f"At {numbered(name, 1)} and later it holds what belongs to the {_noun(name)} before."
         if alike(got[:-1], want[1:]):
-            return f"At {name} 0 and later it holds what belongs to the {name} after."
+            return f"At {numbered(name, 0)} and later it holds what belongs to the {_noun(name)} after."
     return None
 
 
@@ -98,7 +100,7 @@ def _elsewhere(got: np.ndarray, want: np.ndarray, names: Sequence[str], limit: f
     sentence = "The numbers are the right ones at other places"
     if len(places) > 1:
         return f"{sentence}."
-    place = ", ".join(f"{name} {n}" for name, n in zip(names, places[0], strict=True))
+    place = ", ".join(numbered(name, n) for name, n in zip(names, places[0], strict=True))
     return f"{sentence}: the first belongs to {place}."
 
 
@@ -109,4 +111,13 @@ def _right_parts(close: np.ndarray, axis: int, name: str) -> str | None:
     if not len(places) or places[-1] < wrong[0]:
         return None
     start, listed = ("Wrong only", wrong) if len(wrong) < len(places) else ("Right", places)
-    return f"{start} at {name} {', '.join(map(str, listed))}." if len(listed) <= MOST else None
+    return f"{start} at {numbered(name, ', '.join(map(str, listed)))}." if len(listed) <= MOST else None
+
+
+def numbered(name: str, number: object) -> str:
+    """ "step 3", and "index 3 of axis 0" for an axis without a name."""
+    return f"{name} {number}" if not name[-1].isdigit() else f"index {number} of {name}"
+
+
+def _noun(name: str) -> str:
+    return name if not name[-1].isdigit() else f"index of {name}"

@@ -26,6 +26,7 @@ REFLECTION = {
     "get_ipython",
 }  # names that no text shows
 ANYTHING = "*"  # stands for those names
+USE = "use"  # the course's own: it gives a function that passed its check, and nobody writes into that
 
 
 class Site(NamedTuple):
@@ -44,6 +45,11 @@ class Call(NamedTuple):
     roots: frozenset[str]  # the names through which a method is reached
     passed: tuple[tuple[object, frozenset[str]], ...]  # (position or keyword, names that go with it)
     discarded: bool  # nobody takes its value: it is there for its effect
+
+    @property
+    def namespace(self) -> frozenset[str]:
+        """The names that hold the second thing passed: of exec(text, names), what it fills in their place."""
+        return self.passed[1][1] - REFLECTION if len(self.passed) > 1 else frozenset()
 
 
 class Scope:
@@ -71,7 +77,7 @@ class Scope:
     @property
     def gives_any_name(self) -> bool:
         """May it give a value to names that stand nowhere: exec(text), globals()["a"] = 1?"""
-        called = {call.function for call in self.calls} & {"exec"}
+        called = any(call.function == "exec" and not call.namespace for call in self.calls)
         return bool(called or REFLECTION & self.stores.union(*(call.roots for call in self.calls)))
 
     @property
@@ -282,7 +288,7 @@ def roots(expression: ast.expr) -> frozenset[str]:
             reached.add(node.id)
         elif isinstance(node, ast.Attribute | ast.Subscript | ast.Starred | ast.Await | ast.NamedExpr):
             waiting.append(node.value)
-        elif isinstance(node, ast.Call):
+        elif isinstance(node, ast.Call) and not _is_use(node):
             waiting += [*node.args, *(keyword.value for keyword in node.keywords)]
             if not isinstance(node.func, ast.Name) or node.func.id in REFLECTION:
                 waiting.append(node.func)
@@ -293,6 +299,11 @@ def roots(expression: ast.expr) -> frozenset[str]:
         elif isinstance(node, ast.IfExp):
             waiting += [node.body, node.orelse]
     return frozenset(reached)
+
+
+def _is_use(call: ast.Call) -> bool:
+    """Is it `use(f)`, or `rnnlab.use(f)`?"""
+    return USE in (getattr(call.func, "id", None), getattr(call.func, "attr", None))
 
 
 def is_constant(expression: ast.expr, constants: set[str]) -> bool:

@@ -11,7 +11,7 @@ ASSIGNED_MAGIC = re.compile(r"^(\s*[\w., ]+(?:\[[\"']?\w+[\"']?\]\s*)*=\s*)[%!].
 RUNS_ITS_LINE = re.compile(r"^(\s*)%(?:time|prun)\s+((?:-\w+\s+)*)(?=\S)(?!-)")
 RUNS_ITS_CELL = re.compile(r"^%%(time|capture|prun|memit|mprun|debug)\b")
 PROMPT = re.compile(r"^(>>>|\.\.\.|\s*In \[\d+\]:|\s*\.{3,}:)( |$)")
-MAY_GIVE_NAMES = re.compile(r"^\s*%{1,2}(run|load|store|pylab|cython|timeit|\w+_ext|reload\w*)\b")
+MAY_GIVE_NAMES = re.compile(r"^\s*%{1,2}(run|load|store|writefile|pylab|cython|timeit|\w+_ext|reload\w*)\b")
 TOKEN = re.compile(  # what decides where a statement ends: texts, comments, brackets, line ends
     r"(?P<text>[bBrRuUfF]{0,2}(?:'''(?:[^\\]|\\.)*?'''|\"\"\"(?:[^\\]|\\.)*?\"\"\"|"
     r"'(?:[^\\'\n]|\\.)*'|\"(?:[^\\\"\n]|\\.)*\"))"

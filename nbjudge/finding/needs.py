@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 
-from nbjudge.finding.effects import ANYTHING, Call, Scope, is_constant, words
+from nbjudge.finding.effects import ANYTHING, REFLECTION, Call, Scope, is_constant, words
 
 SHOWING = {
     "rnnlab",
@@ -156,8 +156,32 @@ class Names:
         sharing = defaultdict(list)
         for name in self.shares:
             for partner in self._partners(name, self.shares):
-                sharing[partner].append(name)
+                if partner not in self.definitions or name in self.written:
+                    sharing[partner].append(name)
         return sharing
+
+    @cached_property
+    def written(self) -> set[str]:
+        """Names that something writes into, and all whose objects they share. A function that a list or a
+        loop's name also holds stays as it is unless that is one of them: calling it changes nothing in it."""
+        functions = [below for parts in self.functions.values() for f in parts for below in f.everything()]
+        functions += [below for parts in self.of_scope for f in parts for below in f.everything()]
+        places = [(scope, frozenset()) for scope in self.scopes]
+        places += [(function.scope, function.own) for function in functions]
+        names = {name for scope, own in places for name in self._written_in(scope) - own}
+        return self.shared(names, self.shares)
+
+    def _written_in(self, scope: Scope) -> set[str]:
+        """The names that the text of a scope writes into, or hands to a function that does."""
+        written = set(scope.stores)
+        for call in scope.calls:
+            if call.function in STORING and call.passed:
+                written |= call.passed[0][1]
+            if call.discarded and call.method:
+                written |= call.roots
+            for function in self.functions.get(call.function, ()):
+                written |= _passed_to(call, function)
+        return written
 
     @cached_property
     def results(self) -> set[str]:
@@ -182,9 +206,13 @@ class Names:
         for function in self.of_scope[index]:
             changes |= self._outside(function)
             binds |= function.binds
-        if scope.gives_any_name:
+        if scope.gives_any_name or any(map(self._fills_the_notebook, scope.calls)):
             binds.add(ANYTHING)
         return binds, changes
+
+    def _fills_the_notebook(self, call: Call) -> bool:
+        """Is it exec(text, names), and names another name of globals()?"""
+        return call.function == "exec" and bool(REFLECTION & self.shared(set(call.namespace), self.shares))
 
     def _is_harmless(self, function: str | None) -> bool:
         """Does a function change nothing that is passed to it, and call nothing of the notebook's?"""

@@ -18,7 +18,7 @@ cells may stand in another order where no name gets two values.
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from difflib import get_close_matches
 from functools import lru_cache
@@ -96,6 +96,12 @@ def defined(cells: list[Cell]) -> set[str]:
     return parsed | {
         name for cell in cells if cell.error for name in re.findall(r"^def (\w+)", cell.text, re.M)
     }
+
+
+def attempted(cells: list[Cell], names: Iterable[str]) -> int:
+    """How many of these names the cells give a meaning that is not a stub's."""
+    choice = _choice(cells)
+    return sum(choice.attempts(name) for name in names)
 
 
 def _choice(cells: list[Cell]) -> "_Choice":

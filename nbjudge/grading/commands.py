@@ -1,4 +1,4 @@
-"""The commands of grading: grade, check, progress. What they need is imported when they run: --help
+"""The commands of grading: grade, check, progress, hint. What they need is imported when they run: --help
 must answer at once, and what reads settings from the working directory must not find a stranger's.
 """
 
@@ -17,7 +17,7 @@ STATUSES = "exit status: 0 all passed, 1 not all, 2 unusable input, 3 the grader
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
-    """Add grade, check and progress to the command line."""
+    """Add grade, check, progress and hint to the command line."""
     grade = subparsers.add_parser("grade", help=f"grade a notebook; {STATUSES}", description=STATUSES)
     grade.add_argument("notebook", type=Path, nargs="?", help="the notebook file (.ipynb) to grade")
     grade.add_argument("--json", type=Path, metavar="OUT", help="also write the report as JSON")
@@ -35,6 +35,9 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     progress = subparsers.add_parser("progress", help="what you have done so far")
     progress.add_argument("lesson", nargs="?", help="one lesson, for instance bptt")
     progress.set_defaults(handler=_progress)
+    hint = subparsers.add_parser("hint", help="one hint more to an exercise, each time")
+    hint.add_argument("exercise", help="its name, for instance bptt_linear")
+    hint.set_defaults(handler=_hint)
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
@@ -84,14 +87,27 @@ def _check(chosen: argparse.Namespace) -> int:
 
 
 def _progress(chosen: argparse.Namespace) -> int:
-    from nbjudge.course import current
     from nbjudge.grading.learner import progress
+    from nbjudge.lesson_names import UnknownLesson, lesson_named
 
-    if chosen.lesson and chosen.lesson not in current().lessons:
-        lessons = ", ".join(current().lessons)
-        print(f"rnnlab progress: no lesson {printable(repr(chosen.lesson))}, only {lessons}", file=sys.stderr)
+    try:
+        print(progress(chosen.lesson and lesson_named(chosen.lesson)))
+    except UnknownLesson as unknown:
+        print(f"rnnlab progress: {printable(unknown)}", file=sys.stderr)
         return UNUSABLE
-    print(progress(chosen.lesson))
+    return ALL_PASSED
+
+
+def _hint(chosen: argparse.Namespace) -> int:
+    from nbjudge.course import current
+    from nbjudge.exercise import UnknownExercise
+    from nbjudge.grading.learner import open_hint
+
+    try:
+        print(open_hint(current().find(chosen.exercise)[1]))
+    except UnknownExercise as unknown:
+        print(f"rnnlab hint: {printable(unknown, 2000)}", file=sys.stderr)
+        return UNUSABLE
     return ALL_PASSED
 
 
@@ -99,16 +115,19 @@ def _guarded(chosen: argparse.Namespace, action: Callable[[argparse.Namespace], 
     """The exit status of an action in a clean working directory; one sentence where it cannot be done."""
     from nbjudge.finding.notebook_file import Unusable
     from nbjudge.grading.clean_start import clean_start
+    from nbjudge.lesson_names import UnknownLesson, lesson_named
 
     try:
         if os.name != "posix":
             raise Unusable(NEEDS_POSIX)
+        if getattr(chosen, "lesson", None):
+            chosen.lesson = lesson_named(chosen.lesson)
         for name in ("notebook", "json"):
             if path := getattr(chosen, name, None):
                 setattr(chosen, name, _absolute(path))
         with clean_start():
             return action(chosen)
-    except Unusable as unusable:
+    except (Unusable, UnknownLesson) as unusable:
         print(f"rnnlab {chosen.command}: {printable(unusable)}", file=sys.stderr)
         return UNUSABLE
     except BrokenPipeError:  # nobody reads on; no fault of anyone's

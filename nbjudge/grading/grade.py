@@ -61,7 +61,8 @@ class Report:
     def __str__(self) -> str:
         """The last line of a grade, and before it what the grader could not judge."""
         box = self.box.name if not self.box.why else f"{self.box.name} ({self.box.why})"
-        line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box} · seed: {self.seed}"
+        line = f"{self.lesson}: {self.score} of {self.max_score} points · sandbox: {box}"
+        line += f" · limits held by: {self.box.limits_by} · seed: {self.seed}"
         for name, numbers in self.numbers.items():
             line = f"{name}: the variant {variants.describe_numbers(numbers)} of this notebook.\n{line}"
         if not self.own_faults:
@@ -74,7 +75,12 @@ class Report:
         rows = [{field: getattr(verdict, field) for field in fields} for verdict in self.verdicts]
         rows = [row | {"seconds": round(row["seconds"], 3)} for row in rows]
         head = {"lesson": self.lesson, "score": self.score, "max_score": self.max_score}
-        head |= {"sandbox": self.box.name, "seed": self.seed, "exercises": rows}
+        head |= {
+            "sandbox": self.box.name,
+            "limits_by": self.box.limits_by,
+            "seed": self.seed,
+            "exercises": rows,
+        }
         head |= {"variants": self.numbers} if self.numbers else {}
         return json.dumps(head, indent=1, ensure_ascii=False) + "\n"
 
@@ -117,6 +123,7 @@ def grade(
     """The report on a notebook; `tell` is called with each verdict as soon as it is known."""
     cells = read(path)
     lesson = lesson_of(path, defined(cells), lesson)
+    _refuse_the_lesson_itself(path, lesson, defined(cells))
     seed = secrets.randbits(SEED_BITS) if seed is None else seed
     box = sandbox.choose(plain)
     verdicts, numbers = [], {}
@@ -127,6 +134,18 @@ def grade(
     return Report(
         lesson, box, seed, tuple(verdicts), {name: known for name, known in numbers.items() if known}
     )
+
+
+def _refuse_the_lesson_itself(path: Path, lesson: str, names: set[str]) -> None:
+    """Unusable for the notebook that a learner reads, beside which lies the one to be filled in.
+
+    Some lessons define one of the exercises' functions themselves, to show a mistake.
+    """
+    course, name = path.parent.parent, f"{current().lessons[lesson]}.ipynb"
+    is_lesson = path.parent.name == "notebooks" and (course / "exercises" / name).exists()
+    exercises = {*current().catalogue(lesson)}
+    if is_lesson and 2 * len(exercises & names) < len(exercises):
+        raise Unusable(f"{path} is the lesson and holds no answers; yours are in {course / 'work' / name}.")
 
 
 def as_variant(exercise: Exercise, cells: list[Cell]) -> tuple[Exercise, dict]:
@@ -158,7 +177,8 @@ def judge_apart(exercise: Exercise, answer: Answer, seed: int, box: Sandbox) -> 
     """The verdict on an answer that runs in its own process, with the lines that did not run there."""
     lines: list[str] = []
     outcome = _verdict(exercise, lambda: _problem(exercise, answer, seed, box, lines))
-    lines += answer.magics if "NameError" in outcome.message else ()
+    misses = any(word in outcome.message for word in ("NameError", "ModuleNotFoundError"))
+    lines += answer.magics if misses else ()
     return replace(_with_lines_left_out(outcome, lines), looks=lines_that_look(answer))
 
 
@@ -192,8 +212,6 @@ def _problem(
 
     Statements that failed while the answer was loaded are added to `lines`.
     """
-    if exercise.is_kernel:
-        current().refuse_kernel(answer)
     try:
         problem = _run_apart(exercise, answer, seed, box, lines)
     except NotStarted:
@@ -212,9 +230,14 @@ def _run_apart(
 ) -> BaseException | None:
     """What a check finds in an answer that runs in its own process."""
     limit = (1 + box.patience) * exercise.seconds + OWN_SECONDS
+    del lines[:]
     try:
-        with Worker(answer, exercise.seconds, box) as worker, limited(limit):
-            lines[:] = worker.left_out
+        with limited(limit):
+            runs = answer
+            if exercise.is_kernel:
+                runs = current().select(answer, exercise.seconds, box, lines)
+        with Worker(runs, exercise.seconds, box) as worker, limited(limit):
+            lines += worker.left_out
             return run_check(exercise, worker, seed)
     except Diverged:  # now nothing is known of other answers
         return _run_apart(exercise, answer, seed, box, lines)
@@ -234,8 +257,6 @@ def cells_of(path: Path, lesson: str) -> list[Cell]:
 def lesson_of(path: Path, names: set[str], insisted: str | None = None) -> str:
     """The lesson that a notebook belongs to: by its file's name if that says one, else by the functions in
     it."""
-    if insisted and insisted not in current().lessons:
-        raise Unusable(f"There is no lesson {insisted!r}; the lessons are {', '.join(current().lessons)}.")
     holds = {
         lesson: [name for name in current().catalogue(lesson) if name in names]
         for lesson in current().lessons

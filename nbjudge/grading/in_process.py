@@ -9,11 +9,11 @@ from contextlib import nullcontext
 from functools import partial
 from types import ModuleType
 
-from nbjudge.clock import Overtime, limited
+from nbjudge.clock import BACKSTOP, Limit, Overtime, limited
 from nbjudge.course import current
-from nbjudge.running.conversation import TOO_SLOW, Conversation
+from nbjudge.running.conversation import Conversation, out_of_time
 from nbjudge.running.inside import calls
-from nbjudge.verdict import Status, Stopped
+from nbjudge.verdict import Stopped
 
 
 def course_module(function: Callable) -> str | None:
@@ -58,15 +58,16 @@ class InProcess:
             refusal = calls.Forbidden(f"An answer may not import {module}: write it with NumPy.")
             return conversation.outcome(calls.wire.pack(None, **calls.outcome(refusal, self.function)))
         question = conversation.question(arguments, keywords)
-        begin = time.process_time()
+        begin, limit = time.process_time(), Limit()
+        clock = limited(max(self.left, 0.01), BACKSTOP) if self.left < math.inf else nullcontext(limit)
         try:
-            with limited(max(self.left, 0.01)) if self.left < math.inf else nullcontext():
+            with clock as limit:
                 frame = self.converse(question, conversation.reply)
             return conversation.outcome(frame)
         except (Overtime, Stopped) as end:
             if isinstance(end, Overtime) or end.message.startswith(Overtime.__name__):
-                slow = TOO_SLOW.format(name=self.name, seconds=self.seconds)
-                raise Stopped(Status.timeout, slow) from None
+                ran = self.seconds - self.left + limit.ran
+                raise out_of_time(self.name, self.seconds, ran, limit.starved) from None
             raise
         finally:
             self.left -= time.process_time() - begin

@@ -24,7 +24,7 @@ from nbjudge.grading.replies import Replies
 from nbjudge.verdict import Status, Stopped, Verdict
 
 INSTALL = "pip install 'rnnlab[lab]', then grade again"
-KEPT = 128  # exercises, more than the course has, each with one seed
+KEPT = 16  # exercises, each with one seed: a lesson's, while its notebook is graded
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 
 
@@ -71,16 +71,40 @@ def _cases(exercise: Exercise, submission: Callable, seed: int, transcript: Tran
     """Runs one case of the check after the other and adds to the transcript; True after each of them."""
     shared = _shared(exercise, seed)
     for number, case in enumerate(shared.cases()):
+        transcript.case = ""
         check = lambda: exercise.check(submission, draws(exercise, seed, number), *case)  # noqa: B023
         try:
             shared.replies.observe(number, submission, check, transcript)
         except Exception as error:
             if isinstance(error, Stopped) and error.status is Status.crashed:
                 transcript.crash = error
+                _add_case(error, transcript.case or describe_case(exercise, case))
             elif transcript.first is None:
                 raise
             return
         yield True
+
+
+def _add_case(crash: Stopped, case: str) -> None:
+    """Adds the line that a difference has, too: the sizes at which the answer ended."""
+    if case:
+        crash.message += f"\n({case})"
+
+
+def describe_case(exercise: Exercise, case: tuple) -> str:
+    """ "T=3, B=2": the sizes of a case, by the names of the check's own parameters, else of the answer's."""
+    for function, first in ((exercise.check, 2), (exercise.reference, 0)):
+        code = getattr(function, "__code__", None)
+        names = code.co_varnames[first : code.co_argcount] if code else ()
+        if len(names) >= len(case):
+            pairs = zip(names, case, strict=False)
+            return ", ".join(f"{name}={part}" for name, part in pairs if part != "" and _is_short(part))
+    return ""
+
+
+def _is_short(part: object) -> bool:
+    """Whether a part of a case can be shown as it is: a number, a text, or sizes."""
+    return isinstance(part, int | float | str) or (isinstance(part, tuple) and len(repr(part)) < 40)
 
 
 def name_mistake(exercise: Exercise, problem: Wrong | Stopped, seed: int) -> None:
@@ -165,7 +189,7 @@ _kept: OrderedDict[tuple, Shared] = OrderedDict()  # the latest last
 
 
 def _shared(exercise: Exercise, seed: int) -> Shared:
-    """What is kept of an exercise, of the latest ones: a class is graded with one seed for each lesson."""
+    """What is kept of an exercise, of the latest ones."""
     key = id(exercise), id(exercise.reference), seed  # objects that are kept keep their id
     if key not in _kept:
         _kept[key] = Shared(exercise, seed)

@@ -28,8 +28,26 @@ TOO_MANY = f"a function of the exercise takes at most {MAX_NUMBERS} numbers in o
 CHANGED_INPUT = "changes its input"
 NO_SPACE = "[Errno 28]"  # a full file system: under bubblewrap all of them are memory
 LESSONS_USE = {"numba", "scipy", "greenlet", "igraph", "matplotlib", "tqdm", "ipywidgets"}
-TOO_BIG = f"{{name}} returns more than {wire.MAX_BUFFERS >> 20} MiB, far above what any answer needs."
+TOO_BIG = "{name} returns {what}."
 TOO_SLOW = "{name} did not come to an end in {seconds:g} s. Is there a loop that never stops?"
+ASLEEP = (
+    "{name} did not come to an end in {seconds:g} s, and computed for {ran:.2g} s of them. "
+    "What does it wait for?"
+)
+STARVED = (
+    "{name} may compute for {seconds:g} s. Other programs had the cores, and it got {ran:.2g} s of one: "
+    "not judged."
+)
+IDLE = "grade this exercise again when the machine is less busy"
+
+
+def out_of_time(name: str, seconds: float, ran: float, starved: bool) -> Stopped:
+    """What to say of an answer whose time is over after `ran` seconds of the processor."""
+    if starved:
+        message = STARVED.format(name=name, seconds=seconds, ran=ran)
+        return Stopped(Status.grader_error, message, IDLE)
+    text = ASLEEP if ran < seconds / 2 else TOO_SLOW
+    return Stopped(Status.timeout, text.format(name=name, seconds=seconds, ran=ran))
 
 
 class Conversation:
@@ -232,6 +250,10 @@ def _forbidden(name: str, outcome: dict) -> Stopped:
     return Stopped(Status.forbidden, f"{_text(outcome, 'text')}\n{_at(outcome)}".rstrip())
 
 
+def _too_big(name: str, outcome: dict) -> Stopped:
+    return Stopped(Status.too_big, TOO_BIG.format(name=name, what=_text(outcome, "what")))
+
+
 def _at(outcome: dict) -> str:
     where = _text(outcome, "where")
     return f"in {where}" if where else ""
@@ -245,5 +267,5 @@ _REASONS = {
     "raised": _raised,
     "memory": _memory,
     "forbidden": _forbidden,
-    "too_big": lambda name, outcome: Stopped(Status.too_big, TOO_BIG.format(name=name)),
+    "too_big": _too_big,
 }

@@ -119,12 +119,21 @@ class Family:
 
 
 def _children(parent: int) -> list[tuple[int, int]] | None:
-    """[(pid, parent's pid), ...] of the children of a process; None where the kernel keeps no such lists."""
-    try:
-        with open(f"/proc/{parent}/task/{parent}/children", "rb", 0) as file:
-            return [(int(pid), parent) for pid in file.readall().split()]
-    except OSError:
-        return [] if os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children") else None
+    """[(pid, parent's pid), ...] of the children of a process; None where the kernel keeps no such lists.
+
+    A child belongs to the thread that has forked it, as long as that one lives.
+    """
+    if not os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children"):
+        return None
+    children = []
+    with contextlib.suppress(OSError):  # the process has ended
+        for thread in os.listdir(f"/proc/{parent}/task"):
+            with (
+                contextlib.suppress(OSError),
+                open(f"/proc/{parent}/task/{thread}/children", "rb", 0) as file,
+            ):
+                children += [(int(pid), parent) for pid in file.readall().split()]
+    return children
 
 
 def _has_ended(pid: int) -> bool:

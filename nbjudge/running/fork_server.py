@@ -57,7 +57,7 @@ class ForkServer:
         self.end()
         self.control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         settings = {"control": theirs.fileno(), "simulator": self.simulator, "course": self.box.course}
-        settings["kind"] = sandbox.kind_file(self.box)
+        settings["kind"] = sandbox.kind_files(self.box)["file"]
         settings |= {"scratch": sandbox.SCRATCH, "machine": sandbox.MACHINE}
         with theirs:
             self.program = subprocess.Popen(

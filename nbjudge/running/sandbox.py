@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from nbjudge.clock import PATIENCE
+from nbjudge.clock import BACKSTOP
 from nbjudge.course import current
 from nbjudge.printable import printable
 from nbjudge.progress_file import home
+from nbjudge.running import control_group
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parent
@@ -48,6 +49,8 @@ LARGEST_FILE = 16 << 20  # bytes
 OPEN_FILES = 64
 TRIAL = 30  # seconds for bubblewrap to show that it works
 PROCESSES = 32
+TASKS = PROCESSES + 8 + (os.cpu_count() or 1)  # in a control group: bubblewrap's, and Numba's threads, too
+BESIDE = 4 * SCRATCH  # bytes in a control group beside an answer's memory: its two folders, the kernel's own
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,24 @@ class Sandbox:
     name: str  # "bubblewrap" or "plain": what the report says
     why: str  # why it is not bubblewrap, in plain mode
     memory: int = MEMORY  # bytes for all processes of an answer together
-    patience: int = PATIENCE  # times its limit: the most that an answer gets for waiting for a core
+    patience: int = BACKSTOP  # times its limit: the most that an answer gets for waiting for a core
     fork: Callable | None = None  # starts a worker otherwise than as a program: (text, settings, ends)
     report: Callable = lambda *seconds: None  # takes each worker's: see judge_process.Accounts
+
+    @property
+    def has_group(self) -> bool:
+        """Does a control group of the kernel hold each answer's limits, beside the judge that watches?"""
+        return control_group.is_possible()
+
+    @property
+    def group_limits(self) -> tuple[int, int]:
+        """(bytes, tasks) of a control group: more than the judge allows, who names what was broken."""
+        return self.memory + BESIDE, TASKS
+
+    @property
+    def limits_by(self) -> str:
+        """What holds the limits of memory and processes, as the report says it."""
+        return "control group" if self.has_group else "watching"
 
     @property
     def course(self) -> str:
@@ -70,7 +88,7 @@ class Sandbox:
         """The command of a worker with these settings for inside.main."""
         if self.name == "plain":
             return [*_python(), str(INSIDE), str(_packages()), settings]
-        return [*_bubblewrap(), *_python(), MOUNTED, str(_packages()), settings]
+        return [*_bubblewrap(), *_no_namespaces(), *_python(), MOUNTED, str(_packages()), settings]
 
     def server_command(self, settings: str) -> list[str]:
         """The command of a server that forks workers, with settings for inside.fork_server; bubblewrap only.
@@ -106,9 +124,11 @@ def limits(seconds: float, memory: int = MEMORY) -> dict[str, int]:
     }
 
 
-def kind_file(box: Sandbox) -> str:
-    """Where a worker finds the module of the course's kind of answers."""
-    return f"{box.course}/{current().kind.module}"
+def kind_files(box: Sandbox) -> dict[str, str]:
+    """Where a worker finds the modules of the course's kind of answers, and the word that tells it."""
+    kind = current().kind
+    files = {"file": kind.module, "builder": kind.builder}
+    return {"word": kind.word} | {name: f"{box.course}/{file}" for name, file in files.items()}
 
 
 def hidden() -> list[str]:
@@ -151,6 +171,21 @@ def _why_not_bubblewrap() -> str:
     return printable(f"bubblewrap does not work here: {trial.stderr.strip()}", 200)
 
 
+@cache
+def _no_namespaces() -> list[str]:
+    """The words that let nothing inside make a user namespace, where this bubblewrap and kernel have that.
+
+    A server needs its own for its forks, whose answers are refused them by a filter (inside/system_calls.py).
+    """
+    words = ["--disable-userns"]
+    command = [*_bubblewrap(), *words, *_python("pass")]
+    try:
+        works = subprocess.run(command, capture_output=True, timeout=TRIAL).returncode == 0
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return words if works else []
+
+
 def _python(program: str = START) -> list[str]:
     """Isolated, and without site: an editable installation would put the course on the path."""
     interpreter = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
@@ -177,7 +212,7 @@ def _bubblewrap(more: Sequence[str] = ()) -> list[str]:
     command += ["--ro-bind", str(_packages()), str(_packages())]
     for folder in packages:
         command += _emptied(folder, command)
-    for name in (course.kind.module, *course.kind.files):
+    for name in (course.kind.module, course.kind.builder, *course.kind.files):
         command += ["--ro-bind", str(CHECKOUT / name), f"{COURSE}/{name}"]
     command += ["--ro-bind", str(INSIDE), MOUNTED, "--proc", "/proc", "--dev", "/dev"]
     command += ["--size", str(SCRATCH), "--tmpfs", "/dev/shm", *more]

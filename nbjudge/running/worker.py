@@ -22,10 +22,10 @@ from typing import NamedTuple
 import numpy as np
 import psutil
 
-from nbjudge.clock import waiting_of
+from nbjudge.clock import is_starved, waiting_of
 from nbjudge.course import current
-from nbjudge.running import memory, sandbox
-from nbjudge.running.conversation import TOO_BIG, TOO_SLOW, Conversation, answer
+from nbjudge.running import control_group, memory, sandbox
+from nbjudge.running.conversation import TOO_BIG, TOO_SLOW, Conversation, answer, out_of_time
 from nbjudge.running.family import Family, adopt_orphans
 from nbjudge.running.inside import wire
 from nbjudge.running.sandbox import Sandbox
@@ -82,6 +82,7 @@ class Worker:
         self._called = 0.0  # of the judge's processor, for functions that the answer calls
         self.exchange = self._exchange  # replies.py puts what is known before it
         self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
+        self._group: control_group.ControlGroup | None = None
 
     def __enter__(self) -> "Worker":
         with ExitStack() as stack:
@@ -120,7 +121,7 @@ class Worker:
             "course": self.box.course,
             "name": current().name,
             "packages": current().packages,
-            "kind": {"word": current().kind.word, "file": sandbox.kind_file(self.box)},
+            "kind": sandbox.kind_files(self.box),
         }
         try:
             self._launch(settings, (ask, reply), stack)
@@ -129,7 +130,17 @@ class Worker:
             os.close(reply)
         stack.callback(self._end)
         seconds = self._await_ready()
+        self._confine()
         self._starting = self.family.seconds() if self.box.fork is None else seconds
+
+    def _confine(self) -> None:
+        """Put the process, which has not seen the answer yet, into a control group where one may be made."""
+        if not self.box.has_group:
+            return
+        self._group = control_group.borrow(*self.box.group_limits)
+        if self._group is None:
+            raise NotStarted(self.name, "its control group could not be made")
+        self._group.take([member.pid for member in self.family.members()])
 
     def _launch(self, settings: dict, ends: tuple[int, int], stack: ExitStack) -> None:
         """Fork the process from a server where the sandbox has one, else start it as a program."""
@@ -161,14 +172,15 @@ class Worker:
         """Wait until the process can take the answer; its seconds of the processor until then. Nothing hears
         its standard error any more."""
         try:
-            header = wire.unpack(self._exchange(b"", START))[1]
-        except Stopped as stopped:
-            raise NotStarted(self.name, self._complaint() or stopped.message) from stopped
+            seconds = wire.unpack(self._exchange(b"", START))[1]["seconds"]
+        except (Stopped, wire.Broken, KeyError) as problem:
+            why = problem.message if isinstance(problem, Stopped) else "its first words cannot be read"
+            raise NotStarted(self.name, self._complaint() or why) from problem
         finally:
             if self.box.fork is None:
                 self.process.stderr.close()
         self.ready = True
-        return header["seconds"]
+        return seconds
 
     def _complaint(self) -> str:
         """What the process has written to its standard error."""
@@ -202,7 +214,7 @@ class Worker:
                 left += self._grant()
             if time.monotonic() - start > left:
                 self._watch()  # on a busy machine, what has made it slow may not have been seen yet
-                raise Stopped(Status.timeout, self._too_slow())
+                raise self._out_of_time()
             ready, free, _ = select.select([self.answering], [self.asking] if sending else [], [], TICK)
             if free:
                 sending = self._send(sending)
@@ -224,10 +236,19 @@ class Worker:
 
     def _grant(self) -> float:
         """Seconds in which the answer, or its judge, has waited for a core and that were not granted yet."""
-        waited = self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
-        more = max(min(waited, self.box.patience * self.seconds) - self._granted, 0.0)
+        more = max(min(self._waited(), self.box.patience * self.seconds) - self._granted, 0.0)
         self._granted += more
         return more
+
+    def _waited(self) -> float:
+        """Seconds in which the answer, or its judge, has waited for a core."""
+        return self.family.waiting() + waiting_of(os.getpid()) - self._own_waiting
+
+    def _out_of_time(self) -> Stopped:
+        """Why the time is over: the answer has used it, has slept, or other programs had the cores."""
+        ran = max(self.family.seconds() - self._starting, 0.0) + self._called
+        starved = self.ready and is_starved(ran, self._waited() - self._granted, self.seconds)
+        return out_of_time(self.name, self.seconds, ran, starved)
 
     def _receive(self, got: bytearray) -> None:
         part = os.read(self.answering, PIPE)
@@ -266,18 +287,17 @@ class Worker:
             return Stopped(Status.crashed, f"{self.name} closed the connection to its judge.")
         number = -code if code < 0 else code - 128  # bubblewrap says 128 + signal
         if number == signal.SIGXCPU:
-            return Stopped(Status.timeout, self._too_slow())
+            return Stopped(Status.timeout, TOO_SLOW.format(name=self.name, seconds=self.seconds))
         if number in (signal.SIGKILL, signal.SIGBUS):  # SIGBUS: a mapped file of a full file system
-            return Stopped(Status.memory, f"{self.name} was killed: the machine has no memory left.")
+            limit = _in_words(self.box.memory)
+            why = f"took more than {limit} of memory" if self._group else "was killed: no memory is left"
+            return Stopped(Status.memory, f"{self.name} {why}.")
         if number == signal.SIGSEGV:
             return Stopped(
                 Status.crashed, f"{self.name} wrote to memory that is not its own (segmentation fault)."
             )
         how = f"by {signal.Signals(number).name}" if number in _SIGNALS else f"exit code {code}"
         return Stopped(Status.crashed, f"{self.name} ended its own process ({how}) instead of returning.")
-
-    def _too_slow(self) -> str:
-        return TOO_SLOW.format(name=self.name, seconds=self.seconds)
 
     def _end(self) -> None:
         """End the whole family, so that the next answer is graded as if this one had never run."""
@@ -286,6 +306,8 @@ class Worker:
         gone = self.process.end(self.family) if self.box.fork else self.family.end()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(1)
+        if self._group is not None:
+            control_group.give_back(self._group, *self.box.group_limits)
         own = self._judge_seconds + time.process_time() - own
         self.box.report(self._starting, answer, own, self._called)
         if not gone:
@@ -302,8 +324,8 @@ def _size(name: str, got: bytearray) -> int:
     """Bytes of a frame that has begun. Its sizes are held against their caps before the rest is read."""
     try:
         return wire.LENGTHS.size + (sum(wire.lengths(got)) if len(got) >= wire.LENGTHS.size else 0)
-    except wire.TooBig:
-        raise Stopped(Status.too_big, TOO_BIG.format(name=name)) from None
+    except wire.TooBig as error:
+        raise Stopped(Status.too_big, TOO_BIG.format(name=name, what=error)) from None
 
 
 _SIGNALS = {number.value for number in signal.Signals}

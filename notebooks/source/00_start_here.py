@@ -127,10 +127,10 @@ for B in minibatches:
     products[f"B = {B}"] = partial(np.matmul, h, weight_hh.T)
 timings = take_turns(products, rounds=31)
 seconds = {B: timings[f"B = {B}"].median for B in minibatches}
+print(disturbance(timings))
 for B in minibatches:
     microseconds, spread = 1e6 * seconds[B], timings[f"B = {B}"].relative_spread
     print(f"B = {B:3}: {microseconds:7.0f} µs, {microseconds / B:6.1f} µs per sequence, spread {spread:.0%}")
-print(disturbance(timings))
 
 # %%
 ratios = {B: seconds[B] / seconds[1] for B in (2, 64)}

@@ -53,7 +53,7 @@ def problem(T, B=4, seed=0):
 # 4. **To the weights.** $W_{ji}$ changes $a_{bj}$ of every sequence $b$, by the factor $x_{bi}$. Add them up over $b$: $dW_{ih} = da^T x$ and $dW_{hh} = da^T h$, with the state **before** the step.
 # 5. **To the bias.** $b_j$ is added to $a_{bj}$ of every sequence: $db_j = \sum_b da_{bj}$. The course has two biases that are added; both have this gradient.
 #
-# The shapes are a test: each gradient has the shape of the array that it belongs to. Here are the five lines as code, compared with the course's own gradients of a sequence of one step. The course's version for all cells is `backward` in `rnnlab/cells.py`.
+# The shapes are a test: each gradient has the shape of the array that it belongs to. Here are the five lines as code, compared with the course's own (`backward` in `rnnlab/cells.py`) and with central differences.
 
 
 # %%
@@ -66,22 +66,49 @@ def tanh_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(axis=0)
 
 
-x, state, dy = problem(T=1)
-weight_ih, weight_hh, *_ = network.layer(0)
-h_after = reference.forward(network, x, state)[0][0]
-step = tanh_step_backward(dy[0], x[0], np.zeros_like(h_after), h_after, weight_ih, weight_hh)
-course = reference.bptt_linear(network, x, state, dy).gradients
-for name, gradient in zip(("weight_ih_l0", "weight_hh_l0", "bias_ih_l0"), step[2:], strict=True):
-    print(f"{name:13} largest difference {np.abs(gradient - course[name]).max():.0e}")
+def central_differences(loss, array, eps=1e-5):
+    """Gradient of loss() with respect to an array that loss reads: one number at a time is moved and put back."""
+    numeric = np.empty_like(array)
+    for place, number in np.ndenumerate(array):
+        array[place] = number + eps
+        above = loss()
+        array[place] = number - eps
+        numeric[place] = (above - loss()) / (2 * eps)
+        array[place] = number
+    return numeric
+
+
+# %%
+(x, *_, dy), before = problem(T=1), np.random.default_rng(1).uniform(-0.9, 0.9, (4, network.hidden_size))
+y, _, saved = reference.forward(network, x, (before[np.newaxis],))
+dx, (dbefore,), gradients = reference.backward(network, saved, dy)
+course = dx[0], dbefore[0], *(gradients[f"{name}_l0"] for name in ("weight_ih", "weight_hh", "bias_ih"))
+
+weight_ih, weight_hh, *biases = (np.array(part) for part in network.layer(0))
+arrays = {"dx": x[0], "dh_before": before, "dweight_ih": weight_ih, "dweight_hh": weight_hh, "dbias": sum(biases)}
+
+
+def loss():
+    """The sum of dy · h', whose gradients are the five results."""
+    u, h, W, U, bias = arrays.values()
+    return (dy[0] * np.tanh(u @ W.T + h @ U.T + bias)).sum()
+
+
+step = tanh_step_backward(dy[0], x[0], before, y[0], weight_ih, weight_hh)
+print(f"{'':11} largest number   off from the course's own   from central differences")
+for (name, array), own, other in zip(arrays.items(), step, course, strict=True):
+    numeric = central_differences(loss, array)
+    print(f"{name:11} {np.abs(own).max():14.2f} {np.abs(own - other).max():27.0e} {np.abs(own - numeric).max():26.0e}")
 
 # %% [markdown]
+# The last column is the test: central differences (section 7) move one number at a time and know no formula of a gradient. They leave about 10⁻⁹ themselves; a product that is transposed or too large would be off by as much as its numbers. The state before the step is random, because a zero state makes $dW_{hh}$ zero, whatever the code says.
+#
 # ### Exercise: the same for ReLU
 #
 # <!-- exercise: relu_step_backward -->
 #
 # A published text prints a wrong slope of ReLU. Write the right one in [work/02_bptt.ipynb](../work/02_bptt.ipynb).
-
-# %% [markdown]
+#
 # ## 3 · Back from every loss
 #
 # The loss of step `t` depends on all states up to `t`. The direct way to its gradient starts at step `t` and goes back to step 0 with one cell-backward a step, and adds up the gradients of the parameters. Do that for every loss and add all of it. Several tutorials write back-propagation through time in this way. We call it the **quadratic sweep**.

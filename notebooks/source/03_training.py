@@ -17,7 +17,7 @@ rnnlab.banner()
 # %% [markdown]
 # ## 1 · Four problems and their baselines
 #
-# Is a loss of 0.01 good? You cannot say that without a **baseline**, the loss of an answer that needs no training. Below are the course's tasks. Nothing is downloaded: they use two photographs, handwritten digits, and the source text of your own Python.
+# Is a loss of 0.01 good? You cannot say that without a **baseline**, the loss of an answer that needs no training. A baseline belongs to a task with its number of steps and its held-out sequences: the filter of section 2 runs over other steps than the one below, so its baseline is another number. Below are the course's tasks. Nothing is downloaded: they use two photographs, handwritten digits, and the source text of your own Python.
 #
 # Every task has **held-out** data, which are never used to change weights. All losses that you will compare are on these data. (Where you *choose* a setting by its held-out loss, as in section 6, that loss is a little too good. To report a result after such a choice, you need a third set of data that nobody has looked at.)
 
@@ -70,7 +70,7 @@ task = image_filters.task("laplacian")
 model = Model.create("rnn_tanh", task.input_size, 8, task.output_size, seed=0)
 rule = SGD(learning_rate=0.1, momentum=0.9)
 state = rule.start(model.parameters)
-print(f"the baseline to beat on held-out data: {task.baseline.value:.5f}")
+print(f"{task.steps} steps; the baseline to beat on held-out data: {task.baseline.value:.5f}")
 for update in range(301):
     batch = task.batch(np.random.default_rng([0, update]), B=32)
     loss, gradients = loss_and_gradients(model, task.loss, batch)
@@ -158,8 +158,14 @@ error = squares.mean(axis=(1, 2))  # [T]
 print("mean squared error by step:", " ".join(f"{value:.4f}" for value in error))
 better = "first" if error[0] < error[-1] else "last"
 print(f"the {better} step has the smaller error")
+spread = (batch.target**2).mean(axis=(1, 2))  # [T]
+largest = int(error.argmax())
+print(f"the largest error: step {largest}; mean square of the targets there {spread[largest]:.3f}, "
+      f"elsewhere at most {np.delete(spread, largest).max():.3f}")
 
 # %% [markdown]
+# Step 8 is the turn to 90°, and its error stands out. At every other angle a pixel of the target is a mean of four pixels of the digit, which blurs it. At 90° pixels fall onto pixels: this one target is as sharp as the digit itself, so its mean square is larger, and a network that has learned to draw blurred digits is most wrong there. That is a property of the task, not of the network's memory.
+#
 # A first step that is as good as the others says that the present picture is enough: the network needs no memory for this task, because the direction never changes. Memory would help if start angle and direction were different in each sequence.
 
 # %% [markdown]
@@ -240,13 +246,15 @@ for axis, clip in zip(axes, (None, 1.0), strict=True):
 axes[0].set_ylabel("gradient norm before clipping")
 show(figure, "; ".join(findings) + ".")
 more = solved[1.0] - solved[None]
-effect = "helped" if more > 0 else "made no difference to the count" if more == 0 else "did not help"
-print(f"In this run clipping {effect}: {solved[None]} of 3 solved without it, {solved[1.0]} of 3 with it.")
+effect = "more" if more > 0 else "as many" if more == 0 else "fewer"
+print(f"With clipping {effect} starts are solved: {solved[None]} of 3 without it, {solved[1.0]} of 3 with it.")
+if abs(more) < 3:
+    print("Three starts cannot tell this from chance: put range(10) in place of range(3).")
 
 # %% [markdown]
-# Three starts are few. Which of them succeed depends on the last bits of each product, so your BLAS and its number of threads can change the count; in our own runs the result was sometimes better and sometimes worse with clipping.
+# Three starts are few. Which of them succeed depends on the last bits of each product, so your BLAS and its number of threads can change the count. Where all three are solved with clipping and none without it, clipping decides; a difference of one or two may be chance, and more starts will tell.
 #
-# Clipping also matters less here than in the picture of the cliff, because the rule is Adam. Adam divides each step by the size of recent gradients, so one step is never much longer than the learning rate (section 6). But one very long gradient enters Adam's two running means: it dominates the direction for about ten updates, and makes all steps shorter for about a thousand. Clipping prevents that. With plain descent the step itself is as long as the gradient, and clipping decides whether a run survives.
+# Clipping works in another way here than in the picture of the cliff, because the rule is Adam. Adam divides each step by the size of recent gradients, so one step is never much longer than the learning rate (section 6), with or without clipping. But one very long gradient enters Adam's two running means: it dominates the direction for about ten updates, and makes all steps shorter for about a thousand. Clipping prevents that. With plain descent the step itself is as long as the gradient, and clipping decides whether a run survives.
 
 # %% [markdown]
 # Clipping does not make the gradients shorter: the curves show the norms **before** clipping. Watch this norm in your own trainings. `fit` writes it into its history, because the loss shows a bad step only after it was made.

@@ -359,7 +359,13 @@ for name in gradient:
 # **Predict** from the counts: for which sizes will a CPU give the same order? The cell takes 4 to 15 s on an idle machine, and minutes on a busy one. Below the table it prints the spread, the distance between the quartiles as a share of the median. If two variants differ by less than their spread, the measurement has not shown which of them is faster. Then **change** `rounds` to 20 while your machine is idle; add 2048, or minibatches down to 8, if you have some minutes.
 
 # %%
-cases = measure((128, 256, 512, 1024), (128,), T=3, rounds=5)
+sizes = (128, 256, 512, 1024)
+cases = measure(sizes, (128,), T=3, rounds=5)
+for case in cases:
+    if warning := disturbance(case.timings):
+        print(f"hidden {case.hidden_size}: {warning}")
+if missing := sizes[len(cases) :]:
+    print("left out, because one size took more than a minute:", ", ".join(map(str, missing)), "units")
 print("speed relative to V1, minibatch 128")
 print("hidden   TitanX, published: V1   V2   V3   V4     here: V1   V2   V3   V4   V5")
 for case in cases:
@@ -369,7 +375,7 @@ for case in cases:
 print("\nspread of each variant")
 for case in cases:
     spreads = "  ".join(f"{timing.relative_spread:.0%}" for timing in case.timings.values())
-    print(f"hidden {case.hidden_size:4}: {spreads}  {disturbance(case.timings)}")
+    print(f"hidden {case.hidden_size:4}: {spreads}")
 
 # %% [markdown]
 # ## 10 · Why a CPU and a GPU differ

@@ -39,9 +39,9 @@ products = {B: partial(np.matmul, rng.random((B, H), "float32"), weights) for B 
 timings = take_turns(products, 21)
 times = {B: timings[B].median for B in minibatches}
 rates = {B: 2e-9 * B * H * H / times[B] for B in minibatches}
+print(disturbance({f"B = {B}": timing for B, timing in timings.items()}))
 for B in minibatches:
     print(f"B = {B:3}: {1e6 * times[B]:8.0f} µs, {rates[B]:6.3g} GFLOP/s")
-print(disturbance({f"B = {B}": timing for B, timing in timings.items()}))
 disturbed = disturbance({f"B = {B}": timings[B] for B in (1, 64)})
 work_over_time = 64 * times[1] / times[64]
 print(f"64 sequences take {times[64] / times[1]:.1f} times as long as one; you guessed {my_guess}")
@@ -94,9 +94,9 @@ peak = max(roof.peak, *rates.values())
 explore_gemm(rates, peak)
 
 # %% [markdown]
-# A GPU needs a larger minibatch than a CPU: it has more arithmetic for each byte, and more places to fill. And its curve is a sawtooth. cuBLAS of that year cut the product into pieces 64 sequences wide: 96 sequences take two pieces, like 128, and one of them is half empty.
+# A GPU needs a larger minibatch than a CPU: it has more arithmetic for each byte, and more places to fill. And its curve is a sawtooth. A library cuts the product into pieces, and the last one may be partly empty. Empty places alone would make 96 sequences take as long as 128 at most, if the pieces are 64 wide. The cell below compares this with the measured times.
 #
-# Their post gives the price of an incomplete piece in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
+# Their post gives the price of a size that does not suit in one line. **Predict:** 125 sequences are 2 % fewer than 128. How much longer does each take?
 
 # %%
 drawings.show("pieces_of_a_product")
@@ -110,9 +110,16 @@ odd = svail_gemm.ODD_2560[125]
 for library, fast, slow in zip(svail_gemm.LIBRARIES, full, odd, strict=True):
     print(f"{library:8}: {fast} TFLOP/s with 128, {slow} with 125: {fast / slow:.2f} times as long a "
           f"sequence; you guessed {my_guess[library]}")
+for library in svail_gemm.LIBRARIES:
+    ratios = []
+    for size in svail_gemm.FORWARD:
+        rate_of = dict(zip(svail_gemm.MINIBATCHES, svail_gemm.forward(size, library), strict=True))
+        ratios.append(96 / rate_of[96] / (128 / rate_of[128]))
+    print(f"{library:8}: 96 sequences take", ", ".join(f"{ratio:.2f}" for ratio in ratios), "of the time of 128, for",
+          ", ".join(map(str, svail_gemm.FORWARD)), "units")
 
 # %% [markdown]
-# Published, TitanX, 2560 by 2560. One library takes more than four times as long for a sequence, the other a fifth longer: the sawtooth comes from a library's pieces, not from the hardware.
+# Published, TitanX, 2560 by 2560. One library takes more than four times as long for a sequence, the other a fifth longer: the sawtooth comes from the library, not from the hardware. In cuBLAS 96 sequences took longer than 128, by a third to more than twice, and empty places cannot explain that: 125 sequences leave 2 % of the places empty. We believe that sizes that are no multiple of 64 got a slower routine of the library; the post does not say so. In Nervana's kernels 96 took less time than 128.
 #
 # ## 4 · Padding
 #
@@ -132,10 +139,10 @@ def product_of(B, n):
 
 sizes = (960, 992, 1000, 1008, 1023, 1024, 1025, 1056)
 timings = take_turns({n: product_of(64, n) for n in sizes}, 15)
+print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 for n in sizes:
     seconds = timings[n].median
     print(f"n = {n:4}: {1e6 * seconds:6.0f} µs, {2e-9 * 64 * n * n / seconds:6.3g} GFLOP/s")
-print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 
 # %% [markdown]
 # What you see depends on the processor and on its BLAS. Vectors have 8 or 16 numbers, pieces some multiple of that; today's libraries handle the rest of a row well. A power of two can even be the slowest size: rows 4 096 bytes apart compete for the same few places of a cache.
@@ -149,7 +156,7 @@ print(disturbance({f"n = {n}": timing for n, timing in timings.items()}))
 # %% [markdown]
 # ## 5 · Which way the weights lie
 #
-# A library reads each factor as it is stored (**N**), or transposed (**T**). The forward product h Uᵀ reads U transposed, since PyTorch and this course store a row for each unit; the product of the backward pass, d U, reads it as it is stored; the weight gradient transposes its first factor. Elsen's letters are those of column order, so his NN is our forward product.
+# A library reads each factor as it is stored (**N**), or transposed (**T**). The forward product h Uᵀ reads U transposed, since PyTorch and this course store a row for each unit; the product of the backward pass, d U, reads it as it is stored; the weight gradient transposes its first factor. Elsen's letters are those of column order, in which our arrays read as their transposes: our h Uᵀ is a TN there, and the fast NN is what we write `h @ weights`, with the weights as they are stored.
 #
 # The numbers are the same. **Predict:** does the layout change the time?
 
@@ -251,7 +258,7 @@ rnnlab.progress("gemm_shapes")
 #
 # <details><summary>A machine does 60 TFLOP/s and moves 4 800 GB/s. From which minibatch on is arithmetic the limit?</summary>12.5 FLOP a byte: about 25 sequences, a few more for small H.</details>
 #
-# <details><summary>Why did 96 sequences take as long as 128 in cuBLAS of 2015?</summary>Its pieces were 64 wide; both need two.</details>
+# <details><summary>With pieces 64 sequences wide, how long would 96 sequences take beside 128, and how long did they take in cuBLAS of 2015?</summary>As long: both need two pieces. Measured were 1.3 to 2.2 times as long, so empty places were not the reason.</details>
 #
 # <details><summary>Why can the weight gradient be batched over time, though the backward pass over time cannot?</summary>It is only a sum: no step of the backward pass waits for it.</details>
 #

@@ -121,11 +121,11 @@ def with_division(a, y):
 
 x, y = rng.normal(size=65536).astype("float32"), np.empty(65536, "float32")
 timings = take_turns({loop: lambda loop=loop: loop(x, y) for loop in (with_tanh, with_division)})
+print(disturbance({loop.__name__: timing for loop, timing in timings.items()}))
 for loop, timing in timings.items():
     code = next(iter(loop.inspect_asm().values()))
     calls, rate = code.count("tanhf"), 1e-9 * x.size / timing.median
     print(f"{loop.__name__:14} names tanh {calls} times in machine code, {rate:6.2f} numbers a nanosecond")
-print(disturbance({loop.__name__: timing for loop, timing in timings.items()}))
 
 # %% [markdown]
 # So the loop needs a tanh that is made of arithmetic. Lambert found one in 1768:

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # 08 · A product in Python
 #
-# **Claim to test: a product written in Python cannot beat the library that NumPy calls.**
+# **Claim to test: a product that Python compiles while it runs, without C or assembly, cannot beat the library that NumPy calls.**
 #
 # You will find out what that library does for a large product, which part of it is wasted on the product of one step, and how to leave that part out. The recap prints the verdict for your machine.
 #
@@ -57,10 +57,10 @@ shapes = [(64, H, H) for H in (64, 128, 256, 512, 1024)] + [(1024, 1024, 1024)]
 times = take_turns({shape: by_numpy(*shape) for shape in shapes}, 7)
 rates = {shape: rate(shape, timing) for shape, timing in times.items()}
 roof = rates[shapes[-1]]
+print(disturbance({str(shape): timing for shape, timing in times.items()}))
 for shape in shapes:
     print(f"{' × '.join(map(str, shape)):18} {rates[shape]:6.1f} GFLOP/s, {rates[shape] / roof:4.0%} of the last one")
 print("you guessed", ", ".join(f"{part:.0%} for {H} units" for H, part in my_guess.items()))
-print(disturbance({str(shape): timing for shape, timing in times.items()}))
 
 # %% [markdown]
 # Whatever is missing from 100 % is not arithmetic, and a line above 100 % says that the large product waited for memory, or that something disturbed it. In each call the library chooses a method for the shape, wakes its threads, copies both factors into an order of its own, multiplies, and waits until all threads have finished.
@@ -93,11 +93,11 @@ K = N = 512
 weights, panels = rng.random((K, N), "float32"), np.empty((N // columns, K, columns), "float32")
 ways = {f"{B} rows": by_numpy(B, K, N) for B in my_guess}
 times = take_turns(ways | {"packing": lambda: [pack(weights, panels) for _ in range(20)]}, 9, settled=True)
+print(disturbance(times))
 for B in my_guess:
     product_seconds = times[f"{B} rows"].median / repeats(B, K, N)
     part = times["packing"].median / 20 / product_seconds
-    print(f"packing takes {part:.0%} of a product with {B} rows; you guessed {my_guess[B]:.0%}")
-print(disturbance(times))
+    print(f"packing takes {100 * part:.2g} % of a product with {B} rows; you guessed {my_guess[B]:.0%}")
 
 # %% [markdown]
 # The library packs in a faster way than this loop does, but it packs in every call. A network of 100 steps needs the panels once. That is the idea of this lesson, and of the persistent kernels at its end: what does not change is laid out once, where it will be needed.
@@ -171,7 +171,7 @@ for tile, (gflops, loop) in measured.items():
 print(f"fastest: {best.rows} × {best.vectors}; you guessed {my_guess}. {disturbance(timings)}")
 
 # %% [markdown]
-# Part of the peak means: of the fastest tile here. Compare the columns from the top. Small tiles should wait for their sums. Where the registers are too few, the last column counts the accesses to the stack. If the measured rate there is far below the predicted one, this is why: the model counts a spilled sum as two more accesses, but it also comes back late, and the next term waits for it.
+# Measured rates are parts of the rate of the fastest tile here. The prediction for a tile whose registers are too few is no prediction of its time: the model counts the accesses to the stack, but not how late they come back. Compare the columns from the top. Small tiles should wait for their sums. Where the registers are too few, the last column counts the accesses to the stack. If the measured rate there is far below the predicted one, this is why: the model counts a spilled sum as two more accesses, but it also comes back late, and the next term waits for it.
 #
 # **Look at** the same numbers in the picture, and find the tile with the largest gap between prediction and measurement.
 
@@ -192,7 +192,7 @@ print(f"{loop.stack} accesses to the stack for {loop.multiplies} multiply-adds. 
 # %% [markdown]
 # ## 5 · From a tile to a product
 #
-# A product is a loop over panels, and in each panel a loop over tiles of rows. `multiply_rows` does the second one; here is the first. It is the whole product, apart from edges: rows `low` to `high` of a, and panels `first` to `last`.
+# A product is a loop over panels, and in each panel a loop over tiles of rows. `multiply_rows` contains the loop over tiles; the function below contains the loop over panels. `multiply_rows` also cuts the terms into pieces, so that a piece of a panel stays in the nearest cache while all rows use it; you will write this cut in the exercise. The function below computes the whole product, apart from edges: rows `low` to `high` of a, and panels `first` to `last`.
 #
 # **Predict:** is it faster than NumPy for 64 sequences and 512 units, with one core each?
 
@@ -255,14 +255,14 @@ all_panels, tiles_of_rows = (0, len(panels)), [(r, min(r + ROWS, B)) for r in ra
 ways = {"panel by panel": lambda: product(a, panels, c, (0, B), all_panels),
         "tile by tile": lambda: [product(a, panels, c, rows, all_panels) for rows in tiles_of_rows]}
 times = take_turns(ways, 15)
-for way, timing in times.items():
-    print(f"{way}: {4e-6 * reads[way] * K * N:5.1f} MB of weights; you guessed {my_guess[way]}; "
-          f"{2e-9 * B * K * N / timing.median:6.1f} GFLOP/s")
 print(disturbance(times))
+for way, timing in times.items():
+    print(f"{way}: by count {4e-6 * reads[way] * K * N:5.1f} MB of weights; you guessed {my_guess[way]}; "
+          f"{2e-9 * B * K * N / timing.median:6.1f} GFLOP/s")
 drawings.show("panels_in_caches")
 
 # %% [markdown]
-# If the second rate is lower, the loads are the reason; if both are alike, your second or third cache delivers fast enough. But a panel of many terms does not fit into the nearest cache either, and then the order of the terms matters, too.
+# If the second rate is lower, the loads are the reason; if both are alike, your second or third cache delivers fast enough. The count of the first order holds only because `multiply_rows` cuts the terms: a whole panel of 512 terms fills most of a nearest cache of 32 or 48 KiB, or all of it, and each tile of rows would load it again.
 #
 # ### Exercise: the order of the calls
 #
@@ -387,7 +387,7 @@ show(figure, f"Our product's rate over NumPy's, for 64 sequences: {words} units.
 print("ours over NumPy:", words)
 
 # %% [markdown]
-# Above 1, the Python product is ahead; below 1, the library is. If it is so at few units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 1 024 units, its tile or its order suits your processor better than the library's does. If a point was flagged, another program used the cores: run the cell again before you believe it.
+# Above 1, the product compiled here is ahead; below 1, the library is. If it is so at few units only, the library's fixed costs were the reason: its calls, its packing, its threads. If it stays ahead at 1 024 units, its tile or its order suits your processor better than the library's does. If a point was flagged, another program used the cores: run the cell again before you believe it.
 #
 # ## 9 · In a network
 #
@@ -430,7 +430,7 @@ for question, answer in rows:
 steady = {H: factor for H, factor in zip(sizes, factors, strict=True) if not disturbed[H]}
 ahead = [f"{factor:.2f} at {H}" for H, factor in steady.items() if factor > 1.05]
 verdict = "undecided, every size was disturbed: run section 8 again" if not steady else (
-    f"does NOT hold here; the Python product over NumPy's: {', '.join(ahead)} units" if ahead else
+    f"does NOT hold here; the compiled product over NumPy's: {', '.join(ahead)} units" if ahead else
     f"holds here, at {', '.join(map(str, steady))} units")
 print(f"\nclaim: {verdict}")
 rnnlab.progress("packed_products")

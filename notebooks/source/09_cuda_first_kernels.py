@@ -255,7 +255,7 @@ print(numbers[:4], "…", numbers[-4:])
 race
 
 # %% [markdown]
-# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read elements that had not been written yet. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
+# Two accesses to the same element, one of them a write, by two threads, and nothing that orders them: a **data race**. Here the first half of the threads read elements that had not been written yet; shared memory of the simulator begins as NaN, so that this shows, and a GPU has old numbers there. On a GPU the 32 threads are one warp, mostly in step, and the result would often be right. It is not promised: lanes of a warp may run independently, and only `cuda.syncwarp()`, a shuffle or a barrier orders them.
 #
 # A race is a property of the program, not of a run. That is why the simulator looks for the missing order and not for a wrong result. Start the threads in another order and it finds the same race:
 

@@ -120,7 +120,7 @@ if one_tile.counts:
 # %% [markdown]
 # The loads of `a` are an eighth: each number is loaded once for every tile of `c` beside it, 32 / 8 = 4 times. Your kernel of the exercise does the same for `b`. The price is two barriers a tile. At a barrier a warp may have to wait; that is why a GPU keeps several blocks on each multiprocessor, so that the warps of another block can work meanwhile.
 #
-# The picture below shows this for a smaller kernel: two rotations of 32 numbers in shared memory. It has a row for each thread, a mark for each access to shared memory, and a line for each barrier. The simulator runs one thread until it reaches a barrier, then the next one: that is why the marks form a staircase.
+# The picture below shows this for a smaller kernel: two rotations of 32 numbers in shared memory. It has a row for each thread, a mark for each access to shared memory, and a line for each barrier. The simulator runs one thread until it reaches a barrier, then the next one: that is why the marks form a staircase. The last thread to arrive has nobody to wait for and runs on, so its marks continue behind the line.
 
 # %%
 from rnncourse.views.barrier_timeline import barriers_in_words, figure_barriers
@@ -186,7 +186,7 @@ except RuntimeError as fault:
 # %% [markdown]
 # ## 4 · From register to register
 #
-# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. It also synchronises the lanes in its mask, hence `_sync`; without a shuffle, `cuda.syncwarp()` does that. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
+# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. The lanes in its mask wait for one another, hence `_sync`; but only `cuda.syncwarp()` also orders what they write to memory. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
 
 # %%
 drawings.show("shuffle_down")

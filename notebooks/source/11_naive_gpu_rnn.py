@@ -62,7 +62,7 @@ print(f"\nproducts: {len(products) / step.count():.0%} of the launches, {share:.
 #
 # ## 2 · What such kernels look like
 #
-# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here they are written as three kernels: a product that begins with its bias, launched twice, and a kernel that adds two arrays and applies tanh. Each thread computes one element.
+# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here they are written as two kernels in three launches: a product that begins with its bias, launched twice, and a kernel that adds two arrays and applies tanh. Each thread computes one element.
 #
 # The second product has no bias of its own, so it gets a bias of zeros; loading those zeros is the price of using one kernel twice.
 
@@ -145,11 +145,12 @@ for name in ("M40", "V100", "A100", "H200"):
           f"{device.peak:4.1f} TFLOP/s: {device.launch * device.peak:4.0f} MFLOP a launch")
 
 # %% [markdown]
-# From the M40 (2015) to the H200 the peak grew about tenfold, while a launch became half as long. So the work that a GPU could do during a launch grew: the last column says how many MFLOP a kernel needs to keep the GPU busy for as long as its own launch takes. (The M40's 8 µs a kernel are not published: they were fitted to the figures of section 7. The peak follows from the clock in the course's data sheet; other clocks are quoted for some of these GPUs, so take it as good to about an eighth.)
+# From the M40 (2015) to the H200 the peak grew about tenfold, while a launch became half as long. The last column says how many MFLOP a kernel needs to keep the GPU busy for as long as its own launch takes: 29, 63, 49 and 148. From the first to the last that is five times as many, though not each generation asks for more. (The M40's 8 µs a kernel are not published: they were fitted to the figures of section 7. The peak follows from the clock in the course's data sheet; other clocks are quoted for some of these GPUs, so take it as good to about an eighth.)
 #
 # How much work does a kernel have? Here is the recurrent product of one gate, 64 sequences, for growing layers: its time if the chip ran at its peak, and what the course's model predicts.
 
 # %%
+from rnnlab.schedule import timeline
 from rnnlab.schedule.timeline import Work
 
 H200 = DEVICES["H200"]
@@ -160,10 +161,18 @@ for H in (64, 128, 256, 512, 1024, 2048):
     work = Work.of(product, H200, itemsize=4)
     at_peak = product.flops / H200.peak / 1e6
     print(f"{H:5} {product.flops / 1e6:7.1f} {at_peak:7.2f} µs {work.solo_us:7.1f} µs {work.blocks:6}")
+    if H == 512:
+        ratio, lone = work.solo_us / at_peak, (1 + timeline.HALF) / 1
+        reasons = {"multiprocessors / blocks": H200.multiprocessors / work.blocks, "one block on each": lone,
+                   "1 / best share of the peak": 1 / timeline.BEST, "U read transposed": timeline.TRANSPOSED}
+print(f"\n512 units, predicted / at peak: {ratio:.1f} =",
+      " · ".join(f"{factor:.3g} ({name})" for name, factor in reasons.items()))
 drawings.show("empty_chip")
 
 # %% [markdown]
-# At its peak the chip would finish the product of 512 units in less than a quarter of a launch. The model predicts more than fifty times that, because libraries cut a product into **tiles**, here of 64 by 64 numbers, a block each. 64 sequences by 512 units are 8 tiles; 124 multiprocessors get none. A library has a remedy that this model leaves out: **split-K** gives several blocks a part of the inner sum of one tile, and adds the parts afterwards.
+# At its peak the chip would finish the product of 512 units in less than a quarter of a launch. The model predicts 54 times that, for four reasons. Libraries cut a product into **tiles**, here of 64 by 64 numbers, a block each. 64 sequences by 512 units are 8 tiles, so 124 multiprocessors get none: 16.5 times. A block alone on its multiprocessor has no neighbour that computes while it waits for memory: 2.5 times, because the model gives c blocks on a multiprocessor c / (c + 1.5) of the best rate. That best rate is 85 % of the peak, and U is read transposed, which costs 12 %.
+#
+# All four numbers are the model's; section 7 says what they were fitted to. A library has a remedy that this model leaves out: **split-K** gives several blocks a part of the inner sum of one tile, and adds the parts afterwards.
 #
 # So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
 
@@ -201,7 +210,7 @@ for H in (16, 32, 64, 128, 256, 512):
 # %% [markdown]
 # Up to 128 units the size hardly matters: 16 units do a sixty-fourth of the FLOPs in the same time. For larger layers a product takes longer than a launch, launched kernels queue up, and the gaps close.
 #
-# Now move the sliders yourself. **Look for:** the hidden size at which the last gap disappears for 64 sequences, and the TFLOP/s in the title there. Then choose another device: on an M40 a kernel costs the device more than a launch costs the host.
+# Now move the sliders yourself. **Look for:** the hidden size at which the last gap disappears for 64 sequences, and the TFLOP/s in the title there. The last gap disappears at 64 units, where the title says 0.07 TFLOP/s, a thousandth of the peak: no gap is no sign of work. Then choose another device: on an M40 a kernel costs the device more than a launch costs the host.
 
 # %%
 explore_schedule(passes=(), layers=1, hidden_size=32, minibatch=64, steps=20, launches_shown=25)

@@ -47,7 +47,7 @@ for device in (DEVICES["M40"], DEVICES["H200"]):
           f"for four gates: {four.solo_us / one.solo_us:.2f} times, you guessed {my_guess}")
 
 # %% [markdown]
-# These are the model's times. A product is cut into tiles of 64 by 64, a block each. On an H200, 8 blocks leave 124 multiprocessors empty and 32 leave 100: the larger product takes the same time. An M40 has 24 multiprocessors; 8 blocks occupy a third of them, and 32 blocks need a second round.
+# These are the model's times. A product is cut into tiles of 64 by 64, a block each. On an H200, 8 blocks leave 124 multiprocessors empty and 32 leave 100: the larger product takes the same time. An M40 has 24 multiprocessors. 8 blocks occupy a third of them; 32 blocks fill all and share them, 1.33 each. The model counts no rounds: several blocks on a multiprocessor hide each other's waits, so four times the work takes 1.13 times as long.
 #
 # So grouping gains in two ways: fewer launches, and a fuller chip. What share of a chip four gates fill depends on the chip.
 
@@ -87,9 +87,9 @@ draw_schedule(Settings(**start, streams=2), launches_shown=40)
 drawings.show("two_streams")
 
 # %% [markdown]
-# Predicted, for an M40: the picture has a row for each stream. The input products run ahead of the recurrence as long as the host issues them in time, and use multiprocessors that the recurrence leaves empty.
+# Predicted, for an M40: the picture has a row for each stream. The second stream, that of the input products, has the gaps: it runs ahead of the recurrence, and then waits until the host, which also issues all of a step's other kernels, has issued its next product.
 #
-# On a chip that one product fills, streams gain nothing: two products at the same time take as long as one after the other. **Predict** the gain on both devices, then run.
+# On a chip that one product fills many times over, streams gain nothing: two products at the same time take as long as one after the other. **Predict** the gain on both devices, then run.
 
 # %%
 for device in ("M40", "H200"):
@@ -98,7 +98,7 @@ for device in ("M40", "H200"):
     print(f"{device:4}: one stream {one / 1e3:.2f} ms, two {two / 1e3:.2f} ms: {one / two:.2f} times as fast")
 
 # %% [markdown]
-# Predicted again. Where the H200 has the larger factor, the reason is room: its 132 multiprocessors can run both products at once (32 blocks each). The 24 of an M40 are filled by one product, so that the second stream gains only where the first one leaves gaps.
+# Predicted again. Where the H200 has the larger factor, the reason is room: its 132 multiprocessors can run both products at once (32 blocks each). The 24 of an M40 have no room left, for one product already gives each of them 1.33 blocks. That the second stream gains there, too, is the effect of section 1: with 2.67 blocks on a multiprocessor more waits are hidden.
 
 # %% [markdown]
 # ## 3 · One kernel for the rest
@@ -253,7 +253,9 @@ explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1, 
 # %% [markdown]
 # The gains have different causes, so they disappear at different sizes. Fusing saves launches and bytes of pointwise kernels; once products take much longer than these, its gain is small (compare the last lines of 512 and of 2 048 units). Grouping and streams fill multiprocessors; their gain becomes small only when a single gate's product fills the chip several times. For 64 sequences and 2 048 units that product has 32 tiles: they occupy a quarter of an H200's 132 multiprocessors, and even an M40's 24 are only filled one and a third times.
 #
-# The claim said "by the same factor". Three launches in place of twenty-five make a step faster by what the other twenty-two cost, and that is a different factor on each device and for each size.
+# With 256 sequences that product has 128 tiles. On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02; on an H200 1.81, 1.21 and 1.03. What is left is what fills the chip.
+#
+# The claim said "by the same factor". Three launches in place of twenty-five make a step faster by what the other twenty-two cost, and that is a different factor on each device and for each size. One of the four below is 25/3 = 8.3 all the same, by chance: 512 units on an H200.
 #
 # ## Recap
 

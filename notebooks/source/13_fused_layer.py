@@ -3,7 +3,7 @@
 #
 # **Claim to test: whatever can be taken out of the loop over time should be.**
 #
-# Three operations can: transposing the weights, the products with the inputs, and the products for the weights' gradients. You will take each of them out, count launches, bytes and memory, and see which one is better left partly inside. The recap tests the claim.
+# Three operations can: transposing the weights, the products with the inputs, and the products for the weights' gradients. You will take each of them out, count launches, bytes and memory, and see which of them gains most in which direction. The recap tests the claim for one layer, lesson 14 for several.
 #
 # - **Time:** 85 minutes, exercises included.
 # - **You need:** [12 · A cell in few kernels](12_fused_cell.ipynb), [05 · Shapes of products](05_gemm_shapes.ipynb). No GPU.
@@ -51,7 +51,7 @@ for make_plan in (forward_plan, backward_plan):
 # %% [markdown]
 # ## 2 · Weights transposed once
 #
-# A product reads a factor as it is stored, or transposed. The forward product h·Uᵀ reads U transposed; the libraries' kernels for that are a little slower: twelve percent in the course's model (fitted, not measured), up to a factor of two for some sizes in Elsen's measurements (lesson 05). Transposing U once is a pass over H² numbers.
+# A product reads a factor as it is stored, or transposed. The forward product h·Uᵀ reads U transposed; the libraries' kernels for that are a little slower: twelve percent in the course's model (fitted, not measured), up to a factor of two for some sizes in Elsen's measurements (lesson 05). Transposing U once reads and writes its 4·H² numbers, those of all four gates.
 #
 # **Predict:** after how many steps is the transposition cheaper than not transposing, for 512 units?
 
@@ -59,6 +59,8 @@ for make_plan in (forward_plan, backward_plan):
 drawings.show("transposed_once")
 
 # %%
+from math import ceil
+
 from pocketgpu.devices import DEVICES
 from rnnlab.schedule.passes import transpose_once
 from rnnlab.schedule.timeline import Work
@@ -72,7 +74,7 @@ gain = Work.of(slow, M40, 4).solo_us - Work.of(fast, M40, 4).solo_us
 transposition = next(operation for operation in transposed.operations if operation.kind == "transpose")
 price = Work.of(transposition, M40, 4).solo_us + M40.node
 print(f"transposing costs {price:.0f} µs, each product gains {gain:.1f} µs: "
-      f"it pays off after {price / gain:.0f} steps; you guessed {my_guess}")
+      f"{price / gain:.1f} times as much, so it pays off from {ceil(price / gain)} steps on; you guessed {my_guess}")
 
 # %% [markdown]
 # Predicted, for an M40. Transposing pays off for sequences and not for a single step. Why not store the weights transposed for ever? Because the backward pass multiplies with U as it is stored, and would then be the slower one.
@@ -123,6 +125,8 @@ print(f"four layers: {4 * gates_of_all_steps / 1e6:.0f} MB of products, {4 * sav
 # %% [markdown]
 # In training the gates are saved anyway, and the products can be written directly into the memory of the gates: then k = T needs no additional memory. If nothing is saved for a backward pass, k decides how much memory a layer needs.
 #
+# The pass does the same backward: dx of k steps, the gradients that go to the layer below, is one product for these steps, because within a layer no step waits for another one's dx. Section 6 shows what that gains.
+#
 # ### Exercise: k steps at a time
 #
 # <!-- exercise: batch_inputs -->
@@ -149,17 +153,18 @@ except ValueError as hazard:
 # %% [markdown]
 # Every pass of the course goes through this check. It compares the regions of memory that operations read and write, and needs no knowledge of RNNs. A buffer that two steps use in turn causes hazards like any other: the second step may not write before the first step's numbers have been read.
 #
-# **Break it:** batch the inputs of *layer 1* over all steps, while layer 0 runs step by step. **Predict:** is the pass refused, or what happens to the order of the layers?
+# **Break it:** batch the inputs of *layer 1* over all steps, while layer 0 runs step by step. **Predict:** is the pass refused? And which step of layer 0 does the first product of layer 1 wait for, before and after?
 
 # %%
 two = fuse_pointwise(group_gates(forward_plan("lstm", Sizes(4, 2, 3, 5, 2))))
-batched = batch_inputs(two)
-layer_1 = next(k for k, operation in enumerate(batched.operations) if operation.layer == 1)
-last_0 = max(k for k, operation in enumerate(batched.operations) if operation.layer == 0)
-print("layer 1 begins at operation", layer_1, "and layer 0 ends at", last_0)
+for name, way in (("step by step", two), ("all steps at once", batch_inputs(two))):
+    first = next(k for k, operation in enumerate(way.operations) if operation.layer == 1)
+    awaited = [way.operations[k] for k in dependencies(way)[first] if way.operations[k].layer == 0]
+    last = max(operation.steps[1] for operation in awaited) - 1
+    print(f"{name}: the first product of layer 1 waits for layer 0 up to step {last} of 0 to {two.sizes.T - 1}")
 
 # %% [markdown]
-# It is not refused: the product over all steps of layer 1 has to wait until layer 0 has computed its last step. That is legal, but now the layers run one after the other. Lesson 14 is about that price.
+# It is not refused. Before, layer 1 could begin as soon as layer 0 had computed step 0; now its product over all steps waits for the last one. That is legal, but the layers can no longer overlap. Lesson 14 is about that price.
 
 # %% [markdown]
 # ## 5 · Weight gradients after the loop
@@ -183,7 +188,7 @@ for name, way in (("in the loop", in_loop), ("after it", weight_gradient_after_l
           f"{way.flops / 1e9:.1f} GFLOP")
 
 # %% [markdown]
-# The number of FLOPs is exactly the same; launches and bytes are not. A project at Carnegie Mellon (CuLSTM, 2017) reports that this alone made its whole backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8 (the project's report; not checked by this course).
+# The number of FLOPs is exactly the same; launches and bytes are not. A project at Carnegie Mellon (CuLSTM, 2017) reports that this alone made its whole backward pass 1.47 times as fast on a GTX 1080: 159.0 ms became 107.8 (the project's report; not checked by this course). The course's model does not reproduce that: it predicts 155.5 ms there, a gain of 1.25, and in section 6, beside the other two ideas, a few percent.
 #
 # ### Exercise: the gradients after the loop
 #
@@ -213,13 +218,15 @@ for direction in ("forward", "backward"):
             switches |= switch
             time = prediction(Settings(device=device, **base, **switches)).makespan
             gains[direction, device, name], before = before / time, time
-            line.append(f"{name} {time / 1e3:6.2f}")
+            line.append(f"{name} {time / 1e3:6.2f} ({gains[direction, device, name]:.2f} times as fast)")
         print(f"{direction:8} {device:4}", ", ".join(line))
 
 # %% [markdown]
 # Predicted milliseconds, each with the switches to its left. There is one layer and one stream here, so nothing runs at the same time. For the M40 a second-hand report on the article gives 6.2 times the naive form once the weights are transposed, after 5.3 with fused kernels.
 #
-# And the claim? For one layer, the recap prints which of the three gain. For several layers the inputs are different: SVAIL (Baidu's lab, lesson 05) and Haste (a library of RNN kernels) multiply the inputs of all steps at once, one layer after the other. Appleyard and his colleagues take **two** steps, because a layer above should not wait for the end of the sequence. Lesson 14 shows that both can be right.
+# And the claim? Batching the inputs gains most in all four lines, forward 1.35 and 1.78, backward, where it batches dx, 1.53 and 1.83. Transposing once gains about a tenth forward, and nothing backward, where U is read as it is stored. The weight gradient after the loop gains 8 and 3 % backward, and forward there is none. It halves the bytes, but in the model a product takes the longer of its arithmetic and its bytes, and here the arithmetic is longer. Nothing gets slower.
+#
+# For several layers the inputs are different: SVAIL (Baidu's lab, lesson 05) and Haste (a library of RNN kernels) multiply the inputs of all steps at once, one layer after the other. Appleyard and his colleagues take **two** steps, because a layer above should not wait for the end of the sequence. Lesson 14 shows that both can be right.
 #
 # ## Recap
 
@@ -227,7 +234,7 @@ for direction in ("forward", "backward"):
 rows = [
     ("waits for another step", "the recurrent product and the pointwise kernel, forward and backward"),
     ("waits for no step", "input products, weight gradients, transposing the weights"),
-    ("transposed once", f"pays off after {price / gain:.0f} steps in the model, 512 units on an M40"),
+    ("transposed once", f"pays off from {ceil(price / gain)} steps on in the model, 512 units on an M40"),
     ("k steps of inputs", "larger products; memory for k steps"),
     ("weight gradient after the loop", "same FLOPs, T times fewer reads and writes of dW"),
     ("hazard", "two operations whose order matters; a pass that reverses one is refused"),

@@ -156,7 +156,7 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRO
 
 # %% [markdown]
 # - **Cumulativity.** After `syncthreads`, what the whole block wrote counts as written before thread 0's fence. So one fence, by the thread that sets the flag, publishes the writes of its block. A fence by every writer before the barrier is right as well, only more work.
-# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever; read a flag with an atomic, or with `cuda.ldcv`, which does not take the cached value.
+# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever. The compiler may also take a read out of the loop, or remove a loop that only reads, even with `cuda.ldcv`, which does not take the cached value; the machine code for three GPUs shows it. So a loop that waits reads its flag with an atomic: `cuda.atomic.add(flags, i, 0)`.
 #
 # With one flag for each block, in place of one counter, no block waits for its turn to add. Flags count steps and are compared with `<`, not with `!=`: a fast block may already have set the flag of the next step before a slow one has read it.
 
@@ -306,7 +306,7 @@ print(find("persistent").refuses(Network.create("lstm", 3, 1100), 5, 2))
 #
 # A layer saves its inputs and states for the backward pass. This memory grows with the minibatch; the weights do not. The group states: with 64 sequences 7 layers fit, with 4 sequences 110, trained as a residual network.
 #
-# Their count and the exercise's differ. They count one array of activations a layer (1 200 units, 64 sequences, 700 steps: 215 MB) and do not say all that shares their memory; the exercise counts two arrays, inputs and states, and weights with gradients and momenta. So compare the ratios, not the numbers of layers.
+# Their count and the exercise's differ. They count one array of activations a layer (1 200 units, 64 sequences, 700 steps: 215 MB) and do not say all that shares their memory; the exercise counts two arrays, inputs and states, and weights with gradients and momenta. So the numbers of layers differ, and the ratios, too. 64 sequences are 16 times 4, and were activations all that needs memory, 16 times the layers would fit. Theirs is 110 / 7 = 15.7. The exercise's is smaller, 8.0 for their sizes: each layer also needs 32 MB for weights, gradients and momenta, as much as the activations of 5 sequences.
 #
 # ### Exercise: memory for depth
 #
@@ -323,7 +323,7 @@ for B in (64, 16, 4):
 print(f"from 64 sequences to 4: {layers_held[-1] / layers_held[0]:.1f} times the weights")
 
 # %% [markdown]
-# Deeper networks have more weights: the last column counts them. The paper reports twelve times the parameters in the same memory. Here weights, their gradients and momenta need memory, too; without them the factor would be 16, that of the minibatches.
+# Deeper networks have more weights: the last column counts them. The paper reports twelve times the parameters in the same memory, between the exercise's 8.0 and the 16 of activations alone; what it counts it does not say.
 #
 # The group's text names the alternatives that it rejected: cutting sequences, as in lesson 02, made the network about 20 % less accurate; moving activations to the CPU's memory made training 2 to 4 times slower; and splitting a layer over four GPUs pays only from about 5 000 units on.
 #

@@ -54,15 +54,19 @@ class Counts:
 NAMES = tuple(f.name for f in fields(Counts) if f.name not in ("flops", "launches"))
 
 
-def count_memory(log: Accesses, lines: np.ndarray) -> dict[int, dict[str, int]]:
-    """Counts of memory by source line; lines [sites] is the line of each site."""
+def count_memory(log: Accesses, lines: np.ndarray, with_atomics: bool = False) -> dict[int, dict[str, int]]:
+    """Counts of memory by source line; lines [sites] is the line of each site.
+
+    with_atomics: each atomic also counts as a load and as a store.
+    """
     table = {name: np.zeros(int(lines.max(initial=0)) + 1, np.int64) for name in NAMES}
     line = lines[log.site]
     add = lambda name, where, amount=None: table.__setitem__(
         name, table[name] + np.bincount(where, amount, len(table[name])).astype(np.int64)
     )
-    is_kind = lambda one, other: (log.kind == one) | (log.kind == other)
-    loads, stores = is_kind(trace.LOAD, trace.VOLATILE_LOAD), is_kind(trace.STORE, trace.VOLATILE_STORE)
+    atomics = (log.kind == trace.ATOMIC) & with_atomics
+    loads = np.isin(log.kind, trace.LOADS) | atomics
+    stores = np.isin(log.kind, (trace.STORE, trace.VOLATILE_STORE)) | atomics
     add("atomics", line[log.kind == trace.ATOMIC])
     request = requests(log)
     for word, mask in (("load", loads), ("store", stores)):

@@ -44,6 +44,7 @@ REMEDIES = {  # what Numba's message contains -> what to do
         ("missing a required argument", "Cannot bind", "Signature mismatch"),
         "count the arguments of the call",
     ),
+    "that := gives": "give it its value on a line of its own",
     "cache hint": "use a plain index",
     "reflected list": "use a tuple, or cuda.local.array with a constant size",
     "not supported": "say it with plain assignments, if, while and for",
@@ -137,11 +138,14 @@ def _refused(function: Callable, error: NumbaError) -> Finding:
     line = int(places[0]) if places else getattr(getattr(error, "loc", None), "line", None)
     if (used := _use_of_numpy(function)) and line in (None, used[0]):
         line, text = used
+    if "cannot be determined" in text and (named := _named_expression(function)):
+        line, text = named, "this version of Numba finds no type for a name that := gives"
     line = line or function.__code__.co_firstlineno
     lines = [line.strip() for line in text.splitlines()]
     telling = [line for line in lines if any(words in line for words in REMEDIES)]
     text = (telling or [line for line in lines if line and not line.startswith("Failed in")])[0].rstrip(".: ")
     remedy = next((what for words, what in REMEDIES.items() if words in text), "say it in simpler words")
+    text = re.sub(r"Function\(<function ([\w.]+) at 0x[0-9a-f]+>\)", r"cuda.\1", text)
     return Finding("does_not_compile", f"line {line} does not compile on a GPU ({text}); {remedy}", line)
 
 
@@ -161,6 +165,14 @@ def _use_of_numpy(function: Callable) -> tuple[int, str] | None:
                 text = f"Use of unsupported NumPy function 'numpy.{node.func.attr}'"
                 return node.lineno + shift, text
     return None
+
+
+def _named_expression(function: Callable) -> int | None:
+    """Line of the first `:=`."""
+    tree, shift = source_tree(function)
+    return next(
+        (n.lineno + shift for n in ast.walk(tree or ast.Pass()) if isinstance(n, ast.NamedExpr)), None
+    )
 
 
 def _file(function: Callable) -> str:

@@ -28,6 +28,7 @@ SECONDS = 60.0  # for the program, in all problems together
 MOST_BYTES = 1 << 20  # of a board, and of a program
 PSEUDONYM = re.compile(r"[\w .-]{1,40}")
 DIGITS = 16  # of the hash, in the name of the program's file
+LARGEST = 1 << 53  # of a number: beyond, an integer may be none that a float can hold; no NaN is as small
 SAME = 1e-6  # relative difference of a time that is rounding
 FIELDS = ("name", "schedule", "worst", "saved_bytes", "ratios", "version")
 
@@ -173,7 +174,7 @@ def _parsed(line: str) -> Entry | Unusable:
         return Unusable("it is no JSON")
     if not isinstance(fields, dict) or set(fields) != set(FIELDS):
         return Unusable(f"it should have the fields {', '.join(FIELDS)}")
-    number = lambda value: isinstance(value, int | float) and not isinstance(value, bool)
+    number = lambda value: type(value) in (int, float) and abs(value) <= LARGEST
     kinds = {
         "name": lambda value: isinstance(value, str) and PSEUDONYM.fullmatch(value),
         "schedule": lambda value: isinstance(value, str) and re.fullmatch(r"[0-9a-f]{64}", value),

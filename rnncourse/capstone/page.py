@@ -39,16 +39,17 @@ class Line(NamedTuple):
 
 
 def check_page(text: str) -> list[str]:
-    """What is wrong with the numbers of a page, a sentence each; empty if they agree."""
+    """What is wrong with the numbers of a page, a sentence each, in the order of its lines."""
     lines = _lines(text)
     missing = [name for name in (*NUMBERS, "verdict") if name not in lines]
     if missing:
         return [f"The page has no line `{name}: …`." for name in missing]
-    values, problems = {}, []
-    for name, count in NUMBERS.items():
-        values[name] = _numbers(lines[name].value)
-        problems += _wrong_form(name, lines[name], values[name], count)
-    return problems or _disagreements(lines, values)
+    values = {name: _numbers(lines[name].value) for name in NUMBERS}
+    problems = {name: _wrong_form(lines[name].value, values[name], count) for name, count in NUMBERS.items()}
+    if not any(problems.values()):
+        problems = _disagreements(lines["verdict"].value, values)
+    in_order = sorted(filter(problems.get, problems), key=lambda name: lines[name].number)
+    return [f"Line {lines[name].number}, {name}: {problems[name]}" for name in in_order]
 
 
 def coverage(measurements: list[float], low: float, high: float) -> float:
@@ -80,42 +81,35 @@ def _numbers(text: str) -> list[float] | None:
         return None
 
 
-def _wrong_form(name: str, line: Line, numbers: list[float] | None, count: int | None) -> list[str]:
-    where = f"Line {line.number}, {name}"
+def _wrong_form(text: str, numbers: list[float] | None, count: int | None) -> str | None:
+    """What is wrong with a value that should be `count` numbers, FEWEST or more if that is None."""
     if numbers is None or not all(map(math.isfinite, numbers)):
-        return [f"{where}: {line.value!r:.60} is no list of finite numbers."]
-    if count is not None and len(numbers) != count:
-        return [f"{where}: expected {count} number{'s' * (count > 1)}, found {len(numbers)}."]
+        return f"{text!r:.60} is no list of finite numbers."
     if count is None and len(numbers) < FEWEST:
-        return [f"{where}: expected {FEWEST} numbers or more, found {len(numbers)}; measure again."]
-    return []
+        return f"expected {FEWEST} numbers or more, found {len(numbers)}; measure again."
+    if count is None or len(numbers) == count:
+        return None
+    comma = " A comma separates two numbers; the decimal mark is a point." if "," in text else ""
+    return f"expected {count} number{'s' * (count > 1)}, found {len(numbers)} in {text!r:.60}.{comma}"
 
 
-def _disagreements(lines: dict[str, Line], values: dict[str, list[float]]) -> list[str]:
-    """What the measurements contradict."""
+def _disagreements(verdict: str, values: dict[str, list[float]]) -> dict[str, str]:
+    """What the measurements contradict: {name of the line: sentence}."""
     runs, (low, high), (prediction,) = values["measurements"], values["interval"], values["prediction"]
-    where, problems = (lambda name: f"Line {lines[name].number}, {name}"), []
+    problems = {}
     if not _near(values["median"][0], median(runs)):
-        problems.append(
-            f"{where('median')}: {values['median'][0]:g}; the measurements give {median(runs):.4g}."
-        )
+        problems["median"] = f"{values['median'][0]:g}; the measurements give {median(runs):.4g}."
     ends = [min(runs, key=lambda run, end=end: abs(run - end)) for end in (low, high)]
     if low > high or not all(map(_near, (low, high), ends)):
-        sentence = f"{low:g} to {high:g} are not two of the measurements, in order"
-        return [*problems, f"{where('interval')}: {sentence}."]
+        return problems | {"interval": f"{low:g} to {high:g} are not two of the measurements, in order."}
     wanted, real = values["confidence"][0] / 100, coverage(runs, *ends)
     if not 0 < wanted < 1:
-        problems.append(f"{where('confidence')}: {100 * wanted:g} %, expected between 0 and 100 %.")
+        problems["confidence"] = f"{100 * wanted:g} %, expected between 0 and 100 %."
     elif real < wanted:
-        problems.append(
-            f"{where('interval')}: it covers the median with {real:.1%}, the page says {wanted:.1%}."
-        )
-    verdict = VERDICTS[not low <= prediction <= high]
-    if lines["verdict"].value.lower() != verdict:
-        problems.append(
-            f"{where('verdict')}: {lines['verdict'].value!r:.30}; {prediction:g} lies {verdict} "
-            f"{low:g} to {high:g}."
-        )
+        problems["interval"] = f"it covers the median with {real:.1%}, the page says {wanted:.1%}."
+    right = VERDICTS[not low <= prediction <= high]
+    if verdict.lower() != right:
+        problems["verdict"] = f"{verdict!r:.30}; {prediction:g} lies {right} {low:g} to {high:g}."
     return problems
 
 

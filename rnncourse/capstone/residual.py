@@ -83,8 +83,12 @@ class Residual:
 
 
 def gradient_norms(network: Network, gradients: dict[str, np.ndarray]) -> np.ndarray:
-    """Norm of the gradient of weight_hh of every layer [L]."""
-    return np.array([np.linalg.norm(gradients[f"weight_hh_l{l}"]) for l in range(network.layers)])
+    """Norm of the gradient of weight_hh of every layer [L].
+
+    A norm is the root of a sum of squares, and float32 holds no square of a number below 1e-23: float64.
+    """
+    recurrent = (gradients[f"weight_hh_l{l}"].astype("float64") for l in range(network.layers))
+    return np.array([np.linalg.norm(gradient) for gradient in recurrent])
 
 
 def saved_bytes(network: Network, T: int, B: int, segment: int | None = None) -> int:

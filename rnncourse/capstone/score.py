@@ -15,6 +15,7 @@ old array: a hazard like any other, so the timeline has that wait too.
 
 from collections import defaultdict, deque
 from collections.abc import Callable
+from math import ceil, nan
 from typing import NamedTuple
 
 from pocketgpu.devices import Device, find
@@ -148,18 +149,34 @@ def _memory_mistake(schedule: Schedule) -> str | None:
     return None if recomputed(schedule) else "saves everything and recomputes nothing"
 
 
-VERSION = 1  # of the problems, the model and the bound: scores of different versions are not comparable
+VERSION = 2  # of the problems, the model and the bound: scores of different versions are not comparable
 DEVICE = find("H200")
 FULL_MARKS = 3.0  # times the lower bound, in the worst of all problems
-PROBLEMS = (  # of the board; primes, one step and one layer among them
+PROBLEMS = (  # of the board; primes, one step and one layer among them; `is_promised` holds for each
     Problem(1, 1, 64, 512, 8),
-    Problem(7, 1, 64, 512, 16),
-    Problem(1, 31, 64, 512, 80),
-    Problem(13, 17, 96, 389, 300),
+    Problem(7, 1, 64, 512, 21),
+    Problem(1, 31, 64, 512, 93),
+    Problem(13, 17, 96, 389, 314),
     Problem(23, 29, 31, 251, 2400),
-    Problem(100, 16, 64, 512, 640),
-    Problem(100, 16, 64, 512, 3600),
+    Problem(100, 16, 64, 512, 704),
+    Problem(100, 16, 64, 512, 2300),
 )
+
+
+def roomy_memory(layers: int, steps: int) -> int:
+    """Arrays of the exercise's roomy problems, at least: h, y and dg of every layer and step."""
+    return 3 * layers * steps
+
+
+def tight_memory(layers: int, steps: int) -> int:
+    """Arrays of the exercise's tight problems, at least."""
+    return ceil(4 * steps * (layers**0.5 + 1))
+
+
+def is_promised(problem: Problem) -> bool:
+    """Whether the exercise promises this memory; its text, its check and the board know no other problems."""
+    roomy, tight = (memory(problem.layers, problem.steps) for memory in (roomy_memory, tight_memory))
+    return problem.memory >= roomy or tight <= problem.memory < roomy / 2
 
 
 class Score(NamedTuple):
@@ -182,6 +199,19 @@ class Score(NamedTuple):
             f"{self.launches} launches, {self.recomputed} blocks recomputed, "
             f"{self.saved_bytes / 1e6:.1f} MB saved"
         )
+
+
+class Refusal(NamedTuple):
+    """Why a schedule may not be scored, in place of its Score.  It has no time, and counts as False."""
+
+    why: str
+    microseconds: float = nan
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        return self.why
 
 
 def score(problem: Problem, answer: object, device: Device = DEVICE) -> Score:
@@ -212,12 +242,12 @@ def score_all(function: Callable, problems: tuple[Problem, ...] = PROBLEMS) -> l
     return scores
 
 
-def try_schedule(function: Callable, problem: Problem, device: Device = DEVICE) -> Score | str:
-    """The score of function for one problem, or a sentence that says why its schedule may not be scored."""
+def try_schedule(function: Callable, problem: Problem, device: Device = DEVICE) -> "Score | Refusal":
+    """The score of function for one problem, or why its schedule may not be scored."""
     try:
         return score(problem, function(*problem), device)
     except Illegal as error:
-        return str(error)
+        return Refusal(str(error))
 
 
 def slow_because(problem: Problem, answer: object) -> str | None:

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 
-from nbjudge.exercise import Exercise
+from nbjudge.exercise import Exercise, UnknownExercise
 from rnncourse.checks.answers import answers
 
 LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and work
@@ -29,10 +29,6 @@ LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and
     "scaling_out": "17_scaling_out",
     "capstone": "18_capstone",
 }
-
-
-class UnknownExercise(ValueError):
-    """No exercise has this name; the message offers the nearest ones."""
 
 
 @cache

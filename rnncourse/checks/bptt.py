@@ -3,7 +3,7 @@
 import numpy as np
 
 from nbjudge.comparing.judging import expect, refuse
-from nbjudge.exercise import Code, Wrong
+from nbjudge.exercise import Code, Shell, Wrong
 from rnncourse.checks.answers import Answer, answers
 from rnncourse.checks.traces import close, require_calls, trace_of
 from rnnlab.compare import first_difference
@@ -56,17 +56,31 @@ def loss(array):
 """
 
 
-def check_gradient_check(submission, rng, shape, eps, scale=1.0):
-    """`scale`: where entries are above 1, a step in units of the entry is another step."""
+def check_gradient_check(submission, rng, shape, eps, scale=1.0, is_view=False):
+    """`scale`: where entries are above 1, a step in units of the entry is another step.
+
+    `is_view`: the array is the transposed view of another one, so that reshape(-1) and ravel() copy it.
+    """
     a, b, c = (round(float(number), 3) for number in rng.uniform(0.5, 1.5, 3))
     loss, array = Code(LOSS.format(a=a, b=b, c=c), "loss"), scale * rng.uniform(0.2, 1.0, shape)
     exact, _ = ANSWERS["gradient_check"].call(loss, array, array, 1e-5)
     arguments = loss, array, exact * rng.uniform(0.7, 1.2, shape), eps
     want = ANSWERS["gradient_check"].call(*arguments)
-    case = f"array of shape {shape}, eps={eps}"
-    got = submission(*arguments)
-    advice = lambda: _norms(got[0], want[0], arguments[2])
+    case = f"array of shape {shape}{', a transposed view' if is_view else ''}, eps={eps}"
+    view = Shell(f"array = np.array({array.T.tolist()}).T", "array")
+    got = submission(loss, view if is_view else array, *arguments[2:])
+    advice = lambda: _copied(got[0]) if is_view else _norms(got[0], want[0], arguments[2])
     expect(got, want, axes=(), what=("numeric", "error"), case=case, advice=advice)
+
+
+def _copied(numeric: np.ndarray) -> str | None:
+    """The usual reason why no change of a view reaches the loss."""
+    if numeric.any():
+        return None
+    return (
+        "reshape(-1), ravel() and flatten() of a transposed view are copies: loss(array) never sees a change "
+        "there."
+    )
 
 
 def _norms(got: np.ndarray, numeric: np.ndarray, gradient: np.ndarray) -> str | None:
@@ -191,7 +205,8 @@ EXERCISES = (
         lambda rng: ((3, 1, 2, 3), (1, 1, 2, 3), (5, 2, 1, 4), (int(rng.integers(6, 10)), 3, 4, 2)),
     ),
     ANSWERS["gradient_check"].exercise(
-        check_gradient_check, (((2, 3), 0.25), ((1,), 0.2), ((4, 1), 0.1, 5.0), ((3, 2, 2), 0.15))
+        check_gradient_check,
+        (((2, 3), 0.25), ((1,), 0.2), ((4, 1), 0.1, 5.0), ((3, 2, 2), 0.15), ((3, 4), 0.2, 1.0, True)),
     ),
     ANSWERS["bptt_truncated"].exercise(
         check_bptt_truncated,

@@ -8,8 +8,9 @@ from nbjudge.comparing.differences import whole_numbers
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Wrong
+from nbjudge.printable import quantity
 from rnncourse.capstone.launches import Illegal, Problem
-from rnncourse.capstone.score import FULL_MARKS, score, slow_because
+from rnncourse.capstone.score import FULL_MARKS, roomy_memory, score, slow_because, tight_memory
 from rnncourse.checks.answers import answers
 
 ANSWERS = answers("capstone")
@@ -63,12 +64,20 @@ def _wrong_segments(got: object, lengths: list[int] | None, layers: int, memory:
                 f"inputs, {needed} in all; the memory holds {memory}."
             )
     own = ANSWERS["segment_lengths"].call(layers, memory)
-    if (again := layers - lengths[-1]) > layers - own[-1]:
-        return (
-            f"{again} layers are recomputed, with {len(lengths)} segments; {layers - own[-1]} are possible, "
-            f"with {len(own)}, for instance {list(own)}. Which segment is not recomputed?"
-        )
+    if lengths[-1] < own[-1]:
+        return _too_many_again(lengths, layers - own[-1], (memory - len(lengths) + 1) // arrays)
     return None
+
+
+def _too_many_again(lengths: list[int], fewest: int, room: int) -> str:
+    """Why lengths that fit recompute more than the fewest layers; room: how many the top segment may have."""
+    *lower, top = lengths
+    full = "It is full: fewer segments would leave it more room." if top == room else ""
+    return (
+        f"The last length, {top}, is the top segment's, which is not recomputed; the other {sum(lower)} "
+        f"layers are, and {fewest} are possible. {quantity(len(lower), 'saved input')} beside it (the data "
+        f"are none) leave room for {room} of its layers. {full}"
+    ).rstrip()
 
 
 def draw_segments(rng) -> list[tuple]:
@@ -135,15 +144,19 @@ def check_my_schedule(submission, rng, *problem):
 
 
 def draw_problems(rng) -> list[tuple]:
-    """Sizes and memory: one step, one layer, primes; all that is saved fits, or less than half of it."""
+    """Sizes and memory: one step, one layer, primes; all that is saved fits, or less than half of it.
+
+    The tight ones hold the least that the text promises; 13 layers are the fewest that can be tight.
+    """
     B, H = int(rng.choice([31, 64, 96])), int(rng.choice([251, 389, 512]))
-    roomy = lambda layers, steps: (layers, steps, B, H, 3 * layers * steps)
-    tight = lambda layers, steps: (layers, steps, B, H, int(4 * steps * (layers**0.5 + 1)))
+    roomy = lambda layers, steps: (layers, steps, B, H, roomy_memory(layers, steps))
+    tight = lambda layers, steps: (layers, steps, B, H, tight_memory(layers, steps))
     return [
         roomy(2, 3),
         roomy(1, int(rng.choice([9, 11, 13]))),
         roomy(1, 1),
-        tight(7, 1),
+        tight(13, 1),
+        tight(13, 17),
         roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
         tight(int(rng.choice([37, 41])), int(rng.choice([11, 13]))),  # more layers than streams
     ]

@@ -51,19 +51,20 @@ def check_block_sum_kernel(submission, rng, n, blocks, threads):
 def limit_block_sum(counts, case):
     """At most as many barriers as six halvings need, no atomics, and no thread that adds up everything.
 
-    A warp's halving takes two requests that read and one that writes; shuffles take none.
+    A warp's halving takes two requests that read and one that writes; shuffles take none.  Where neighbours
+    are added first, threads that add stand in all warps until the end, and each warp has its own requests.
     """
     blocks, threads = case.grid[0], case.block[0]
     if (barriers := counts["barriers"]) > blocks * MOST_BARRIERS:
         return f"{barriers} barriers where {blocks * MOST_BARRIERS} are enough for blocks of up to 64 threads"
     if counts["atomics"]:
         return f"It uses {counts['atomics']} atomics, which take turns; halving adds many pairs at once"
-    halvings, warps = threads.bit_length() - 1, -(-threads // 32)
-    most = blocks * (4 * halvings * warps + 3 * warps + 4)
+    adding = [-(-(threads >> halving) // 32) for halving in range(1, threads.bit_length())]  # warps
+    most = blocks * (3 * sum(adding) + 2 * -(-threads // 32) + 6)
     if (requests := counts["shared_requests"]) > most:
         return (
-            f"{requests} requests to shared memory where {most} are enough: {threads} numbers take "
-            f"{halvings} halvings, not one addition after another"
+            f"{requests} requests to shared memory where {most} are enough: a halving takes 3 for each warp "
+            f"that still adds, and of {threads} threads half add in the first one, a quarter in the next"
         )
     return None
 
@@ -123,7 +124,14 @@ EXERCISES = (
     ),
     ANSWERS["block_sum_kernel"].exercise(
         check_block_sum_kernel,
-        lambda rng: ((8, 1, 8), (2, 1, 2), (64, 2, 32), (int(rng.integers(33, 60)), 1, 64), (100, 4, 32)),
+        lambda rng: (
+            (8, 1, 8),
+            (2, 1, 2),
+            (64, 2, 32),
+            (int(rng.integers(33, 60)), 1, 64),
+            (100, 4, 32),
+            (128, 2, 64),
+        ),
         is_kernel=True,
     ),
     ANSWERS["warp_sum_kernel"].exercise(

@@ -7,11 +7,11 @@ from functools import partial
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import expect, refuse
+from nbjudge.comparing.judging import begin_case, expect, refuse
 from nbjudge.comparing.patterns import first_place
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers, load
-from rnncourse.checks.traces import require_calls
+from rnncourse.checks.traces import missing_vector
 
 ANSWERS = answers("differentiable_graphs")
 
@@ -30,13 +30,22 @@ def check_graph_rules(submission, rng, m, k, n):
         "sigmoid": (("da",), draw(m, n), (None,), rng.uniform(0.1, 0.9, (m, n))),
     }
     for node, (names, *arguments) in nodes.items():
+        case = f"node {node!r}, d [{m},{n}]"
+        begin_case(f"{case}; {_unneeded(*arguments[1:])}")
         expect(
             submission(node, *arguments),
             ANSWERS["graph_rules"].call(node, *arguments),
             axes=("row", "column") if node != "bias" else {"da": ("row", "column"), "db": ("column",)},
             what=names,
-            case=f"node {node!r}, d [{m},{n}]",
+            case=case,
         )
+
+
+def _unneeded(inputs: tuple, output: object) -> str:
+    """Which arguments of a rule are None, because it does not need them."""
+    values = {f"inputs[{place}]": part for place, part in enumerate(inputs)} | {"output": output}
+    missing = [name for name, part in values.items() if part is None]
+    return f"None, because this rule does not need it: {', '.join(missing)}"
 
 
 def gate_axes(*biases: str) -> dict[str, tuple[str, ...]]:
@@ -63,6 +72,8 @@ def check_lstm_backward(submission, rng, B, I, H):
     order = ANSWERS["lstm_backward"].number("order", "ifgo")
 
     def advice() -> str:
+        if same(got[1:3], want[2:0:-1], None):
+            return "dh and dc are the right ones in the other order: return dx, dh, dc, and then the rest."
         gates = wrong_gates(got, want, ("dbias",), order)
         return gates and f"{gates}{_at_cell_state(got[2], want[2], dh_next, dc_next, f, o, c_next)}"
 
@@ -175,7 +186,7 @@ calls = 0
 def product(a, weight):
     global calls
     calls += 1
-    trace.append(("product", a))
+    trace.append((a, weight))
     if calls > {allowed}:
         raise Wrong(
             "product was called more than 1 + T = {allowed} times for T={T}.",
@@ -204,12 +215,34 @@ def check_gru_reset_after(submission, rng, T, B, I, H):
     try:
         got = submission(*arguments)
     except Wrong as surplus:  # which products came before tells mistakes apart
-        refuse(surplus, case, result=[a for _, a in trace])
+        refuse(surplus, case, result=[a for a, _ in trace])
         return
     what, axes = ("y", "the saved product"), ("step", "sequence", "unit")
-    advice = lambda: _gates(got[0], want[0], *arguments[1:])
+    advice = lambda: _kept(got, want, arguments[-1]) or _gates(got[0], want[0], *arguments[1:])
     if expect(got, want, axes=axes, what=what, case=case, advice=advice):
-        require_calls(ANSWERS["gru_reset_after"], trace, arguments, case)
+        states = np.concatenate([arguments[2][np.newaxis], want[0][:-1]])
+        refuse(_missing_product(trace, arguments[1], states), case)
+
+
+def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
+    """An input x[t,b] or state h[t,b] that product never got, in either factor; None if there is none."""
+    missing = missing_vector(trace, {"x": x, "h": states})
+    return missing and Wrong(
+        f"The numbers are right, but product never got {missing}: its part was computed some other way.",
+        None,
+        "Look for @, np.dot, np.matmul or einsum in your answer and call product there.",
+    )
+
+
+def _kept(got: tuple, want: tuple, bias_hh: np.ndarray) -> str | None:
+    """That the saved product lacks exactly its bias."""
+    candidates = bias_hh[-want[1].shape[-1] :]
+    lacks_bias = same(got[0], want[0], None) and same(got[1] + candidates, want[1], 1e-9)
+    return (
+        "the saved product lacks exactly c_n, the last third of bias_hh: keep the sum of both."
+        if lacks_bias
+        else None
+    )
 
 
 def _gates(got: np.ndarray, want: np.ndarray, x, h0, weight_ih, weight_hh, bias_ih, bias_hh) -> str | None:

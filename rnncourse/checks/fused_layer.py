@@ -72,6 +72,9 @@ W, U, calls, steps = np.array({W!r}, "float32"), np.array({U!r}, "float32"), 0, 
 def inputs(rows):
     global calls
     trace.append(("inputs", rows))
+    if np.ndim(rows) != 2:
+        raise Wrong(f"inputs gets an array of shape {{np.shape(rows)}}; it takes rows, an array of two axes: "
+                    "steps and sequences together, and inputs.")
     if len(rows) > {k} * {B}:
         raise Wrong(f"inputs gets {{len(rows)}} rows; {k} steps of {B} sequences are {{{k} * {B}}}.")
     if calls >= {most}:
@@ -83,7 +86,8 @@ def inputs(rows):
     if len(rows) != rest:
         padded = len(rows) > rest and not rows[rest:].any()
         what = f"{{len(rows)}} rows, the last ones zeros," if padded else f"{{len(rows)}} rows"
-        raise Wrong(f"inputs gets {{what}} where {{rest}} are left to multiply.")
+        raise Wrong(f"inputs gets {{what}} in call {{calls + 1}}; the next {{rest // {B}}} of {T} steps, "
+                    f"of {B} sequences, are {{rest}} rows.")
     calls += 1
     return rows @ W.T
 

@@ -20,6 +20,7 @@ from nbjudge.running.worker import Worker
 from rnncourse.checks.answers import Answer
 from rnnlab.compare import TOLERANCES
 
+MARGIN, SLACK = 2, 8  # the longest thread makes at most 2n + 8 accesses, where the course's makes n
 KEPT = 512  # launches of the course's kernels: those of all exercises with one seed
 REMEDIES = {
     "out_of_bounds": "Let threads beyond the end do nothing: a condition around the work.",
@@ -27,12 +28,16 @@ REMEDIES = {
     "uninitialised": "Follow the index: which thread writes that element, and when?",
     "barrier_divergence": "Every thread of the block must come to the same cuda.syncthreads().",
     "deadlock": "Who waits, and who should let them go on?",
+    "weak_poll": "Poll with cuda.atomic.add(flags, i, 0): it adds nothing, and no compiler takes it out.",
     "missing_fence": "The data must be visible before the flag is: cuda.threadfence() between the two.",
     "whole_array": "A thread works on single elements: give the array one whole number for each dimension.",
     "undefined_lane": "Every lane of the mask must call the shuffle: put conditions around what follows it.",
     "limit": "Make the array smaller: a block has 48 KiB of shared memory without further settings.",
     "endless": "Look at the loop's condition: what changes in each turn, so that it becomes false?",
 }
+BETWEEN_BLOCKS = re.compile(r"; blocks run in any order[^;]*")  # the simulator's remedy
+# Its advice of an atomic, which solves no exercise: a wrong index needs none, and most checks refuse them.
+ATOMIC = re.compile(r", or (use )?an atomic( if both change it)?(?=;|$)| an atomic,(?= a flag)")
 UNSET = np.uint32(0x7FC0_5EED).view(np.float32)  # NaN that no arithmetic gives: an element before any store
 
 
@@ -49,7 +54,7 @@ class Result(NamedTuple):
     """What came of a launch."""
 
     arrays: list[np.ndarray]
-    counts: dict | None  # fields of simulator.counts.Counts; None on a GPU
+    counts: dict | None  # of simulator.shares.judged_counts; None on a GPU
     findings: list  # [kind, message]
 
 
@@ -101,7 +106,9 @@ def compare_launches(
     """
     got = launch(submission, case)
     want = _launch_own(answer, case)
-    excess = limit(got.counts, case) if got.counts is not None else None
+    excess = None
+    if got.counts is not None:
+        excess = limit(got.counts, case) or _limit_longest(got.counts, want.counts)
     problem = _finding(got, remedies) or _difference(got, want, names, axes, case, explain) or excess
     symptoms = {
         "findings": ", ".join(sorted({_kind(*finding) for finding in got.findings})),
@@ -110,6 +117,16 @@ def compare_launches(
     }
     refuse(problem, case.says, result=symptoms, detail=got.counts)
     return want.arrays
+
+
+def _limit_longest(counts: dict, own: dict | None) -> str | None:
+    """The work is shared: no thread does far more than the course's busiest one."""
+    if own is None or counts["longest"] <= MARGIN * own["longest"] + SLACK:
+        return None
+    return (
+        f"{counts['longest_thread']} does {counts['longest']} of {counts['accesses']} accesses to memory; "
+        f"the busiest thread of the course's kernel does {own['longest']}: share the work among the threads"
+    )
 
 
 _own_launches: OrderedDict[tuple, tuple[Callable, Result]] = OrderedDict()  # the latest last
@@ -141,8 +158,10 @@ def _finding(got: Result, remedies: Mapping[str, str]) -> Wrong | None:
     if not got.findings:
         return None
     kind, message = got.findings[0]
-    place = f"{kind} between blocks" if "blocks run in any order" in message else kind
-    return Wrong(message, next_step=remedies.get(place, REMEDIES.get(kind)))
+    place = f"{kind} between blocks" if BETWEEN_BLOCKS.search(message) else kind
+    if place in remedies:  # the exercise knows more than the simulator
+        message = BETWEEN_BLOCKS.sub("", message)
+    return Wrong(ATOMIC.sub("", message), next_step=remedies.get(place, REMEDIES.get(kind)))
 
 
 def _difference(
@@ -157,13 +176,31 @@ def _difference(
         labels = tuple(part[0] if isinstance(part, tuple) else part for part in axis)
         difference = first_difference(a.reshape(shape), b.reshape(shape), labels, name, None)
         if difference and first is None:
-            first = difference
-            _add_facts(first, a, b, old, name, explain)
+            place = _unset_place(a, b)
+            first = _not_written(name, labels, np.unravel_index(place, shape)) if place >= 0 else difference
+            if place < 0:
+                _add_facts(first, a, b, old, name, explain)
         elif difference is None and b.tobytes() != old.tobytes():
             right.append(name)
     if first and right:
         first.message += f" Right: {', '.join(right)}."
     return first
+
+
+def _unset_place(got: np.ndarray, want: np.ndarray) -> int:
+    """Place in got, flat, of the first number that is not finite, if that is still UNSET; else -1."""
+    if got.shape != want.shape or got.dtype != np.float32:
+        return -1
+    strange = np.flatnonzero(~np.isfinite(got))
+    is_unset = len(strange) > 0 and got.flat[strange[0]].tobytes() == UNSET.tobytes()
+    return int(strange[0]) if is_unset else -1
+
+
+def _not_written(name: str, axes: Sequence[str], place: tuple) -> Wrong:
+    """An element that holds what `unset` put there: the learner computed no NaN."""
+    where = ", ".join(f"{axis} {number}" for axis, number in zip(axes, place, strict=False))
+    message = f"{name} still holds at {where} the NaN that the check put there before the launch."
+    return Wrong(message, next_step="Does a thread write this element? A sum (+=) onto that NaN stays NaN.")
 
 
 def _add_facts(
@@ -180,8 +217,7 @@ def _add_facts(
     if want.tobytes() == before.tobytes():
         difference.message += f" This launch has to leave {name} as it is."
     elif got[place].tobytes() == before[place].tobytes():
-        old = "NaN, as it does" if np.isnan(before[place]) else "the same number"
-        difference.message += f" It holds {old} before the launch."
+        difference.message += " It holds the same number before the launch."
         difference.next_step = "Does a thread write this element, and does none read it before?"
     elif not finite[place]:
         difference.next_step = "A thread computes it: which function or division leaves the range of float32?"

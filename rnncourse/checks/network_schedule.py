@@ -7,6 +7,7 @@ import numpy as np
 from nbjudge.comparing.differences import whole_numbers
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Wrong
+from nbjudge.printable import quantity
 from rnncourse.checks.answers import answers
 
 ANSWERS = answers("network_schedule")
@@ -149,9 +150,10 @@ def _bad_streams(plain: tuple | None, operations: list, waits: list, most: int) 
         if max(end) > SLACK * max(best):
             late = next(k for k in range(len(end)) if end[k] > best[k])
             times = ", ".join(f"{kind} {time}" for kind, time in durations.items())
+            used = f"{quantity(len(set(streams)), 'stream')} and {quantity(len(events), 'event')}"
             return (
-                f"It takes {max(end)} units of time with {len(set(streams))} streams and {len(events)} "
-                f"events; {max(best)} are possible ({times}). The first to wait without need is "
+                f"It takes {max(end)} units of time with {used}; {max(best)} are possible ({times}). The "
+                f"first to wait without need is "
                 f"{operations[late]}: it could end at {best[late]}, and ends at {end[late]}."
             )
     return None

@@ -12,16 +12,20 @@ def compare_numbers(
     sizes: str,
     parts: Callable | None = None,
     tolerance: float | None = None,
+    advice: Callable | None = None,
 ) -> Callable:
     """A check whose cases are the arguments themselves.
 
     what: name of the result, or of its parts.  sizes: the case in a message, a format of the arguments.
-    parts: a sentence from the arguments, what the right numbers consist of.
+    parts: a sentence from the arguments, what the right numbers consist of.  advice: the next step where the
+    results differ, from the answer's, the right ones and the arguments.
     """
 
     def check(submission: Callable, rng: object, *arguments: object) -> None:
         want = answer.call(*arguments)
         case = sizes.format(*arguments) + (f"; {parts(*arguments)}" if parts else "")
-        expect(submission(*arguments), want, axes=(), what=what, case=case, tolerance=tolerance)
+        got = submission(*arguments)
+        own = lambda: advice(got, want, *arguments) if advice else None
+        expect(got, want, axes=(), what=what, case=case, tolerance=tolerance, advice=own)
 
     return check

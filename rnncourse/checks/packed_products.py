@@ -87,6 +87,7 @@ def draw_cores(rng: np.random.Generator) -> list[tuple]:
         (17, 16, 8, 2, 2),
         (18, 12, 4, 2, 1),
         (13, 16, 5, 1, 3),
+        (3, 16, 4, 2, 2),  # fewer rows than the best tile of a large minibatch has
         (7, 20, 5, 1, 1),
         drawn,
     ]
@@ -103,15 +104,19 @@ def _poor_tile(got: object, B: int, registers: int, *core: int) -> str | None:
     if len(numbers := whole_numbers(got) or ()) != 2:
         return "The answer must be a pair of whole numbers, (rows, vectors)."
     rows, vectors = numbers
+    best_tile = ANSWERS["choose_tile"].call(B, registers, *core)
+    if tuple(numbers[::-1]) == tuple(best_tile) != tuple(numbers):
+        return f"The best tile has {vectors} rows of {rows} vectors: rows stand first, then vectors."
     if not (1 <= rows <= B and vectors >= 1):
         return f"A tile has 1 to {B} rows here, and at least 1 vector."
     for_states = ANSWERS["choose_tile"].number("state_registers", 1)
     if (needed := rows * vectors + vectors + for_states) > registers:
-        return f"The tile needs {needed} registers; the core has {registers}."
+        sums = f"{rows} × {vectors} for sums, {vectors} for weights and {for_states} for states"
+        return f"The tile needs {needed} registers: {sums}; the core has {registers}."
     own, best = _cost((rows, vectors), B, *core), min(_costs(B, registers, *core))
     tiles = list(_tiles((rows, vectors), B, *core))
     share = f"a term; divided by {vectors} vectors"
-    possible = "is possible, with {} × {}".format(*ANSWERS["choose_tile"].call(B, registers, *core))
+    possible = "is possible, with {} × {}".format(*best_tile)
     if own[0] > best[0]:
         parts = " + ".join(f"{count} × {cycles:.4g}" for count, cycles, _ in tiles)
         return f"Its tiles take {parts} cycles {share} {own[0]:.4g}, and {best[0]:.4g} {possible}."

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from nbjudge.comparing.judging import expect
+from nbjudge.printable import quantity
 from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
@@ -81,12 +82,23 @@ def draw_steps(rng) -> list[tuple]:
     ]
 
 
+def _grid_parts(bound: Floor) -> str:
+    """Parts of the grid's step in words."""
+    return (
+        f"the grid's exchange {bound.exchange:.4f}, reading h {bound.broadcast:.4f}, "
+        f"product {bound.product:.4f}"
+    )
+
+
 def _cluster_parts(bound: Floor, shape: ClusterShape, B: int, gpu: dict) -> str:
     """Parts of the cluster's step in words."""
     clusters = -(-B // 8)
     rounds = -(-clusters // (gpu["multiprocessors"] // shape.cluster))
     longest = (bound.broadcast + bound.product) / rounds
-    return f"the cluster's {bound.exchange / rounds:.4f} + {longest:.4f} in each of {rounds} rounds"
+    return (
+        f"the cluster's push {bound.exchange / rounds:.4f} and the longest part {longest:.4f} "
+        f"in each of {quantity(rounds, 'round')}"
+    )
 
 
 def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device, known: Latencies):
@@ -104,14 +116,14 @@ def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device
     blocks = grid.launch("forward", B).blocks
     rounded = {name: round(value, 3) for name, value in gpu.items()}
     lower_bounds = [floor(shape, B, device, known) for shape in (grid, cluster)]
-    parts = " + ".join(f"{part:.4f}" for part in lower_bounds[0])
     expect(
         submission(len(GATES[cell]), H, B, blocks, cluster.cluster, cluster.warps, gpu),
         tuple(bound.step for bound in lower_bounds),
         axes=(),
         what=("the grid's step", "the cluster's step"),
         case=f"{cell} of {H} units, {B} sequences, {blocks} blocks or {cluster.cluster} in a cluster, "
-        f"gpu={rounded}; the grid's parts are {parts}, " + _cluster_parts(lower_bounds[1], cluster, B, gpu),
+        f"gpu={rounded}; right parts: {_grid_parts(lower_bounds[0])}; "
+        + _cluster_parts(lower_bounds[1], cluster, B, gpu),
         tolerance=0.01,
     )
 
@@ -128,7 +140,7 @@ EXERCISES = (
     ANSWERS["register_budget"].exercise(
         compare_numbers(
             ANSWERS["register_budget"],
-            ("the words", "the most registers", "whether it fits"),
+            ("the number of words", "the largest number of registers", "whether it fits"),
             "gates={}, H={}, itemsize={}, blocks={}, warps={}, beside={}",
             lambda gates, H, itemsize, blocks, warps, beside: (
                 f"{-(-gates * H // 16)} by {-(-H * itemsize // 64)} pairs for {blocks * warps} warps, "

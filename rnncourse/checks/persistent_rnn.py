@@ -31,6 +31,8 @@ def draw_chips(rng) -> list[tuple]:
         (1, 6, 4, 256, 64, 1),  # registers with room to spare
         (1, 8, 4, 100, 200, 2),
         (2, 8, 4, 100, 156, 2),
+        (1, 7, 2, 12, 4, 8),  # a share of the weights, rounded down, would fit into registers
+        (1, 7, 2, 8, 4, 8),  # and here into both
         (1, 10, 4, 100, 250, 2),
         (1, 10, 4, 100, 100, 2),
         (3, 10, 2, 64, 64, 2),
@@ -91,14 +93,34 @@ def check_flag_barrier(submission, rng, blocks, threads, steps):
     mean = float(history[0].mean())
     explain = lambda _, place, surplus: f"The mean of row {place[0] - 1} is {mean + place[0] - 1:.6g}."
     answer = ANSWERS["flag_barrier"]
-    compare_launches(submission, answer, case, ("history",), axes, explain=explain, remedies=FLAGS)
+    compare_launches(submission, answer, case, ("history",), axes, limit_exchange, explain, FLAGS)
+
+
+def limit_exchange(counts, case):
+    """From step 1 on, each block loads what the other blocks have stored in the step before."""
+    rows, width = case.arguments[0].shape
+    own, blocks = width // case.grid[0], case.grid[0]
+    needed = (rows - 2) * (width - own)
+    block = min(range(blocks), key=lambda number: counts["exchanged"][number])
+    if (taken := counts["exchanged"][block]) < needed:
+        return (
+            f"block {block} loads {taken} of the {needed} elements that it needs from the other blocks: each "
+            "thread computes its own element in each step, from what all others have written"
+        )
+    return None
 
 
 FLAGS = {
     "race between blocks": (
-        "The reader's block went on too early. Before it reads row t, it must have seen t or more in each "
-        "block's flag, and then wait at a barrier of its own. A flag that is set back may be missed."
-    )
+        "The reader's block went on too early. Three things must come before it reads row t: the writer's "
+        "block sets its flag only after a barrier of its own, when all its threads have written; the "
+        "reader's block sees t or more in the flag of each block, the last one, too; all its threads wait "
+        "for that at a barrier. A flag that is set back may be missed."
+    ),
+    "missing_fence": (
+        "cuda.threadfence() between the two makes what was written visible to other blocks; "
+        "cuda.threadfence_block() does so for its own block only."
+    ),
 }
 
 
@@ -123,18 +145,15 @@ def check_persistent_rnn_kernel(submission, rng, blocks, steps):
         return f"There weights times h[{step - 1}] give {carried:.4g}, inputs[{step - 1}] is {own:.4g}."
 
     answer, axes = ANSWERS["persistent_rnn_kernel"], (("step", "unit"),)
-    compare_launches(submission, answer, case, ("h",), axes, limit_loads, explain, FLAGS)
+    compare_launches(submission, answer, case, ("h",), axes, limit_persistent, explain, FLAGS)
 
 
-def limit_loads(counts, case):
-    """Weights once; inputs and h may be read by everybody in every step."""
-    steps, most = len(case.arguments[2]), WIDE * WIDE + len(case.arguments[2]) * WIDE * (WIDE + 1)
-    if counts["global_loads"] > most:
-        return (
-            f"{counts['global_loads']} loads; weights read once are {WIDE * WIDE}, with inputs and h of "
-            f"{steps} steps {most} in all: keep the weights in a local array"
-        )
-    return None
+def limit_persistent(counts, case):
+    """Each weight once, and h from the blocks that compute it; inputs and h may be read in every step."""
+    loads, most = counts["loads_of_parameter"][1], WIDE * WIDE
+    if loads > most:
+        return f"{loads} loads of {most} weights: keep the weights in a local array, and load each one once"
+    return limit_exchange(counts, case)
 
 
 def _bytes_of_layer(T: int, B: int, H: int, itemsize: int) -> str:
@@ -162,7 +181,7 @@ EXERCISES = (
     ANSWERS["fits_on_chip"].exercise(
         compare_numbers(
             ANSWERS["fits_on_chip"],
-            ("the place", "the most units"),
+            ("the place", "the largest number of units"),
             "gates={}, H={}, itemsize={}, registers={}, shared={}, multiprocessors={}",
             lambda gates, H, itemsize, registers, shared, chips: (
                 f"{gates * H * H * itemsize} bytes of weights, {registers * chips} of registers, "
@@ -178,7 +197,7 @@ EXERCISES = (
         is_kernel=True,
     ),
     ANSWERS["persistent_rnn_kernel"].exercise(
-        check_persistent_rnn_kernel, ((2, 2), (1, 1), (4, 3), (4, 8)), is_kernel=True
+        check_persistent_rnn_kernel, ((2, 3), (1, 1), (4, 3), (4, 8)), is_kernel=True
     ),
     ANSWERS["activation_memory"].exercise(
         compare_numbers(

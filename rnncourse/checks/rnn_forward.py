@@ -6,6 +6,7 @@ from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
+from rnncourse.checks.traces import missing_vector
 from rnnlab.compare import TOLERANCES
 
 ANSWERS = answers("rnn_forward")
@@ -73,11 +74,12 @@ def check_rnn_forward(submission, rng, T, I, H, dtype):
 
 
 COUNTED_PRODUCT = """
-calls = multiplications = 0
+calls = multiplications = single = 0
 
 def multiply(a, b):
-    global calls, multiplications
+    global calls, multiplications, single
     calls += 1
+    single += np.shape(a)[-1:] == (1,) and {is_wide}
     trace.append((a, b))
     shapes = f"{{np.shape(a)}} and {{np.shape(b)}}"
     if calls > {budget}:
@@ -85,6 +87,7 @@ def multiply(a, b):
             f"multiply is called more than 2*T = {budget} times for T={T} steps of B={B} sequences; "
             f"in the last call its factors have the shapes {{shapes}}.",
             None,
+            "A product with one column in its first factor is a bias: add it with +." if single else
             "Give multiply the rows of all sequences at once: x[t] is [B,I].",
         )
     if np.ndim(a) != 2 or np.ndim(b) != 2:
@@ -116,7 +119,8 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
     x, h0 = rng.standard_normal((T, B, I)).astype(dtype), rng.standard_normal((B, H)).astype(dtype)
     weights = parameters(rng, I, H, dtype)
     most = T * B * H * (I + 1 + H + 1)  # with a column of ones for each bias
-    multiply = Code(COUNTED_PRODUCT.format(budget=2 * T, most=most, T=T, B=B, scale=scale), "multiply", [])
+    sizes = {"budget": 2 * T, "most": most, "T": T, "B": B, "scale": scale, "is_wide": I > 1 < H}
+    multiply = Code(COUNTED_PRODUCT.format(**sizes), "multiply", [])
     product = lambda a, b: a @ b * scale
     want = exact("rnn_forward_batched", product, x, h0, *weights)
     case = f"T={T}, B={B}, I={I}, H={H}, {dtype}" + (", multiply halves" if scale != 1 else "")
@@ -136,28 +140,14 @@ def check_rnn_forward_batched(submission, rng, T, B, I, H, dtype, scale):
 
 
 def _missing_product(trace: list, x: np.ndarray, states: np.ndarray) -> Wrong | None:
-    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none.
-
-    A factor's columns count too: the weights may stand on the left.
-    """
-    factors = [factor for a, b in trace for factor in (a, np.transpose(b))]
-    for name, vectors in (("x", x), ("h", states[:-1])):
-        for t, b in np.ndindex(vectors.shape[:2]):
-            if not any(_holds_row(factor, vectors[t, b]) for factor in factors):
-                return Wrong(
-                    f"The states are right, but multiply never got {name}[{t}] of sequence {b}.",
-                    None,
-                    "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
-                )
-    return None
-
-
-def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
-    """Whether the vector stands in one of the rows, side by side."""
-    if factor.shape[1] < len(vector):
-        return False
-    windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
-    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
+    """An input x[t,b] or state h[t,b] that was in no row of any factor; None if there is none."""
+    pairs = [(a, np.transpose(b)) for a, b in trace]  # a factor's columns count too: weights may stand left
+    missing = missing_vector(pairs, {"x": x, "h": states[:-1]})
+    return missing and Wrong(
+        f"The states are right, but multiply never got {missing}.",
+        None,
+        "Look for @, np.dot, np.matmul or einsum in your answer and call multiply there.",
+    )
 
 
 def check_filter_weights(submission, rng, K):

@@ -3,8 +3,8 @@
 import numpy as np
 
 from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import expect
-from nbjudge.exercise import Code
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import answers
 
 ANSWERS = answers("start_here")
@@ -29,10 +29,10 @@ def draw_networks(rng) -> list[tuple]:
 
 def check_count_rnn_flops(submission, rng, T, B, I, H, L):
     want = ANSWERS["count_rnn_flops"].call(T, B, I, H, L)
-    layers = [2 * H * (size + H) for size in (I, *[H] * (L - 1))]
     case = f"T={T}, B={B}, I={I}, H={H}, L={L}"
-    if L < 4:
-        case += f"; for one step of one sequence {', '.join(map(str, layers))}, layer by layer"
+    case += f"; for one step of one sequence {2 * H * (I + H)} in the first layer"
+    if L > 1:
+        case += f", {4 * H * H} in each of the other {L - 1}"
     expect(submission(T, B, I, H, L), want, what="the number of FLOP", case=case)
 
 
@@ -50,6 +50,7 @@ def multiply():
 def clock():
     global now, readings
     readings += 1
+    trace.append("clock")
     now += pause if readings > 1 else 0
     return now
 """
@@ -75,12 +76,20 @@ def check_measure_gemm(submission, rng, m, n, k, repeats):
     slow = 30_000 + rng.integers(999) + 100 * np.arange(warm)
     script = [int(duration) for duration in (*slow, *runs, 50_000)]
     source = SCRIPTED_MACHINE.format(warm=warm, pause=int(rng.integers(400, 500)), durations=script)
-    got = submission(Code(source, "multiply"), Code(source, "clock"), m, n, k, repeats)
+    trace: list = []
+    multiply, clock = Code(source, "multiply", trace), Code(source, "clock", trace)
+    got = submission(multiply, clock, m, n, k, repeats)
     want = 2 * m * n * k / float(np.median(runs))
     case = (
         f"m={m}, n={n}, k={k}, repeats={repeats}; {2 * m * n * k} FLOP; "
         f"run by run: {', '.join(map(str, script[:-1]))} ns"
     )
+    if not trace:
+        remedy = (
+            "Read the time with clock(), before and after multiply(); another clock runs at another speed."
+        )
+        refuse(Wrong("It never calls clock.", None, remedy), case)
+        return
     expect(got, want, what="the rate in GFLOP/s", case=case)
 
 

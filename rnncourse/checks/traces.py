@@ -26,13 +26,35 @@ def require_calls(answer: Answer, trace: list, arguments: tuple, case: str) -> b
         if not any(_alike(entry, needed, in_any_order=True) for entry in trace):
             name, *_ = needed
             problem = Wrong(
-                f"The numbers are right, but {name} never got what call {number} of the course's own answer "
-                f"gives it: they were computed some other way.",
+                f"The numbers are right, but no call of {name} gets the arrays that call {number} of the "
+                f"course's own answer gives it.",
                 None,
                 f"Let {name} do all of its work, each part once.",
             )
             return refuse(problem, case, result=[entry[0] for entry in trace])
     return True
+
+
+def missing_vector(trace: list, vectors: dict[str, np.ndarray]) -> str | None:
+    """ "x[2] of sequence 0": the first of vectors {name: [T,B,n]} that no product got, or None.
+
+    trace: pairs of factors whose rows are vectors. The vector may stand in either, beside other columns: a
+    bias is often a column of ones.
+    """
+    factors = [np.atleast_2d(factor) for pair in trace for factor in pair]
+    for name, array in vectors.items():
+        for t, b in np.ndindex(array.shape[:2]):
+            if not any(_holds_row(factor, array[t, b]) for factor in factors):
+                return f"{name}[{t}] of sequence {b}"
+    return None
+
+
+def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
+    """Whether the vector stands in one of the rows, side by side."""
+    if factor.shape[1] < len(vector):
+        return False
+    windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
+    return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
 
 
 def describe_first_call(answer: Answer, trace: list, arguments: tuple, axes: tuple) -> str | None:

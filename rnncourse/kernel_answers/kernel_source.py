@@ -1,88 +1,50 @@
 """What a kernel's source may hold: what Numba compiles for a GPU, and nothing that reaches the simulator.
 
-The counts and findings of a kernel are made in the process that it runs in. They can be believed because no
-other code of the submission ever runs there: the worker of a kernel exercise executes only the statements
-that passed here, and those can do nothing but compute. Names are followed to the module that they come from,
-so that `cuda.shared.array` is one thing and `numpy.array` another. What is refused:
+The counts and findings of a kernel are made in the process that launches it. No statement of the submission
+runs there (kernel_selection.py); a kernel's own body does, in each launch. So the body may do nothing but
+compute: it is held against a table of the nodes of Python's syntax tree, field by field, and whatever the
+table does not name is refused. Names are followed to the module that they come from, so that
+`cuda.shared.array` is one thing and `numpy.array` another. What is refused:
 
     of a module, every name outside short lists; of a value, every attribute but shape, x, y, z and the like
     imports of anything but NumPy, math, Numba and the course's cuda; builtins that no GPU has
     lists, dicts, sets and comprehensions in a kernel, which would be memory that nobody counts
     decorators other than cuda.jit, and statements beside a kernel that are no import, function or constant
 
-Whether a GPU would compile the rest is the simulator's judgement (simulator/strict.py), part of every launch.
+Annotations, and what is imported for them alone, are left out before. Whether a GPU would compile the rest
+is the simulator's judgement (simulator/strict.py), part of every launch.
 """
 
 import ast
 import builtins
+import copy
 import inspect
-import math
 import textwrap
+from collections import deque
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
 from nbjudge.running.worker import Answer
 from nbjudge.verdict import Status, Stopped
+from rnncourse.kernel_answers.kernel_words import (
+    FIELDS,
+    NO_GPU,
+    NO_LIST,
+    OF_CUDA,
+    OF_MATH,
+    OF_MODULES,
+    OF_VALUES,
+    OPTIONS,
+    SIGNS,
+    TABLES,
+)
+from rnncourse.kernel_answers.launcher import BUILTINS, bare
 
-NUMBERS = {f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64)}
-NUMBERS |= {"bool_", "intp", "uintp", "void", "boolean", "none"}
-OF_MATH = {name for name in dir(math) if name[0] != "_"}
-OF_NUMPY = NUMBERS | {"pi", "e", "inf", "nan", "ndarray", "dtype", "abs", "absolute", "minimum", "maximum"}
-OF_NUMPY |= {"sign", "square", "power", "rint", "negative", "add", "subtract", "multiply", "divide"}
-OF_NUMPY |= {name for name in OF_MATH if name not in {"dist", "fsum", "prod", "sumprod", "hypot"}}
-TABLES = {
-    "array",
-    "asarray",
-    "zeros",
-    "ones",
-    "full",
-    "arange",
-    "linspace",
-}  # made beside a kernel, read-only
-OF_CUDA = {
-    "jit", "grid", "gridsize", "threadIdx", "blockIdx", "blockDim", "gridDim", "laneid", "warpsize", "x", "y",
-    "z", "shared", "local", "const", "array", "array_like", "syncthreads", "syncthreads_count",
-    "syncthreads_and", "syncthreads_or", "syncwarp", "shfl_sync", "shfl_up_sync", "shfl_down_sync",
-    "shfl_xor_sync", "all_sync", "any_sync", "eq_sync", "ballot_sync", "match_any_sync", "match_all_sync",
-    "activemask", "lanemask_lt", "atomic", "add", "sub", "min", "max", "nanmin", "nanmax", "exch", "cas",
-    "inc", "dec", "and_", "or_", "xor", "compare_and_swap", "threadfence", "threadfence_block",
-    "threadfence_system", "cg", "this_grid", "sync", "nanosleep", "ldca", "ldcg", "ldcs", "ldcv", "ldlu",
-    "stcg", "stcs", "stwb", "stwt", "fma", "popc", "clz", "ffs", "brev", "selp", "cbrt", "types", "fp16",
-} | NUMBERS  # fmt: skip
-OF_MODULES = {"numpy": OF_NUMPY, "math": OF_MATH, "numba": NUMBERS | {"types"}, "numba.types": NUMBERS}
-OF_MODULES |= {
-    "rnnlab": {"check", "hint", "use", "progress", "banner", "show_source"},
-    "__future__": {"annotations"},
-}
-OF_VALUES = {"shape", "size", "ndim", "dtype", "type", "x", "y", "z", "w", "sync", "real", "imag", "itemsize"}
-BUILTINS = {
-    "range", "min", "max", "abs", "len", "int", "float", "bool", "round", "pow", "tuple", "enumerate", "zip",
-    "print", "True", "False", "None", "NotImplementedError", "AssertionError", "ValueError", "IndexError",
-}  # fmt: skip
-OPTIONS = {
-    "device",
-    "inline",
-    "debug",
-    "opt",
-    "fastmath",
-    "lineinfo",
-    "max_registers",
-    "cache",
-    "forceinline",
-}
-NO_LIST = "a GPU has no {what}; constants fit into a tuple, numbers of a thread into cuda.local.array"
-NO_GPU = {  # nodes that Numba has no code for, and that would hide memory from the counts
-    ast.List: "list", ast.Dict: "dict", ast.Set: "set", ast.ListComp: "list", ast.DictComp: "dict",
-    ast.SetComp: "set", ast.GeneratorExp: "generator",
-}  # fmt: skip
-REFUSED = (
-    ast.Lambda, ast.ClassDef, ast.AsyncFunctionDef, ast.Import, ast.ImportFrom, ast.Global, ast.Nonlocal,
-    ast.Try, ast.With, ast.Yield, ast.YieldFrom, ast.Await, ast.JoinedStr, ast.NamedExpr, ast.Delete,
-    ast.Starred, ast.Match, ast.AsyncFor, ast.AsyncWith, ast.FormattedValue,
-)  # fmt: skip
-
-
+MOST_BYTES = 1 << 20  # of an array beside a kernel: constant memory has 64 KiB
+OF_PYTHON = (bool, int, float, type(None))
+NO_STORE = "a store into {}, which lies outside the kernel and is constant: pass the array to it"
 Names = dict[str, str | None]  # what a name beside the kernel stands for: a dotted path, None for a value
 
 
@@ -94,20 +56,38 @@ class NoKernel(Exception):
         self.sentence, self.reaches, self.line = sentence, reaches, getattr(node, "lineno", None)
 
 
-def refuse_what_is_no_kernel(answer: Answer) -> None:
-    """Raises Stopped, naming line and reason, if the answer does more than compute or is no kernel."""
+class Statement(NamedTuple):
+    """A statement of an answer: bare as it is launched, and whole as it was written."""
+
+    label: str
+    source: str
+    place: int  # among the statements of its source
+    bare: ast.stmt
+    whole: ast.stmt
+
+
+def refuse_what_is_no_kernel(answer: Answer) -> tuple[list[Statement], Names]:
+    """The answer's statements, and what the names beside the kernel stand for.
+
+    Raises Stopped, naming line and reason, if the answer does more than compute or is no kernel.
+    """
     statements = [
-        (label, _trimmed(statement, answer.names))
+        Statement(label, source, place, bare(stripped), whole)
         for label, source, chosen in answer.cells
-        for index, statement in enumerate(ast.parse(source).body)
-        if index in chosen
+        for needed in [{*chosen}]
+        for place, (stripped, whole) in enumerate(
+            zip(*(ast.parse(source).body for _ in range(2)), strict=True)
+        )
+        if place in needed
     ]
+    _leave_out_imports(statements, answer.names)
     names: Names = {}
-    for label, statement in statements:  # all of them first: cells may stand in any order
-        _refuse(_bind, statement, names, label)
-    for label, statement in statements:
-        _refuse(_hold, statement, names, label)
-    _insist_on_jit(answer.name, [statement for _, statement in statements])
+    for statement in statements:  # all of them first: cells may stand in any order
+        _refuse(_bind, statement.bare, names, statement.label)
+    for statement in statements:
+        _refuse(_hold, statement.whole, names, statement.label)
+    _insist_on_jit(answer.name, [statement.whole for statement in statements])
+    return statements, names
 
 
 def refuse_a_function(function: Callable) -> None:
@@ -120,6 +100,8 @@ def refuse_a_function(function: Callable) -> None:
         statement = ast.parse(source).body[0]
     except (OSError, TypeError, SyntaxError, IndexError):
         return
+    for value in kernel.__defaults__ or ():
+        refuse_no_constant(f"{function.__name__} default", value)
     # what was imported name by name is unknown here, and strict mode judges it
     modules = {name: _home(value) for name, value in kernel.__globals__.items() if inspect.ismodule(value)}
     if isinstance(statement, ast.FunctionDef):
@@ -133,12 +115,22 @@ def _home(module: object) -> str:
     return "cuda" if name in ("pocketgpu.cuda", "pocketgpu.simulator", "numba.cuda") else name
 
 
-def _trimmed(statement: ast.stmt, needed: list[str]) -> ast.stmt:
-    """An import with those names only that the worker will import; every other statement as it is."""
-    if isinstance(statement, ast.Import | ast.ImportFrom) and needed != ["*"]:
-        bound = lambda alias: alias.asname or alias.name.partition(".")[0]
-        statement.names = [alias for alias in statement.names if bound(alias) in (*needed, "*")]
-    return statement
+def _leave_out_imports(statements: list[Statement], needed: list[str]) -> None:
+    """Leave out what is imported for annotations alone, and what the answer does not need."""
+    functions = [s.whole for s in statements if isinstance(s.whole, ast.FunctionDef)]
+    heads = [part for f in functions for part in (*f.decorator_list, *f.args.defaults, *f.args.kw_defaults)]
+    used = _names_in([*(statement.bare for statement in statements), *filter(None, heads)])
+    annotated = _names_in([statement.whole for statement in statements]) - used
+    for statement in statements:
+        for tree in (statement.bare, statement.whole):
+            if isinstance(tree, ast.Import | ast.ImportFrom):
+                bound = lambda alias: alias.asname or alias.name.partition(".")[0]
+                wanted = lambda name: name == "*" or (needed == ["*"] or name in needed)
+                tree.names = [a for a in tree.names if wanted(bound(a)) and bound(a) not in annotated]
+
+
+def _names_in(trees: list[ast.AST]) -> set[str]:
+    return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
 
 def _refuse(hold: Callable, statement: ast.stmt, names: Names, label: str) -> None:
@@ -181,11 +173,16 @@ def _hold(statement: ast.stmt, names: Names) -> None:
         _hold_function(statement, names)
     elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
         _hold_constant(statement, names)
-    elif not isinstance(statement, ast.Import | ast.ImportFrom):
+    elif not isinstance(statement, ast.Import | ast.ImportFrom) and not _is_text(statement):
         kind = type(statement).__name__
         raise NoKernel(
             f"a statement beside it that is neither import, constant nor function ({kind})", statement
         )
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """Is it a text that stands by itself, as one above a file does?"""
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def _imported(statement: ast.Import | ast.ImportFrom) -> Iterator[tuple[str, str]]:
@@ -219,6 +216,8 @@ def _whole_arrays(name: str) -> str:
 
 
 def _hold_function(function: ast.FunctionDef, names: Names) -> None:
+    if len(function.decorator_list) > 1:
+        raise NoKernel("a second decorator", function, reaches=False)
     for decorator in function.decorator_list:
         _hold_decorator(decorator, names)
     parameters = function.args
@@ -228,11 +227,10 @@ def _hold_function(function: ast.FunctionDef, names: Names) -> None:
             raise NoKernel("a default argument that is made by a call", default)
     if any(isinstance(node, ast.FunctionDef) for node in ast.walk(function) if node is not function):
         raise NoKernel("a function inside a function", function)
+    function = bare(copy.deepcopy(function))
     own = {argument.arg for argument in ast.walk(parameters) if isinstance(argument, ast.arg)}
     own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    inside = {name: path for name, path in names.items() if name not in own}
-    for statement in function.body:
-        _hold_expressions(statement, inside, own)
+    _hold_expressions(function, {name: path for name, path in names.items() if name not in own}, own)
 
 
 def _hold_decorator(decorator: ast.expr, names: Names) -> None:
@@ -280,18 +278,34 @@ def _hold_expressions(
     tree: ast.AST, names: Names, own: set[str], lists: bool = False, tables: bool = False
 ) -> None:
     """Raises NoKernel for the first node that may not stand in a kernel."""
-    for node in ast.walk(tree):
-        kind = NO_GPU.get(type(node))
-        if kind and not (lists and isinstance(node, ast.List)):
-            raise NoKernel(NO_LIST.format(what=f"{kind}s"), node, reaches=False)
-        if isinstance(node, REFUSED):
-            raise NoKernel(f"no {type(node).__name__}", node)
+    for node in _nodes(tree, lists):
         if isinstance(node, ast.Name) and _is_refused_name(node.id, own | names.keys()):
             raise NoKernel(node.id, node)
         if isinstance(node, ast.Attribute):
             _hold_attribute(node, names, tables)
         if isinstance(node, ast.Call):
             _hold_call(node, names, own)
+        if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+            if isinstance(node.value, ast.Name) and node.value.id not in own:
+                raise NoKernel(NO_STORE.format(node.value.id), node, reaches=False)
+
+
+def _nodes(tree: ast.AST, lists: bool) -> Iterator[ast.AST]:
+    """Every node, the outer ones first. Raises NoKernel for a node, or a field of one, that FIELDS lacks."""
+    waiting = deque([tree])
+    while waiting:
+        node = waiting.popleft()
+        kind = type(node)
+        if kind in NO_GPU and not (lists and kind is ast.List):
+            raise NoKernel(NO_LIST.format(what=f"{NO_GPU[kind]}s"), node, reaches=False)
+        if kind not in FIELDS and not isinstance(node, SIGNS):
+            raise NoKernel(f"no {kind.__name__}", node)
+        yield node
+        for field in node._fields:
+            part = getattr(node, field, None)
+            if part not in (None, []) and field not in FIELDS.get(kind, ()):
+                raise NoKernel(f"no {kind.__name__} with {field}", node)
+            waiting += [n for n in (part if isinstance(part, list) else [part]) if isinstance(n, ast.AST)]
 
 
 def _hold_attribute(node: ast.Attribute, names: Names, tables: bool) -> None:
@@ -322,6 +336,8 @@ def _hold_call(call: ast.Call, names: Names, own: set[str]) -> None:
                 "cuda.const.array_like takes an array from outside the kernel; read an argument where it lies"
             )
             raise NoKernel(sentence, call, reaches=False)
+    if path == "numpy.ndarray":  # a second view of memory
+        raise NoKernel(_whole_arrays("ndarray"), call, reaches=False)
     inputs = getattr(getattr(np, path[6:], None), "nin", None) if (path or "").startswith("numpy.") else None
     if inputs is not None and (call.keywords or len(call.args) > inputs):
         raise NoKernel(_whole_arrays(path[6:]), call, reaches=False)
@@ -337,6 +353,11 @@ def _path(node: ast.expr, names: Names) -> str | None:
         path = f"{before}.{node.attr}"
         return "cuda" if path in ("numba.cuda", "rnnlab.cuda") else path
     return None
+
+
+def called_path(call: ast.expr, names: Names) -> str | None:
+    """ "cuda.jit" for what an expression calls."""
+    return _path(call.func, names) if isinstance(call, ast.Call) else None
 
 
 def _is_refused_name(name: str, known: set[str]) -> bool:
@@ -355,3 +376,20 @@ def _insist_on_jit(name: str, statements: list[ast.stmt]) -> None:
 def _plain(name: str) -> Stopped:
     message = f"{name} is a plain function, and a kernel is expected."
     return Stopped(Status.failed, message, "write @cuda.jit above its def")
+
+
+def refuse_no_constant(what: str, value: object) -> None:
+    """Raises Stopped for a value that is no number, no tuple of numbers and no array of numbers."""
+    parameter = " " in what
+    place = f"a default value of {what.partition(' ')[0]}" if parameter else what
+    if type(value) is tuple:
+        for part in value:
+            refuse_no_constant(what, part)
+    elif isinstance(value, np.ndarray) and not parameter:
+        if value.nbytes > MOST_BYTES:
+            message = f"{place} has {value.nbytes} bytes; an array beside a kernel has at most {MOST_BYTES}."
+            raise Stopped(Status.too_big, message, "pass it to the kernel as an argument")
+    elif type(value) not in OF_PYTHON and not isinstance(value, np.generic):
+        kind = "an array" if isinstance(value, np.ndarray) else f"a {type(value).__name__}"
+        message = f"This is no kernel for a GPU: {place} is {kind}; constants are numbers and tuples of them."
+        raise Stopped(Status.failed, message, "pass it to the kernel as an argument")

@@ -10,13 +10,17 @@ check of kernels refuses what it returns.
 import importlib
 import sys
 from collections.abc import Callable
-from dataclasses import asdict
 from functools import cache
 from types import FunctionType, ModuleType
 
 import numpy as np
 
-MODULES = "pocketgpu.cuda", "pocketgpu.simulator.report", "pocketgpu.simulator.strict"  # see course.KERNELS
+MODULES = (  # see course.KERNELS
+    "pocketgpu.cuda",
+    "pocketgpu.simulator.report",
+    "pocketgpu.simulator.strict",
+    "pocketgpu.simulator.shares",
+)
 
 
 @cache  # a fork has what its server has loaded
@@ -25,7 +29,7 @@ def prepare(course: str) -> object:
     sys.path.append(course)
     loaded = [importlib.import_module(name) for name in MODULES]
     sys.path.remove(course)
-    words, _, strict = loaded
+    words, _, strict, _ = loaded
     if words.is_simulated:
         strict.check(words.jit(_doubles), np.zeros(1))  # loads the compiler's parts and its libraries
     return words
@@ -51,24 +55,15 @@ def launched(function: Callable, is_own: bool = False) -> Callable:
     def launch(grid: tuple, block: tuple, *arguments: object) -> dict:
         own = [np.array(argument) if isinstance(argument, np.ndarray) else argument for argument in arguments]
         observed, refused = _observed(kernel, grid, block, own, is_own)
-        counts = getattr(observed, "counts", None)
         findings = (*getattr(observed, "findings", ()), *refused)
         return {
             "arrays": [array for array in own if isinstance(array, np.ndarray)],
-            "counts": None if counts is None else asdict(counts),
+            "counts": _counts(observed),
             "findings": [[finding.kind, finding.message] for finding in findings],
         }
 
     launch.__code__ = launch.__code__.replace(co_name=function.__name__)
     return launch
-
-
-def freeze_tables(value: object) -> None:
-    """Make arrays beside a kernel read-only, as a GPU has them: memory that threads share is counted."""
-    if type(value) is np.ndarray:
-        value.flags.writeable = False
-    for part in value.values() if type(value) is dict else value if type(value) is tuple else ():
-        freeze_tables(part)
 
 
 def _is_kernel(function: object) -> bool:
@@ -120,11 +115,18 @@ def _our_word(value: object, ours: ModuleType, known: dict) -> object:
     return getattr(ours, same[0]) if same and callable(value) else value
 
 
+def _counts(observed: object) -> dict | None:
+    """Counts for a check's limits; None on a GPU."""
+    if getattr(observed, "counts", None) is None:
+        return None
+    return importlib.import_module(MODULES[3]).judged_counts(observed)
+
+
 def _observed(function: Callable, grid: tuple, block: tuple, own: list, is_own: bool) -> tuple[object, tuple]:
     """(cuda.observe without FLOPs by line, what a GPU would refuse to compile); the course's own compile."""
     if not sys.modules["pocketgpu.cuda"].is_simulated:
         return sys.modules["pocketgpu.cuda"].observe(function, grid, block, *own), ()
-    report, strict = (importlib.import_module(name) for name in MODULES[1:])
+    report, strict = (importlib.import_module(name) for name in MODULES[1:3])
     observed = report.observe(function, grid, block, tuple(own), with_flops=False)
     if is_own:
         return observed, ()

@@ -16,7 +16,7 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
         metavar="N",
         help="the port to serve on (default: 8888 or the next free one)",
     )
-    lab.add_argument("--lesson", default="00", metavar="NN", help="the lesson to open (default: 00)")
+    lab.add_argument("--lesson", default="00", help="the lesson to open, 2 or bptt (default: 00)")
     lab.set_defaults(handler=_lab)
     start = subparsers.add_parser("start", help="lay the lessons and exercises out in a folder of yours")
     start.add_argument("folder", help="a new folder, or an empty one")

@@ -209,8 +209,10 @@ def _tools() -> Iterator[Finding]:
 
 
 def _speed() -> Iterator[Finding]:
-    from rnncourse.lab import blas
+    from rnncourse.lab import blas, crowd
 
+    if words := crowd.warning(crowd.others_part()):
+        yield Finding("other programs", words, "end what else runs, then: rnnlab doctor")
     diagnosis = blas.examine()
     yield Finding("products", diagnosis.sentence(os.environ), _own_shell(diagnosis.remedy()))
     if diagnosis.now.gflops:  # else it would end this process too

@@ -21,6 +21,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nbjudge.files import ROOT, write_whole
+from rnncourse.lab import torch_build
 
 LISTS = ("pyproject.toml", "constraints.txt")
 NOTE, LOG = "rnnlab.json", "set-up.log"
@@ -209,7 +210,7 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
     """Install the course and these extras by pip, with a line for each large download; or raise NotSetUp."""
     print(f"Setting up {folder.name} with {', '.join(extras)}: once, a few minutes.", flush=True)
     line = [interpreter(folder), "-m", "pip", "install", "--disable-pip-version-check"]
-    line += ["--progress-bar", "off", "--constraint", "constraints.txt", "--only-binary", BUILT]
+    line += ["--progress-bar", "off", "--constraint", _constraints(folder, extras), "--only-binary", BUILT]
     line += ["--no-compile"]  # Python compiles what it imports; all of it would be 160 MB
     line += ["--editable", f".[{','.join(extras)}]", *pip_options]
     output = []
@@ -225,6 +226,19 @@ def install(folder: Path, extras: list[str], pip_options: Iterable[str] = ()) ->
         (folder / LOG).write_text("".join(output), encoding="utf-8")
     if pip.returncode:
         raise failure(folder, "".join(output))
+
+
+def _constraints(folder: Path, extras: list[str]) -> str:
+    """The file of constraints; for peers one with a CPU build of PyTorch, if the index has that."""
+    if "peers" not in extras:
+        return "constraints.txt"
+    build = torch_build.newest_cpu_build(interpreter(folder))
+    if words := torch_build.sentence(build):
+        print(f"  {words}", flush=True)
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    text = "\n".join(torch_build.constraints_for(build, lines))
+    (folder / "constraints.txt").write_text(text + "\n", encoding="utf-8")
+    return str(folder / "constraints.txt")
 
 
 def progress(line: str) -> Iterable[str]:

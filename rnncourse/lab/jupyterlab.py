@@ -7,6 +7,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from nbjudge.lesson_names import UnknownLesson, find_lesson
 from nbjudge.progress_file import home
 from rnncourse.lab import blas, copies
 from rnncourse.lab.start import course_folder
@@ -54,14 +55,14 @@ def command(notebook: Path, port: int, browser: bool, course: Path = copies.ROOT
 
 
 def _notebook(root: Path, lesson: str) -> Path:
-    matches = sorted((root / "notebooks").glob(f"{lesson.zfill(2)}*.ipynb"))
-    if matches:
-        return matches[0].relative_to(root)
     lessons = [path.stem for path in sorted(root.glob("notebooks/*.ipynb"))]
     if not lessons:
         remedy = "run rnnlab in a clone of the course, or `rnnlab start FOLDER` first"
         raise NotReady(f"{root} holds no notebooks/: {remedy}")
-    raise NotReady(f"there is no lesson {lesson!r}; there are {', '.join(lessons)}")
+    try:
+        return Path("notebooks") / f"{find_lesson(lesson, lessons)}.ipynb"
+    except UnknownLesson as unknown:
+        raise NotReady(str(unknown)) from None
 
 
 def _copy_exercises(root: Path) -> None:
@@ -77,8 +78,10 @@ def _copy_exercises(root: Path) -> None:
     for path in copied.doubled:
         taken = next(root.glob(f"exercises/[0-9][0-9]{path.name[2:]}")).name
         print(f"kept {path.relative_to(root)}: work/{taken} has answers, too; put them together there")
-    for path in copied.new:
-        print(f"made {path.relative_to(root)}: your own copy, never overwritten", flush=True)
+    if copied.new:
+        names = ", ".join(path.name for path in copied.new[:1])
+        others = f" and {len(copied.new) - 1} more" if len(copied.new) > 1 else ""
+        print(f"made work/{names}{others}: your own copies, never overwritten", flush=True)
     for path in copied.replaced:
         print(
             f"replaced {path.relative_to(root)}: its exercise has changed, and you had written nothing in it"

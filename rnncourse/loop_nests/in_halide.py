@@ -1,6 +1,7 @@
 """A loop nest in Halide: the algorithm is two lines, and every line after them is a choice of schedule."""
 
 from rnncourse.loop_nests import LoopNest, Product
+from rnnlab.kernels.halide.target import host_target
 
 
 def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
@@ -21,7 +22,7 @@ def build(nest: LoopNest, sizes: tuple[int, int, int]) -> Product:
     for buffer, shape in [(a, (K, M)), (b, (N, K)), (result.output_buffer(), (N, M))]:
         for dimension, extent in enumerate(shape):
             buffer.dim(dimension).set_bounds(0, extent)
-    return result.compile_to_callable([a, b], hl.get_host_target())
+    return result.compile_to_callable([a, b], host_target())
 
 
 def _sums_in_registers(hl, nest, sums, out, loops):
@@ -55,9 +56,7 @@ def _sums_in_memory(hl, nest, sums, out, loops):
     update.reorder(inner["n"], inner["m"], inner["k"], *reversed(ordered))
     update.unroll(inner["k"])
     _in_vectors(hl, nest, update, inner["n"], inner["m"])
-    sums.vectorize(
-        loops["n"], hl.get_host_target().natural_vector_size(hl.Float(32)), hl.TailStrategy.GuardWithIf
-    )
+    sums.vectorize(loops["n"], host_target().natural_vector_size(hl.Float(32)), hl.TailStrategy.GuardWithIf)
     if nest.parallel:
         update.parallel(ordered[0])
 

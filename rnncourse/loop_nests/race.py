@@ -38,7 +38,7 @@ class Race:
 
     def __str__(self) -> str:
         return (
-            f"{self.ratio:.1f} times the serial schedule, {self.gflops:.0f} GFLOP/s"
+            f"{self.ratio:.1f} times the serial schedule, {self.gflops:.3g} GFLOP/s"
             f" ({1e3 * self.chosen:.1f} ms against {1e3 * self.serial:.1f} ms, by {self.engine})"
         )
 
@@ -69,6 +69,11 @@ def race(
             times.append(time.perf_counter() - start)
     medians = (statistics.median(times) for _, times in turns)
     return Race(by, *medians, compile_seconds, 2 * M * N * K)
+
+
+def race_all(schedules: Mapping[str, Mapping[str, object]], *arguments: object, **options: object) -> dict:
+    """{name: Race} of named schedules, one after another; arguments and options are race's."""
+    return {name: race(schedule, *arguments, **options) for name, schedule in schedules.items()}
 
 
 def _refuse_wrong(out: np.ndarray, want: np.ndarray) -> None:

@@ -131,7 +131,7 @@ def page(record: dict) -> str:
 
 def heading(record: dict) -> str:
     """Where and when it was measured, and how quiet the machine was."""
-    machine, blas = record["machine"], record["contestants"]["gemm_large"]["blas"]
+    machine, blas = record["machine"], record["contestants"].get("gemm_large", {}).get("blas")
     library = "{internal_api} {version}, {architecture} kernels".format(**blas) if blas else "unknown"
     loads = [case["other_load"] for case in record["cases"]]
     lines = [

@@ -57,6 +57,7 @@ class Result:
     host: float | None = None  # seconds in which the host issues a step, where that is known
     floor: float | None = None  # of a forward step, microseconds, where latencies were measured
     left_out: str = ""  # the reason, if it has no times
+    checked: bool = False  # were its numbers compared with the reference
 
     def median(self, part: str) -> float | None:
         """Seconds of a part."""

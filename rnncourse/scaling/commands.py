@@ -45,7 +45,7 @@ def _add_rank_options(train: argparse.ArgumentParser) -> None:
     train.add_argument("--split", metavar="N,N,…", help="sequences of each rank (default: equal shares)")
     train.add_argument("--checkpoint", metavar="FILE", help="a file from which the run can go on")
     train.add_argument("--resume", action="store_true", help="go on from FILE, on any number of ranks")
-    train.add_argument("--engine", default="mpi", help="mpi, or nccl: one GPU per rank")
+    train.add_argument("--engine", default="mpi", help="mpi, or nccl: a GPU per rank, never run on two GPUs")
     train.add_argument("--no-overlap", action="store_true", help="sum gradients after the backward pass")
     train.add_argument("--survive", action="store_true", help="if a rank is lost, go on with the others")
     train.add_argument("--patience", type=float, default=300.0, metavar="S", help="seconds without a step")

@@ -64,11 +64,19 @@ def _roofs(roof: Roofline, measured: Measured) -> tuple[Figure, Line2D, Line2D]:
     (point,) = axis.plot([], [], "o", color=PALETTE["blue"], markersize=9)
     axis.text(ends[2], roof.peak * 1.15, f"peak {roof.peak:.0f} GFLOP/s", ha="right")
     axis.text(ends[0] * 1.1, roof.peak * 1.15, f"slope: {roof.bandwidth:.0f} GB/s")
-    axis.set(xscale="log", yscale="log", xlim=INTENSITIES, ylim=(roof.peak / 300, roof.peak * 2))
+    axis.set(xscale="log", yscale="log", xlim=INTENSITIES, ylim=_rates_shown(roof, measured))
     axis.set(xlabel="arithmetic intensity (FLOP/byte)", ylabel="rate (GFLOP/s)")
     for direction in (axis.xaxis, axis.yaxis):
         direction.set_major_formatter("{x:g}")
     return figure, stem, point
+
+
+def _rates_shown(roof: Roofline, measured: dict) -> tuple[float, float]:
+    """Limits of the axis of rates: the roof and every measured point, the disturbed ones too, lie between."""
+    rates = [rate for rate in measured.values() if rate > 0]
+    return min([roof.peak / 300, *(0.7 * rate for rate in rates)]), max(
+        [2 * roof.peak, *(1.4 * r for r in rates)]
+    )
 
 
 def _moved(parts: tuple[Figure, Line2D, Line2D], roof: Roofline, minibatch: int, hidden_size: int) -> Figure:

@@ -83,7 +83,7 @@ def _moved(parts: tuple, measured: Measured, rows: int, vectors: int, registers:
     figure, image, limits, rates, (title, *shares) = parts
     tile, core = Tile(rows, vectors), Core(registers=registers)
     image.set_data(cells(tile, core))
-    title.set_text(f"{tile.registers} of {registers} registers")
+    title.set_text(f"{tile.registers} of {registers} registers; states share one")
     longest = max(cycles(tile, core))
     for bar, length in zip(limits, cycles(tile, core), strict=True):
         bar.set_width(length)

@@ -39,12 +39,14 @@ def why_not() -> str | None:
         return "RNNLAB_CUDA is simulator"
     if not importlib.util.find_spec("cupy"):
         return "CuPy is not installed: pip install 'rnnlab[cuda13]' beside an NVIDIA driver"
-    import cupy
-
+    try:
+        import cupy
+    except Exception as error:  # a library of another version, a NumPy that it does not know
+        return f"CuPy cannot be imported: {type(error).__name__}: {error}"
     try:
         cupy.cuda.runtime.getDeviceCount()
         return None
-    except cupy.cuda.runtime.CUDARuntimeError as error:
+    except Exception as error:  # CUDARuntimeError, or a driver that CuPy cannot load
         return f"CuPy finds no GPU: {error}"
 
 

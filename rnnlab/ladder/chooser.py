@@ -3,13 +3,14 @@
 Every way either refuses, with the reason, or has a predicted step; the quickest runs.  Nothing here launches.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from pocketgpu.devices import DEVICES, Device
+from pocketgpu.devices import Device
 from rnnlab.cells import GATES
-from rnnlab.kernels.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
+from rnnlab.kernels.persistence.floor import TF32, floor, latencies_of, tensor_peak
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
+from rnnlab.kernels.persistence.own_sheet import has_large_clusters, own_sheet
 from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung
@@ -80,20 +81,10 @@ def abilities() -> Abilities:
         properties = cupy.cuda.runtime.getDeviceProperties(number)
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise RuntimeError(f"CuPy finds no GPU: {error}") from error
-    name, capability = properties["name"].decode(), (properties["major"], properties["minor"])
-    near = next((device for key, device in DEVICES.items() if key in name), None)
-    near = near or max(
-        (device for device in DEVICES.values() if device.compute_capability <= capability),
-        key=lambda device: device.compute_capability,
-    )
     attributes = cupy.cuda.Device(number).attributes
-    sheet = replace(
-        near,
-        multiprocessors=properties["multiProcessorCount"],
-        compute_capability=capability,
-        shared_per_block_most=attributes["MaxSharedMemoryPerBlockOptin"],
-    )
-    return Abilities(sheet, bool(attributes["CooperativeLaunch"]), capability >= (9, 0))
+    sheet = own_sheet(properties, attributes)
+    clusters = has_large_clusters(sheet.compute_capability)
+    return Abilities(sheet, bool(attributes["CooperativeLaunch"]), clusters)
 
 
 def _way(rung: Rung, cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> Way:
@@ -158,7 +149,8 @@ def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> 
     rows, itemsize = len(GATES[cell]) * hidden, ITEMSIZE.get(precision, 4)
     work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
     if precision != "float32":
-        work *= TENSOR_PEAK.get(device.name, device.peak) * (TF32 if precision == "tf32" else 1) / device.peak
+        peak = tensor_peak(device) or device.peak
+        work *= peak * (TF32 if precision == "tf32" else 1) / device.peak
     size = rows * hidden * itemsize
     bandwidth = latencies_of(device).l2_bandwidth if size <= device.l2 else device.bandwidth
     return max(2 * rows * hidden * B / work, size / bandwidth * 1e-3)

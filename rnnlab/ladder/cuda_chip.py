@@ -135,4 +135,6 @@ def why_not(
         return str(error)
     if shape.cooperative and not gpu.cooperative:
         return f"{gpu.sheet.name} does not promise here that all blocks run at once"
+    if getattr(shape, "cluster", 1) > PORTABLE and not gpu.clusters:
+        return f"{gpu.sheet.name} has no room for clusters of {shape.cluster} blocks here"
     return None

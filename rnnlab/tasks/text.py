@@ -43,7 +43,7 @@ def task(steps: int = 48) -> Task:
         loss=cross_entropy,
         draw=partial(_draw, steps=steps),
         guess=_bigram_answer,
-        guess_is="what followed this character most often in the training text (a bigram table)",
+        guess_is="how often each character followed this one in the training text (a bigram table)",
         paint=partial(drawn, "guessed_characters", alphabet=ALPHABET + UNKNOWN),
         unit=" nats a character",
     )

@@ -82,7 +82,7 @@ class Task:
         verdict = "better" if got < guess else "no better"
         return (
             f"{self.question} Over {batch.x.shape[1]} sequences the network's loss is {got:.3g}{self.unit}, "
-            f"{verdict} than the {guess:.3g}{self.unit} of the untrained answer, {self.guess_is}."
+            f"{verdict} than the baseline on the same sequences, {guess:.3g}{self.unit}: {self.guess_is}."
         )
 
 

@@ -96,11 +96,11 @@ W, U, bias = (rng.standard_normal(shape) for shape in ((H, I), (H, H), H))
 relu_step = lambda weight: np.maximum(x_t @ W.T + h_before @ weight.T + bias, 0)
 loss = lambda weight: (dh * relu_step(weight)).sum()
 h_after = relu_step(U)
-dweight_hh = use(relu_step_backward)(dh, x_t, h_before, h_after, W, U)[3]
+dweight_relu = use(relu_step_backward)(dh, x_t, h_before, h_after, W, U)[3]
 misprinted = (dh * h_after).T @ h_before
-test = use(gradient_check)
-for name, gradient in {"1[h>0]": dweight_hh, "h": misprinted}.items():
-    print(f"derivative {name:>6}: error {test(loss, U, gradient, 1e-5)[1]:.1e}")
+difference_test = use(gradient_check)
+for slope, dweight in {"1[h>0]": dweight_relu, "h": misprinted}.items():
+    print(f"derivative {slope:>6}: error {difference_test(loss, U, dweight, 1e-5)[1]:.1e}")
 
 # %% [markdown]
 # ## Given: truncation by a window
@@ -135,10 +135,10 @@ def bptt_window(cell_backward, x, h, dy, weight_ih, weight_hh, window):
 # %%
 sweeps = {"window": bptt_window, "chunk": use(bptt_truncated)}
 for k in (1, 2, 5, 10, 20):
-    for name, sweep in sweeps.items():
+    for name, cut_sweep in sweeps.items():
         calls.clear()
-        dweight_hh = sweep(counted, x, h, dy, weight_ih, weight_hh, k)[3]
-        distance = np.linalg.norm(dweight_hh - fast[3]) / np.linalg.norm(fast[3])
+        cut = cut_sweep(counted, x, h, dy, weight_ih, weight_hh, k)[3]
+        distance = np.linalg.norm(cut - fast[3]) / np.linalg.norm(fast[3])
         print(f"{name:>6} of {k:2}: {distance:.1%} from the full gradient, {len(calls):3} cell-backwards")
 
 # %%

@@ -19,10 +19,10 @@ from rnnlab.tasks import image_filters
 # Used: three gradients, of which one is far larger than the others. What happens to the small ones?
 
 # %%
-gradients = {"bias": np.array([0.03, -0.04]), "weight_ih": np.array([[0.5]]), "weight_hh": np.array([[30.0]])}
-clipped = use(clip_by_global_norm)(gradients, limit=1.0)
-for name in gradients:
-    print(f"{name:9}", gradients[name].ravel(), "->", clipped[name].ravel().round(4))
+one_large = {"bias": np.array([0.03, -0.04]), "weight_ih": np.array([[0.5]]), "weight_hh": np.array([[30.0]])}
+clipped = use(clip_by_global_norm)(one_large, limit=1.0)
+for name in one_large:
+    print(f"{name:9}", one_large[name].ravel(), "->", clipped[name].ravel().round(4))
 
 # %% [exercise] adam_update
 

@@ -61,10 +61,10 @@ except KeyError as missing:
     print(f"nothing has arrived at {missing} yet: which node has to send to it first?")
     gradients = {}
 for wire in start if gradients else ():
-    place, nudged = (0,) * start[wire].ndim, {name: array.copy() for name, array in start.items()}
-    nudged[wire][place] += 1e-6
+    entry, nudged = (0,) * start[wire].ndim, {name: array.copy() for name, array in start.items()}
+    nudged[wire][entry] += 1e-6
     slope = (d * (values(nudged)["h_next"] - values(start)["h_next"])).sum() / 1e-6
-    found = gradients[wire][place]
+    found = gradients[wire][entry]
     print(f"d{wire}: {found:8.4f}, by differences {slope:8.4f}", "" if abs(slope - found) < 1e-4 else " WRONG")
 
 # %% [markdown]
@@ -83,9 +83,9 @@ cells = {
     "GRU, reset after": tuple((factor, f"A_{g}") for factor in "xh" for g in "rzn"),
     "LSTM": tuple((factor, f"A_{g}") for factor in "xh" for g in "ifgo"),
 }
-count = use(count_gemms)
+own_count = use(count_gemms)
 for name, step in cells.items():
-    calls = [count(step, 100, both, both) for both in (False, True)]
+    calls = [own_count(step, 100, both, both) for both in (False, True)]
     print(f"{name:18} {calls[0]} GEMM calls, stacked {calls[1]}")
 
 # %% [exercise] gru_reset_after

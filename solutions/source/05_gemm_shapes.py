@@ -32,12 +32,12 @@ for H in (64, 256, 1024, 4096):
 rng = np.random.default_rng(0)
 x, weight = rng.normal(size=(3, 4, 30)), rng.normal(size=(50, 30))
 wide, tall = use(pad_dimension)(x, weight, 32)
-product = wide @ tall.T
-print(wide.shape, tall.shape, "same product:", np.allclose(product[..., :50], x @ weight.T))
-d = rng.normal(size=product.shape)
+padded = wide @ tall.T
+print(wide.shape, tall.shape, "same product:", np.allclose(padded[..., :50], x @ weight.T))
+d = rng.normal(size=padded.shape)
 d[..., 50:] = 0  # nobody uses the units that are padding
-gradient = d.reshape(12, -1).T @ wide.reshape(12, -1)
-print("same gradient:", np.allclose(gradient[:50, :30], d[..., :50].reshape(12, 50).T @ x.reshape(12, 30)))
+dweight = d.reshape(12, -1).T @ wide.reshape(12, -1)
+print("same gradient:", np.allclose(dweight[:50, :30], d[..., :50].reshape(12, 50).T @ x.reshape(12, 30)))
 
 # %% [exercise] batch_input_gemm
 
@@ -49,10 +49,10 @@ from rnncourse.lab.turns import take_turns
 
 weights = rng.normal(size=(1024, 512)).astype("float32")
 sequence = rng.normal(size=(64, 16, 512)).astype("float32")
-multiply = lambda rows: rows @ weights.T
-multiply.outputs = 1024
+multiply_rows = lambda rows: rows @ weights.T
+multiply_rows.outputs = 1024
 batched = use(batch_input_gemm)
-times = take_turns({k: lambda k=k: batched(sequence, multiply, k) for k in (1, 2, 8, 64)}, 7)
+times = take_turns({k: lambda k=k: batched(sequence, multiply_rows, k) for k in (1, 2, 8, 64)}, 7)
 for k, timing in times.items():
     print(f"{k:3} steps at a time: {1e3 * timing.median:6.2f} ms")
 

@@ -66,11 +66,10 @@ for rule, timing in take_turns({rule: over_all(rule) for rule in ("python", "num
 
 # %%
 left, right, sums = rng.normal(size=(3, 500, 500)).astype("float32")
-compiled = njit(use(blocked_matmul))
-ways = {tile: lambda tile=tile: compiled(left, right, sums, tile) for tile in (8, 32, 64, 128, 500)}
-times = take_turns(ways, 3)
-for tile, timing in times.items():
-    print(f"tile {tile:3}: {1e3 * timing.median:6.1f} ms")
+tiled = njit(use(blocked_matmul))
+widths = {width: lambda width=width: tiled(left, right, sums, width) for width in (8, 32, 64, 128, 500)}
+for width, timing in take_turns(widths, 3).items():
+    print(f"tile {width:3}: {1e3 * timing.median:6.1f} ms")
 
 # %%
 progress("numba_cpu")

@@ -35,16 +35,16 @@ print(shares, "give what one thread gives:", np.allclose(np.concatenate(parts, a
 dy = np.random.default_rng(1).normal(size=(5, 7, 16)).astype("float32")
 
 
-def gradient(lo, hi):
+def share_gradient(lo, hi):
     """Of weight_hh [H,H], from the sequences of one share."""
     _, _, saved = one_big_gemm.forward(network, x[:, lo:hi])
     return one_big_gemm.backward(network, saved, dy[:, lo:hi])[2]["weight_hh_l0"]
 
 
-whole = gradient(0, 7)
+whole_gradient = share_gradient(0, 7)
 ready = np.array([2, 0, 1])
-total = use(sum_gradients)(ready, np.array([gradient(*shares[thread]) for thread in ready]))
-print("the shares' gradients add up to the whole one:", np.allclose(total, whole, rtol=1e-4, atol=1e-5))
+total = use(sum_gradients)(ready, np.array([share_gradient(*shares[thread]) for thread in ready]))
+print("the shares' gradients add up to the whole one:", np.allclose(total, whole_gradient, rtol=1e-4, atol=1e-5))
 
 # %% [exercise] amdahl_limit
 

@@ -37,8 +37,8 @@ def forward(sums):
 try:
     _, gates, c_next = forward(sums)
     dsums, dc = np.zeros((B, 4 * H), "f4"), np.zeros((B, H), "f4")
-    zeros, ones = np.zeros((B, H), "f4"), np.ones((B, H), "f4")
-    lstm_pointwise_backward_kernel[(1, 1), (4, 2)](gates, c, c_next, ones, zeros, dsums, dc)
+    dc_next, dh_next = np.zeros((B, H), "f4"), np.ones((B, H), "f4")
+    lstm_pointwise_backward_kernel[(1, 1), (4, 2)](gates, c, c_next, dh_next, dc_next, dsums, dc)
     nudge = np.zeros_like(sums)
     nudge[1, 4] = 0.01
     difference = (forward(sums + nudge)[0] - forward(sums - nudge)[0]) / 0.02

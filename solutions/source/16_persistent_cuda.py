@@ -16,13 +16,13 @@ from rnnlab import check, hint, progress, use
 # Is every word in its place? Put each lane's words back where the manual has them: the tile must come back.
 
 # %%
-tile = np.arange(128, dtype="uint32").reshape(16, 8)
-fragment, rebuilt = use(pack_fragment)(tile), np.zeros((16, 8), int)
+words_in_order = np.arange(128, dtype="uint32").reshape(16, 8)
+fragment, rebuilt = use(pack_fragment)(words_in_order), np.zeros((16, 8), int)
 for lane in range(32):
     g, t = divmod(lane, 4)
     for register, word in enumerate(fragment[lane]):
         rebuilt[g + 8 * (register % 2), t + 4 * (register // 2)] += int(word)
-print("every word in its place:", np.array_equal(rebuilt, tile))
+print("every word in its place:", np.array_equal(rebuilt, words_in_order))
 
 # %% [exercise] register_budget
 

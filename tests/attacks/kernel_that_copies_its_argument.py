@@ -1,7 +1,7 @@
 """Copies a whole argument with np.array, and reads the copy uncounted.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 import numpy as np

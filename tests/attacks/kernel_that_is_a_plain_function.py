@@ -1,7 +1,7 @@
 """Computes with NumPy in a plain function, and returns what a launch would.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 

@@ -1,7 +1,7 @@
 """Returns the report of a launch that never was, without counts.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 

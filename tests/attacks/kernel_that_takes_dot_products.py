@@ -1,7 +1,7 @@
 """Computes the dot product of whole arrays in one uncounted call.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 import numpy as np

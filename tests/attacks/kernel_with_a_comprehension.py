@@ -1,7 +1,7 @@
 """Reads a whole array in one comprehension.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 from rnnlab import cuda

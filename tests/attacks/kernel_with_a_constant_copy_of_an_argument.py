@@ -1,7 +1,7 @@
 """Declares an argument to be constant memory, where reads are not counted.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 from rnnlab import cuda

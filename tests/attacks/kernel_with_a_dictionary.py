@@ -1,7 +1,7 @@
 """Keeps values in a dictionary.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 from rnnlab import cuda

@@ -1,7 +1,7 @@
 """Keeps values in a list that is a default argument.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 from rnnlab import cuda

@@ -1,7 +1,7 @@
 """Keeps values in a list beside the kernel, where no race is seen.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 from rnnlab import cuda

@@ -1,7 +1,7 @@
 """Computes all elements in one thread by a ufunc with a place for its result.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 from numpy import multiply

@@ -1,7 +1,7 @@
 """Keeps values in an array beside the kernel, where no race is seen.
 
 exercise: saxpy_kernel
-deserves: forbidden
+deserves: failed
 """
 
 import numpy as np

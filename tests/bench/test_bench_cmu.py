@@ -11,6 +11,7 @@ from bench.cmu import contestants
 from bench.cmu import problem as cmu
 from bench.cmu.contestants import CANDIDATES, EPOCHS
 from bench.cmu.problem import Problem, Size
+from bench.peers import Candidate
 from rnncourse import cli, records
 from rnncourse.records import cmu_picture, cmu_report
 
@@ -88,6 +89,15 @@ def test_contestants_in_their_processes_are_right_and_timed_each_round(record):
     assert record["left_out"] == {}
     assert [len(record["seconds"][name]) for name in ("numpy theirs", "numpy batched")] == [3, 3]
     assert all(0 <= error < 1 for error in record["error"].values())
+
+
+def test_contestants_that_die_at_any_stage_are_left_out_of_the_table():
+    dying = [f"SIGILL_when_{stage}" for stage in ("introduced", "prepared", "measured")]
+    right = next(candidate for candidate in CANDIDATES if candidate.name == "numpy batched")
+    task = [*(Candidate(name, "tests.cheating_peers.dying") for name in dying), right]
+    result = cmu_workload.measure(SMALL, task, rounds=3, threads=1)
+    assert {name: "SIGILL" in why for name, why in result.left_out.items()} == dict.fromkeys(dying, True)
+    assert [*result.seconds] == [right.name]
 
 
 def test_the_table_tells_what_was_timed_once_and_what_was_published(record):

@@ -1,5 +1,7 @@
 """A contestant is timed only while its numbers are right; how fast it is, no test says."""
 
+import contextlib
+import io
 import os
 import subprocess
 import sys
@@ -8,12 +10,15 @@ import numpy as np
 import pytest
 from legs import in_full
 
+from bench import cpu_record, cpu_run, performance_page
 from bench.cpu import Arena, Settings
-from bench.peers import LADDER, LIMITS, PEERS, Candidate, process
+from bench.peers import LADDER, LIMITS, PEERS, Candidate
 from bench.peers.process import ContestantError, Peer, environment, find_peers_python, interpreter
 from bench.provenance import ROOT
 from bench.watch import Watch
 from bench.workload import problem
+from rnncourse import cli, records
+from rnncourse.records import cpu_report
 from rnncourse.records.workload import SHAPES, Workload
 from rnnlab.compare import TOLERANCES
 from rnnlab.ladder import RUNGS
@@ -55,7 +60,7 @@ def test_a_peer_that_cheats_is_left_out_and_leaves_no_times(case, name):
         ("is_a_little_wrong", "wrong numbers: 1.0e+01 times the error that is tolerated"),
         ("forgets_a_gradient", "wrong numbers: inf times"),
         ("skips_work_when_timed", "wrong numbers: 2.2e+05 times"),
-        ("dies_when_timed", "its process ended (status 3): it cannot go on"),
+        ("dies_when_timed", "its process ended with status 3; its last line: it cannot go on"),
         ("raises_when_timed", "ArithmeticError: no more"),
         ("gru_textbook", "it needs a GRU that resets before its product: reset='before'"),
     ],
@@ -136,11 +141,51 @@ def test_every_rung_that_runs_on_a_cpu_takes_part_and_needs_what_it_states():
 
 
 def test_who_does_not_answer_is_not_waited_for_for_ever(monkeypatch):
-    monkeypatch.setattr(process, "PATIENCE", 0.5)
+    monkeypatch.setattr(Peer, "patience", 0.5)
     with Arena([], QUICK) as arena, Peer(cheat("never_comes_back"), sys.executable, 1) as peer:
         arena.peer(LIMITS[0])
         with pytest.raises(ContestantError, match=r"it did not answer within 0\.5 s"):
             peer.request("prepare", problem(SMALL).inputs, cell=SMALL.cell)
+
+
+DEATHS = {"SIGILL": "SIGILL", "exits": "status 7", "hangs": "within 4 s", "memory": "MemoryError"}
+DYING = [f"{how}_when_{stage}" for how in DEATHS for stage in ("introduced", "prepared", "measured")]
+
+
+@pytest.fixture(scope="module")
+def survived(tmp_path_factory):
+    """What `rnnlab bench cpu --record` prints and keeps, of two sizes, where most contestants die."""
+    folder, printed = tmp_path_factory.mktemp("records"), io.StringIO()
+    dying = [Candidate(name, "tests.cheating_peers.dying") for name in DYING]
+    arguments = ["--peers", "--shapes", "5,3,4,6", "4,2,3,5", "--cells", "gru", "--rounds", "2", "--record"]
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+        patch.setattr(Peer, "patience", property(lambda peer: 4 if "hangs" in peer.candidate.name else 600))
+        patch.setattr(cpu_run, "LADDER", (*dying, RIGHT))
+        patch.setattr(records, "MEASURED", folder)
+        patch.setattr(performance_page, "PAGE", folder / "none")
+        assert cli.main(["bench", "cpu", *arguments]) == 0
+        (path,) = records.stored("bench cpu")
+        return printed.getvalue(), records.read(path)["cases"]
+
+
+@pytest.mark.parametrize("name", DYING)
+def test_a_contestant_that_dies_at_any_stage_is_left_out_of_a_run_that_goes_on(survived, name):
+    printed, cases = survived
+    assert f"{name} is left out 2 times: " in printed
+    assert len(cases) == 2
+    for case in cases:
+        assert DEATHS[name.partition("_when_")[0]] in case["left_out"][name]
+        assert [*case["seconds"]] == [*(limit.name for limit in LIMITS), RIGHT.name]
+
+
+def test_limits_that_die_leave_a_heading_and_a_table(monkeypatch):
+    """The processes of the BLAS alone, too, may be ended by the system."""
+    monkeypatch.setattr("bench.cpu.LIMITS", (Candidate("gemm_large", "no.such.module"),))
+    with Arena([RIGHT], QUICK) as arena:
+        record = cpu_record.begin(arena)
+        cpu_record.add(record, arena.measure(SMALL))
+    assert "gemm_large is left out" in cpu_report.page(record)
+    assert "one_big_gemm" in cpu_report.page(record)
 
 
 def test_contestants_end_with_the_benchmark_even_if_it_is_killed():

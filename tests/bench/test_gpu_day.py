@@ -10,8 +10,9 @@ import time
 import pytest
 from legs import in_full
 
-from bench.gpu import command, day
+from bench.gpu import command, day, day_tests
 from bench.gpu.children import ROOT, Limits, run_task
+from bench.gpu.children import environment as children_environment
 from bench.gpu.measure import Entry
 from bench.gpu.suites import Task, tasks_of
 from rnncourse import cli, records
@@ -252,12 +253,14 @@ def test_nothing_of_a_gpu_is_imported_before_the_first_child():
     assert done.stdout.strip() == "[]"
 
 
-def test_the_day_without_a_gpu_says_first_what_is_wrong(monkeypatch, capsys, tmp_path):
-    monkeypatch.setattr(card, "why_not", lambda: "CuPy finds no GPU: cudaErrorNoDevice")
+def test_the_day_without_a_gpu_says_what_is_wrong_and_how_to_go_on(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(day, "PROBES", ["describe", "product"])
     for part in ("1", "2", "3"):
         assert cli.main(["gpu-day", part, "--out", str(tmp_path)]) == 1
         page = (tmp_path / f"day{part}.txt").read_text(encoding="utf-8")
-        assert page.startswith("WRONG: nothing can be measured: CuPy finds no GPU")
+        assert page.startswith("WRONG: describe: ")
+        assert "WRONG: nothing can be measured" in page
+        assert "To go on:\n- mend the first WRONG line" in page
     assert cli.main(["gpu-day", "1", "--wheels", str(tmp_path)]) == 2
     assert "has no file *.whl" in capsys.readouterr().err
 
@@ -297,14 +300,14 @@ def test_the_first_part_goes_through_every_step_on_a_pretended_card(
     monkeypatch.setattr(day, "PEERS", [entry("IsKilled")])
     monkeypatch.setattr(day, "SANITIZED", [entry("graph_replay")])
     monkeypatch.setattr(day, "SMALL", SMALL)
-    monkeypatch.setattr(day, "_run", lambda line, seconds: (5, ["no tests ran in 0.01s"]))
+    monkeypatch.setattr(day_tests, "PYTEST", (sys.executable, "-c", "print('no tests ran'); exit(5)"))
     out = tmp_path / "out"
     assert cli.main(["gpu-day", "1", "--out", str(out)]) == 1
     page = (out / "day1.txt").read_text(encoding="utf-8")
-    wrong, fine = page.split("\n\n")
+    wrong, fine, proved, advice = page.split("\n\n")
     assert "WRONG: small step of IsKilled, float32: its process was ended by signal SIGKILL" in wrong
     assert "WRONG: small step of WrongLate" in wrong
-    assert "WRONG: tests: no test ran" in wrong
+    assert "WRONG: tests: no test passed: no tests ran" in wrong
     assert "WRONG: persistent/rnn_tanh-T3-B2-H5-L1: RaisesLate, float32: RuntimeError" in wrong
     assert "WRONG: torch: " in wrong  # there is no PyTorch that sees a GPU here
     assert "describe: " in fine
@@ -314,6 +317,10 @@ def test_the_first_part_goes_through_every_step_on_a_pretended_card(
     assert "racecheck of graph_replay, float32: nothing found" in fine
     assert "bench gpu persistent stages: done" in fine
     assert len([path for path in out.glob("bench_gpu_*.json")]) == 1
+    assert "- 1 of 3 contestants computed a small training step that is right" in proved
+    assert "- compute-sanitizer: 2 of 2 looks" in proved
+    assert "- 1 times of contestants" in proved
+    assert f"rnnlab gpu-day 2 --out {out}" in advice
 
 
 def test_what_compute_sanitizer_finds_is_told(machine, pretended_tool, monkeypatch):
@@ -332,7 +339,7 @@ def test_a_tool_that_reports_nothing_has_checked_nothing(machine, monkeypatch):
 @pytest.mark.parametrize(("part", "suites"), [(2, ["persistent"]), (3, ["stages", "peers"])])
 def test_the_other_parts_measure_their_suites_in_the_time_that_is_left(part, suites, machine, monkeypatch):
     chosen = []
-    monkeypatch.setattr(command, "run", lambda options, wrong: chosen.append(options) or 0)
+    monkeypatch.setattr(command, "run", lambda options, seen: chosen.append(options) or 0)
     assert cli.main(["gpu-day", str(part), "--minutes", "3", "--continue", "--skip", "depth"]) == 0
     (options,) = chosen
     assert options.suite == suites
@@ -347,7 +354,7 @@ def test_wheels_come_before_what_is_installed_in_child_processes_only(machine, m
     program = "import carried; print(carried.__file__)"
 
     def look(part, chosen):
-        environment = day.environment()
+        environment = children_environment()
         done = subprocess.run(
             [sys.executable, "-c", program], capture_output=True, text=True, env=environment
         )
@@ -377,16 +384,3 @@ def make_wheel(path):
     with zipfile.ZipFile(path, "w") as wheel:
         for name, text in files.items():
             wheel.writestr(name, text)
-
-
-@pytest.mark.slow
-def test_a_step_that_runs_too_long_is_ended_with_all_that_it_started():
-    program = (
-        "import subprocess, sys; print('begun', flush=True); subprocess.run([sys.executable, '-c', {!r}])"
-    )
-    sleeper = "import time; time.sleep(600)"
-    start = time.monotonic()
-    status, lines = day._run([sys.executable, "-c", program.format(sleeper)], 15)
-    assert (status, lines) == (None, ["begun"])
-    assert time.monotonic() - start < 60
-    assert day._run([sys.executable, "-c", "print('done'); raise SystemExit(3)"], 60) == (3, ["done"])

@@ -3,17 +3,20 @@
 import errno
 import json
 import os
+import shlex
 import stat
 import unicodedata
 import zipfile
 
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from nbjudge.classroom import archives, collect, keys, layouts, submissions
 from nbjudge.finding.notebook_file import Unusable
 from rnncourse import cli
 
 BPTT, FORWARD = "bptt_linear", "rnn_step"  # an exercise of the lesson bptt, and one of rnn_forward
+STUBS = (ROOT / "exercises/02_bptt.ipynb").read_text(encoding="utf-8")
 
 
 def book(name=BPTT, remark=""):
@@ -146,17 +149,28 @@ def test_a_broken_notebook_with_the_lessons_name_counts_and_says_why_it_is_broke
 
 
 def test_of_two_files_without_times_none_is_chosen_until_the_teacher_does(tmp_path):
-    files = {"ada/02_bptt.ipynb": book(remark="a"), "ada/02_bptt (1).ipynb": book(remark="b")}
+    files = {"ada/02_bptt.ipynb": STUBS, "ada/02_bptt (1).ipynb": book(remark="b")}
     source = packed(tmp_path / "d.zip", files)
     folder = tmp_path / "class"
     _, listed = collected(folder, source)
     assert not submissions.graded(listed)
-    assert "2 files is newer; --take" in reason(listed, "(1)")
     digest = next(entry.sha256 for entry in listed if "(1)" in entry.source)
-    _, listed = collected(folder, source, "--take", digest[:8])
+    assert "attempts 0 of 4 " in reason(listed, "02_bptt.ipynb")
+    assert "attempts 1 of 4 " in reason(listed, "(1)")
+    command = shlex.split(reason(listed, "(1)").partition(": rnnlab ")[2])
+    assert command == ["class", "collect", str(folder), str(source), "--take", digest[:8]]
+    assert cli.main(command) == 1
+    listed = submissions.load(folder)
     assert [entry.sha256 for entry in submissions.graded(listed)] == [digest]
     assert "chosen with --take" in reason(listed, ": ada/02_bptt.ipynb")
     assert [entry.sha256 for entry in submissions.graded(collected(folder, source)[1])] == [digest]
+
+
+def test_a_file_that_counts_and_cannot_be_graded_has_the_sign_of_what_is_not_graded(tmp_path, capsys):
+    files = {"ada/02_bptt.ipynb": "", "bob/02_bptt.ipynb": book(), "cy/02_bptt.ipynb": book()}
+    collected(tmp_path / "class", packed(tmp_path / "d.zip", files))
+    lines = capsys.readouterr().out.splitlines()
+    assert [line[:3] for line in lines[2:]] == ["✘ a", "! b", "! c"]
 
 
 def test_the_same_content_twice_is_one_submission_and_is_noted_between_students(tmp_path):
@@ -336,7 +350,11 @@ def test_tokens_depend_on_every_word_and_on_where_one_ends(tmp_path):
         ("seed", "bptt", "bob"),
     ]
     assert len({keys.token(key, *three) for three in words} | {keys.token(bytes(31) + b"1", *words[0])}) == 5
-    assert keys.seed(key, "bptt", 1) < 2**53
+    seeds = {
+        keys.seed(key, *words) for words in (("bptt", "ada", "1"), ("bptt", "ada", "2"), ("bptt", "bob", "1"))
+    }
+    assert len(seeds) == 3
+    assert max(seeds) < 2**53
 
 
 def test_folders_of_students_are_plain_and_differ_where_the_names_do():

@@ -38,6 +38,7 @@ def students(listed):
         ("canvas", "lovelaceada_4711_98765_02_bptt-2026-11-20.ipynb", "4711", False, 1),
         ("canvas", "lovelaceada_4711_text.html", "4711", False, 1),
         ("canvas", "LATE_anon_q8Xk2_12345_02_bptt.ipynb", "anon_q8Xk2", True, 1),
+        ("canvas", "x_4711_98765_a.zip/anon_ab12_77_00_start_here.ipynb", "4711", False, 1),
         ("plain", "ada.zip/02_bptt.ipynb", "ada", None, 1),
         ("plain", "02_bptt_ada.zip/02_bptt.ipynb", "ada", None, 1),
     ],
@@ -271,4 +272,27 @@ def test_the_students_that_were_found_are_printed_and_an_older_file_of_one_name_
         collected(tmp_path / "class", packed(tmp_path / "d.zip", [(file, book(remark=str(year)))]))
     printed = capsys.readouterr().out
     assert "1 notebook of 1 student will be graded: ada\n" in printed
-    assert "✘ d.zip: ada/02_bptt.ipynb: the file of 2026-01-01T00:00:00 is newer" in printed
+    assert "✘ ada/02_bptt.ipynb: the file of 2026-01-01T00:00:00 is newer" in printed
+
+
+def test_a_file_in_a_students_zip_has_the_time_of_what_nbgrader_wrote_around_it(tmp_path):
+    place = tmp_path / "submitted/ada/ps1"
+    place.mkdir(parents=True)
+    (place / "timestamp.txt").write_text("2026-11-22 10:00:00 UTC")
+    own = "2026-11-01 10:00:00 UTC"
+    packed(
+        place / "abgabe.zip", {"a/b/02_bptt.ipynb": book(), "a/b/timestamp.txt": own, "timestamp.txt": own}
+    )
+    _, listed = collected(tmp_path / "class", tmp_path / "submitted", "--due", "2026-11-21T00:00+00:00")
+    assert facts(submissions.graded(listed), "student", "when", "late") == [
+        ("ada", "2026-11-22T10:00:00+00:00", True)
+    ]
+
+
+def test_a_file_in_a_students_zip_has_the_time_of_the_platforms_archive(tmp_path):
+    inner = packed(tmp_path / "x.zip", {"02_bptt.ipynb": book()})
+    with zipfile.ZipFile(tmp_path / "all.zip", "w") as archive:
+        member = zipfile.ZipInfo("Ada_7_assignsubmission_file/x.zip", (2026, 11, 22, 10, 0, 0))
+        archive.writestr(member, inner.read_bytes())
+    _, listed = collected(tmp_path / "class", tmp_path / "all.zip", "--due", "2026-11-21T00:00")
+    assert facts(submissions.graded(listed), "when", "late") == [("2026-11-22T10:00:00", True)]

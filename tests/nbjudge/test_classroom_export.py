@@ -177,6 +177,23 @@ def test_locked_rows_and_the_teachers_comments_are_named(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("word", ["No", "Nein", "Non", "否"])
+def test_a_locked_row_is_found_by_its_place_in_every_language(tmp_path, word):
+    sheet = worksheet(tmp_path / "s.csv")
+    sheet.rows[0][4:7] = ["Bewertung", "Bestmögliche Bewertung", "Bewertung kann geändert werden"]
+    sheet.rows[1][6], sheet.rows[2][6] = word, "Ja"
+    filling = fill_moodle(sheet, [paper("500"), paper("501")], "Bewertung", None, None)
+    assert [row[4] for row in filling.table.rows[1:3]] == ["", "25"]
+
+
+def test_rows_of_which_nothing_was_handed_in_are_named(tmp_path):
+    sheet = worksheet(tmp_path / "s.csv")
+    papers = [paper("500"), paper("501", fault=True)]
+    filling = fill_moodle(sheet, papers, "Grade", None, None, others=["503"])
+    assert filling.missing == ["502", "504", "505", "506", "507"]
+    assert fill_moodle(sheet, [paper(f"50{n}") for n in range(8)], "Grade", None, None).missing == []
+
+
 def test_a_row_that_is_not_clear_costs_no_other_student_the_mark(tmp_path):
     sheet = worksheet(tmp_path / "s.csv")
     sheet.rows.append(list(sheet.rows[1]))  # two rows for 500

@@ -35,8 +35,10 @@ def test_each_submission_has_a_file_a_line_and_a_seed_of_the_class_key(folder):
     assert [result.student for result in listed] == sorted(STUDENTS)
     lines = (folder / "results.jsonl").read_text(encoding="utf-8").splitlines()
     assert [results.parsed(line) for line in lines] == listed
-    seeds = [keys.seed(keys.class_key(folder), LESSON, attempt) for attempt in (1, 2)]
-    assert {result.seed for result in listed} == {seeds[0]} != {seeds[1]}
+    key = keys.class_key(folder)
+    seeds = [keys.seed(key, LESSON, result.student, result.submission) for result in listed]
+    assert [result.seed for result in listed] == seeds
+    assert len({*seeds}) == len(STUDENTS)
     assert [verdict.status for verdict in listed[0].verdicts] == ["passed"] * 3
     assert max(result.cpu["judge"] for result in listed) > 0, "the seconds of the run's own process"
 
@@ -55,15 +57,19 @@ def test_a_second_run_does_only_what_is_missing(folder):
     assert len(results.load(folder)) == 5
 
 
-def test_a_new_attempt_is_graded_and_the_others_are_not(folder, tmp_path):
-    graded(folder)
+def test_a_new_attempt_is_graded_with_other_inputs_and_the_others_are_not(folder, tmp_path):
+    (first,) = [result.submission for result in graded(folder) if result.student == "ada"]
     later = tmp_path / "in" / "ada" / "00_start_here (1).ipynb"
     later.write_text(book("ada again"), encoding="utf-8")
     os.utime(later, (2e9, 2e9))
     collect(folder, [tmp_path / "in"], Assignment())
     assert [job["student"] for job in run.plan(folder, plain=True).jobs] == ["ada"]
-    assert len(results.load(folder)) == 4, "the old attempt's result counts no more"
-    assert len(graded(folder)) == 5
+    before = {result.student: result.seed for result in results.load(folder)}
+    assert len(before) == 4, "the old attempt's result counts no more"
+    after = {result.student: result.seed for result in graded(folder)}
+    assert len(after) == 5
+    assert {student: after[student] for student in before} == before
+    assert after["ada"] != keys.seed(keys.class_key(folder), LESSON, "ada", first)
 
 
 @pytest.mark.parametrize("harm", ["no line", "half a line", "no list", "no file", "left over"])

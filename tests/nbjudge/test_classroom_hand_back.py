@@ -101,7 +101,8 @@ def test_a_class_of_broken_notebooks_has_a_report_and_no_marks(folder, run, tmp_
 def test_tables_have_all_who_were_graded_and_the_rest_is_named(folder, run, tmp_path):
     code, words = run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")
     assert code == 0
-    assert "Handed in and without a mark: di; the report says why." in words
+    assert {*papers.unmarked(folder)} == {"di"}
+    assert "  di: di.ipynb: di.ipynb is not a notebook." in words.splitlines()
     text = (tmp_path / "marks.csv").read_text(encoding="utf-8-sig")
     rows = {row["student"]: (row["score"], row["not_judged"]) for row in csv.DictReader(io.StringIO(text))}
     assert rows == {"ada": ("6", "0"), "'=bo": ("5", "0"), "cy": ("4", "1")}
@@ -171,7 +172,7 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
             "--to moodle needs --template, the file that you downloaded",
         ),
         ("export FOLDER --to canvas --template no.csv --out x.csv", "no.csv cannot be read: No such file"),
-        ("export FOLDER --to csv --lesson nope --out x.csv", "there is no lesson 'nope'; the lessons are"),
+        ("export FOLDER --to csv --lesson nope --out x.csv", "there is no lesson 'nope'; there are 00_"),
         (
             "export FOLDER --to csv --lesson bptt --out x.csv",
             "holds no graded submission of bptt: run rnnlab class",
@@ -182,7 +183,7 @@ def test_similar_answers_of_solved_notebooks_are_none(folder, run):
         ),
         (
             "export --to gradescope --out x.zip",
-            "--to gradescope needs one lesson, not None; they are start_here",
+            "--to gradescope needs --lesson, one of 00_start_here",
         ),
         ("export --to nbgrader --lesson start_here", "--to nbgrader needs --out, the file or folder"),
         (
@@ -249,3 +250,22 @@ def test_papers_are_those_that_count_now_of_one_student_or_lesson(folder):
     submissions.save(folder, [Submission(**newer)])
     withheld = papers.withheld_of(folder)
     assert [entry.reason for entry in withheld] == ["not graded yet: run rnnlab class grade with --resume"]
+
+
+def test_every_student_without_a_mark_is_named_with_the_reason(folder):
+    entry = lambda student, lesson=None, reason="why", **more: Submission(
+        f"all.zip: {student}", "moodle", student=student, lesson=lesson, reason=reason, **more
+    )
+    added = [
+        entry("pdf"),
+        entry("two", "start_here", "first or second"),
+        entry("two", "start_here", "second or first"),
+        entry("other", "bptt", None, file="files/x.ipynb", sha256="x", graded=True),
+        entry("ada", None, "a picture beside it"),
+        entry("ada", "start_here", "an older one"),
+    ]
+    submissions.save(folder, [*submissions.load(folder), *added])
+    of_lesson, of_all = papers.unmarked(folder, "start_here"), papers.unmarked(folder)
+    assert [*of_lesson] == [*of_all] == ["di", "pdf", "two", "other"]
+    assert of_lesson["two"].count("first") == 2
+    assert "bptt" in of_lesson["other"]

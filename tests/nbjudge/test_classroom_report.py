@@ -249,6 +249,45 @@ def similar_answers():
 
 
 @needs_browser
+def test_nothing_on_a_telephone_is_wider_than_it_and_charts_follow_the_dark_theme(tmp_path):
+    written(tmp_path, names=True)
+    wider = """return [...document.querySelectorAll(".wide")]
+        .filter(part => part.scrollWidth > part.clientWidth).map(part => part.getAttribute("aria-label"))"""
+    card = "return getComputedStyle(document.querySelector('figure svg')).filter"
+    with PageBrowser(tmp_path / "profile") as browser:
+        filters = {}
+        for theme in THEMES:
+            browser.show((tmp_path / "class.html").as_uri(), width=390, theme=theme)
+            assert not browser.scrolls_sideways()
+            assert browser.browser.execute_script(wider) == []
+            filters[theme] = browser.browser.execute_script(card)
+    assert filters["light"] == "none" != filters["dark"]
+
+
+def test_the_class_page_begins_with_who_needs_help(tmp_path):
+    withheld = [papers.Withheld("hal", "", "hal.pdf", "it is no notebook (.ipynb)")]
+    withheld.append(papers.Withheld("ada", "", "old.ipynb", "an older one"))
+    page = report.class_page(CLASS, withheld)
+    named = page.index("<bdi>hal</bdi>")
+    places = [
+        page.index(f"<h3>{title}") for title in ("Misconceptions", "Students who may", "Points", "Verdicts")
+    ]
+    assert [named, *places] == sorted([named, *places])
+    assert page.index("<bdi>ada</bdi>") > places[0], "who has a mark is not missing"
+    assert "8 students, 7 of them graded" in page
+
+
+def test_the_lesson_of_most_submissions_comes_first(tmp_path):
+    other = Paper("ada", "", "bptt", (Verdict("bptt_linear", Status.passed, 3, 3, ""),))
+    for graded, first in (
+        ([other, *CLASS], "start_here"),
+        ([other, CLASS[0]._replace(student="bo"), other], "bptt"),
+    ):
+        page = report.class_page(graded, [])
+        assert re.search(r"<h2 id=\"(\w+)\"", page)[1] == first
+
+
+@needs_browser
 @needs_axe
 def test_pages_pass_axe_in_light_and_dark(tmp_path):
     written(tmp_path, names=True)

@@ -2,10 +2,12 @@
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 
 from nbjudge.authoring.course import exercise_notebook
+from nbjudge.authoring.percent import parse
 from nbjudge.classroom import fingerprints, report, similar
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.classroom.variants import lessons_variants
@@ -58,6 +60,45 @@ def test_a_copy_with_other_names_and_comments_is_found_and_nothing_else():
     assert [t.student for t in pair.texts] == ["own0", "own1"]
     assert pair.share > 0.7
     assert pair.lines[0] >= {8, 9, 10}
+
+
+REORDERED = """def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    steps, batch, inputs = x.shape
+    sums = [0.0 * weight_ih, weight_hh * 0.0, 0.0 * weight_hh[0]]
+    carried = 0.0 * dy[steps - 1]
+    step = steps - 1
+    result = np.empty((steps, batch, inputs))
+    while step >= 0:
+        arriving = np.add(carried, dy[step])
+        outcome = cell_backward(arriving, x[step], h[step], h[1 + step], weight_ih, weight_hh)
+        for place in range(3):
+            sums[place] = outcome[place + 2] + sums[place]
+        result[step], carried = outcome[0], outcome[1]
+        step = step - 1
+    return (result, carried, *sums)
+"""
+
+
+def test_a_copy_whose_statements_stand_in_another_order_is_found_and_nothing_else():
+    known = similar.course_prints(EXERCISE)
+    assert not pairs_in(a_class(OWN, REORDERED))
+    (pair,) = similar.either_way(EXERCISE, a_class(OWN, REORDERED), known)
+    assert ({t.student for t in pair.texts}, pair.share > 0.9) == ({"own0", "own1"}, True)
+    assert not similar.either_way(EXERCISE, a_class(OWN), known)
+    (pair,) = similar.either_way(EXERCISE, a_class(OWN, COPY), known)
+    assert pair.share > 0.7
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(__file__).parents[1].glob("answers/*/*.py")), ids=lambda path: path.stem
+)
+def test_whole_statements_make_no_answers_written_apart_a_pair(path):
+    cells = [cell for cell in parse(path.read_text(encoding="utf-8"), path.name) if cell.kind == "right"]
+    texts = [text(f"s{number}", cell.text) for number, cell in enumerate(cells)]
+    texts = [part for part in texts if part.size >= similar.SHORTEST]
+    known = similar.course_prints(path.stem)
+    by_passages = [*similar.similar_pairs(path.stem, texts, known)]
+    assert len(similar.either_way(path.stem, texts, known)) == len(by_passages)
 
 
 def test_the_courses_own_answers_and_known_mistakes_resemble_nothing():

@@ -126,6 +126,28 @@ def test_random_numbers_differ_from_one_fork_to_the_next(forked):
     assert len({number for draw in draws for number in draw}) == 6
 
 
+CHILDREN_OF_A_THREAD = """
+import ctypes, threading, time
+libc = ctypes.CDLL(None)
+def look(count):
+    def fork():
+        for _ in range(count):
+            if libc.fork() == 0:
+                time.sleep(60)
+        time.sleep(60)
+    threading.Thread(target=fork, daemon=True).start()
+    time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("way", ["program", "forked"])
+def test_children_of_another_thread_count_as_processes_of_the_answer(way, forked):
+    box = forked[0] if way == "forked" else sandbox.choose()
+    with pytest.raises(Stopped) as stopped:
+        answer_of(box, CHILDREN_OF_A_THREAD, sandbox.PROCESSES + 5, seconds=20)
+    assert stopped.value.status == "forbidden"
+
+
 @pytest.mark.parametrize("name", SAMPLE)
 def test_an_attack_on_a_fork_gets_what_it_gets_on_a_program(name, forked):
     (attack,) = [attack for attack in attacks.attacks() if attack.name == name]
@@ -221,7 +243,7 @@ def test_a_machine_whose_system_calls_have_other_numbers_gets_programs(tmp_path,
         pytest.skip(f"{box.why}: install bubblewrap")
     shutil.copytree(sandbox.INSIDE, tmp_path / "inside", ignore=shutil.ignore_patterns("__pycache__"))
     server = tmp_path / "inside" / "fork_server.py"
-    text, count = re.subn(r"^CLONE = .*$", "CLONE = {}", server.read_text(encoding="utf-8"), flags=re.M)
+    text, count = re.subn(r"system_calls.CLONE", "{}", server.read_text(encoding="utf-8"))
     assert count == 1
     server.write_text(text, encoding="utf-8")
     monkeypatch.setattr(sandbox, "INSIDE", tmp_path / "inside")

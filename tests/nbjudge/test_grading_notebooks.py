@@ -194,7 +194,7 @@ def test_the_report_has_the_promised_fields_and_says_which_sandbox(written, tmp_
     out = tmp_path / "report.json"
     cli.main(["grade", str(written(RIGHT)), "--json", str(out), "--seed", "5", "--plain"])
     report = json.loads(out.read_text())
-    assert list(report) == ["lesson", "score", "max_score", "sandbox", "seed", "exercises"]
+    assert list(report) == ["lesson", "score", "max_score", "sandbox", "limits_by", "seed", "exercises"]
     assert (report["lesson"], report["score"], report["seed"], report["sandbox"]) == (
         "start_here",
         1,

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from nbjudge.comparing.differences import first_difference, whole_numbers
+from nbjudge.comparing.differences import WRONG_DTYPE, first_difference, whole_numbers
 from nbjudge.comparing.patterns import common_fact, first_place, part_of_sum
+from rnnlab.compare import numbers_in_words
 
 WANT = np.random.default_rng(1).normal(size=(4, 3, 2))
 AXES = ("step", "sequence", "unit")
@@ -86,7 +87,7 @@ def test_a_wrong_sum_lacks_terms_or_has_them_twice(terms, sentence):
 
 def test_a_number_has_no_facts_and_axes_without_names_have_numbers():
     assert common_fact(np.ones(1), np.zeros(1), ("unit",), 1e-9) is None
-    assert common_fact(changed(1), WANT, (), 1e-9) == "Wrong only at axis 0 1."
+    assert common_fact(changed(1), WANT, (), 1e-9) == "Wrong only at index 1 of axis 0."
 
 
 def test_results_that_are_right_are_named_beside_one_that_is_not():
@@ -123,3 +124,52 @@ def test_the_first_place_is_the_first_number_that_differs():
 )
 def test_whole_numbers_are_told_from_other_answers(got, width, numbers):
     assert whole_numbers(got, width) == numbers
+
+
+@pytest.mark.parametrize(
+    ("got", "want", "words"),
+    [
+        (np.uint32(4162467901), np.uint32(4162467902), ("4162467901", "4162467902")),
+        (4162467901, 4162467902, ("4162467901", "4162467902")),
+        (1.0, 1.0000001, ("1", "1.0000001")),
+        (2.5, 3, ("2.5", "3")),
+        (True, 3, ("1", "3")),
+    ],
+)
+def test_two_numbers_that_differ_print_as_two(got, want, words):
+    assert numbers_in_words(got, want) == words
+
+
+def test_whole_numbers_of_an_array_are_printed_in_full_and_another_dtype_comes_first():
+    words = np.array([4162467902, 7, 9], "uint32")
+    wrong = first_difference(words + np.array([1, 0, 0], "uint32"), words, ("word",), "the words", 0.0)
+    assert "4162467903 instead of 4162467902" in wrong.message
+    assert (
+        first_difference(words.astype("int64") + 1, words, (), "the words", 0.0).misconception == WRONG_DTYPE
+    )
+
+
+@pytest.mark.parametrize(
+    ("got", "bits"),
+    [(np.int32(-1929746752), "32"), (1811321933111387840 - 2**64, "64"), (1811321933111387841, "")],
+)
+def test_whole_numbers_that_overflowed_say_so(got, bits):
+    message = first_difference(got, 1811321933111387840, (), "the number of FLOP", None).message
+    assert bool(bits) == ("overflowed" in message)
+    assert f"power {bits}" in message or not bits
+
+
+def test_places_without_names_are_written_as_indices_and_one_number_everywhere_is_named():
+    wrong = first_difference(np.full((2, 3), 99.36), WANT[0, :, :].reshape(2, 3), (), "numeric", None)
+    assert "[0, 0]" in wrong.message
+    assert "axis" not in wrong.message
+    assert "All 6 numbers are 99.36." in wrong.message
+
+
+def test_a_result_that_has_an_article_keeps_one_article_and_its_number():
+    parts = {"the words": 3, "the time of layer 2": 4.5, "the time of layer 1": 6.5}
+    wrong = first_difference(parts | {"the words": 0}, parts, (), "", None)
+    assert wrong.message.startswith("the words are 0")
+    swapped = first_difference(parts | {"the time of layer 1": 4.5}, parts, (), "", None)
+    assert "the right time of layer 2" in swapped.message
+    assert first_difference(2.5, 2, (), "the bias", None).message.startswith("the bias is")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nbjudge.clock import Overtime
-from nbjudge.comparing.judging import Transcript, expect, recording, refuse
+from nbjudge.comparing.judging import Transcript, begin_case, expect, recording, refuse
 from nbjudge.exercise import Exercise, Mutant
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
@@ -271,3 +271,20 @@ def observed(result):
 def test_plain_numbers_repeat_themselves_and_nothing_else(place):
     repeated = [observed(PLAIN[place]).repeats(observed(other)) for other in PLAIN]
     assert repeated == [number == place for number in range(len(PLAIN))]
+
+
+def test_a_crash_has_the_sizes_of_its_case():
+    crashed = judge(exercise(inputs=(3.5,)), InProcess(lambda x: x[7], "doubled"), 1)
+    assert crashed.status is Status.crashed
+    assert crashed.message.endswith("(x=3.5)")
+
+
+def test_a_crash_has_what_the_check_says_it_tries():
+    def check(submission, rng, x):
+        begin_case("node 'sum'")
+        submission(x)
+
+    plain = replace(exercise(inputs=(3.5,)), check=check)
+    verdict = judge(plain, InProcess(lambda x: None * x, "doubled"), 1)
+    assert verdict.message.endswith("(node 'sum')")
+    assert "NoneType" in verdict.message

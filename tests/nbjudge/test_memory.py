@@ -65,17 +65,45 @@ def test_a_process_that_has_ended_is_neither_counted_nor_hidden():
     assert memory.family_bytes([process]) == 0
 
 
+REFUSED_BY_THE_KERNEL = {
+    "shmget": "libc.shmget(0, ctypes.c_size_t(4096), 0o1600)",
+    "unshare": "libc.unshare(0x10020000)",
+    "setns": "libc.setns(os.open('/proc/self/ns/user', os.O_RDONLY), 0)",
+    "mount": "libc.mount(b'tmpfs', b'/tmp', b'tmpfs', 0, None)",
+    "clone3": "libc.syscall(435, ctypes.byref((ctypes.c_uint64 * 8)(0x10020000)), 64)",
+    "clone, user": "libc.syscall(system_calls.CLONE[platform.machine()], 0x10000011, 0, 0, 0, 0)",
+    "clone, mounts": "libc.syscall(system_calls.CLONE[platform.machine()], 0x00020011, 0, 0, 0, 0)",
+    "fsopen": "libc.syscall(430, b'tmpfs', 0)",
+}
+FILTERED = f"""
+import sys
+sys.path.insert(0, {str(INSIDE)!r})
+import ctypes, os, platform, threading, system_calls
+libc = ctypes.CDLL(None, use_errno=True)
+filtered = system_calls.refuse_calls()
+"""
+
+
 @linux
-def test_a_segment_that_belongs_to_no_process_is_refused_by_the_kernel():
-    program = (
-        f"import sys; sys.path.insert(0, {str(INSIDE)!r}); import ctypes, system_calls\n"
-        "libc = ctypes.CDLL(None, use_errno=True)\n"
-        "refused = system_calls.refuse_segments()\n"
-        "segment = libc.shmget(0, ctypes.c_size_t(4096), 0o1600)\n"
-        "print(refused, segment, ctypes.get_errno())\n"
+@pytest.mark.parametrize("name", REFUSED_BY_THE_KERNEL)
+def test_the_kernel_refuses_memory_of_no_process_and_namespaces(name):
+    program = f"{FILTERED}print(filtered, {REFUSED_BY_THE_KERNEL[name]}, ctypes.get_errno())\n"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    filtered, result, error = done.stdout.split("\n")[0].split()
+    if filtered == "False":
+        pytest.skip("this processor has no filter in system_calls.KERNEL_NAMES")
+    assert (result, int(error)) == ("-1", errno.ENOSYS)
+
+
+@linux
+def test_threads_and_processes_start_behind_the_filter():
+    program = FILTERED + (
+        "done = []\n"
+        "thread = threading.Thread(target=done.append, args=(1,))\n"
+        "thread.start(); thread.join()\n"
+        "child = os.fork()\n"
+        "os._exit(7) if child == 0 else None\n"
+        "print(done, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    refused, segment, error = done.stdout.split()
-    if refused == "False":
-        pytest.skip("this processor has no filter in system_calls.ARCHITECTURES")
-    assert (segment, int(error)) == ("-1", errno.ENOSYS)
+    assert done.stdout == "[1] 7\n"

@@ -10,7 +10,9 @@ from contextlib import nullcontext
 import pytest
 
 from nbjudge import clock
+from nbjudge.grading.in_process import InProcess
 from nbjudge.running import family, sandbox, worker
+from nbjudge.running.conversation import out_of_time
 from nbjudge.running.worker import Worker, of_source
 from nbjudge.verdict import Status, Stopped
 
@@ -32,13 +34,39 @@ def test_a_process_that_was_ready_before_its_judge_looked_is_used(monkeypatch):
         assert rest(0.0) == 0.0
 
 
-def test_time_without_a_core_is_not_the_answers(monkeypatch):
+SPIN = of_source("spin", "def spin():\n    while True:\n        pass\n")
+
+
+def test_time_without_a_core_is_not_the_answers_and_an_answer_without_a_core_is_not_judged(monkeypatch):
     monkeypatch.setattr(family.Family, "waiting", lambda self: 100.0)
-    with Worker(SLEEP, 0.4, PLAIN) as rest:
+    with Worker(SLEEP, 0.2, PLAIN) as rest:
         assert rest(0.6) == 0.6
-        with pytest.raises(Stopped, match=r"did not come to an end in 0.4 s") as stopped:
-            rest(100.0)  # however long it waits, it gets four times its limit at most
+        with pytest.raises(Stopped) as stopped:
+            rest(100.0)  # however long it waits, it gets ten times its limit at most
+    assert (stopped.value.status, stopped.value.proven) == (Status.grader_error, False)
+
+
+def test_an_answer_that_used_its_seconds_of_a_core_is_out_of_time_on_a_busy_machine_too(monkeypatch):
+    monkeypatch.setattr(family.Family, "waiting", lambda self: 100.0)
+    with Worker(SPIN, 0.2, PLAIN) as spin, pytest.raises(Stopped) as stopped:
+        spin()
     assert stopped.value.status is Status.timeout
+
+
+@pytest.mark.parametrize(("waited", "status"), [(0.0, Status.timeout), (100.0, Status.grader_error)])
+def test_a_notebook_tells_an_answer_out_of_time_from_one_without_a_core(monkeypatch, waited, status):
+    counts = iter([0.0])
+    monkeypatch.setattr(clock, "waiting_of", lambda pid: next(counts, waited))
+    with pytest.raises(Stopped) as stopped:
+        InProcess(time.sleep, "rest", seconds=0.1)(100.0)
+    assert stopped.value.status is status
+
+
+def test_a_sentence_on_time_asleep_has_the_seconds_that_were_computed():
+    asleep, endless = (out_of_time("rest", 20.0, ran, False) for ran in (0.25, 20.0))
+    assert "0.25 s" in asleep.message
+    assert asleep.message != endless.message
+    assert asleep.status is endless.status is Status.timeout
 
 
 def test_time_asleep_is_the_answers(monkeypatch):

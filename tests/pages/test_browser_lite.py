@@ -39,8 +39,7 @@ class Visitor(Learner):
     def open(self, notebook: str) -> None:
         self.browser.get(f"{self.address}/lite/lab/index.html?path={notebook}")
         self.wait_for(f"{PANEL} .jp-Cell", START)
-        status = lambda: (bar := self.first("#jp-main-statusbar")) and "| Idle" in bar.text
-        until(status, "Python has started in the page", START)
+        self.wait_for_kernel(START)
 
     def sources(self) -> list[str]:
         """The text of each code cell."""

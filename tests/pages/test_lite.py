@@ -118,7 +118,7 @@ def test_the_browser_takes_pyodide_from_the_site_alone(tmp_path):
     (tmp_path / "jupyter-lite.json").write_text('{"jupyter-config-data": {"appName": "a"}}')
     lite.write_settings(tmp_path)
     settings = json.loads((tmp_path / "jupyter-lite.json").read_text())["jupyter-config-data"]
-    assert settings["appName"] == "a"
+    assert (settings["appName"], settings["exposeAppInBrowser"]) == ("a", True)
     kernel = settings["litePluginSettings"]["@jupyterlite/pyodide-kernel-extension:kernel"]
     assert kernel == {"pyodideUrl": "./static/pyodide/pyodide.mjs", "disablePyPIFallback": True}
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from bs4 import BeautifulSoup
-from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser
+from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
 
 from nbjudge.authoring.course import ROOT
@@ -195,8 +195,20 @@ def test_no_page_asks_for_anything_outside_its_folder(site, browser):
         browser.show((site / page).as_uri())
     addresses = browser.requests()
     assert len(addresses) > 2 * len(pages(site))
-    own = (site.as_uri(), "data:", "chrome:")  # chrome: pages that the browser opens by itself
-    assert [address for address in addresses if not address.startswith(own)] == []
+    assert outside(addresses, site) == []
+
+
+@needs_browser
+def test_a_request_outside_the_folder_is_found_and_the_browsers_own_pages_are_not(tmp_path, browser):
+    wanted = ["http://127.0.0.1:9/a.png", (tmp_path / "site-2/b.css").as_uri()]
+    (tmp_path / "site").mkdir()
+    page = tmp_path / "site/page.html"
+    inner = "<img src='data:,'><iframe src='about:blank'></iframe>"
+    page.write_text(f"{inner}<img src='{wanted[0]}'><link rel=stylesheet href='{wanted[1]}'>")
+    browser.requests()
+    browser.show(page.as_uri())
+    own = ["chrome-untrusted://new-tab-page/one-google-bar", "chrome://new-tab-page/", "devtools://a/b.js"]
+    assert sorted(outside([*browser.requests(), *own], tmp_path / "site")) == sorted(wanted)
 
 
 @needs_browser

@@ -78,9 +78,53 @@ class Exits(Right):
         os._exit(7)
 
 
-KINDS = {
-    kind.__name__: kind for kind in (Right, RaisesLate, WrongLate, BreaksTheContext, Hangs, IsKilled, Exits)
-}
+class RightToo(Right):
+    """Another right one."""
+
+
+class RaisesAtOnce(Right):
+    """Cannot be built."""
+
+    def __init__(self, problem, name):
+        super().__init__(problem, name)
+        self.die()
+
+    def die(self):
+        raise RuntimeError("no such kernel")
+
+
+class ExitsAtOnce(RaisesAtOnce):
+    """Its process ends while it is built."""
+
+    def die(self):
+        os._exit(7)
+
+
+class IsKilledAtOnce(RaisesAtOnce):
+    """The system ends its process while it is built."""
+
+    def die(self):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class BreaksAtOnce(RaisesAtOnce):
+    """An illegal address while it is built."""
+
+    def die(self):
+        cupy.broken.append("CUDA_ERROR_ILLEGAL_ADDRESS")
+        raise RuntimeError("CUDA_ERROR_ILLEGAL_ADDRESS")
+
+
+class WrongAtOnce(Right):
+    """Numbers off by one."""
+
+    def results(self):
+        return {name: array + np.float32(1) for name, array in super().results().items()}
+
+
+EARLY = RightToo, RaisesAtOnce, ExitsAtOnce, IsKilledAtOnce, BreaksAtOnce, WrongAtOnce
+LATE = Right, RaisesLate, WrongLate, BreaksTheContext, Hangs, IsKilled, Exits
+KINDS = {kind.__name__: kind for kind in (*EARLY, *LATE)}
 
 
 def contestant(problem, name):

@@ -73,8 +73,12 @@ EDITS = {
     "its worst is 1, its schedule gives": lambda entry: entry | {"worst": 1.0},
     "its saved_bytes is 1, its schedule gives": lambda entry: entry | {"saved_bytes": 1},
     "its ratios is 1, 1, its schedule gives": lambda entry: entry | {"ratios": [1.0, 1.0]},
+    "its saved_bytes is 1000": lambda entry: entry | {"saved_bytes": 10**400},
+    "its worst is -9007199254740993": lambda entry: entry | {"worst": -(2**53) - 1},
+    "its worst is nan": lambda entry: entry | {"worst": float("nan")},
+    "its ratios is [inf": lambda entry: entry | {"ratios": [float("inf"), 1]},
     "its ratios is 'x'": lambda entry: entry | {"ratios": "x"},
-    "its version is 2, the rules are at 1": lambda entry: entry | {"version": 2},
+    f"its version is 1, the rules are at {score.VERSION}": lambda entry: entry | {"version": 1},
     "its schedule 0000000000000000.py is missing": lambda entry: entry | {"schedule": "0" * 64},
     "its schedule is '../../etc/passwd'": lambda entry: entry | {"schedule": "../../etc/passwd"},
     "its name is 'a": lambda entry: entry | {"name": "a\x1b[2J"},
@@ -213,12 +217,22 @@ def test_a_page_whose_numbers_agree_is_accepted_whatever_its_prose():
         ({"prediction": "nan"}, "'nan' is no list of finite numbers"),
         ({"prediction": ""}, "'' is no list|expected 1 number, found 0"),
         ({"measurements": "1.3 1.3 1.3"}, "expected 6 numbers or more, found 3"),
+        ({"prediction": "1,3"}, r"expected 1 number, found 2 in '1,3'\. .*comma"),
+        ({"interval": "1,27 to 1,35"}, r"expected 2 numbers, found 4 in .* comma"),
     ],
 )
 def test_a_number_that_disagrees_is_named_with_its_line(changes, words):
     problems = check_page(page(**changes))
     assert len(problems) == 1
     assert re.search(words, problems[0])
+
+
+def test_what_disagrees_is_told_in_the_order_of_the_lines_of_the_page():
+    wrong = page(median="1.2", interval="1.30 to 1.33", verdict="outside")
+    numbers = [int(re.match(r"Line (\d+)", problem)[1]) for problem in check_page(wrong)]
+    assert numbers == [6, 7, 9]
+    forms = page(measurements="1.3", prediction="x", median="y")
+    assert [int(re.match(r"Line (\d+)", problem)[1]) for problem in check_page(forms)] == [4, 5, 6]
 
 
 def test_a_page_without_a_line_says_which_is_missing():

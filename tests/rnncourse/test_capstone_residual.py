@@ -100,3 +100,12 @@ def test_skips_hand_the_gradient_down_a_hundred_layers():
 def test_a_segment_that_is_no_number_of_layers_is_refused(segment):
     with pytest.raises(ValueError, match=f"segment is {segment}, expected a whole number at least 1"):
         Residual(segment=segment)
+
+
+def test_the_norm_of_gradients_whose_squares_float32_cannot_hold_is_their_norm():
+    network = Network.create("rnn_tanh", 4, 4, layers=2)
+    gradients = {
+        "weight_hh_l0": np.full((4, 4), 1e-24, "float32"),
+        "weight_hh_l1": np.eye(4, dtype="float32"),
+    }
+    np.testing.assert_allclose(gradient_norms(network, gradients), [4e-24, 2.0], rtol=1e-5)

@@ -9,7 +9,17 @@ from pocketgpu.devices import find
 from rnncourse.capstone.launches import BACKWARD, FORWARD, WEIGHTS, Illegal, Problem, read_schedule
 from rnncourse.capstone.residual import Residual
 from rnncourse.capstone.run import arrays_of, problem_of, results, run_plan
-from rnncourse.capstone.score import PROBLEMS, bounds, place_arrays, planned, score, score_all, try_schedule
+from rnncourse.capstone.score import (
+    PROBLEMS,
+    bounds,
+    is_promised,
+    place_arrays,
+    planned,
+    score,
+    score_all,
+    try_schedule,
+)
+from rnncourse.checks.capstone import draw_problems
 from rnnlab.network import Network
 from rnnlab.schedule.hazards import unordered
 from rnnlab.schedule.order import events
@@ -208,7 +218,19 @@ def test_an_answer_of_another_form_is_refused_with_the_value(answer, words):
 def test_a_refusal_names_the_problem_and_trying_gives_the_sentence():
     with pytest.raises(Illegal, match=r"layers=1, steps=1, minibatch=64"):
         score_all(lambda *sizes: (1, []))
-    assert "There is no backward" in try_schedule(lambda *sizes: (1, []), PROBLEMS[0])
+    refusal = try_schedule(lambda *sizes: (1, []), PROBLEMS[0])
+    assert "backward of layer 0, block 0" in str(refusal)
+    assert not refusal
+    assert np.isnan(refusal.microseconds / 3)  # a notebook that divides the times of two schedules goes on
+
+
+def test_the_check_and_the_board_stay_inside_what_the_exercise_promises():
+    drawn = [Problem(*sizes) for seed in range(100) for sizes in draw_problems(np.random.default_rng(seed))]
+    assert all(map(is_promised, (*PROBLEMS, *drawn)))
+    tight = [problem for problem in drawn if problem.memory < 3 * problem.layers * problem.steps]
+    assert min(problem.memory / (problem.steps * (problem.layers**0.5 + 1)) for problem in tight) >= 4
+    assert not is_promised(Problem(7, 1, 64, 512, 14))  # more than half of 21
+    assert not is_promised(Problem(13, 17, 96, 389, 313))  # 313.2 are promised
 
 
 def test_a_network_that_no_schedule_fits_is_refused():

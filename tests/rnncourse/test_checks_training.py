@@ -109,3 +109,8 @@ def test_rows_of_both_photographs_can_be_drawn():
     train, test = (draw_rows(np.random.default_rng(5), KERNEL, 4, 3, split) for split in ("train", "test"))
     assert isinstance(train, Rows)
     assert not np.array_equal(train.x, test.x)
+
+
+def test_the_statement_of_train_filter_has_the_limit_of_its_check():
+    shown = (ROOT / "solutions/source/03_training/train_filter.py").read_text(encoding="utf-8")
+    assert f"{checks.find('train_filter')[1].seconds:g} s" in shown

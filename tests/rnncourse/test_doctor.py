@@ -9,7 +9,7 @@ import pytest
 
 from nbjudge.running import sandbox
 from rnncourse.cli import main
-from rnncourse.lab import blas, doctor, driver, gpu, roofline
+from rnncourse.lab import blas, crowd, doctor, driver, gpu, roofline
 from rnncourse.lab.doctor import Finding, Report
 
 GIB = 2**30
@@ -17,6 +17,12 @@ GIB = 2**30
 
 def by_name(report):
     return {finding.name: finding for finding in report.findings}
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch):
+    """No other program uses the cores."""
+    monkeypatch.setattr(crowd, "others_part", lambda: 0.0)
 
 
 def test_a_quick_report_names_the_machine_and_measures_nothing(monkeypatch):

@@ -1,15 +1,21 @@
 """Every exercise of the course: its solution passes, its stub is untouched, its known mistakes are named."""
 
 import json
+import sys
 from collections import Counter
+from types import ModuleType
 
 import pytest
 from legs import in_full
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.exercise import Exercise
+from nbjudge.grading import grade
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import run_check
 from nbjudge.grading.self_check import findings
 from nbjudge.running.fork_server import forking
+from nbjudge.running.inside import main
 from nbjudge.running.sandbox import choose
 from rnncourse import checks, cli
 from rnncourse.checks.parallel_cpu import choose_schedule
@@ -19,7 +25,8 @@ EXERCISES = [
     pytest.param(lesson, entry, id=entry.name) for lesson in LESSONS for entry in checks.exercises(lesson)
 ]
 SEED = 1
-GRADED = "start_here", "cuda_shared_memory"  # lessons without and with kernels, graded in the quick leg
+# lessons without and with kernels: graded in the quick leg; their answers run there in processes of their own
+GRADED, APART = ("start_here", "cuda_shared_memory"), ("rnn_forward", "fused_cell")
 MUTANTS, RIGHT_ANSWERS, POINTS = (5, 18), 2, (1, 10)
 
 
@@ -32,13 +39,41 @@ def boxes():
         servers.end()
 
 
-@pytest.mark.parametrize("way", ["a fork", in_full("a program"), in_full("a program in plain mode")])
 @pytest.mark.parametrize("lesson", LESSONS)
-def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, way, boxes, monkeypatch):
+def test_every_answer_whose_verdict_is_known_gets_it_in_one_process(lesson, monkeypatch):
     """Stub, solution, right answers written differently, and every mutant: it fails, and by its own name."""
+    monkeypatch.setattr(grade, "_run_apart", run_here)
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])  # run_here takes its place
+    only_the_first_races(monkeypatch)
+    assert_verdicts(lesson, choose(plain=True))
+
+
+def run_here(exercise, answer, seed, box, lines):
+    """What a check finds in an answer that is loaded and called in this process."""
+    sys.modules["__main__"] = ModuleType("__main__")
+    namespace, _ = main.load(answer.cells, answer.names)
+    function = InProcess(namespace.get(answer.name), answer.name, is_own=True, seconds=exercise.seconds)
+    return run_check(exercise, function, seed)
+
+
+@pytest.mark.parametrize(
+    ("lesson", "way"),
+    [
+        pytest.param(lesson, way, marks=() if lesson in APART and way == "a fork" else pytest.mark.slow)
+        for lesson in LESSONS
+        for way in ("a fork", "a program", "a program in plain mode")
+    ],
+)
+def test_every_answer_whose_verdict_is_known_gets_it_in_a_process_of_its_own(lesson, way, boxes, monkeypatch):
+    """The same as the grader runs them, each in its own process."""
     if way == "a fork":  # one right schedule races; to compile each of them takes seconds
         only_the_first_races(monkeypatch)
-    result = list(findings(lesson, boxes[way], SEED))
+    assert_verdicts(lesson, boxes[way])
+
+
+def assert_verdicts(lesson, box):
+    """Every answer of a lesson gets the verdict that is known beforehand."""
+    result = list(findings(lesson, box, SEED))
     assert {entry.exercise for entry in result} == {entry.name for entry in checks.exercises(lesson)}
     assert not [(entry.exercise, entry.answer, str(entry.verdict)) for entry in result if not entry.as_wanted]
 

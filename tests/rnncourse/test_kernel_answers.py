@@ -127,7 +127,7 @@ def _overflow(x, y, old):
     ("change", "old", "sentence"),
     [
         (_nothing, OLD, "It holds the same number before the launch."),
-        (_nothing, unset(4), "It holds NaN, as it does before the launch."),
+        (_nothing, unset(4), "y still holds at element 2 the NaN"),
         (_on_top, OLD, "That is the right number plus what the element holds before the launch."),
         (_input, OLD, "This launch has to leave x as it is."),
         (_overflow, unset(4), "leaves the range of float32?"),

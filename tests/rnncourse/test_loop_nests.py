@@ -1,10 +1,12 @@
 """A schedule given as plain data changes the order of a product's work and never its result."""
 
 import importlib.util
+import os
 
 import numpy as np
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from rnncourse import loop_nests
 from rnncourse.loop_nests import SERIAL, in_numba, read
 from rnncourse.loop_nests.race import race
@@ -87,3 +89,16 @@ def test_a_race_compares_with_the_serial_schedule_of_the_same_engine():
     assert run.ratio == pytest.approx(run.serial / run.chosen)
     assert run.flops == 2 * 12 * 48 * 20
     assert "times the serial schedule" in str(run)
+
+
+def test_a_compiler_that_crashes_leaves_lesson_07_running(monkeypatch, capsys):
+    """Its cell says which signal ended the compiler's process, and goes on."""
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "tests/crashing_halide"), str(ROOT)]))
+    monkeypatch.syspath_prepend(str(ROOT / "tests/crashing_halide"))
+    source = (ROOT / "notebooks/source/07_parallel_cpu.py").read_text(encoding="utf-8")
+    cell = next(cell for cell in source.split("# %%\n") if "call_apart(race_all" in cell)
+    code = cell.partition("# %% [markdown]")[0].replace('("numba", "halide")', '("halide",)')
+    names = {}
+    exec(code, names)
+    assert "halide is left out: the process was ended by signal SIGILL" in capsys.readouterr().out
+    assert names["raced"] == {}

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from nbjudge.authoring.course import ROOT
 from pocketgpu.devices import find
 from ranks import costs
 from ranks.costs import ALGORITHMS, Link, all_reduce_seconds, two_level_seconds
@@ -184,3 +185,24 @@ def test_a_fit_reads_nothing_of_the_runs_that_judge_it():
     )
     again = model_fit.lines(series=[replace(series, points=tuple(points))])
     assert [line.predicted for line in again] == [line.predicted for line in lines]
+
+
+def test_the_readme_states_how_many_runs_are_fitted_and_how_many_judged():
+    lines, far = model_fit.lines(), model_fit.lines(model_fit.extrapolate)
+    fitted = sum(line.is_fitted for line in lines)
+    close = sum(abs(line.error) <= model_fit.CLOSE for line in far if not line.is_fitted)
+    row = next(
+        line
+        for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+        if "scaling_out" in line
+    )
+    for words in (
+        f"fitted to {fitted} ",
+        f"by {len(lines) - fitted} others",
+        f"{close} of {len(lines) - fitted} ",
+    ):
+        assert words in row
+
+
+def test_the_larger_network_has_the_bytes_of_its_own_formula():
+    assert pytest.approx(3.969, abs=5e-4) == published.MLSTM_SCALE

@@ -13,6 +13,7 @@ from rnnlab.cells import STATES
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.halide import equations, published, registers
 from rnnlab.kernels.halide.kernels import Kernels
+from rnnlab.kernels.halide.target import host_target
 from rnnlab.ladder import find, halide_scheduled
 from rnnlab.ladder.facts import LedgerSizes
 from rnnlab.network import Network
@@ -68,7 +69,7 @@ def test_ahead_of_time_gives_the_same_bits_as_just_in_time(tmp_path):
     ahead, just = (np.empty((9, 21), "float32") for _ in range(2))
     run = ahead_of_time.ahead_of_time({"output": pipeline}, library)["output"]
     run(a, b, ahead)
-    pipeline.func.compile_to_callable(pipeline.arguments, hl.get_host_target())(a, b, just)
+    pipeline.func.compile_to_callable(pipeline.arguments, host_target())(a, b, just)
     assert np.array_equal(ahead, just)
     assert [*tmp_path.iterdir()] == [library]
     assert relative_error(ahead, np.tanh(a.astype(float) @ b)) < 1e-5

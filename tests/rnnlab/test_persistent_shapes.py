@@ -115,6 +115,18 @@ def test_registers_are_those_of_the_page_and_nothing_is_spilled(arch, shape):
             assert line in page
 
 
+def test_the_page_holds_what_two_blocks_on_a_multiprocessor_spill():
+    one, two = register_table.recorded_crowded()
+    assert "201 registers, 0 bytes spilled" in one
+    assert "128 registers, 244 bytes spilled, 260 read back" in two
+
+
+@needs_compilers
+def test_what_two_blocks_on_a_multiprocessor_need_is_that_of_the_page():
+    if register_table.compilers() in register_table.PAGE.read_text(encoding="utf-8"):
+        assert [register_table.crowded(blocks) for blocks in (1, 2)] == register_table.recorded_crowded()
+
+
 @needs_compilers
 def test_a_launch_with_clusters_is_described_as_nvidias_own_bindings_do():
     """Byte by byte: what ctypes lays out, and what cuda.bindings lays out for the same launch."""

@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from nbjudge.authoring.course import ROOT
-from ranks import launch
+from ranks import faults, launch
 from ranks.call import call_on_ranks
 from ranks.faults import RankFailure
 from ranks.launch import Launch, folder_for
@@ -270,3 +270,16 @@ def test_settings_travel_as_text_and_unknown_ones_are_refused():
 def test_what_cannot_be_used_is_refused_before_a_rank_starts(capsys, options, words):
     assert main(["train", *options.split()]) == 2
     assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("phases", "words"), [((0, 0), "before any of them began"), ((1, 0), "before any"), ((2, 0), "in step 7")]
+)
+def test_ranks_that_end_without_a_word_are_told_how_far_they_were(tmp_path, phases, words):
+    """In survivor mode mpiexec prints nothing of a rank that is killed before the training."""
+    (tmp_path / "output.txt").touch()
+    lines = np.array([(phase, 7) for phase in phases], dtype=[("phase", int), ("step", int)])
+    message = str(faults.failure(tmp_path, lines, None))
+    assert words in message
+    assert "nothing:" not in message
+    assert not message.endswith("nothing")

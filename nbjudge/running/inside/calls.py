@@ -74,7 +74,7 @@ def outcome(error: BaseException, function: Callable | None = None) -> dict:
     if isinstance(error, wire.Unsuitable):
         return {"kind": "unsuitable", "what": str(error)}
     if isinstance(error, wire.TooBig):
-        return {"kind": "too_big"}
+        return {"kind": "too_big", "what": str(error)}
     kinds = {NotImplementedError: "not_attempted", MemoryError: "memory", Forbidden: "forbidden"}
     kind = next((kind for type_, kind in kinds.items() if isinstance(error, type_)), "raised")
     where, inside = _learners_line(error, function)

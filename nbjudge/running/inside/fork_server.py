@@ -27,7 +27,6 @@ NO_DEVICES = 2 | 4  # no setuid, no devices
 DUMPABLE, DROP_CAPABILITY = 4, 24  # of prctl
 CAPABILITY_VERSION = 0x20080522
 CAPABILITIES, NONE = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION), (ctypes.c_uint32 * 6)()  # of capset
-CLONE = {"x86_64": 56, "aarch64": 220}  # system call
 JOIN_KEYRING = {"x86_64": 250, "aarch64": 219}  # system call keyctl
 ROUNDS = 20  # of an answer of the course's own; Python adapts code that has run eight times
 LONGEST = 1 << 17  # bytes of the settings of a worker
@@ -50,7 +49,6 @@ def serve(settings: str) -> None:
         kind.prepare(chosen["course"])
     _warm_up(kind)
     libc.prctl(DUMPABLE, 0, 0, 0, 0)
-    system_calls.refuse_segments()
     gc.collect()
     gc.freeze()  # a fork that looks through all objects would copy their pages
     control.send(b"ready")
@@ -94,7 +92,9 @@ def _fork_into_namespaces() -> int:
     One system call: a process that entered namespaces and forked again would copy the page tables once more.
     """
     user, group = os.getuid(), os.getgid()
-    child = python.syscall(CLONE[platform.machine()], NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0)
+    child = python.syscall(
+        system_calls.CLONE[platform.machine()], NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0
+    )
     _require(min(child, 0), "clone")
     if child == 0:
         libc.prctl(DUMPABLE, 1, 0, 0, 0)  # else its maps of users belong to another user

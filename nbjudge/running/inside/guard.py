@@ -3,6 +3,7 @@ connection, start a program. It exists for the message. An answer that wants pas
 ctypes for instance; what holds then is the sandbox around the process.
 """
 
+import os
 import sys
 from functools import partial
 from types import ModuleType
@@ -44,14 +45,15 @@ def install(hidden: list[str], own: Own) -> None:
     if own.words is not None:
         setattr(sys.modules[own.name], own.word, own.words)
     sys.meta_path.insert(0, _Refusal(own))
-    folders = tuple(hidden)
+    folders, resolve, decode = tuple(map(os.path.realpath, hidden)), os.path.realpath, os.fsdecode
     reasons = {event: what for what, events in REFUSED.items() for event in events}
 
     def refuse(event: str, arguments: tuple) -> None:
         if event in reasons:
             raise Forbidden(f"An answer may not use {reasons[event]}.")
-        if event in READS and isinstance(arguments[0], str) and arguments[0].startswith(folders):
-            raise Forbidden("An answer may not read the course's own files.")
+        if event in READS and isinstance(arguments[0], str | bytes | os.PathLike):
+            if resolve(decode(arguments[0])).startswith(folders):
+                raise Forbidden("An answer may not read the course's own files.")
 
     sys.addaudithook(refuse)
 

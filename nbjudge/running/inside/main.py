@@ -16,11 +16,15 @@ import sys
 import time
 from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from types import ModuleType
+
+import numpy as np
 
 from . import calls, guard, notebook, system_calls, wire
 
 IMPORTS = (ast.Import, ast.ImportFrom)
+COMPILERS = {"jit", "njit", "vectorize", "guvectorize", "cfunc"}  # of Numba
 DIE_WITH_PARENT = 1  # prctl's PR_SET_PDEATHSIG
 libc = ctypes.CDLL(None)
 
@@ -32,25 +36,12 @@ def main(settings: str) -> None:
     ask, answer = chosen["ask"], chosen["answer"]
     limit(chosen["limits"])
     wire.write(answer, wire.pack(None, kind="ready", seconds=time.process_time()))
-    packed, _ = wire.unpack(wire.read(ask))
-    name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
+    handed_over, header = wire.unpack(wire.read(ask))
     silence()
     kind = load_kind(chosen["kind"]["file"])
-    is_of_kind = any(chosen["kind"]["word"] in source for _, source, _ in cells)
-    words, missing = _words(kind, chosen["course"]) if is_of_kind else (None, None)
-    own = guard.Own(chosen["name"], chosen["packages"], chosen["kind"]["word"], words, missing)
-    guard.install(chosen["hidden"], own)
-    sys.modules["__main__"] = ModuleType("__main__")
-    notebook.install(sys.modules["__main__"].__dict__)
-    namespace, failures = load(cells, names)
-    function = namespace.get(name)
-    if words is not None:
-        kind.freeze_tables(namespace)
-    failure = next((loss for place, loss in failures if place not in optional), None)
-    stopped = failure and (function is None or failure["kind"] == "forbidden")
-    reasons = [f"{loss['where']} ({loss['type']}: {loss['text']})"[:300] for _, loss in failures[:5]]
-    state = [callable(function), *reasons]
-    wire.write(answer, wire.pack(state, **(failure if stopped else {"kind": "returned"})))
+    prepare = _launched if "is_launch" in header else _answered
+    function, failure, state, is_over = prepare(handed_over, chosen, kind)
+    wire.write(answer, wire.pack(state, **(failure if is_over else {"kind": "returned"})))
 
     def exchange(frame: bytes) -> bytes:
         wire.write(answer, frame)
@@ -67,11 +58,47 @@ def main(settings: str) -> None:
 
 @cache  # a fork has what its server has loaded
 def load_kind(file: str) -> ModuleType:
-    """The module of a kind of answers (course.Kind), loaded from its file."""
-    spec = spec_from_file_location("inside.kind", file)
+    """A module of a kind of answers (course.Kind), loaded from its file."""
+    spec = spec_from_file_location(f"inside.kind_{Path(file).stem}", file)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _answered(packed: np.ndarray, chosen: dict, kind: ModuleType) -> tuple:
+    """The function of an answer, after its statements have run: (function, why a statement failed, state for
+    the judge, is that the end?)."""
+    name, cells, names, optional = json.loads(packed.tobytes().decode(errors="surrogatepass"))
+    is_of_kind = any(chosen["kind"]["word"] in source for _, source, _ in cells)
+    words, missing = _words(kind, chosen["course"]) if is_of_kind else (None, None)
+    _install_guard(chosen, words, missing)
+    sys.modules["__main__"] = ModuleType("__main__")
+    notebook.install(sys.modules["__main__"].__dict__)
+    namespace, failures = load(cells, names)
+    function = namespace.get(name)
+    failure = next((loss for place, loss in failures if place not in optional), None)
+    is_over = failure is not None and (function is None or failure["kind"] == "forbidden")
+    reasons = [f"{loss['where']} ({loss['type']}: {loss['text']})"[:300] for _, loss in failures[:5]]
+    return function, failure, [callable(function), *reasons], is_over
+
+
+def _launched(handed_over: tuple, chosen: dict, kind: ModuleType) -> tuple:
+    """The same for an answer that is built from its text: no statement runs here."""
+    text, constants = handed_over
+    words, missing = _words(kind, chosen["course"])
+    builder = load_kind(chosen["kind"]["builder"])
+    _install_guard(chosen, words, missing)
+    try:
+        if words is None:
+            raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
+        return builder.build(text.tobytes(), constants, words), None, [True], False
+    except Exception as error:
+        return None, calls.outcome(error), [False], True
+
+
+def _install_guard(chosen: dict, words: ModuleType | None, missing: str | None) -> None:
+    own = guard.Own(chosen["name"], chosen["packages"], chosen["kind"]["word"], words, missing)
+    guard.install(chosen["hidden"], own)
 
 
 def _words(kind: ModuleType, course: str) -> tuple[ModuleType | None, str | None]:
@@ -97,7 +124,7 @@ def limit(limits: dict[str, int]) -> None:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (value, hard))
         except (AttributeError, ValueError, OSError):
             continue
-    system_calls.refuse_segments()
+    system_calls.refuse_calls()
 
 
 def silence() -> None:
@@ -149,7 +176,17 @@ def _statements(label: str, source: str, chosen: list[int], names: list[str]) ->
         ):
             bound = lambda alias: alias.asname or alias.name.partition(".")[0]
             statement.names = [alias for alias in statement.names if bound(alias) in (*names, "*")]
+        _compile_anew(statement)
     return [(label, statement) for statement in statements]
+
+
+def _compile_anew(statement: ast.stmt) -> None:
+    """Leave out cache=True, for which Numba looks for the file of a cell: it has none here."""
+    decorators = [d for node in ast.walk(statement) for d in getattr(node, "decorator_list", ())]
+    for call in (node for node in ast.walk(statement) if isinstance(node, ast.Call)):
+        called = getattr(call.func, "attr", getattr(call.func, "id", ""))
+        if call in decorators or called in COMPILERS:
+            call.keywords = [keyword for keyword in call.keywords if keyword.arg != "cache"]
 
 
 def _run(compiled: codeop.Compile, label: str, statement: ast.stmt, namespace: dict) -> BaseException | None:

@@ -1,21 +1,37 @@
-"""A system call that a learner's process may not make: shmget, memory that belongs to no process.
+"""System calls that a learner's process may not make. The kernel enforces the rule (a seccomp filter), for
+all that the process starts.
 
-A System V segment stays when nobody has it attached, and then no look at a process finds it. Nothing that an
-answer needs calls it. The kernel enforces the rule (a seccomp filter), for all that the process starts.
+shmget makes memory that belongs to no process: a segment stays when nobody has it attached, and then no look
+at a process finds it. Namespaces and mounts of its own would give an answer a file system in memory as large
+as it likes, in which nobody outside finds what it holds. Nothing that an answer needs calls any of them. The
+flags of clone3 lie in memory, which a filter cannot read: it is refused as unknown to the kernel, and the C
+library then takes clone.
 """
 
 import ctypes
 import errno
 import platform
 import sys
-from functools import cache
 
 NO_NEW_PRIVILEGES, SET_FILTER, MODE_FILTER = 38, 22, 2  # of prctl
-ARCHITECTURES = {"x86_64": (0xC000003E, 29), "aarch64": (0xC00000B7, 194)}  # name in the kernel, shmget
+KERNEL_NAMES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+CLONE = {"x86_64": 56, "aarch64": 220}
+NEW_NAMESPACES = 0x7E020000  # flags of clone: all kinds of namespaces that it can make
+REFUSED = {  # number on each machine
+    "shmget": {"x86_64": 29, "aarch64": 194},
+    "unshare": {"x86_64": 272, "aarch64": 97},
+    "setns": {"x86_64": 308, "aarch64": 268},
+    "mount": {"x86_64": 165, "aarch64": 40},
+    "clone3": {"x86_64": 435, "aarch64": 435},
+    "open_tree": {"x86_64": 428, "aarch64": 428},
+    "move_mount": {"x86_64": 429, "aarch64": 429},
+    "fsopen": {"x86_64": 430, "aarch64": 430},
+    "fsmount": {"x86_64": 432, "aarch64": 432},
+}
 FOREIGN_CALLS = 0x40000000  # from here on: calls of another interface of x86
-LOAD, IF_EQUAL, IF_AT_LEAST, RETURN = 0x20, 0x15, 0x35, 0x06  # instructions of the filter
+LOAD, IF_EQUAL, IF_AT_LEAST, IF_ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06  # instructions of the filter
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS
-NUMBER, ARCHITECTURE = 0, 4  # where the call's description has them
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16  # where the call's description has them; little-endian
 
 
 class Instruction(ctypes.Structure):
@@ -35,22 +51,35 @@ class Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_uint16), ("instructions", ctypes.POINTER(Instruction)))
 
 
-@cache  # a fork has the filter of its server
-def refuse_segments() -> bool:
-    """Refuse shmget from here on; False where this system has no such filter."""
-    if sys.platform != "linux" or platform.machine() not in ARCHITECTURES or sys.maxsize < 2**32:
+def refuse_calls() -> bool:
+    """Refuse REFUSED, and namespaces by clone, from here on; False where this system has no such filter."""
+    machine = platform.machine()
+    if sys.platform != "linux" or machine not in KERNEL_NAMES or sys.maxsize < 2**32:
         return False
-    architecture, shmget = ARCHITECTURES[platform.machine()]
-    steps = (
-        (LOAD, 0, 0, ARCHITECTURE),
-        (IF_EQUAL, 0, 3, architecture),
-        (LOAD, 0, 0, NUMBER),
-        (IF_AT_LEAST, 1, 0, FOREIGN_CALLS),
-        (IF_EQUAL, 0, 1, shmget),
-        (RETURN, 0, 0, REFUSE),
-        (RETURN, 0, 0, ALLOW),
-    )
+    steps = _steps(machine)
     program = Program(len(steps), (Instruction * len(steps))(*(Instruction(*step) for step in steps)))
     prctl = ctypes.CDLL(None).prctl
     prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     return prctl(SET_FILTER, MODE_FILTER, ctypes.byref(program), 0, 0) == 0
+
+
+def _steps(machine: str) -> list[tuple[int, int, int, int]]:
+    """The filter's instructions. The last five are for clone alone: compare, load its flags, compare; then
+    refuse and allow, where all the others jump to."""
+    numbers = [by_machine[machine] for by_machine in REFUSED.values()]
+    refusing = len(numbers) + 7  # the place of that instruction; a jump counts from the one behind it
+    steps = [
+        (LOAD, 0, 0, ARCHITECTURE),
+        (IF_EQUAL, 0, refusing - 2, KERNEL_NAMES[machine]),
+        (LOAD, 0, 0, NUMBER),
+        (IF_AT_LEAST, refusing - 4, 0, FOREIGN_CALLS),
+    ]
+    steps += [(IF_EQUAL, refusing - place - 1, 0, number) for place, number in enumerate(numbers, 4)]
+    return [
+        *steps,
+        (IF_EQUAL, 0, 3, CLONE[machine]),
+        (LOAD, 0, 0, FIRST_ARGUMENT),
+        (IF_ANY_BIT, 0, 1, NEW_NAMESPACES),
+        (RETURN, 0, 0, REFUSE),
+        (RETURN, 0, 0, ALLOW),
+    ]

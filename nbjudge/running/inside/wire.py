@@ -22,10 +22,16 @@ LENGTHS = struct.Struct("<QQ")
 MAX_HEADER = 1 << 20  # bytes
 MAX_BUFFERS = 64 << 20  # bytes: 8 million float64, far above any right answer
 MAX_PARTS = 10_000
+MAX_ROW_NUMBERS = 1 << 18  # in lists of rows of whole numbers; such a list crosses as an array
 MAX_DEPTH = 16
 MAX_INT_BITS = 4096
 NUMBERS = "biuf"  # kinds of dtype that are numbers: no objects, no text, no records
 DTYPE = re.compile(rf"[<>|][{NUMBERS}][0-9]{{1,2}}")  # as pack writes it; NumPy reads far more
+ROWS = {"list": list, "tuple": tuple}
+TOO_MANY_BYTES = f"more than {MAX_BUFFERS >> 20} MiB, far above what any answer needs"
+TOO_MANY_PARTS = f"more than {MAX_PARTS:,} numbers one by one; as an array, np.array(...), they are one part"
+TOO_MUCH_TEXT = f"more than {MAX_HEADER >> 20} MiB of text and single numbers; an array holds more"
+TOO_DEEP = f"lists within lists, more than {MAX_DEPTH} deep"
 MAX_SIDE = 1 << 40  # of an array without numbers, the one that may be longer than its bytes
 
 
@@ -34,7 +40,7 @@ class Unsuitable(Exception):
 
 
 class TooBig(Exception):
-    """More bytes than a frame may hold."""
+    """More than a frame may hold: says of what, in words that follow 'returns'."""
 
 
 class Broken(Exception):
@@ -51,9 +57,9 @@ class Program(NamedTuple):
 def pack(value: object, **header: object) -> bytes:
     """One frame that holds a value and the fields of `header`."""
     buffers: list[bytes] = []
-    text = json.dumps(header | {"value": _describe(value, buffers, MAX_DEPTH, [0])}).encode()
+    text = json.dumps(header | {"value": _describe(value, buffers, MAX_DEPTH, [0, 0])}).encode()
     if len(text) > MAX_HEADER:
-        raise TooBig
+        raise TooBig(TOO_MUCH_TEXT)
     return b"".join((LENGTHS.pack(len(text), sum(map(len, buffers))), text, *buffers))
 
 
@@ -87,7 +93,7 @@ def lengths(frame: bytes) -> tuple[int, int]:
         raise Broken("no whole frame")
     header, buffers = LENGTHS.unpack_from(frame)
     if header > MAX_HEADER or buffers > MAX_BUFFERS:
-        raise TooBig
+        raise TooBig(TOO_MUCH_TEXT if header > MAX_HEADER else TOO_MANY_BYTES)
     return header, buffers
 
 
@@ -116,10 +122,13 @@ def _read_exactly(fd: int, size: int) -> bytes:
 
 
 def _describe(value: object, buffers: list[bytes], depth: int, parts: list[int]) -> list:
-    """[kind, ...] of a value; the bytes of its arrays are appended to `buffers`."""
+    """[kind, ...] of a value; the bytes of its arrays are appended to `buffers`.
+
+    parts: how many have been described, and how many numbers in rows.
+    """
     parts[0] += 1
     if depth == 0 or parts[0] > MAX_PARTS:
-        raise TooBig
+        raise TooBig(TOO_DEEP if depth == 0 else TOO_MANY_PARTS)
     kind = type(value)
     if kind in _SIMPLE:
         return _SIMPLE[kind](value)
@@ -131,10 +140,28 @@ def _describe(value: object, buffers: list[bytes], depth: int, parts: list[int])
             raise Unsuitable("a dict whose keys are not all text or int")
         return ["dict", [[key, below(part)] for key, part in value.items()]]
     if kind is list:
+        if (rows := _whole_rows(value, MAX_ROW_NUMBERS - parts[1])) is not None:
+            parts[1] += rows.size
+            return ["rows", type(value[0]).__name__, *_describe_numbers(rows, buffers)[1:]]
         return ["list", [below(part) for part in value]]
     if kind is tuple or (isinstance(value, tuple) and hasattr(kind, "_fields")):
         return ["tuple", [below(part) for part in value]]
     raise Unsuitable(f"an object of type {kind.__name__}")
+
+
+def _whole_rows(value: list, most: int) -> np.ndarray | None:
+    """int64 [n,width], n·width ≤ most, of a list of rows, all lists or all tuples of int; None for others."""
+    kind = type(value[0]) if value else None
+    if kind not in ROWS.values() or not 0 < len(value) * len(value[0]) <= most:
+        return None
+    if any(type(row) is not kind or len(row) != len(value[0]) for row in value):
+        return None
+    if any(type(number) is not int for row in value for number in row):
+        return None
+    try:
+        return np.array(value, "<i8")
+    except OverflowError:
+        return None
 
 
 def _describe_numbers(value: np.ndarray | np.generic, buffers: list[bytes]) -> list:
@@ -142,14 +169,14 @@ def _describe_numbers(value: np.ndarray | np.generic, buffers: list[bytes]) -> l
     if value.dtype.kind not in NUMBERS:
         raise Unsuitable(f"{'a value' if scalar else 'an array'} of dtype {value.dtype}")
     if sum(map(len, buffers)) + value.nbytes > MAX_BUFFERS:
-        raise TooBig
+        raise TooBig(TOO_MANY_BYTES)
     buffers.append(value.tobytes())
     return ["scalar" if scalar else "array", value.dtype.str, list(value.shape)]
 
 
 def _describe_int(value: int) -> list:
     if value.bit_length() > MAX_INT_BITS:
-        raise TooBig
+        raise TooBig(f"a whole number of more than {MAX_INT_BITS} bits")
     return ["int", hex(value)]  # in hex, because JSON would lose nothing but Python refuses long decimals
 
 
@@ -167,7 +194,7 @@ class _Reader:
     """Takes a frame's buffers off, one after another."""
 
     def __init__(self, frame: bytes, at: int):
-        self.frame, self.at = frame, at
+        self.frame, self.at, self.row_numbers = frame, at, 0
 
     def numbers(self, dtype: str, shape: list) -> np.ndarray:
         sides = type(shape) is list and all(type(n) is int and 0 <= n <= MAX_SIDE for n in shape)
@@ -179,6 +206,15 @@ class _Reader:
         if self.at > len(self.frame):
             raise Broken("an array longer than its bytes")
         return np.frombuffer(self.frame, kind, count, start).reshape(shape).copy()
+
+    def rows(self, row_type: str, dtype: str, shape: list) -> list:
+        if dtype != "<i8" or type(shape) is not list or len(shape) != 2:
+            raise Broken("rows that are not whole numbers")
+        numbers = self.numbers(dtype, shape)
+        self.row_numbers += numbers.size
+        if not numbers.size or self.row_numbers > MAX_ROW_NUMBERS:
+            raise Broken("a number of rows that pack does not write")
+        return list(map(ROWS[row_type], numbers.tolist()))
 
 
 def _build(tree: list, buffers: _Reader, depth: int) -> object:
@@ -192,6 +228,8 @@ def _build(tree: list, buffers: _Reader, depth: int) -> object:
         return buffers.numbers(*rest)
     if kind == "scalar":
         return buffers.numbers(*rest)[()]
+    if kind == "rows":
+        return buffers.rows(*rest)
     if kind == "dict":
         if not all(type(key) in (str, int) for key, _ in rest[0]):
             raise Broken("a dict whose keys are not all text or int")

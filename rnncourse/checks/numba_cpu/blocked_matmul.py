@@ -22,7 +22,7 @@ CASES = (
     (3, 5, 4, 2, False),
     (2, 2, 2, 2, False),
     (5, 4, 7, 3, False),
-    (18, 26, 38, 8, True),
+    (10, 70, 38, 8, True),  # 8 rows of b are 72 lines: a cut of k alone does not do
 )  # M, N, K, tile
 CACHE = Cache(ways=64, line=32)  # 64 lines of 8 float32: three tiles of 8 by 8 fit, all of b does not
 MARGIN = 1.5  # times the misses of the course's own tiles
@@ -44,7 +44,7 @@ def check(submission, rng, M, N, K, tile, is_large):
     axes = ("row", "column")
     a, b, c = arrays
     want = c + a @ b
-    advice = lambda: _terms_at(product, want, a, b)
+    advice = lambda: _terms_at(product, want, *arrays)
     right = expect(product, want, axes=axes, what="the product", case=case, advice=advice)
     if right and is_large:
         misses = _misses(memory)
@@ -101,11 +101,16 @@ def _waiting(memory: Memory, sizes: tuple[int, int, int]) -> Wrong | None:
     )
 
 
-def _terms_at(got: np.ndarray, want: np.ndarray, a: np.ndarray, b: np.ndarray) -> str | None:
+def _terms_at(got: np.ndarray, want: np.ndarray, a: np.ndarray, b: np.ndarray, c: np.ndarray) -> str | None:
     """Which of its products the first wrong sum lacks."""
     if (place := first_place(got, want)) is None:
         return None
     i, j = place
+    if abs(got[place] - c[place]) < 1e-9 * (1 + abs(c[place])):
+        return (
+            f"out[{i}, {j}] still holds c[{i}, {j}]: no product was added. Do your loops reach the places "
+            "behind the last whole tile?"
+        )
     return part_of_sum(float(got[place] - want[place]), a[i] * b[:, j])
 
 

@@ -24,11 +24,11 @@ def draw_cases(rng) -> tuple:
 def check(submission, rng, H, spread):
     """`spread`: size of the gates' parts; where it is large, unit 0 gets sums far above 0, unit 1 far below.
 
-    exp(500) is a float64, and σ needs no more; exp(1000), as in a tanh of exponentials, is none.
+    exp(500) is a float64, and 1/(1 + exp(-a)) needs no more; exp(1000), as in eᵃ/(1 + eᵃ), is none.
     """
     g, u = rng.normal(size=(2, 3 * H)) if spread == 1 else rng.uniform(-spread, spread, (2, 3 * H))
     for part in (g, u) if spread > 1 else ():
-        part.reshape(3, H)[:, :2] = spread, -spread
+        part.reshape(3, H)[:, :2] = 2 * spread, -spread
     h = rng.uniform(-0.9, 0.9, H)
     loop = UnitLoop(H, {"g": g, "u": u, "h": h})
     vectors = shells((Watched, Vector, Row), VECTORS.format(rows=3 * H, units=H), loop.services)
@@ -37,7 +37,8 @@ def check(submission, rng, H, spread):
     missing = np.flatnonzero(~loop.written[result])
     unwritten = f"h_next[{missing[0]}] was never written." if len(missing) else None
     if refuse(unwritten, f"H={H}"):
-        case = f"H={H}" + (f", g and u up to {spread}" if spread > 1 else "")
+        large = f"; in unit 0 the sums g + u are {4 * spread}, and exp({4 * spread}) is infinity"
+        case = f"H={H}" + (large if spread > 1 else "")
         expect(loop.vectors[result], want, axes=("unit",), what="h_next", case=case)
 
 

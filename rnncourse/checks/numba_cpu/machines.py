@@ -63,11 +63,19 @@ class UnitLoop:
         unit = index % self.units
         if unit != self.now and unit in self.left:
             complete = len(self.left) == self.units  # None is among them: before the first unit
+            remedy = (
+                f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
+                "and written before unit j + 1."
+            )
+            if not complete:
+                remedy = (
+                    f"Unit j has the places j, {self.units} + j and 2·{self.units} + j of g and u: the "
+                    f"numbers of a gate stand together, so that g[1] belongs to unit 1. {remedy}"
+                )
             raise Wrong(
                 f"{name}[{index}] belongs to unit {unit}, which was left: unit {self.now} came after it.",
                 AGAIN if complete else None,
-                f"Unit {self.now} began with {self.entry}. Everything that unit j needs is read, computed "
-                "and written before unit j + 1.",
+                remedy,
             )
         if unit != self.now:
             self.left.add(self.now)

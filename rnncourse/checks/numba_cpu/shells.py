@@ -107,7 +107,7 @@ class Tape:
 
     def __init__(self, batch, perform, compare, value=None, numbers=0):
         self.batch, self.perform, self.compare, self.value = batch, perform, compare, value
-        self.count, self.rows, self.constants = numbers, [], []
+        self.count, self.rows, self.constants, self.latest = numbers, [], [], {}
         self.codes = {word: code for code, word in enumerate(self.WORDS)}
 
     def number(self, word, *operands):
@@ -263,11 +263,22 @@ class Matrix(Watched):
         if not (hasattr(row, "__index__") and hasattr(column, "__index__")):
             self.whole(f"{self.name}[...], with anything but two whole numbers,")
         if not (0 <= row < self.shape[0] and 0 <= column < self.shape[1]):
+            self.swapped(row, column)
             raise Wrong(
                 f"It uses {self.name}[{row}, {column}]; {self.name} has shape {self.shape}.",
                 "runs past the edge",
             )
+        self.tape.latest[self.name] = row, column
         return int(row * self.shape[1] + column)
+
+    def swapped(self, row, column):
+        before = self.tape.latest.get("a")
+        if self.name == "b" and before and before[1] == column != row:
+            raise Wrong(
+                f"After a[{before[0]}, {before[1]}] it uses b[{row}, {column}]; b has shape {self.shape}.",
+                None,
+                "The second index of a and the first index of b count the terms: a[i, k] meets b[k, j].",
+            )
 
     def like(self, content):
         return Sums(Matrix("the result", self.make(self.name, content), self.shape, self.tape, self.make))

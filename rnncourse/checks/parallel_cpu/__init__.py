@@ -45,7 +45,7 @@ ORDERS = 3  # in which the same threads may be ready
 
 
 def check_sum_gradients(submission, rng, count, shape):
-    """The sum of ordinary gradients, in any order; then the bits of a sum in which two gradients cancel.
+    """The sum of ordinary gradients, with the same bits in any order; then one in which two cancel.
 
     With numbers of 2⁶⁰ whatever is added in between is lost, in float64 too: only a fixed order is stable.
     """
@@ -54,29 +54,37 @@ def check_sum_gradients(submission, rng, count, shape):
     cancelling = by_thread.copy()
     if count > 2:
         cancelling[0], cancelling[1] = 2.0**60, -(2.0**60)
-    sums = []
-    for threads in _draw_orders(rng, cancelling):
+    sums, ordinary = [], []
+    for threads in _draw_orders(rng, cancelling, by_thread):
         want = ANSWERS["sum_gradients"].call(threads, by_thread[threads])
         order = ", ".join(map(str, threads))
         case = f"{count} threads, ready in the order {order}; {shape} each"
         got = submission(threads, by_thread[threads])
         expect(got, want, axes=("row", "column"), what="the sum", case=case)
+        ordinary.append(got)
         sums.append(submission(threads, cancelling[threads]))
-    refuse(None if all(np.array_equal(got, sums[0]) for got in sums) else _unstable(count), result=sums)
+    stable = all(np.array_equal(got, drawn[0]) for drawn in (sums, ordinary) for got in drawn)
+    refuse(None if stable else _unstable(count), result=sums)
 
 
-def _draw_orders(rng: np.random.Generator, gradients: np.ndarray) -> list[np.ndarray]:
-    """Orders in which the threads of these gradients [n,H,I] are ready.
+def _draw_orders(rng: np.random.Generator, *kinds: np.ndarray) -> list[np.ndarray]:
+    """Orders in which the threads of gradients [n,H,I] of each kind are ready.
 
     Of three threads and more the sums as they are ready differ, those with a thread's number for its place
     differ, and both in their own way.
     """
-    sums = lambda orders: [reduce(np.add, gradients[order]).tobytes() for order in orders]
+    count = len(kinds[0])
     while True:
-        orders = [rng.permutation(len(gradients)) for _ in range(ORDERS)]
-        ready, placed = sums(orders), sums(order[order] for order in orders)
-        if len(gradients) < 3 or (len(set(ready)) > 1 < len(set(placed)) and ready != placed):
+        orders = [rng.permutation(count) for _ in range(ORDERS)]
+        if count < 3 or all(_shows_order(gradients, orders) for gradients in kinds):
             return orders
+
+
+def _shows_order(gradients: np.ndarray, orders: list[np.ndarray]) -> bool:
+    """Whether sums as the threads are ready, and by a thread's number for its place, differ in some bits."""
+    sums = lambda orders: [reduce(np.add, gradients[order]).tobytes() for order in orders]
+    ready, placed = sums(orders), sums(order[order] for order in orders)
+    return len(set(ready)) > 1 < len(set(placed)) and ready != placed
 
 
 def _unstable(count: int) -> Wrong:
@@ -101,6 +109,15 @@ def draw_limits(rng) -> list[tuple]:
         (*drawn, 16),
         (*large, int(rng.integers(17, 400))),
     ]
+
+
+def _times_compared(got: tuple, want: tuple, serial, shared, barrier, threads) -> str | None:
+    """The time with the answer's number of threads and with the best one."""
+    numbers = sorted({int(got[0]), int(want[0])})
+    if len(numbers) < 2 or numbers[0] < 1:
+        return None
+    time = lambda n: serial + shared / n + (n - 1) * barrier
+    return "print the times: " + ", ".join(f"with {n} threads {time(n):.4g} s" for n in numbers) + "."
 
 
 EXERCISES = (
@@ -129,6 +146,7 @@ EXERCISES = (
                 f"one thread takes {serial + shared:.4g} s, two {serial + shared / 2 + barrier:.4g} s"
             ),
             tolerance=1e-9,
+            advice=_times_compared,
         ),
         draw_limits,
     ),

@@ -4,7 +4,7 @@ import numpy as np
 
 from nbjudge.comparing.differences import same
 from nbjudge.comparing.judging import expect, refuse
-from nbjudge.exercise import Wrong
+from nbjudge.exercise import Shell, Wrong
 from rnncourse.checks.answers import answers
 from rnncourse.checks.training import train_filter
 
@@ -57,6 +57,23 @@ SHAPES = {
 SMALL = {"weight_hh_l0": (2, 2), "bias_hh_l0": (2,)}
 
 
+# The dict that an answer is given: what is returned as it came is not of the type that a new dict has.
+GIVEN = """
+class Given(dict):
+    def __reduce__(self):  # a copy of it is a new dict
+        return dict, (dict(self),)
+
+gradients = Given({{{parts}}})
+"""
+SAME_DICT = "returns the dict that it was given"
+
+
+def _given(gradients: dict) -> Shell:
+    """The gradients {name: array} as a dict that is told from a new one."""
+    parts = (f"{name!r}: np.array({part.tolist()}, {part.dtype.name!r})" for name, part in gradients.items())
+    return Shell(GIVEN.format(parts=", ".join(parts)), "gradients")
+
+
 def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
     """`ratio`: the global norm in units of the limit, which is at least `least`; above it, below it, 0."""
     drawn = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
@@ -65,9 +82,17 @@ def check_clip_by_global_norm(submission, rng, shapes, ratio, dtype, least=0.6):
     gradients = {name: (ratio * limit / norm * part).astype(dtype) for name, part in drawn.items()}
     want = ANSWERS["clip_by_global_norm"].call(gradients, limit)
     axes = {name: ("row", "column") if part.ndim == 2 else ("entry",) for name, part in want.items()}
-    case = f"gradients of {', '.join(shapes)}, {dtype}, norm {ratio * limit:.6g}, limit {limit}"
+    case = f"gradients of {', '.join(shapes)}, {dtype}, global norm {ratio * limit:.6g}, limit {limit}"
+    try:
+        got = submission(_given(gradients), limit)
+    except Wrong as wrong:
+        if "type Given" in wrong.message:
+            remedy = "Who changes the result later would change the gradients, too: return a new dict."
+            wrong = Wrong("It returns the very dict that it was given.", SAME_DICT, remedy)
+        refuse(wrong, case)
+        return
     # wide enough for limit / (norm + 1e-6), which is how PyTorch writes it
-    expect(submission(gradients, limit), want, axes=axes, case=case, tolerance=1e-5)
+    expect(got, want, axes=axes, case=case, tolerance=1e-5)
 
 
 STATE = ("weight", "m", "v", "step")
@@ -137,6 +162,7 @@ EXERCISES = (
             (SHAPES, 50.0, "float32"),
             (SHAPES, 0.99, "float32", 2.0),  # above 1 a square is larger than its root
             (SHAPES, 1.5, "float64"),  # and no number by itself is above the limit
+            (SMALL, 1e25, "float32"),  # whose squares no float32 holds
         ),
     ),
     ANSWERS["adam_update"].exercise(

@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,12 +21,14 @@ from rnncourse.checks.training.photograph_rows import (
 )
 from rnncourse.checks.training.tiny_rnn import loss_and_gradients
 
+FEWEST, LEAP = 20, 0.5  # calls of a training; the largest step, as a share of the whole distance
 ALLOWED = 0.1  # of the baseline's error; the course's own loop needs about a tenth of that
 RECORDED = """
 
 def recorded(parameters, x, target):
     loss, gradients = loss_and_gradients(parameters, x, target)
-    note(loss, *np.shape(x)[:2], float(np.ravel(x)[:1].sum()), float(np.ravel(target)[:1].sum()))
+    place = np.concatenate([np.ravel(parameters[name]) for name in sorted(parameters)])
+    note(loss, *np.shape(x)[:2], float(np.ravel(x)[:1].sum()), float(np.ravel(target)[:1].sum()), place)
     return loss, gradients
 """
 TINY_RNN = Shell("import numpy as np\n\n\n" + inspect.getsource(loss_and_gradients) + RECORDED, "recorded")
@@ -41,6 +44,7 @@ FIRST_STEP = "trains on the first step only"
 ONE_ROW = "trains on a single row at a time"
 OTHERS = "returns other arrays than those that it trained"
 TOO_EARLY = "stops too early"
+OTHER_ORDER = ""  # no known mistake: the steps or the rows of x and target have been put in another order
 NO_MEMORY = None  # no known mistake: weights that were cut, or never trained, or not returned
 
 SEEN = {  # misconception: what was found, and the next step
@@ -76,6 +80,10 @@ SEEN = {  # misconception: what was found, and the next step
         "Each minibatch has one row only, so its gradient is mostly chance.",
         "Take more rows, for instance 32, and other ones in each update.",
     ),
+    OTHER_ORDER: (
+        "In most minibatches the first target does not follow from the first pixel.",
+        "x and target need the same steps in the same order, and the same rows.",
+    ),
     TOO_EARLY: (
         "The network is on its way, but not there.",
         "Print the loss every 50 updates. Does it still fall? Make more of them, or take momentum.",
@@ -99,13 +107,14 @@ def check(submission, rng, kernel, T, H, learn):
     held_out = draw_rows(rng, kernel, T, 200, "test" if learn == "train" else "train")
     start = untrained(np.random.default_rng(10 + H), H)  # one start: the same mistake then looks the same
     calls: list[tuple] = []  # loss, steps and rows of each minibatch, its first pixel and first target
-    note = lambda *call: calls.append(call)
+    places: list[np.ndarray] = []  # all parameters of each call, one after another
+    note = lambda *call: (calls.append(call[:-1]), places.append(call[-1]))[0]
     got = submission(train.x, train.target, start, replace(TINY_RNN, services={"note": note}))
     case = f"T={T}, H={H}"
     if not _has_form(got, start, case):
         return
     with np.errstate(all="ignore"):  # the numbers that come back may be of any size
-        refuse(_shortfall(got, start, kernel, train, held_out, calls), case)
+        refuse(_shortfall(got, start, kernel, train, held_out, calls) or _leap(got, start, places), case)
 
 
 def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> Wrong | None:
@@ -122,8 +131,27 @@ def _shortfall(got, start, kernel, train: Rows, held_out: Rows, calls: list) -> 
         f"{ALLOWED * baseline:.2g} is required. To a single bright pixel the network answers "
         f"{_in_words(response_to_one_pixel(got))} at this and the next steps, the filter "
         f"{_in_words(kernel)}.",
-        name,
+        name or None,
         next_step,
+    )
+
+
+def _leap(got: dict, start: dict, places: list[np.ndarray]) -> Wrong | None:
+    """The parameters come from training: a way of many steps from those given, with a gradient at each."""
+    joined = lambda parameters: np.concatenate([parameters[name].ravel() for name in sorted(parameters)])
+    first, last = joined(start), joined(got)
+    way = [first, *(place for place in places if place.shape == first.shape)]
+    length = lambda step: float(np.linalg.norm(step))
+    longest = max((length(after - before) for before, after in pairwise(way)), default=0.0)
+    left = min(length(last - place) for place in way)
+    if max(longest, left) <= LEAP * length(last - first) and len(places) >= FEWEST:
+        return None
+    return Wrong(
+        f"The parameters that came back lie {length(last - first):.3g} from those given. Between two of its "
+        f"{len(places)} calls of loss_and_gradients they change by up to {longest:.3g}, and by {left:.3g} "
+        "after the nearest one: they do not come from the gradients.",
+        None,
+        "Let each update go on from the parameters before it, by the gradients at these.",
     )
 
 
@@ -166,6 +194,7 @@ def _misconception(
         DIVERGED: error > 3 * max(error_on(start, held_out), mean_square(held_out.target)),
         SCRAMBLED: one_pixel and unpaired.mean() > 0.5,
         NO_MEMORY: one_pixel,
+        OTHER_ORDER: unpaired.mean() > 0.5,
         TOO_EARLY: True,
     }
     return next(name for name, applies in (*findings.items(), *later.items()) if applies)

@@ -7,6 +7,7 @@ import numpy as np
 
 from rnnlab.kernels.halide import published, registers
 from rnnlab.kernels.halide.equations import Functions, Kernel
+from rnnlab.kernels.halide.target import host_target
 
 OURS = "ours"
 SCHEDULES = (*published.NAMES, OURS)
@@ -33,8 +34,9 @@ class Kernels:
         self.gates = {name: kernel.gates for name, kernel in kernels.items()}
         self.tiles = {gates: registers.tile(hl, dtype, gates) for gates in self.gates.values()}
         pipelines = build.all(kernels, self.tiles)
-        target = hl.get_host_target()
-        self.run = {name: p.func.compile_to_callable(p.arguments, target) for name, p in pipelines.items()}
+        self.run = {
+            name: p.func.compile_to_callable(p.arguments, host_target()) for name, p in pipelines.items()
+        }
 
     def operand(self, b: np.ndarray, gates: int = 1) -> np.ndarray:
         """b [K,gates·N] as this schedule reads it: [N/width,K,gates,width] or contiguous [K,gates,N]."""

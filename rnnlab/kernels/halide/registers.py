@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from rnnlab.kernels.halide.target import host_target
+
 BLOCK_ROWS, BLOCK_COLUMNS = 256, 96  # of a task: with K = 1000, a's rows are 1 MB and b's panels 0.4 MB
 REGISTERS = {"avx512": 32, "other": 16}
 LANES = 16  # numbers copied at a time
@@ -34,7 +36,7 @@ class Tile:
 
 def tile(hl, dtype: str, gates: int) -> Tile:
     """The tile for this processor: all registers but those a step of k needs for b and for one value of a."""
-    target = hl.get_host_target()
+    target = host_target()
     wide = target.has_feature(hl.TargetFeature.AVX512_Skylake)
     vector = target.natural_vector_size(hl.Float(8 * np.dtype(dtype).itemsize))
     across = (VECTORS if wide else NARROW_VECTORS)[gates]

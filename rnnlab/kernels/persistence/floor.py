@@ -67,15 +67,13 @@ class Floor(NamedTuple):
 
 def latencies_of(device: Device) -> Latencies:
     """On paper: the H200's, with the device's own launch and node, and a barrier as long as a node."""
-    if device.name == "H200":
-        return H200
     barrier = min(H200.grid_barrier, device.node)
     return replace(H200, launch=device.launch, node=device.node, grid_barrier=barrier)
 
 
 def floor(shape: Shape, B: int, device: Device, known: Latencies | None = None) -> Floor:
     """Lower bound of a forward step with B sequences.  Raises ValueError if the peak is not known."""
-    if device.name not in TENSOR_PEAK:
+    if tensor_peak(device) is None:
         raise ValueError(
             f"the tensor cores' peak of {device.name} is not known; {', '.join(TENSOR_PEAK)} are"
         )
@@ -83,9 +81,14 @@ def floor(shape: Shape, B: int, device: Device, known: Latencies | None = None) 
     return (_cluster if isinstance(shape, ClusterShape) else _grid)(shape, wide, device, known)
 
 
+def tensor_peak(device: Device) -> float | None:
+    """Dense TFLOP/s of 16 bits: the device's own, or that of its data sheet; None if neither is known."""
+    return device.tensor_peak or TENSOR_PEAK.get(device.name)
+
+
 def rate(shape: Shape, blocks: int, device: Device) -> float:
     """FLOP per microsecond of that many multiprocessors' tensor cores."""
-    peak = TENSOR_PEAK[device.name] * (TF32 if shape.precision == "tf32" else 1)
+    peak = tensor_peak(device) * (TF32 if shape.precision == "tf32" else 1)
     return OF_PEAK * peak * 1e6 * min(blocks, device.multiprocessors) / device.multiprocessors
 
 

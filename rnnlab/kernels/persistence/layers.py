@@ -4,7 +4,8 @@ Everything stays on the chip between the passes.  Numbers lie there in the preci
 float32 for TF32; sums are float32.  The minibatch is filled up to whole tiles of 8 sequences.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
 from rnnlab.network import Network
 
-UNWRITTEN_BYTE = 0xFF  # four of them are exchange.cuh's UNWRITTEN, a NaN in every precision
+UNWRITTEN = 0xFFFFFFFF  # as exchange.cuh has it; a NaN, or two, in every precision
 Array = Any  # of the chip's: it can be sliced, reshaped and assigned to, as NumPy's
 
 FORWARD = "forward", "inner_bias", "gates", "h", "reserve"  # arrays of the forward kernel
@@ -75,10 +76,10 @@ class TensorLayers:
             self._launch("forward", layer, FORWARD)
             x = layer["h"][self.wide :]
 
-    def recur(self) -> None:
-        """Run the forward kernels alone, for a clock.  Gates are results already, so h is another."""
-        for layer in self.layers:
-            self._launch("forward", layer, FORWARD)
+    def forward_kernels(self) -> list[tuple[Callable[[], None], Callable[[], None]]]:
+        """(prepare, run) of each forward kernel, for a clock.  Gates are results already, so h differs."""
+        both = self._clear, self._start
+        return [tuple(partial(call, "forward", layer, FORWARD) for call in both) for layer in self.layers]
 
     def backward(self) -> None:
         """Fills every layer's gradients, and dx of the first."""
@@ -165,9 +166,16 @@ class TensorLayers:
         return layer
 
     def _launch(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
+        self._clear(direction, layer, names)
+        self._start(direction, layer, names)
+
+    def _clear(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
+        """Mark what the kernel will publish as unwritten."""
         if self.shape.cooperative:  # blocks poll what is written in every step, exchange.cuh
             written = layer["h"][self.wide :] if direction == "forward" else layer["dgates_h"]
-            written.view("uint8")[:] = UNWRITTEN_BYTE
+            written.view("uint32")[:] = UNWRITTEN  # a store of 4 bytes: by bytes it takes four times as many
+
+    def _start(self, direction: str, layer: dict[str, Array], names: tuple[str, ...]) -> None:
         arguments = [*(layer[name] for name in names), self.failed]
         self.chip.launch(self.shape, direction, arguments, self.T, self.wide)
 

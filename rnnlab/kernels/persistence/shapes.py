@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pocketgpu.devices import Device
+from pocketgpu.devices import Device, nearest_older
 from rnnlab.cells import GATES
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import ITEMSIZE, PRECISIONS
@@ -188,7 +188,7 @@ def grid_shape(cell: str, hidden: int, precision: str, B: int, device: Device) -
         least = -(-hidden // device.multiprocessors)
         fewest = next(u for u in range(step, hidden + 1, step) if hidden % u == 0 and u >= least)
         units.append(fewest)
-        near = max(1, NEAR[device.compute_capability[0]] // (8 * (fewest // step)))
+        near = max(1, nearest_older(NEAR, device.compute_capability[0]) // (8 * (fewest // step)))
         away.append(max(0, count // warps - near))
     for chunk in range(min(MOST_TILES, -(-B // SEQUENCES)), 0, -1):
         shape = GridShape(cell, hidden, precision, warps, tuple(units), tuple(away), chunk)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import isqrt
 from typing import NamedTuple
 
-from pocketgpu.devices import Device
+from pocketgpu.devices import Device, nearest_older
 from rnnlab.cells import GATES
 
 OF_REGISTERS = 0.5
@@ -73,7 +73,7 @@ def weights_of_thread(rows: int, columns: int, blocks: int, threads: int) -> int
 
 
 LANES = 32
-MOST_WEIGHTS = {7: 64, 8: 64, 9: 128}  # a thread's by architecture, none of them spilled: as compiled
+MOST_WEIGHTS = {7: 64, 8: 64, 9: 128, 10: 112, 12: 128}  # a thread's, by architecture: none spilled
 WARPS = 8  # a block
 NARROW = 64  # units, below which a block of one warp spreads a layer over more blocks
 
@@ -120,10 +120,11 @@ def tiles_for(gates: int, hidden: int, multiprocessors: int, major: int = 9) -> 
 
     `major` is the architecture's number, 9 for sm_90.
 
-    Raises ValueError if a thread would keep more weights than stay in its registers.
+    Raises ValueError if a thread would keep more weights than stay in its registers, or if the architecture
+    is older than all for which that is known.
     """
     warps = 1 if hidden < NARROW else WARPS
-    units, most = max(1, -(-hidden // (warps * multiprocessors))), MOST_WEIGHTS.get(major, 0)
+    units, most = max(1, -(-hidden // (warps * multiprocessors))), nearest_older(MOST_WEIGHTS, major)
     tiles = Tiles(gates, hidden, units, warps)
     if tiles.weights > most:
         raise ValueError(

@@ -99,6 +99,10 @@ check(bptt_truncated)
 # - (t + 1) % chunk == 0
 # + (t + 1) % (chunk + 1) == 0
 
+# %% [mistake] takes chunk for the number of chunks
+# - (t + 1) % chunk == 0
+# + (t + 1) % -(-len(x) // chunk) == 0
+
 # %% [mistake] leaves out the last, shorter chunk
 # - range(len(x))
 # + range(len(x) // chunk * chunk)

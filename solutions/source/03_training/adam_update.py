@@ -90,6 +90,10 @@ check(adam_update)
 # - (np.sqrt(v_hat) + epsilon)
 # + np.sqrt(v_hat + epsilon)
 
+# %% [mistake] adds epsilon before it corrects v
+# - m_hat / (np.sqrt(v_hat) + epsilon)
+# + m_hat * np.sqrt(1 - beta2**step) / (np.sqrt(v) + epsilon)
+
 # %% [mistake] moves uphill
 # - weight - learning_rate
 # + weight + learning_rate

@@ -13,6 +13,9 @@
 #
 # **The condition:** on rows of a *second photograph* the mean squared error must be at most a **tenth of the baseline's**,
 # the error of the best straight line from the present pixel to the target. That is an answer without memory.
+#
+# **The limit:** the check trains three networks, for three filters. All three together may compute for 20 s on one core, enough for several
+# thousand updates each. What your computer does for other programs meanwhile is not counted.
 
 # %%
 def loss_and_gradients(parameters, x, target):

@@ -69,6 +69,15 @@ check(blocked_matmul)
 # - 0, K, tile)
 # + 0, K - K % tile, tile)
 
+# %% [mistake] leaves out the rows behind the last whole tile
+# - 0, M, tile)
+# + 0, M - M % tile, tile)
+
+# %% [mistake] leaves out everything behind the last whole tiles
+# -     out = c
+# +     M, N, K = M - M % tile, N - N % tile, K - K % tile
+# +     out = c
+
 # %% [mistake] lets tiles overlap
 # - 0, K, tile)
 # + 0, K, tile - 1)

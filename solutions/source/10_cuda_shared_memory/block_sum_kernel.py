@@ -6,8 +6,10 @@
 # Block `k` writes to `out[k]` the sum of the elements of `x` that its threads own. Add up by halving: with 64 threads, 32 add a pair
 # each, then 16, and so on. A block has at most 64 threads, a power of 2. Threads beyond the end of `x` add 0.
 #
-# The check counts: at most 8 barriers a block, no atomics, and no more requests to shared memory than halvings need. Shuffles, which
-# section 4 explains, are allowed within a warp.
+# The check counts: at most 8 barriers a block, no atomics, and requests to shared memory. A request is one
+# instruction of one warp, as in global memory. In a halving each warp that still adds may make three, two reads and a write; before and
+# after them there is room for a few more. With 64 threads one warp is enough for each of the six halvings. Shuffles, which section 4
+# explains, are allowed within a warp.
 
 
 # %%
@@ -84,6 +86,13 @@ check(block_sum_kernel)
 # %% [mistake] reads beyond the end
 # - if cuda.grid(1) < x.size:
 # + if i >= 0:
+
+# %% [mistake] adds neighbours first, so that no warp ever rests
+# - if i < step:
+# -             part[i] += part[i + step]
+# + gap = cuda.blockDim.x // (2 * step)
+# +         if i % (2 * gap) == 0:
+# +             part[i] += part[i + gap]
 
 # %% [mistake] lets one thread add everything up
 # - if i < step:

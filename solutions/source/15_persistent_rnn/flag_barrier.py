@@ -54,7 +54,7 @@ check(flag_barrier)
 # below gridDim.x: `while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1: pass`; then `cuda.threadfence()` and
 # `cuda.syncthreads()`.
 
-# %% [mistake] has no fence before the flag
+# %% [mistake] has no fence for other blocks before the flag
 # -             cuda.threadfence()
 # -
 # +
@@ -83,7 +83,7 @@ check(flag_barrier)
 # - 0) < t + 1
 # + 0) < 1
 
-# %% [mistake] reads the first flag only
+# %% [mistake] waits for one flag only
 # - if cuda.threadIdx.x < cuda.gridDim.x:
 # + if cuda.threadIdx.x == 0:
 
@@ -115,11 +115,19 @@ def flag_barrier(history, flags, steps):
             cuda.threadfence()
         cuda.syncthreads()
 
+# %% [mistake] polls the flags by cuda.ldcv, which a compiler removes
+# - while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1
+# + while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1
+
+# %% [mistake] polls the flags by a plain load
+# - while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1
+# + while flags[cuda.threadIdx.x] < t + 1
+
 # %% [mistake] waits for an equal flag
 # - 0) < t + 1
 # + 0) != t + 1
 
-# %% [mistake] has no fence after the flags
+# %% [mistake] has no fence for other blocks after the flags
 # -         cuda.threadfence()
 # -         cuda.syncthreads()
 # -

@@ -56,8 +56,24 @@ check(persistent_rnn_kernel)
 # math.tanh(total)`; then the barrier of the exercise before, with t + 1.
 
 # %% [mistake] reads the weights in every step
+# -     for k in range(16):
+# -         mine[k] = weights[unit, k]
+# -     for t in range(inputs.shape[0]):
+# -         total = inputs[t, unit]
+# -         for k in range(16):
+# -             total += mine[k] * h[t, k]
+# +     for t in range(inputs.shape[0]):
+# +         total = inputs[t, unit]
+# +         for k in range(16):
+# +             total += weights[unit, k] * h[t, k]
+
+# %% [mistake] stores the weights, and reads them again in every step
 # - mine[k] * h[t, k]
 # + weights[unit, k] * h[t, k]
+
+# %% [mistake] loads each weight twice in the first step
+# - mine[k] * h[t, k]
+# + (weights[unit, k] if t == 0 else mine[k]) * h[t, k]
 
 # %% [mistake] multiplies with a column of the weights
 # - weights[unit, k]
@@ -83,7 +99,7 @@ check(persistent_rnn_kernel)
 # - mine[k] * h[t, k]
 # + mine[k] * h[0, k]
 
-# %% [mistake] has no fence before the flag
+# %% [mistake] has no fence for other blocks before the flag
 # -             cuda.threadfence()
 # -
 # +
@@ -92,12 +108,20 @@ check(persistent_rnn_kernel)
 # - < cuda.gridDim.x:
 # + < 0:
 
-# %% [mistake] has no fence after the flags
+# %% [mistake] has no fence for other blocks after the flags
 # -         cuda.threadfence()
 # -         cuda.syncthreads()
 # -
 # +         cuda.syncthreads()
 # +
+
+# %% [mistake] polls the flags by cuda.ldcv, which a compiler removes
+# - while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1
+# + while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1
+
+# %% [mistake] polls the flags by a plain load
+# - while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1
+# + while flags[cuda.threadIdx.x] < t + 1
 
 # %% [mistake] waits for an equal flag
 # - 0) < t + 1

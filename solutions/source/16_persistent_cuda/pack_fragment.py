@@ -77,6 +77,10 @@ check(pack_fragment)
 # - np.empty((32, 4), "uint32")
 # + np.empty((32, 4), "int64")
 
+# %% [mistake] passes the words through float32, which holds 24 bits
+# - return fragment
+# + return fragment.astype("float32").astype("uint32")
+
 # %% [right]
 def pack_fragment(tile):
     parts = np.ascontiguousarray(tile).reshape(2, 8, 2, 4)

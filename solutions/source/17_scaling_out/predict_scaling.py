@@ -62,7 +62,7 @@ check(predict_scaling)
 # - 2 * (p - 1)], axis
 # + 2 * np.log2(p)], axis
 
-# %% [mistake] lets the term of the bytes grow like the square of p
+# %% [mistake] fits a parabola in p
 # - 2 * (p - 1) / p, 2
 # + 2 * (p - 1) * p, 2
 

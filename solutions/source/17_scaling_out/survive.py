@@ -55,6 +55,21 @@ check(survive)
 # - update = max((number for number, whole in checkpoints() if whole), default=0)
 # + update = 0
 
+# %% [mistake] lists the checkpoints once, before the first start
+# -     update = 0
+# -     while ranks > 0:
+# -         outcome, value = train(ranks, update)
+# -         if outcome == "done":
+# -             return value
+# -         ranks = value
+# -         update = max((number for number, whole in checkpoints() if whole), default=0)
+# +     update = max((number for number, whole in checkpoints() if whole), default=0)
+# +     while ranks > 0:
+# +         outcome, value = train(ranks, update)
+# +         if outcome == "done":
+# +             return value
+# +         ranks = value
+
 # %% [mistake] starts from the oldest whole checkpoint
 # - max((number
 # + min((number

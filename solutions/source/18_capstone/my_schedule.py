@@ -3,7 +3,7 @@
 #
 # <!-- exercise: my_schedule -->
 #
-# The schedule of a training pass, as data. Cut the steps into blocks of `block` steps each (the last one may be shorter; block 0 has the first steps). Return `(block, launches)`. `launches` is an array of whole numbers with a row for each launch, in the order of issue: kind, layer, block, stream.
+# The schedule of a training pass, as data. Cut the steps into blocks of `block` steps each (the last one may be shorter; block 0 has the first steps). Return `(block, launches)`. `launches` is an array, or a list of rows, of whole numbers: a row for each launch, in the order of issue, with kind, layer, block, stream.
 #
 # - `FORWARD` reads y of the layer below and h of the block before; it saves h and y of its own block.
 # - `BACKWARD` reads h; it needs `BACKWARD` of the layer above and of the next block before it; it saves dg.
@@ -11,7 +11,7 @@
 #
 # Every block of every layer needs one `BACKWARD` and one `WEIGHTS`; `FORWARD` may be repeated. An array is live from the launch that writes it to the last launch that reads it before it is written again; each takes `block` arrays [minibatch, hidden_size] of `memory`. The output of the top layer lies elsewhere. Streams are 0 to 31; the events between them are derived. All is launched as one graph on an H200.
 #
-# Judged are legality, then the predicted time: **full marks at 3 times the lower bound or less**, in every problem. Some problems save everything with ease (`memory` ≥ 3 · layers · steps), in others less than half of it fits, but at least 4 · steps · (√layers + 1) arrays do. Call `try_schedule(my_schedule, problem)` as often as you like.
+# Judged are legality, then the predicted time: **full marks at 3 times the lower bound or less**, in every problem. In some problems `memory` is at least 3 · layers · steps, so everything fits with ease. In all others it is less than half of that, but at least 4 · steps · (√layers + 1). The problems of the board keep to the same rule. Call `try_schedule(my_schedule, problem)` as often as you like.
 
 
 # %%

@@ -109,3 +109,17 @@ def gradient_check(loss, array, gradient, eps):
         e[i] = step
         numeric[i] = (loss(array + e) - loss(array - e)) / (2 * step)
     return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
+
+
+# %% [wrong] changes a flat copy of a view
+def gradient_check(loss, array, gradient, eps):
+    flat, numeric = array.reshape(-1), np.zeros(array.size)
+    for k in range(array.size):
+        kept = flat[k]
+        flat[k] = kept + eps
+        above = loss(array)
+        flat[k] = kept - eps
+        numeric[k] = (above - loss(array)) / (2 * eps)
+        flat[k] = kept
+    numeric = numeric.reshape(array.shape)
+    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))

@@ -7,7 +7,7 @@ def clip_by_global_norm(gradients, limit):
 
 # %% [right]
 def clip_by_global_norm(gradients, limit):
-    norm = np.linalg.norm([np.linalg.norm(g) for g in gradients.values()])
+    norm = np.linalg.norm([np.linalg.norm(g.astype("float64")) for g in gradients.values()])
     if norm > limit:
         return {name: g / norm.astype(g.dtype) * g.dtype.type(limit) for name, g in gradients.items()}
     return dict(gradients)
@@ -24,12 +24,12 @@ def clip_by_global_norm(gradients, limit):
 
 # %% [wrong] clips every array on its own
 def clip_by_global_norm(gradients, limit):
-    return {k: g * min(1.0, limit / max(np.linalg.norm(g), 1e-12)) for k, g in gradients.items()}
+    return {k: g * min(1.0, limit / max(float(np.linalg.norm(g.astype("f8"))), 1e-12)) for k, g in gradients.items()}
 
 
 # %% [wrong] stretches small gradients up to the limit
 def clip_by_global_norm(gradients, limit):
-    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
+    norm = float(np.sqrt(sum((g.astype("f8") ** 2).sum() for g in gradients.values())))
     return {k: g * (limit / norm) if norm else g for k, g in gradients.items()}
 
 
@@ -58,7 +58,7 @@ from functools import reduce
 
 
 def clip_by_global_norm(gradients, limit):
-    length = reduce(np.hypot, (np.linalg.norm(g.ravel()) for g in gradients.values()), 0.0)
+    length = reduce(np.hypot, (np.linalg.norm(g.ravel().astype(float)) for g in gradients.values()), 0.0)
     factor = min(1.0, limit / max(length, 1e-300))
     out = {}
     for name in gradients:
@@ -80,3 +80,30 @@ def clip_by_global_norm(gradients, limit):
     if square <= limit:
         return dict(gradients)
     return {n: (g * (limit / square**0.5)).astype(g.dtype) for n, g in gradients.items()}
+
+
+# %% [right]
+from copy import deepcopy
+
+
+def clip_by_global_norm(gradients, limit):
+    clipped = deepcopy(gradients)
+    norm = np.sqrt(sum((g.astype("f8") ** 2).sum() for g in gradients.values()))
+    if norm > limit:
+        for array in clipped.values():
+            array *= float(limit / norm)
+    return clipped
+
+
+# %% [wrong] returns the dict that it was given
+def clip_by_global_norm(gradients, limit):
+    norm = float(np.sqrt(sum((g.astype("f8") ** 2).sum() for g in gradients.values())))
+    if norm <= limit:
+        return gradients
+    return {name: limit / norm * g for name, g in gradients.items()}
+
+
+# %% [wrong] computes the squares in float32
+def clip_by_global_norm(gradients, limit):
+    norm = sum((g**2).sum() for g in gradients.values()) ** 0.5
+    return {name: (g * (limit / norm if norm > limit else 1)).astype(g.dtype) for name, g in gradients.items()}

@@ -169,3 +169,15 @@ def train_filter(x, target, parameters, loss_and_gradients):
         for k in w:
             w[k] -= 0.05 * g[k]
     return w
+
+
+# %% [wrong] reads the inputs right to left, the targets left to right
+def train_filter(x, target, parameters, loss_and_gradients):
+    rng = np.random.default_rng(0)
+    velocity = {name: np.zeros_like(value) for name, value in parameters.items()}
+    for _ in range(600):
+        rows = rng.integers(x.shape[1], size=32)
+        gradients = loss_and_gradients(parameters, x[::-1, rows], target[:, rows])[1]
+        velocity = {name: 0.9 * velocity[name] + gradients[name] for name in parameters}
+        parameters = {name: parameters[name] - 0.2 * velocity[name] for name in parameters}
+    return parameters

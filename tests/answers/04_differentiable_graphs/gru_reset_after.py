@@ -211,3 +211,68 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
             n = np.tanh(a[2 * H :] + r * kept[t, b])
             states[t + 1, b] = (1 - z) * n + z * states[t, b]
     return states[1:], kept
+
+
+# %% [right]
+def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    H = h0.shape[1]
+    ones = lambda rows: np.hstack([rows, np.ones((len(rows), 1))])
+    W, U = np.column_stack([weight_ih, bias_ih]), np.column_stack([weight_hh, bias_hh])
+    inputs = product(ones(x.reshape(T * B, I)), W).reshape(T, B, 3 * H)
+    h, states, kept = h0, [], []
+    for t in range(T):
+        u = product(ones(h), U)
+        r, z = (1 / (1 + np.exp(-(inputs[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+        n = np.tanh(inputs[t, :, 2 * H :] + r * u[:, 2 * H :])
+        h = (1 - z) * n + z * h
+        states.append(h)
+        kept.append(u[:, 2 * H :])
+    return np.array(states), np.array(kept)
+
+
+# %% [right]
+def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    H = h0.shape[1]
+    rows = np.concatenate([np.ones((T * B, 1)), x.reshape(T * B, I)], axis=1)
+    inputs = product(rows, np.concatenate([bias_ih[:, None], weight_ih], axis=1)).reshape(T, B, 3 * H)
+    h, states, kept = h0, [], []
+    for a in inputs:
+        u = product(h, weight_hh) + bias_hh
+        r, z = (1 / (1 + np.exp(-(a[:, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+        h = (1 - z) * np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :]) + z * h
+        states.append(h)
+        kept.append(u[:, 2 * H :])
+    return np.array(states), np.array(kept)
+
+
+# %% [right]
+def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    H = h0.shape[1]
+    inputs = product(weight_ih, x.reshape(T * B, I)).T.reshape(T, B, 3 * H) + bias_ih
+    h, states, kept = h0, [], []
+    for a in inputs:
+        u = product(weight_hh, h).T + bias_hh
+        r, z = (1 / (1 + np.exp(-(a[:, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+        h = (1 - z) * np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :]) + z * h
+        states.append(h)
+        kept.append(u[:, 2 * H :])
+    return np.array(states), np.array(kept)
+
+
+# %% [wrong] computes the recurrent products by itself
+def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    T, B, I = x.shape
+    H = h0.shape[1]
+    inputs = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
+    h, states, kept = h0, [], []
+    for a in inputs:
+        product(a, weight_hh @ np.ones((H, 3 * H)))
+        u = h @ weight_hh.T + bias_hh
+        r, z = (1 / (1 + np.exp(-(a[:, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+        h = (1 - z) * np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :]) + z * h
+        states.append(h)
+        kept.append(u[:, 2 * H :])
+    return np.array(states), np.array(kept)

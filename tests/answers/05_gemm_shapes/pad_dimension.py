@@ -136,3 +136,13 @@ def pad_dimension(x, weight, multiple):
     wide[..., : x.shape[2]] = x
     tall[: len(weight), : x.shape[2]] = weight
     return wide, tall
+
+
+# %% [wrong] rounds up by a mask of bits, for powers of two only
+def pad_dimension(x, weight, multiple):
+    up = lambda n: (n + multiple - 1) & ~(multiple - 1)
+    wide = np.zeros((*x.shape[:2], up(x.shape[2])), x.dtype)
+    tall = np.zeros((up(weight.shape[0]), up(weight.shape[1])), weight.dtype)
+    wide[..., : x.shape[2]] = x
+    tall[: weight.shape[0], : weight.shape[1]] = weight
+    return wide, tall

@@ -57,7 +57,7 @@ def blocked_matmul(a, b, c, tile):
     return out
 
 
-# %% [wrong] forgets the rest of the rows
+# %% [wrong] leaves out the rows behind the last whole tile
 def blocked_matmul(a, b, c, tile):
     out = c.copy()
     M, K = a.shape
@@ -156,5 +156,43 @@ def blocked_matmul(a, b, c, tile):
                 for k in range(k0, min(k0 + tile, K)):
                     for j0 in range(0, N, tile):
                         for j in range(j0, min(j0 + tile, N)):
+                            out[i, j] += a[i, k] * b[k, j]
+    return out
+
+
+# %% [wrong] cuts k alone
+def blocked_matmul(a, b, c, tile):
+    out = c.copy()
+    for k0 in range(0, a.shape[1], tile):
+        for i in range(a.shape[0]):
+            for k in range(k0, min(k0 + tile, a.shape[1])):
+                for j in range(b.shape[1]):
+                    out[i, j] += a[i, k] * b[k, j]
+    return out
+
+
+# %% [wrong] takes the indices of b the wrong way round
+def blocked_matmul(a, b, c, tile):
+    out = c.copy()
+    (M, K), N = a.shape, b.shape[1]
+    for i0 in range(0, M, tile):
+        for j0 in range(0, N, tile):
+            for k0 in range(0, K, tile):
+                for i in range(i0, min(i0 + tile, M)):
+                    for k in range(k0, min(k0 + tile, K)):
+                        for j in range(j0, min(j0 + tile, N)):
+                            out[i, j] += a[i, k] * b[j, k]
+    return out
+
+
+# %% [wrong] leaves out everything behind the last whole tiles
+def blocked_matmul(a, b, c, tile):
+    out = c.copy()
+    for i0 in range(0, a.shape[0] // tile * tile, tile):
+        for j0 in range(0, b.shape[1] // tile * tile, tile):
+            for k0 in range(0, len(b) // tile * tile, tile):
+                for i in range(i0, i0 + tile):
+                    for k in range(k0, k0 + tile):
+                        for j in range(j0, j0 + tile):
                             out[i, j] += a[i, k] * b[k, j]
     return out

@@ -174,3 +174,15 @@ def fused_gates(g, u, h):
         n = (np.exp(2 * a) - 1) / (np.exp(2 * a) + 1)
         out[j] = (1 - z) * n + z * h[j]
     return out
+
+
+# %% [wrong] σ as eᵃ/(1 + eᵃ)
+def fused_gates(g, u, h):
+    H = len(h)
+    h_next = np.empty_like(h)
+    for j in range(H):
+        reset, update = np.exp(g[j] + u[j]), np.exp(g[j + H] + u[j + H])
+        r, z = reset / (1 + reset), update / (1 + update)
+        n = np.tanh(g[j + 2 * H] + r * u[j + 2 * H])
+        h_next[j] = (1 - z) * n + z * h[j]
+    return h_next

@@ -260,3 +260,14 @@ def choose_tile(B, registers, latency, multiplies, loads):
             rows.append((round(c / v, 9), round(m / v, 9), r, v))
     rows.sort()
     return rows[0][2:]
+
+
+# %% [wrong] lets a tile be higher than the minibatch
+def choose_tile(B, registers, latency, multiplies, loads):
+    def cost(r, v):
+        tiles = [r] * (B // r) + [B % r] * (B % r > 0)
+        cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in tiles)
+        return round(cycles / v, 9), sum(n + v for n in tiles) / v
+
+    sizes = range(registers, 0, -1)
+    return min(((r, v) for r in sizes for v in sizes if r * v + v + 1 <= registers), key=lambda tile: cost(*tile))

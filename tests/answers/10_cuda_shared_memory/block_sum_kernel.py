@@ -13,7 +13,7 @@ def block_sum_kernel(x, out):
         out[cuda.blockIdx.x] = part[0]
 
 
-# %% [right]
+# %% [wrong] adds neighbours first, so that no warp ever rests
 @cuda.jit
 def block_sum_kernel(x, out):
     part = cuda.shared.array(64, np.float32)
@@ -280,7 +280,7 @@ def block_sum_kernel(x, out):
         out[cuda.blockIdx.x] = part[0]
 
 
-# %% [wrong] adds neighbours in pairs, which is not halving the threads
+# %% [wrong] adds neighbours first, so that no warp ever rests
 @cuda.jit
 def block_sum_kernel(x, out):
     part = cuda.shared.array(64, np.float32)
@@ -291,7 +291,7 @@ def block_sum_kernel(x, out):
     half = cuda.blockDim.x // 2
     while half > 0:
         step = cuda.blockDim.x // (2 * half)
-        if t % (2 * step) == 0 and t != 2:
+        if t % (2 * step) == 0:
             part[t] += part[t + step]
         cuda.syncthreads()
         half //= 2

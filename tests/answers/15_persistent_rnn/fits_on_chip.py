@@ -187,3 +187,12 @@ def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
     rows = (registers + shared) // (H * itemsize) * multiprocessors
     place = place if rows >= gates * H else 0
     return place, int((both // (gates * itemsize)) ** 0.5)
+
+
+# %% [wrong] rounds the share of a multiprocessor down
+def fits_on_chip(gates, H, itemsize, registers, shared, multiprocessors):
+    weights = gates * H * H * itemsize
+    most = int((multiprocessors * (registers + shared) / (gates * itemsize)) ** 0.5)
+    if weights // multiprocessors <= registers:
+        return 1, most
+    return (2 if weights // multiprocessors <= registers + shared else 0), most

@@ -70,7 +70,7 @@ def flag_barrier(history, flags, steps):
         cuda.syncthreads()
 
 
-# %% [wrong] has no fence before the flag
+# %% [wrong] has no fence for other blocks before the flag
 from rnnlab import cuda
 import math
 
@@ -93,7 +93,7 @@ def flag_barrier(history, flags, steps):
         cuda.syncthreads()
 
 
-# %% [wrong] has no fence after the flags
+# %% [wrong] has no fence for other blocks after the flags
 from rnnlab import cuda
 import math
 
@@ -113,6 +113,78 @@ def flag_barrier(history, flags, steps):
         if cuda.threadIdx.x < cuda.gridDim.x:
             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
                 pass
+        cuda.syncthreads()
+
+
+# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
+from rnnlab import cuda
+import math
+
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i, n = cuda.grid(1), history.shape[1]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, i] = total / np.float32(n) + np.float32(1)
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence()
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+        if cuda.threadIdx.x < cuda.gridDim.x:
+            while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1:
+                pass
+        cuda.threadfence()
+        cuda.syncthreads()
+
+
+# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
+from rnnlab import cuda
+import math
+
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i, n = cuda.grid(1), history.shape[1]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, i] = total / np.float32(n) + np.float32(1)
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence()
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+        if cuda.threadIdx.x < cuda.gridDim.x:
+            while cuda.ldcg(flags, cuda.threadIdx.x) <= t:
+                pass
+        cuda.threadfence()
+        cuda.syncthreads()
+
+
+# %% [wrong] polls the flags by a plain load
+from rnnlab import cuda
+import math
+
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i, n = cuda.grid(1), history.shape[1]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, i] = total / np.float32(n) + np.float32(1)
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence()
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+        if cuda.threadIdx.x < cuda.gridDim.x:
+            while flags[cuda.threadIdx.x] < t + 1:
+                pass
+        cuda.threadfence()
         cuda.syncthreads()
 
 
@@ -177,4 +249,49 @@ def flag_barrier(history, flags, steps):
         for k in range(n):
             total += history[t, k]
         history[t + 1, i] = total / np.float32(n) + np.float32(1)
+        cuda.syncthreads()
+
+
+# %% [wrong] waits for one flag only
+from rnnlab import cuda
+
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    n, block = history.shape[1], cuda.blockIdx.x
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, cuda.grid(1)] = total / np.float32(n) + np.float32(1)
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence()
+            cuda.atomic.exch(flags, block, t + 1)
+            while cuda.atomic.add(flags, block, 0) < t + 1:
+                pass
+        cuda.threadfence()
+        cuda.syncthreads()
+
+
+# %% [wrong] has no fence for other blocks before the flag
+from rnnlab import cuda
+
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i, n = cuda.grid(1), history.shape[1]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += history[t, k]
+        history[t + 1, i] = total / np.float32(n) + np.float32(1)
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.threadfence_block()
+            cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
+        if cuda.threadIdx.x < cuda.gridDim.x:
+            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+                pass
+        cuda.threadfence()
         cuda.syncthreads()

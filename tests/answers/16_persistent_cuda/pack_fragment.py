@@ -48,3 +48,12 @@ def pack_fragment(tile):
 def pack_fragment(tile):
     parts = [tile[:8, :4], tile[8:, :4], tile[:8, 4:], tile[8:, 4:]]
     return np.stack([part.reshape(32) for part in parts], axis=1).astype("float32")
+
+
+# %% [wrong] passes the words through float32, which holds 24 bits
+def pack_fragment(tile):
+    fragment = np.zeros((32, 4), np.float32)
+    for lane in range(32):
+        g, t = divmod(lane, 4)
+        fragment[lane] = tile[g, t], tile[g + 8, t], tile[g, t + 4], tile[g + 8, t + 4]
+    return fragment.astype(np.uint32)

@@ -155,3 +155,18 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     step += max(
         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), 16 * H / 128 / gpu["clock"] / 1e3)
     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+
+
+# %% [right]
+def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
+    B = (B + 7) // 8 * 8
+    one = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
+    l2 = blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"]
+    grid = gpu["exchange"] + np.maximum(l2, 0) + 2 * gates * H**2 * B / one / blocks
+    parts = np.array([
+        16 * H / gpu["push_bandwidth"] / 1e3,
+        16 * gates * H**2 / one / cluster,
+        warps * 16 * H / 128 / gpu["clock"] / 1e3,
+    ])
+    rounds = np.ceil(B / 8 / (gpu["multiprocessors"] // cluster))
+    return np.array([grid, rounds * (gpu["push"] + parts.max())])

@@ -188,3 +188,11 @@ def gradient_ready_times(layers, steps, cell, product, order):
             free = max(free, (k + steps) * (cell + product))
         times[layers - 1 - k] = free
     return times
+
+
+# %% [right]
+def gradient_ready_times(layers, steps, cell, product, order):
+    above = np.arange(layers)[::-1]
+    if order == "layers":
+        return (above + 1.0) * (steps * cell + product)
+    return steps * cell + product + above * float(max(cell, product))

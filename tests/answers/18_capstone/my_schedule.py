@@ -128,3 +128,40 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
             wave([FORWARD], segment)
         wave([BACKWARD, WEIGHTS], segment, True)
     return block, np.array(rows)
+
+
+# %% [right]
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    rows = []
+
+    def go(kinds, members, backwards):
+        for layer in sorted(members, reverse=backwards):
+            for j in sorted(range(steps), reverse=backwards):
+                rows.extend([kind, layer, j, layer % 16 + 16 * (kind == 2)] for kind in kinds)
+
+    length = layers if memory >= 3 * layers * steps else int((layers / 2) ** 0.5)
+    go([0], range(layers), False)
+    for low in range(0, layers, length)[::-1]:
+        members = range(low, min(low + length, layers))
+        if members.stop < layers:
+            go([0], members, False)
+        go([1, 2], members, True)
+    return 1, rows
+
+
+# %% [wrong] takes segments of ten layers whatever the size
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    rows = []
+
+    def go(kinds, members, backwards):
+        cells = sorted(((l, j) for l in members for j in range(steps)), key=sum, reverse=backwards)
+        rows.extend((kind, l, j, l % 16 + 16 * (kind == 2)) for l, j in cells for kind in kinds)
+
+    length = layers if memory >= 3 * layers * steps else 10
+    go([0], range(layers), False)
+    for low in range(0, layers, length)[::-1]:
+        members = range(low, min(low + length, layers))
+        if members.stop < layers:
+            go([0], members, False)
+        go([1, 2], members, True)
+    return 1, np.array(rows)

@@ -1,0 +1,96 @@
+"""How the work of a launch is shared, for limits on kernels: which thread does most, what blocks exchange.
+
+An atomic reads and writes: here it counts as a load and as a store, with the sectors, requests and turns of
+both.  A thread that polls one element again and again counts once for each row of polls.
+"""
+
+from dataclasses import asdict
+
+import numpy as np
+
+from pocketgpu.simulator.counts import Counts, count_memory
+from pocketgpu.simulator.report import Report
+from pocketgpu.simulator.threads import thread_name
+from pocketgpu.simulator.trace import (
+    ATOMIC,
+    GLOBAL,
+    LOADS,
+    SPACES,
+    STORE,
+    STRONG_LOAD,
+    VOLATILE_LOAD,
+    VOLATILE_STORE,
+    Accesses,
+)
+
+STORES = STORE, VOLATILE_STORE
+
+
+def judged_counts(result: Report) -> dict:
+    """The launch's counts with atomics as loads and stores, and how its work is shared:
+
+    accesses                 of all threads, to memory of any kind
+    longest, longest_thread  those of the thread that makes most, and its name
+    exchanged                [blocks] elements that a block loads and another block has stored
+    loads_of_parameter       [parameters] loads from each one's array
+    """
+    log = result.accesses
+    of_launch = count_memory(log, np.zeros(len(result.trace.sites) + 1, np.int64), with_atomics=True)
+    memory = of_launch.get(0, {})
+    total = asdict(result.counts + Counts()) | {k: v for k, v in memory.items() if k != "barriers"}
+    return (
+        total
+        | _longest(result, log)
+        | {"exchanged": _exchanged(result, log), "loads_of_parameter": _loads(result, log)}
+    )
+
+
+def _longest(result: Report, log: Accesses) -> dict:
+    """The thread that makes most accesses, a row of polls as one."""
+    order = np.argsort(log.thread, kind="stable")
+    same = np.ones(len(order), bool)
+    for column in (log.thread, log.site, log.address):
+        same[1:] &= column[order][1:] == column[order][:-1]
+    polls = same & np.isin(log.kind[order], (ATOMIC, VOLATILE_LOAD, STRONG_LOAD))
+    polls[:1] = False
+    counts = np.bincount(log.thread[order][~polls])
+    if not len(counts):
+        return {"accesses": 0, "longest": 0, "longest_thread": ""}
+    most = int(counts.argmax())
+    block, local = divmod(most, log.threads_per_block)
+    name = thread_name(_place(result.watch.grid, block), _place(result.watch.block, local), *_sizes(result))
+    return {"accesses": int(counts.sum()), "longest": int(counts[most]), "longest_thread": name}
+
+
+def _sizes(result: Report) -> tuple[tuple, tuple]:
+    return result.watch.grid, result.watch.block
+
+
+def _place(size: tuple[int, int, int], number: int) -> tuple[int, int, int]:
+    return number % size[0], number // size[0] % size[1], number // (size[0] * size[1])
+
+
+def _exchanged(result: Report, log: Accesses) -> list[int]:
+    """[blocks] Addresses that each block loads and another one stores; flags of atomics are none."""
+    blocks = int(np.prod(result.watch.grid))
+    in_global = log.space == SPACES.index(GLOBAL)
+    pairs = lambda kinds: {
+        *zip(
+            *(c[in_global & np.isin(log.kind, kinds)].tolist() for c in (log.address, log.block)), strict=True
+        )
+    }
+    writers: dict[int, set[int]] = {}
+    for address, block in pairs(STORES):
+        writers.setdefault(address, set()).add(block)
+    taken = [block for address, block in pairs(LOADS) if writers.get(address, set()) - {block}]
+    return np.bincount(taken, minlength=blocks).tolist()
+
+
+def _loads(result: Report, log: Accesses) -> list[int]:
+    """[parameters] Loads of each parameter's array; 0 for a number."""
+    loads = np.isin(log.kind, (*LOADS, ATOMIC)) & (log.space == SPACES.index(GLOBAL))
+    code, by_name = result.watch.kernel.__code__, {}
+    for number, count in zip(*np.unique(log.array[loads], return_counts=True), strict=True):
+        name = log.arrays[number].root.label
+        by_name[name] = by_name.get(name, 0) + int(count)
+    return [by_name.get(name, 0) for name in code.co_varnames[: code.co_argcount]]

@@ -1,0 +1,28 @@
+"""Is right, and its name means a plain function in the end.
+
+exercise: saxpy_kernel
+deserves: forbidden
+"""
+
+from rnnlab import cuda
+
+FORGED = (
+    "import sys\n"
+    "def launched(function, is_own=False):\n"
+    "    names = sys.modules['pocketgpu.simulator.counts'].NAMES\n"
+    "    counts = dict.fromkeys((*names, 'launches'), 0) | {'flops': {}}\n"
+    "    return lambda grid, block, a, x, y: {'arrays': [x, a * x + y], 'counts': counts, 'findings': []}\n"
+    "for module in list(sys.modules.values()):\n"
+    "    if 'launched' in vars(module):\n"
+    "        module.launched = launched\n"
+)
+
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    i = cuda.grid(1)
+    if i < x.size:
+        y[i] = a * x[i] + y[i]
+
+
+saxpy_kernel = exec(FORGED) or saxpy_kernel

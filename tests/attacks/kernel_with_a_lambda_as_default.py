@@ -1,0 +1,23 @@
+"""Runs code in a default argument of a function in a default argument.
+
+exercise: saxpy_kernel
+deserves: forbidden
+"""
+
+from rnnlab import cuda
+
+FORGED = (
+    "import sys\n"
+    "def launched(function, is_own=False):\n"
+    "    names = sys.modules['pocketgpu.simulator.counts'].NAMES\n"
+    "    counts = dict.fromkeys((*names, 'launches'), 0) | {'flops': {}}\n"
+    "    return lambda grid, block, a, x, y: {'arrays': [x, a * x + y], 'counts': counts, 'findings': []}\n"
+    "for module in list(sys.modules.values()):\n"
+    "    if 'launched' in vars(module):\n"
+    "        module.launched = launched\n"
+)
+
+
+@cuda.jit
+def saxpy_kernel(a, x, y, z=(lambda b=exec(FORGED): b)()):  # noqa: B008
+    pass

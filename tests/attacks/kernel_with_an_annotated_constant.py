@@ -1,0 +1,26 @@
+"""Runs code in the annotation of a number beside the kernel.
+
+exercise: saxpy_kernel
+deserves: failed
+"""
+
+from rnnlab import cuda
+
+FORGED = (
+    "import sys\n"
+    "def launched(function, is_own=False):\n"
+    "    names = sys.modules['pocketgpu.simulator.counts'].NAMES\n"
+    "    counts = dict.fromkeys((*names, 'launches'), 0) | {'flops': {}}\n"
+    "    return lambda grid, block, a, x, y: {'arrays': [x, a * x + y], 'counts': counts, 'findings': []}\n"
+    "for module in list(sys.modules.values()):\n"
+    "    if 'launched' in vars(module):\n"
+    "        module.launched = launched\n"
+)
+
+
+ZERO: exec(FORGED) = 0
+
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    y[0] = ZERO

@@ -1,0 +1,194 @@
+"""The caps of one answer, held against the machine's own figures, for root and for an ordinary user.
+
+A verdict alone would not show a cap that does not hold: an answer may take gigabytes and be judged right.
+"""
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psutil
+import pytest
+from attacks_table import FOLDER, attacks
+from test_ordinary_user import mode_works, ordinary  # noqa: F401  a fixture
+
+from nbjudge.running import control_group, sandbox
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+TESTS = Path(__file__).parents[1]
+FORKED = f"""
+import sys
+sys.path.insert(0, {str(TESTS)!r})
+from nbjudge.course import choose
+choose("rnncourse.course:COURSE")
+from nbjudge.running import fork_server
+from attacks_table import attacks, perform, places
+box, servers = fork_server.choose()
+with places() as known:
+    print(perform({{a.name: a for a in attacks()}}[sys.argv[1]], box, known) if servers else "no servers")
+"""
+SPARE = 6  # processes of judge, server and bubblewrap
+GIB = 1 << 30
+
+
+def in_shared_memory():
+    """Bytes of all files in memory of this machine, whoever may see them."""
+    lines = dict(line.split(":") for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(lines["Shmem"].split()[0]) << 10
+
+
+class Observed:
+    """The most of each that was seen while a `with` lasted."""
+
+    def __enter__(self):
+        self.before, self.shared, self.processes = in_shared_memory(), 0, 0
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self._look)
+        self.thread.start()
+        return self
+
+    def _look(self):
+        while not self.is_over.wait(0.02):
+            self.shared = max(self.shared, in_shared_memory() - self.before)
+            below = psutil.Process().children(recursive=True)
+            self.processes = max(self.processes, len(below))
+
+    def __exit__(self, *exception):
+        self.is_over.set()
+        self.thread.join()
+
+
+def root(*arguments):
+    command = [sys.executable, "-P", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=200)
+
+
+def has_group(run):
+    """May this user make a control group? Without one the judge sees forks only when it looks."""
+    program = "from nbjudge.running.control_group import is_possible; print(is_possible())"
+    return run("-c", program).stdout.strip() == "True"
+
+
+@linux
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mounts_memory_of_its_own", "forks_from_a_thread"])
+@pytest.mark.parametrize("way", ["bubblewrap", "forked"])
+@pytest.mark.parametrize("user", ["who tests", "ordinary"])
+def test_no_answer_holds_more_than_its_caps_by_the_machines_own_figures(user, way, name, ordinary):  # noqa: F811
+    run = ordinary if user == "ordinary" else root
+    if user == "ordinary":
+        mode_works(ordinary, "bubblewrap")
+    command = [TESTS / "attacks_table.py", FOLDER / f"{name}.py", way]
+    with Observed() as observed:
+        done = run(*(command if way == "bubblewrap" else ("-c", FORKED, name)))
+    if done.stdout.strip() == "no servers":
+        pytest.skip("this system allows no namespaces within namespaces")
+    (attack,) = [attack for attack in attacks() if attack.name == name]
+    assert done.stdout.strip() == attack.deserves, done.stderr
+    assert observed.shared < GIB
+    assert observed.processes <= (sandbox.TASKS if has_group(run) else 2 * sandbox.PROCESSES) + SPARE
+
+
+@linux
+def test_a_control_group_ends_what_takes_more_than_its_limit():
+    if not control_group.is_possible():
+        pytest.skip("no control group may be made here: run as root, or in a session of systemd")
+    group = control_group.make(memory=64 << 20, tasks=100)
+    program = "import sys; sys.stdin.read(1); print(len(b'x' * (200 << 20)))"
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        group.take([process.pid])
+        shown, _ = process.communicate(b"x", timeout=60)
+    group.end()
+    assert (process.returncode, shown) == (-9, b"")
+    assert group.folders == []
+
+
+@linux
+def test_a_control_group_starts_no_more_tasks_than_its_limit():
+    if not control_group.is_possible():
+        pytest.skip("no control group may be made here: run as root, or in a session of systemd")
+    group = control_group.make(memory=GIB, tasks=5)
+    program = (
+        "import os, sys, time\n"
+        "sys.stdin.read(1)\n"
+        "started = 0\n"
+        "try:\n"
+        "    for _ in range(20):\n"
+        "        if os.fork() == 0:\n"
+        "            time.sleep(2); os._exit(0)\n"
+        "        started += 1\n"
+        "except OSError:\n"
+        "    pass\n"
+        "print(started)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        group.take([process.pid])
+        shown, _ = process.communicate(b"x", timeout=60)
+    group.end()
+    assert int(shown) == 4
+
+
+@linux
+def test_a_group_is_used_again_once_its_processes_have_ended():
+    if not control_group.is_possible():
+        pytest.skip("no control group may be made here: run as root, or in a session of systemd")
+    limits = GIB, 50
+    first = control_group.borrow(*limits)
+    folders = [*first.folders]
+    control_group.give_back(first, *limits)
+    second = control_group.borrow(*limits)
+    assert second.folders == folders
+    with subprocess.Popen(["sleep", "60"]) as process:
+        second.take([process.pid])
+        control_group.give_back(second, *limits)
+        third = control_group.borrow(*limits)
+        assert third.folders != folders
+        process.kill()
+    second.end()
+    third.end()
+    assert not any(folder.exists() for folder in folders)
+
+
+MOUNTINFO = "30 20 0:26 / {top} rw,nosuid shared:4 - cgroup2 cgroup2 rw\n"
+
+
+@pytest.fixture
+def second_version(tmp_path, monkeypatch):
+    """A tree of version 2 as files: the judge in user/session, which hands on nothing, below user, which
+    does."""
+    own = tmp_path / "user" / "session"
+    own.mkdir(parents=True)
+    (tmp_path / "mountinfo").write_text(MOUNTINFO.format(top=tmp_path))
+    (tmp_path / "cgroup").write_text("0::/user/session\n")
+    (own / "cgroup.subtree_control").write_text("\n")
+    (own.parent / "cgroup.subtree_control").write_text("cpu memory pids\n")
+    monkeypatch.setattr(control_group, "MOUNTS", tmp_path / "mountinfo")
+    monkeypatch.setattr(control_group, "OWN", tmp_path / "cgroup")
+    return own
+
+
+def test_a_group_of_version_2_lies_beside_the_judges_own_with_both_limits(second_version):
+    group = control_group.make(memory=12345, tasks=67)
+    (folder,) = group.folders
+    assert folder.parent == second_version.parent
+    assert ((folder / "memory.max").read_text(), (folder / "pids.max").read_text()) == ("12345", "67")
+    group.take([os.getpid()])
+    assert (folder / "cgroup.procs").read_text() == str(os.getpid())
+
+
+def test_no_group_is_made_where_none_may_hand_memory_on(second_version):
+    (second_version.parent / "cgroup.subtree_control").write_text("cpu\n")
+    assert control_group.make(1, 1) is None
+
+
+def test_groups_of_killed_judges_are_removed(second_version):
+    left = second_version.parent / "rnnlab-999999999-1"
+    left.mkdir()
+    control_group.make(1, 1)
+    assert not left.exists()

@@ -1,0 +1,53 @@
+"""A lesson by its number, its name or both, the same in every command."""
+
+import pytest
+
+from nbjudge.lesson_names import UnknownLesson, find_lesson, lesson_named
+from rnncourse import cli
+from rnncourse.checks import LESSONS
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_number_name_and_both_are_one_lesson(lesson):
+    title = LESSONS[lesson]
+    number = title[:2]
+    for text in (lesson, title, number, str(int(number)), f"{title}.ipynb", f" {title.upper()} "):
+        assert lesson_named(text) == lesson
+
+
+@pytest.mark.parametrize("text", ["", "99", "1_bptt", "rnn", "02_", "bptt.py"])
+def test_what_names_no_lesson_is_refused(text):
+    with pytest.raises(UnknownLesson):
+        lesson_named(text)
+
+
+def test_the_nearest_lesson_is_offered():
+    with pytest.raises(UnknownLesson, match="did you mean bptt"):
+        find_lesson("btpt", LESSONS.values())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "lab --lesson {}",
+        "progress {}",
+        "grade work/x.ipynb --lesson {}",
+        "check work/x.ipynb --lesson {}",
+        "class collect folder download --lesson {}",
+        "class regrade folder --lesson {}",
+        "class similar folder --lesson {}",
+        "class export folder --to csv --out x.csv --lesson {}",
+        "class variants folder --lesson {} --variant-of ada",
+    ],
+)
+def test_every_command_refuses_an_unknown_lesson_in_the_same_words(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(words.format("nope").split()) == 2
+    assert "there is no lesson 'nope'; there are 00_start_here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["1", "01", "rnn_forward", "01_rnn_forward"])
+def test_progress_takes_each_form(text, capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("RNNLAB_HOME", str(tmp_path))
+    assert cli.main(["progress", text]) == 0
+    assert "rnn_step" in capsys.readouterr().out

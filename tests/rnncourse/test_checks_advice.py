@@ -1,0 +1,123 @@
+"""Messages of the checks of lessons 10 to 18: numbers that help, and blame for what the answer did."""
+
+import re
+
+import numpy as np
+import pytest
+
+from nbjudge.comparing import differences
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from pocketgpu import cuda
+from pocketgpu.simulator.strict import check
+from rnncourse import checks
+from rnncourse.checks.answers import answers
+from rnncourse.checks.kernels import ATOMIC, BETWEEN_BLOCKS
+
+
+def verdict_on(name, source, seed=1):
+    """The verdict on an answer that is given as a program."""
+    lesson, exercise = checks.find(name)
+    answer = answers(lesson)[name]
+    function = answer.define(source, f"<{name}>")
+    return judge(exercise, InProcess(function, name), seed)
+
+
+def edited(name, old, new):
+    """The verdict on the course's answer with an edit."""
+    lesson, _ = checks.find(name)
+    source = answers(lesson)[name].source
+    assert old in source
+    return verdict_on(name, source.replace(old, new))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "array"),
+    [
+        ("lstm_pointwise_kernel", "h_next[row, unit] =", "h_next[row, unit] +=", "h_next"),
+        ("lstm_pointwise_kernel", "h_next[row, unit] =", "unused =", "h_next"),
+        ("lstm_pointwise_backward_kernel", "dc[row, unit] =", "dc[row, unit] +=", "dc"),
+    ],
+)
+def test_the_nan_of_the_check_is_not_called_the_learners(name, old, new, array):
+    verdict = edited(name, old, new)
+    assert verdict.misconception != differences.NOT_FINITE
+    assert re.search(rf"\b{array}\b.* sequence \d+, unit \d+ ", verdict.message)
+
+
+@pytest.mark.parametrize("name", ["block_sum_kernel", "warp_sum_kernel"])
+def test_a_race_for_a_result_gets_no_advice_that_the_exercise_refuses(name):
+    index = {"block_sum_kernel": "out[cuda.blockIdx.x]", "warp_sum_kernel": "out[cuda.grid(1) // 32]"}[name]
+    verdict = edited(name, index, "out[0]")
+    assert "line" in verdict.message
+    assert "atomic" not in f"{verdict.message} {verdict.next_step}"
+
+
+def test_advice_of_an_atomic_is_cut_out_of_every_remedy_of_the_simulator():
+    remedies = {
+        "one of them should, or use an atomic": "one of them should",
+        "one should, or use an atomic; if a round": "one should; if a round",
+        "belongs between, or an atomic if both change it": "belongs between",
+        "do both, or use an atomic, a flag with": "do both, or use a flag with",
+        "or an atomic for both": "or an atomic for both",
+    }
+    assert {text: ATOMIC.sub("", text) for text in remedies} == remedies
+    assert BETWEEN_BLOCKS.sub("", "a; blocks run in any order: x, y; and b") == "a; and b"
+
+
+def test_inputs_of_a_wrong_number_of_rows_are_told_how_many_the_next_steps_have():
+    verdict = edited("batch_inputs", "x[first : first + k]", "x[first : first + 1]")
+    numbers = list(map(int, re.findall(r"\d+", verdict.message)))
+    assert numbers[:6] == [2, 1, 2, 5, 2, 4]  # 2 rows in call 1; the next 2 of 5 steps of 2 sequences: 4 rows
+
+
+def test_segments_that_recompute_too_much_get_numbers_and_no_whole_answer():
+    source = """
+def segment_lengths(layers, memory):
+    lengths = []
+    while sum(lengths) < layers:
+        lengths.append(min(layers - sum(lengths), (memory - 1 - len(lengths)) // 2))
+    return lengths
+"""
+    verdict = verdict_on("segment_lengths", source)
+    assert not re.search(r"\[\d+, \d+", verdict.message)
+    numbers = list(map(int, re.findall(r"\d+", verdict.message)))
+    assert numbers[:5] == [3, 4, 3, 1, 4]  # top 3; 4 again, 3 possible; 1 input beside it, room for 4
+
+
+def test_the_parts_of_a_grids_step_are_named_and_add_up():
+    verdict = verdict_on("steps_floor", "def steps_floor(*sizes):\n    return 1.0, 2.0\n")
+    want = float(re.search(r"instead of (\d+\.\d+)", verdict.message)[1])
+    parts = re.search(r"exchange ([\d.]+), reading h ([\d.]+), product ([\d.]+)", verdict.message)
+    assert sum(map(float, parts.groups())) == pytest.approx(want, abs=2e-4)
+
+
+def test_a_gradient_with_one_axis_has_no_axis_without_a_name():
+    source = """
+def average_gradients(all_reduce, gradients, sequences):
+    return [all_reduce(np.nan_to_num(g)) * 0 + (g.ndim > 1) * 0 for g in gradients]
+"""
+    verdict = verdict_on("average_gradients", source)
+    assert not verdict.passed
+    assert "axis 0" not in verdict.message
+
+
+def test_a_size_that_does_not_compile_is_named_without_an_address():
+    @cuda.jit
+    def sized(x):
+        part = cuda.shared.array(cuda.blockDim.x, np.float32)
+        part[0] = x[0]
+        x[0] = part[0]
+
+    (finding,) = check(sized, np.zeros(4, "float32"))
+    assert "0x" not in finding.message
+    assert "shared.array" in finding.message
+
+
+def test_an_array_stands_for_a_tuple_of_numbers_of_its_length_only():
+    difference = lambda got, want: differences.first_difference(got, want, (), ("a", "b"), 1e-9)
+    assert difference(np.array([1.0, 2.0]), (1.0, 2.0)) is None
+    assert difference(np.array([1, 2]), (1, 2)) is None
+    assert difference(np.array([1.0, 2.0]), (1, 2.0)).misconception == differences.WRONG_TYPE
+    assert difference(np.array([1.0, 2.0, 3.0]), (1.0, 2.0)).misconception == differences.WRONG_TYPE
+    assert difference(np.ones((2, 2)), (np.ones(2), np.ones(2))).misconception == differences.WRONG_TYPE

@@ -1,0 +1,96 @@
+"""Limits on kernels: atomics count as loads and stores, one thread may not do all, blocks must exchange."""
+
+import linecache
+from types import ModuleType
+
+import numpy as np
+import pytest
+from attacks_table import attacks
+
+from nbjudge.grading.in_process import InProcess
+from nbjudge.grading.judge import judge
+from nbjudge.verdict import Status
+from pocketgpu import cuda
+from rnncourse import checks
+from rnncourse.kernel_answers import kernels
+
+DEEDS = "kernel_atomics", "kernel_one", "kernel_every"
+LAZY = {attack.name: attack for attack in attacks() if attack.name.startswith(DEEDS)}
+
+
+def loaded(attack):
+    """The kernel of an attack's file, as a notebook has it."""
+    label, source = str(attack.path), attack.path.read_text()
+    linecache.cache[label] = (len(source), None, source.splitlines(True), label)
+    module = ModuleType("attack")
+    exec(compile(source, label, "exec"), vars(module))
+    return getattr(module, attack.exercise)
+
+
+def test_there_are_seven_of_atomics_and_fifteen_of_threads_that_do_all():
+    assert sum(name.startswith("kernel_atomics") for name in LAZY) == 7
+    assert len(LAZY) >= 20
+
+
+@pytest.mark.parametrize("seed", [1, 7])
+@pytest.mark.parametrize("name", LAZY)
+def test_a_kernel_that_leaves_out_its_lesson_fails_in_the_notebook_as_in_a_grade(name, seed):
+    exercise = checks.find(LAZY[name].exercise)[1]
+    verdict = judge(exercise, InProcess(loaded(LAZY[name])), seed)
+    assert verdict.status is Status.failed, str(verdict)
+
+
+def counted(kernel, grid, block, *arguments):
+    return kernels.launched(cuda.jit(kernel))(grid, block, *arguments)["counts"]
+
+
+def test_an_atomic_is_a_load_and_a_store_with_sectors_and_turns():
+    def adds(x, y):
+        i = cuda.grid(1)
+        part = cuda.shared.array((32, 32), np.float32)
+        part[i, 0] = 0
+        cuda.atomic.add(part, (i, 0), 1)
+        cuda.atomic.add(x, i * 8, 1)
+
+    counts = counted(adds, (1,), (32,), np.zeros(256, "float32"), np.zeros(1))
+    assert counts["atomics"] == 64
+    assert (counts["global_loads"], counts["global_stores"]) == (32, 32)
+    assert (counts["global_load_sectors"], counts["global_store_sectors"]) == (32, 32)
+    assert counts["shared_requests"] == 3
+    assert counts["bank_conflicts"] == 3 * 31
+
+
+def test_the_longest_thread_is_named_and_a_row_of_polls_counts_once():
+    def waits(x, flags):
+        i = cuda.grid(1)
+        if i == 0:
+            while cuda.atomic.add(flags, 0, 0) < 1:
+                pass
+        if i == 5:
+            for k in range(6):
+                x[k] = x[k] + 1
+            cuda.threadfence()
+            cuda.atomic.exch(flags, 0, 1)
+
+    counts = counted(waits, (2,), (4,), np.zeros(8, "float32"), np.zeros(1, "int32"))
+    assert counts["longest"] == 13
+    assert counts["longest_thread"] == "thread 1 of block 1"
+    assert counts["accesses"] == 14
+    assert counts["loads_of_parameter"][0] == 6
+
+
+def test_blocks_exchange_what_one_stores_and_another_loads():
+    def follows(x, flags):
+        i = cuda.blockIdx.x
+        if i == 0:
+            x[0] = x[1] = 2
+            cuda.threadfence()
+            cuda.atomic.exch(flags, 0, 1)
+        else:
+            while cuda.atomic.add(flags, 0, 0) < 1:
+                pass
+            cuda.threadfence()
+            x[2] = x[0] + x[1] + x[2]
+
+    counts = counted(follows, (2,), (1,), np.zeros(3, "float32"), np.zeros(1, "int32"))
+    assert counts["exchanged"] == [0, 2]

@@ -1,0 +1,91 @@
+"""Statements of lessons that are held against what they speak of: data, code, or the lesson's own cells."""
+
+import contextlib
+import io
+import re
+
+import numpy as np
+import pytest
+
+from nbjudge.authoring.course import ROOT
+from nbjudge.authoring.percent import parse
+from rnncourse.lab import svail_gemm
+from rnncourse.lab.roofline import Roofline
+from rnncourse.views.roofline_view import figure_roofline
+from rnnlab.kernels.packed import products
+from rnnlab.tasks import rotated_images, text
+
+
+def code_cells(lesson: str) -> list[str]:
+    """The code cells of a lesson."""
+    source = (ROOT / "notebooks" / "source" / f"{lesson}.py").read_text(encoding="utf-8")
+    return [cell.text for cell in parse(source, lesson) if cell.kind == "code"]
+
+
+def run_step(old: str = "", new: str = "") -> list[list[str]]:
+    """The rows that lesson 02 prints about its step backward, with one edit of its cells."""
+    cells = code_cells("02_bptt")
+    end = next(n for n, cell in enumerate(cells) if "central_differences(loss, array)" in cell)
+    printed, namespace = io.StringIO(), {}
+    for cell in cells[: end + 1]:
+        with contextlib.redirect_stdout(printed):
+            exec(cell.replace(old, new) if old else cell, namespace)
+    return [
+        line.split() for line in printed.getvalue().splitlines() if line.startswith(("dx", "dh_", "dw", "db"))
+    ]
+
+
+def test_a_step_backward_agrees_with_central_differences_in_all_five_results():
+    rows = run_step()
+    assert [row[0] for row in rows] == ["dx", "dh_before", "dweight_ih", "dweight_hh", "dbias"]
+    assert all(float(largest) > 0.5 and float(off) < 1e-8 for _, largest, _, off in rows)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("da.T @ h_before", "h_before.T @ da", 3),
+        ("da.T @ h_before", "1000 * da.T @ h_before", 3),
+        ("da @ weight_hh", "da @ weight_hh.T", 1),
+        ("1 - h_after**2", "1 - h_after", 0),
+    ],
+)
+def test_a_wrong_expression_of_the_step_backward_shows_in_both_comparisons(old, new, place):
+    _, _, own, numeric = run_step(old, new)[place]
+    assert min(float(own), float(numeric)) > 0.1
+
+
+def test_times_of_96_and_128_sequences_are_those_that_lesson_05_states():
+    """Time is sequences over rate."""
+    place = svail_gemm.MINIBATCHES.index
+    ratios = [
+        96 / rates[place(96)] / (128 / rates[place(128)])
+        for rates in (svail_gemm.forward(size, "cuBLAS") for size in svail_gemm.FORWARD)
+    ]
+    source = (ROOT / "notebooks/source/05_gemm_shapes.py").read_text(encoding="utf-8")
+    low, high = re.search(r"Measured were ([0-9.]+) to ([0-9.]+) times", source).groups()
+    assert (low, high) == (f"{min(ratios):.1f}", f"{max(ratios):.1f}")
+
+
+def test_the_ninth_target_of_the_rotated_digits_is_the_sharp_one():
+    size = (rotated_images.task().held_out.target ** 2).mean(axis=(1, 2))
+    assert size.argmax() == 8
+    assert size[8] > 1.1 * np.delete(size, 8).max()
+
+
+def test_the_baseline_of_text_is_a_distribution_and_no_single_character():
+    assert np.isfinite(text.task(steps=8).baseline.value)
+    assert "most often" not in text.task().baseline.what
+
+
+def test_a_panel_of_lesson_08_is_cut_by_the_function_that_it_calls():
+    assert products.K_BLOCK < 512  # terms of the lesson's product
+
+
+def test_a_roofline_shows_points_far_above_and_below_its_roof():
+    figure = figure_roofline(
+        Roofline(peak=4.0, bandwidth=20.0), 4, 1024, {(2, 1024): 0.001, (32, 1024): 62.5}
+    )
+    low, high = figure.axes[0].get_ylim()
+    assert low < 0.001
+    assert high > 62.5
