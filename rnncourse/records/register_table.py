@@ -94,7 +94,9 @@ def crowded(blocks: int) -> str:
     shape = cluster_shape("lstm", 512, "bfloat16", find("H200"))
     bounds = "__launch_bounds__(THREADS, {})".format
     source = shape.source.replace(bounds(1), bounds(blocks))
-    result = compile_report(source, arch=_arch("H200"), options=shape.options)["persistent_forward", "sm_90"]
+    result = compile_report(source, arch=_arch(find("H200")), options=shape.options)[
+        "persistent_forward", "sm_90"
+    ]
     return (
         f"{quantity(blocks, 'block')} on a multiprocessor: {result.registers} registers, "
         f"{result.spill_stores} bytes spilled, {result.spill_loads} read back"
