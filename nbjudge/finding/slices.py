@@ -11,8 +11,9 @@ unless the answer passes without it. Magics and shell lines do not run, but for 
 `%%time`, `%%capture` and `%prun`.
 
 Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there
-is another, so that a copied cell never hides an answer. A statement that misses a name waits for it, so that
-cells may stand in another order where no name gets two values.
+is another, so that a copied cell never hides an answer. A result in a cell that shows an answer by `use(…)`
+is no second meaning of a name: its check stands above that cell. A statement that misses a name waits for it,
+so that cells may stand in another order where no name gets two values.
 """
 
 import ast
@@ -32,6 +33,7 @@ from nbjudge.verdict import Status, Stopped
 
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 IMPORTS = (ast.Import, ast.ImportFrom)
+SHOWN = re.compile(r"\buse\(")
 SETTINGS = {"sys"}  # modules whose state decides how every answer runs: sys.setrecursionlimit
 # what a line has that looks into the process it runs in: see lines_that_look
 ATTRIBUTES = {
@@ -124,6 +126,7 @@ class _Choice:
         self.names = Names([part.scope for part in parts])
         self.binding: dict[str, list[int]] = defaultdict(list)
         self.changing: dict[str, list[int]] = defaultdict(list)  # an object, through this name of it
+        self.showing = {n for n, part in enumerate(parts) if _shows(part)}
         for index in range(len(parts)):
             binds, changes = self.names.changed(index)
             for name in binds:
@@ -166,6 +169,7 @@ class _Choice:
         stubs = {index for index in self.binding[name] if self.parts[index].is_stub}
         attempted = any(self._attempts(index, name) for index in self.binding[name])
         giving = {*self.binding[name]} - (stubs if attempted else set())
+        giving = (giving - self.showing) or giving
         if is_kernel:
             return giving | {i for i in self.changing[name] if name in self.parts[i].scope.stores}
         waiting = [name] if name not in self.names.constants else []
@@ -250,6 +254,11 @@ def _parts(cell: Cell) -> Iterator[Part]:
 def _scope(statement: ast.stmt) -> Scope:
     """What a statement does, found once where many notebooks hold it."""
     return Scope([statement])
+
+
+def _shows(part: Part) -> bool:
+    """Is it a result in a cell that shows an answer by `use(…)`, and no definition?"""
+    return not isinstance(part.statement, (*DEFINITIONS, *IMPORTS)) and bool(SHOWN.search(part.cell.text))
 
 
 def _uses(expression: ast.expr, name: str) -> bool:

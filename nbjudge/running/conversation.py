@@ -205,7 +205,8 @@ def _changed(name: str, outcome: dict) -> Wrong:
 
 def _unsuitable(name: str, outcome: dict) -> Wrong:
     what = _text(outcome, "what")
-    return Wrong(f"It returns {what}; arrays and plain numbers can be judged.", WRONG_TYPE)
+    judged = "arrays, plain numbers, and lists, tuples and dicts of them can be judged"
+    return Wrong(f"It returns {what}; {judged}.", WRONG_TYPE)
 
 
 def _not_attempted(name: str, outcome: dict) -> Stopped:

@@ -36,8 +36,11 @@ def check_tanh_kernel(submission, rng, n, blocks, threads, largest):
 
 
 def limit_tanh(counts, case):
-    """Stores: one an element. Sectors: those of x, and one more a block, whose share may begin inside one."""
+    """Loads and stores: one an element. Sectors: those of x, and one more a block, whose share may begin
+    inside one."""
     (n,) = case.arguments[0].shape
+    if (loads := counts["global_loads"]) > n:
+        return f"{loads} loads for {n} elements: load every element once, and keep it in a variable"
     if (stores := counts["global_stores"]) > n:
         return f"{stores} stores for {n} elements: every element should be written once"
     moved, threads = counts["global_load_sectors"], case.grid[0] * case.block[0]

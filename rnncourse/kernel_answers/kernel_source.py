@@ -39,6 +39,7 @@ from rnncourse.kernel_answers.kernel_words import (
     OPTIONS,
     SIGNS,
     TABLES,
+    word_of,
 )
 from rnncourse.kernel_answers.launcher import BUILTINS, bare
 
@@ -226,7 +227,8 @@ def _hold_function(function: ast.FunctionDef, names: Names) -> None:
         if any(isinstance(node, ast.Call) and _path(node.func, names) is None for node in ast.walk(default)):
             raise NoKernel("a default argument that is made by a call", default)
     if any(isinstance(node, ast.FunctionDef) for node in ast.walk(function) if node is not function):
-        raise NoKernel("a function inside a function", function)
+        sentence = "a function inside a function; write it above, with @cuda.jit(device=True)"
+        raise NoKernel(sentence, function)
     function = bare(copy.deepcopy(function))
     own = {argument.arg for argument in ast.walk(parameters) if isinstance(argument, ast.arg)}
     own |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
@@ -299,12 +301,12 @@ def _nodes(tree: ast.AST, lists: bool) -> Iterator[ast.AST]:
         if kind in NO_GPU and not (lists and kind is ast.List):
             raise NoKernel(NO_LIST.format(what=f"{NO_GPU[kind]}s"), node, reaches=False)
         if kind not in FIELDS and not isinstance(node, SIGNS):
-            raise NoKernel(f"no {kind.__name__}", node)
+            raise NoKernel(f"{word_of(kind)} cannot stand in it", node)
         yield node
         for field in node._fields:
             part = getattr(node, field, None)
             if part not in (None, []) and field not in FIELDS.get(kind, ()):
-                raise NoKernel(f"no {kind.__name__} with {field}", node)
+                raise NoKernel(f"{word_of(kind)} with {field} cannot stand in it", node)
             waiting += [n for n in (part if isinstance(part, list) else [part]) if isinstance(n, ast.AST)]
 
 

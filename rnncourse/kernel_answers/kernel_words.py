@@ -63,6 +63,11 @@ FIELDS: dict[type[ast.AST], tuple[str, ...]] = {  # of each node that a kernel m
     ast.AugAssign: ("target", "op", "value"),
     ast.For: ("target", "iter", "body", "orelse"),
     **dict.fromkeys((ast.If, ast.While), ("test", "body", "orelse")),
+    ast.Match: ("subject", "cases"),  # of numbers: Numba compiles them as comparisons
+    ast.match_case: ("pattern", "body"),
+    **dict.fromkeys((ast.MatchValue, ast.MatchSingleton), ("value",)),
+    ast.MatchOr: ("patterns",),
+    ast.MatchAs: (),  # case _: alone; a pattern that binds, unpacks or looks into its subject is refused
     ast.Assert: ("test", "msg"),
     ast.Raise: ("exc", "cause"),
     ast.BoolOp: ("op", "values"),
@@ -81,3 +86,22 @@ FIELDS: dict[type[ast.AST], tuple[str, ...]] = {  # of each node that a kernel m
     ast.Constant: ("value", "kind"),
 }
 SIGNS = (ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.expr_context)  # nodes without fields
+WORDS = {  # nodes that are not called as in Python's grammar: what stands in the text for them
+    ast.JoinedStr: "an f-string",
+    ast.Starred: "*",
+    ast.NamedExpr: ":=",
+    ast.Delete: "del",
+    ast.ClassDef: "class",
+    ast.ImportFrom: "import",
+    ast.YieldFrom: "yield from",
+    ast.match_case: "case",
+    **dict.fromkeys(
+        (ast.MatchAs, ast.MatchClass, ast.MatchMapping, ast.MatchSequence, ast.MatchStar),
+        "a case of anything but numbers and _",
+    ),
+}
+
+
+def word_of(kind: type[ast.AST]) -> str:
+    """What the text of a program holds for a node of Python's syntax tree: try for ast.Try."""
+    return WORDS.get(kind, kind.__name__.lower())

@@ -74,12 +74,22 @@ REFUSED_BY_THE_KERNEL = {
     "clone, user": "libc.syscall(system_calls.CLONE[platform.machine()], 0x10000011, 0, 0, 0, 0)",
     "clone, mounts": "libc.syscall(system_calls.CLONE[platform.machine()], 0x00020011, 0, 0, 0, 0)",
     "fsopen": "libc.syscall(430, b'tmpfs', 0)",
+    "msgget": "libc.msgget(0, 0o1600)",
+    "semget": "libc.semget(0, 4, 0o1600)",
+    "add_key": "number('add_key', b'user', b'x', b'y' * 9, 9, -3)",
+    "io_uring_setup": "number('io_uring_setup', 8, (ctypes.c_uint32 * 64)())",
+    "userfaultfd": "number('userfaultfd', 1)",
+    "pidfd_getfd": "number('pidfd_getfd', libc.syscall(434, os.getppid(), 0), 0, 0)",
+    "ptrace": "libc.ptrace(0, 0, 0, 0)",
+    "process_vm_readv": "number('process_vm_readv', os.getpid(), None, 0, None, 0, 0)",
+    "prlimit": "libc.prlimit(os.getppid(), 0, None, (ctypes.c_uint64 * 2)())",
 }
 FILTERED = f"""
 import sys
 sys.path.insert(0, {str(INSIDE)!r})
 import ctypes, os, platform, threading, system_calls
 libc = ctypes.CDLL(None, use_errno=True)
+number = lambda name, *rest: libc.syscall(system_calls.REFUSED[name][platform.machine()], *rest)
 filtered = system_calls.refuse_calls()
 """
 
@@ -98,6 +108,7 @@ def test_the_kernel_refuses_memory_of_no_process_and_namespaces(name):
 @linux
 def test_threads_and_processes_start_behind_the_filter():
     program = FILTERED + (
+        "import resource; resource.setrlimit(resource.RLIMIT_CORE, (0, 0))\n"  # its own are allowed
         "done = []\n"
         "thread = threading.Thread(target=done.append, args=(1,))\n"
         "thread.start(); thread.join()\n"

@@ -99,3 +99,23 @@ def test_an_answer_that_imports_a_name_keeps_it_whatever_the_given_cells_below_b
     notebook = [parse(number, source) for number, source in enumerate(sources, 1)]
     verdict = grade_one(checks.find("tiled_product")[1], notebook, 1, choose(plain=True))
     assert verdict.passed, str(verdict)
+
+
+HELPED = """def rate(flop, durations):
+    return flop / np.median(durations)
+
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    readings = [(clock(), multiply(), clock()) for _ in range(repeats)]
+    return rate(2.0 * m * n * k, [end - begin for begin, _, end in readings])
+"""
+
+
+def test_a_helper_keeps_its_meaning_whatever_a_cell_that_shows_the_answer_calls_its_result():
+    cells = cells_of("start_here")
+    place = next(n for n, source in enumerate(cells) if "def measure_gemm(" in source)
+    assert any("rate = use(measure_gemm)" in source for source in cells[place:])
+    sources = [*cells[:place], HELPED, *cells[place + 1 :]]
+    notebook = [parse(number, source) for number, source in enumerate(sources, 1)]
+    verdict = grade_one(checks.find("measure_gemm")[1], notebook, 1, choose(plain=True))
+    assert verdict.passed, str(verdict)

@@ -25,7 +25,7 @@ REFUSED = {  # answers that would not let a counter be believed, and the word th
     "secret = ().__class__\n": ".__class__",
     "found = open\n": "open",
     "made = dict(a=1)\n": "dict",
-    "open_it = lambda: 1\n": "no Lambda",
+    "open_it = lambda: 1\n": "lambda",
 }
 REFUSED_INSIDE = {
     "    x.recorder.events.clear()\n": ".clear",
@@ -33,9 +33,9 @@ REFUSED_INSIDE = {
     "    cuda.machine.trace = None\n": ".trace",
     "    globals()['x'] = 1\n": "globals",
     "    y[0] = eval('1')\n": "eval",
-    "    import os\n": "no Import",
+    "    import os\n": ": import",
     "    def inner():\n        pass\n": "a function inside a function",
-    "    try:\n        y[0] = 1\n    except Exception:\n        pass\n": "no Try",
+    "    try:\n        y[0] = 1\n    except Exception:\n        pass\n": ": try",
 }
 
 
@@ -101,6 +101,14 @@ def test_without_counts_as_on_a_gpu_arrays_alone_decide():
     assert transcript.first is None
     assert len(transcript.observations) == 1
     assert Result(**without(*case[:2], *case.arguments)).counts is None
+
+
+def test_a_kernel_that_loads_an_element_twice_hears_of_loads_and_of_no_distribution():
+    case = Case((2,), (32,), tuple(np.zeros(155, "float32") for _ in range(2)), "")
+    counts = {"global_loads": 310, "global_stores": 155, "global_load_sectors": 40}
+    sentence = limit_tanh(counts, case)
+    assert {"310", "155"} <= {*sentence.split()}
+    assert "sector" not in sentence
 
 
 OLD = np.arange(4, dtype="float32")

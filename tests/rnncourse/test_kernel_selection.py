@@ -45,6 +45,13 @@ def saxpy_kernel(a: float, x, y, zero=0) -> None:
         pass
     for k in range(0, 2):
         total += a if k == 1 and not i < 0 else np.float32(0)
+    match k:
+        case 0 | -1:
+            total += zero
+        case None:
+            total = total
+        case _:
+            pass
     cuda.syncthreads()
     own[0] = a > 1 or a < 2
     if x[0:1:1].size > 9:

@@ -13,6 +13,7 @@ import math
 import os
 import re
 import struct
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -28,6 +29,7 @@ MAX_INT_BITS = 4096
 NUMBERS = "biuf"  # kinds of dtype that are numbers: no objects, no text, no records
 DTYPE = re.compile(rf"[<>|][{NUMBERS}][0-9]{{1,2}}")  # as pack writes it; NumPy reads far more
 ROWS = {"list": list, "tuple": tuple}
+DICTS = (dict, OrderedDict, defaultdict)  # all cross as a dict
 TOO_MANY_BYTES = f"more than {MAX_BUFFERS >> 20} MiB, far above what any answer needs"
 TOO_MANY_PARTS = f"more than {MAX_PARTS:,} numbers one by one; as an array, np.array(...), they are one part"
 TOO_MUCH_TEXT = f"more than {MAX_HEADER >> 20} MiB of text and single numbers; an array holds more"
@@ -135,7 +137,7 @@ def _describe(value: object, buffers: list[bytes], depth: int, parts: list[int])
     if kind is np.ndarray or (isinstance(value, np.generic) and kind.__module__ == "numpy"):
         return _describe_numbers(value, buffers)
     below = lambda part: _describe(part, buffers, depth - 1, parts)
-    if kind is dict:
+    if kind in DICTS:
         if not all(type(key) in (str, int) for key in value):
             raise Unsuitable("a dict whose keys are not all text or int")
         return ["dict", [[key, below(part)] for key, part in value.items()]]

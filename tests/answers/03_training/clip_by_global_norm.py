@@ -107,3 +107,13 @@ def clip_by_global_norm(gradients, limit):
 def clip_by_global_norm(gradients, limit):
     norm = sum((g**2).sum() for g in gradients.values()) ** 0.5
     return {name: (g * (limit / norm if norm > limit else 1)).astype(g.dtype) for name, g in gradients.items()}
+
+
+# %% [right]
+from collections import OrderedDict
+
+
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum(np.square(g, dtype="f8").sum() for g in gradients.values()))
+    factor = limit / norm if norm > limit else 1.0
+    return OrderedDict((name, (g * factor).astype(g.dtype)) for name, g in gradients.items())

@@ -97,3 +97,11 @@ def tanh_kernel(x, y):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         e = math.exp(x[i])
         y[i] = (e - 1) / (e + 1)
+
+
+# %% [wrong] loads each element twice
+@cuda.jit
+def tanh_kernel(x, y):
+    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+        shrunk = math.exp(np.float32(-2) * abs(x[i]))
+        y[i] = math.copysign((np.float32(1) - shrunk) / (np.float32(1) + shrunk), x[i])

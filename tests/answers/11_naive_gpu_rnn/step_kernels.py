@@ -390,3 +390,29 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, 
         z = gates_x[row, column + H]
         n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
         h[row, column] = (np.float32(1) - z) * n + z * h[row, column]
+
+
+# %% [right]
+@cuda.jit
+def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
+    column, row = cuda.grid(2)
+    B, H = h.shape
+    columns = 3 * H if launch < 2 else 2 * H if launch == 2 else H
+    if row >= B or column >= columns:
+        return
+    total = np.float32(0)
+    match launch:
+        case 0:
+            for k in range(x.shape[1]):
+                total += x[row, k] * weight_ih[column, k]
+            gates_x[row, column] = total + bias_ih[column]
+        case 1:
+            for k in range(H):
+                total += h[row, k] * weight_hh[column, k]
+            gates_h[row, column] = total + bias_hh[column]
+        case 2:
+            total = np.float32(0.5) * (gates_x[row, column] + gates_h[row, column])
+            gates_x[row, column] = np.float32(0.5) + np.float32(0.5) * math.tanh(total)
+        case _:
+            n = math.tanh(gates_x[row, column + 2 * H] + gates_x[row, column] * gates_h[row, column + 2 * H])
+            h_next[row, column] = n + gates_x[row, column + H] * (h[row, column] - n)
