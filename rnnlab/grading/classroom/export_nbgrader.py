@@ -17,7 +17,7 @@ from typing import NamedTuple
 from rnnlab import checks
 from rnnlab.files import write_whole
 from rnnlab.grading.classroom.export_tables import fault_in, plain_identifier
-from rnnlab.grading.classroom.report_summary import Paper
+from rnnlab.grading.classroom.report_summary import BY_HAND, Paper
 from rnnlab.grading.notebook_file import Unusable
 from rnnlab.percent import BEGIN, END
 
@@ -32,6 +32,7 @@ class Pushed(NamedTuple):
     students: int
     absent: list[str]  # unknown to the gradebook
     withheld: list[str]  # an exercise was not judged
+    prose: list[str]  # cells that are no exercises: the gradebook has no place for them
 
 
 def write_source(lesson: str, exercises: Path, course: Path) -> Path:
@@ -101,7 +102,8 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
         raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
-    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)])
+    prose = sorted({mark.exercise for paper in papers for mark in paper.marks if mark.is_prose})
+    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose)
     try:
         _require_gradebook(gradebook)
         with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
@@ -187,6 +189,12 @@ def _require_cells(
 def _push(book: object, paper: Paper, student: str, assignment: str) -> None:
     stem = checks.LESSONS[paper.lesson]
     book.update_or_create_submission(assignment, student)
-    for verdict in paper.verdicts:
-        grade = book.find_grade(f"{verdict.name}_check", stem, assignment, student)
-        grade.auto_score, grade.needs_manual_grade = float(verdict.points), False
+    book.find_submission_notebook(stem, assignment, student).late_submission_penalty = float(paper.taken_off)
+    for entry in paper.entries:
+        if entry.verdict is None:
+            continue
+        grade = book.find_grade(f"{entry.name}_check", stem, assignment, student)
+        grade.auto_score, grade.needs_manual_grade = float(entry.verdict.points), False
+        grade.manual_score = float(entry.points) if entry.status == BY_HAND else None
+        if entry.comment:
+            book.find_comment(entry.name, stem, assignment, student).manual_comment = entry.comment

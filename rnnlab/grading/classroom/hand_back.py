@@ -127,6 +127,10 @@ def _report(chosen: argparse.Namespace) -> int:
         out, lambda: report.write_report(graded, withheld, out, chosen.names, boxes, broken)
     )
     pages = page.parent / "students"
+    for sentence in papers.open_matters(chosen.folder):
+        print(printable(sentence, LONGEST))
+    if times := sorted(paper.held_until for paper in graded if paper.held_until):
+        print(f"Feedback on {quantity(len(times), 'submission')} is held back, the first until {times[0]}.")
     print(printable(f"{page}: the class. {pages}: {quantity(students, 'page')} to give back."))
     if old := report.old_pages(out, [*graded, *broken]):
         print(printable(f"{pages} also holds {quantity(old, 'page')} that this report did not write."))
@@ -138,7 +142,7 @@ def _similar(chosen: argparse.Namespace) -> int:
     from rnnlab.grading.classroom.report import lessons_of, similar_page
     from rnnlab.grading.classroom.similar import find_similar
 
-    papers = papers_of(chosen.folder, chosen.lesson)
+    papers = [p for p in papers_of(chosen.folder, chosen.lesson) if p.file and not p.handed_in_by]
     findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
     page = similar_page(findings, chosen.names, chosen.most).encode()
@@ -216,7 +220,8 @@ def _gradebook(chosen: argparse.Namespace) -> str:
     withheld = (
         f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
     )
-    return f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}"
+    prose = f" Without a cell in the gradebook: {', '.join(pushed.prose)}." if pushed.prose else ""
+    return f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}{prose}"
 
 
 def _marks(chosen: argparse.Namespace) -> list[str]:
@@ -226,11 +231,12 @@ def _marks(chosen: argparse.Namespace) -> list[str]:
 
 def _without_mark(chosen: argparse.Namespace) -> list[str]:
     """A line for each student who handed something in and has no mark, with the reason."""
-    from rnnlab.grading.classroom.papers import unmarked
+    from rnnlab.grading.classroom import papers
 
-    reasons = unmarked(chosen.folder, chosen.lesson)
+    reasons = papers.unmarked(chosen.folder, chosen.lesson)
     head = [f"Handed in and without a mark: {quantity(len(reasons), 'student')}."] if reasons else []
-    return [*head, *(f"  {student}: {why}" for student, why in reasons.items())]
+    open_matters = papers.open_matters(chosen.folder, chosen.lesson)
+    return [*head, *(f"  {student}: {why}" for student, why in reasons.items()), *open_matters]
 
 
 def _table(chosen: argparse.Namespace) -> list[str]:
