@@ -9,6 +9,7 @@ import os
 import re
 import sqlite3
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -96,9 +97,9 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
     """
     try:
         from nbgrader.api import Gradebook, MissingEntry
-        from sqlalchemy.exc import SQLAlchemyError
+        from sqlalchemy.exc import SAWarning, SQLAlchemyError
     except ModuleNotFoundError as missing:
-        remedy = "pip install 'rnnlab[teach]'"
+        remedy = ".venv/bin/pip install -e '.[teach]' in the clone"
         raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
@@ -106,7 +107,12 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
     pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose)
     try:
         _require_gradebook(gradebook)
-        with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
+        with (
+            own_programs(),
+            warnings.catch_warnings(),
+            Gradebook(f"sqlite:///{gradebook.absolute()}") as book,
+        ):
+            warnings.simplefilter("ignore", SAWarning)  # of nbgrader's own way to add submissions
             _require_cells(book, papers, assignment, MissingEntry)
             ids = _identifiers(papers, [student.id for student in book.students])
             pushed.absent.extend(paper.student for paper in papers if paper.student not in ids)

@@ -93,6 +93,7 @@ def _variants(chosen: argparse.Namespace) -> int:
     handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
     print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
     print(f"rnnlab class grade takes the numbers of {chosen.lesson} from {chosen.folder / 'class.key'}.")
+    print(variants.describe_counts(chosen.lesson))
     return DONE
 
 
