@@ -162,7 +162,7 @@ def _variants(cell: Cell) -> list[Variant]:
         raise cell.error(-1, f"a range has numbers in rising order, and an edit says {{{name}}}")
 
     def at(number: int, text: str) -> str:
-        return place.sub(lambda found: str(int(found[1] or 1) * number + int(found[2] or 0)), text)
+        return place.sub(lambda term: str(int(term[1] or 1) * number + int(term[2] or 0)), text)
 
     return [
         Variant({name: number}, tuple((old, at(number, new)) for old, new in edits), cell)
