@@ -97,7 +97,7 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
     """
     try:
         from nbgrader.api import Gradebook, MissingEntry
-        from sqlalchemy.exc import SAWarning, SQLAlchemyError
+        from sqlalchemy.exc import SQLAlchemyError
     except ModuleNotFoundError as missing:
         remedy = ".venv/bin/pip install -e '.[teach]' in the clone"
         raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
@@ -107,12 +107,7 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
     pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose)
     try:
         _require_gradebook(gradebook)
-        with (
-            own_programs(),
-            warnings.catch_warnings(),
-            Gradebook(f"sqlite:///{gradebook.absolute()}") as book,
-        ):
-            warnings.simplefilter("ignore", SAWarning)  # of nbgrader's own way to add submissions
+        with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
             _require_cells(book, papers, assignment, MissingEntry)
             ids = _identifiers(papers, [student.id for student in book.students])
             pushed.absent.extend(paper.student for paper in papers if paper.student not in ids)
@@ -160,11 +155,16 @@ def _identifiers(papers: Sequence[Paper], known: Sequence[str]) -> dict[str, str
 
 @contextmanager
 def own_programs() -> Iterator[None]:
-    """Programs of this environment are found: nbgrader starts alembic, also where nothing is activated."""
+    """Programs of this environment are found: nbgrader starts alembic, also where nothing is activated.
+
+    SQLAlchemy's warnings about the way in which nbgrader adds submissions are silent.
+    """
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Object of type <Submitted")
+            yield
     finally:
         os.environ["PATH"] = before
 
