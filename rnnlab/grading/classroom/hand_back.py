@@ -30,13 +30,16 @@ BELONGS_TO = {  # an option of export: the targets that read it
     "gradebook": ("nbgrader",),
     "assignment": ("nbgrader",),
 }
+OWN_TABLES = "Marks follow by_hand.csv, pairs.csv and rules.csv in the class folder: see docs/teachers.md."
 LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add variants, report, similar and export to `rnnlab class`."""
     _add_variants(subparsers)
-    report = subparsers.add_parser("report", help="a page on the class, and a page for each student")
+    report = subparsers.add_parser(
+        "report", help="a page on the class, and a page for each student", epilog=OWN_TABLES
+    )
     report.add_argument("folder", type=Path, help="the class folder")
     report.add_argument("--out", type=Path, help="folder for the pages; else `report` in the class folder")
     _add_names(report)
@@ -49,7 +52,9 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     _add_names(similar)
     similar.set_defaults(handler=lambda chosen: guarded(chosen, _similar))
     targets = "; ".join(f"{target}: {words}" for target, words in TARGETS.items())
-    export = subparsers.add_parser("export", help="marks or autograders for other platforms", epilog=targets)
+    export = subparsers.add_parser(
+        "export", help="marks or autograders for other platforms", epilog=f"{targets}. {OWN_TABLES}"
+    )
     export.add_argument("folder", type=Path, nargs="?", help="the class folder; not needed for autograders")
     export.add_argument("--to", required=True, choices=[*TARGETS])
     export.add_argument("--out", type=Path, help="the file or folder to write")
