@@ -311,3 +311,11 @@ def test_marks_by_hand_are_nbgraders_manual_scores(folder, tmp_path):
 def test_no_table_leaves_a_class_as_it_was(folder):
     assert [paper.marks for paper in papers_of(folder)] == [()] * 3
     assert [*papers.open_matters(folder)] == []
+
+
+def test_more_time_for_one_who_has_not_handed_in_yet_stops_nothing_and_is_named(folder, run):
+    write(folder, rules="rule,value,student\ndue,2026-12-20T23:59,1299\ndue,2026-12-20T23:59,1234\n")
+    code, words = run("report", folder)
+    assert code == 0
+    (line,) = (line for line in words.splitlines() if "rules.csv" in line)
+    assert re.findall(r"\d{4}", line) == ["1299"]

@@ -157,7 +157,8 @@ def _checked(rows: Iterable[Row], check: Callable[[Row], tuple], faults: list[st
 def _rule(row: Row, known: Mapping[str, str]) -> tuple[tuple[str, str, str, str], object]:
     """((rule, lesson, student, name of a prose cell), value)."""
     rule, lesson = row.cells["rule"], _lesson(row)
-    student = _student(row, "student", known) if row.cells.get("student") else ""
+    name = _identifier(row.cells.get("student", ""))
+    student = known.get(plain_identifier(name), name)  # one with more time may not have handed in yet
     if rule not in RULES:
         raise row.fault("rule", f"{_meant(rule, RULES)}the rules are {', '.join(RULES)}")
     if rule != "prose":
@@ -367,6 +368,9 @@ def open_matters(hand: ByHand, papers: Sequence[Paper]) -> Iterator[str]:
         for team in hand.teams.get(lesson, ()):
             if not any((student, lesson) in present for student in team):
                 yield f"{lesson}: nobody of {', '.join(sorted(team))} in pairs.csv has a mark."
+    ruled = {student for _, _, student in hand.rules if student} - {paper.student for paper in papers}
+    if ruled:
+        yield f"Named in rules.csv and without a mark: {', '.join(sorted(ruled))}."
 
 
 def kept_marks(hand: ByHand, changed: Iterable[tuple[str, str, str]]) -> Iterator[str]:
