@@ -63,7 +63,8 @@ def exam_rows():
         if answer.variants and answer.difficulty in (2, 3) and answer.minutes <= LONGEST_EXAM
     ]
     stem = lambda lesson: checks.LESSONS[lesson].replace("_", " ", 1)
-    return [[f"`{a.name}`", stem(lesson), str(a.minutes), str(a.points)] for a, lesson in chosen]
+    numbers = lambda a: map(str, (a.minutes, a.points, len(a.variants) + 1))
+    return [[f"`{a.name}`", stem(lesson), *numbers(a)] for a, lesson in chosen]
 
 
 def test_the_table_of_lessons_is_what_lessons_and_exercises_say():

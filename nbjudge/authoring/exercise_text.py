@@ -13,6 +13,9 @@ the cells of the other kinds do not:
 An edit of a variant holds for the statement, the answer, the hints, the mistakes and the other right answers
 alike, wherever its old lines stand. The title names the numbers; the student's `check` names them, too.
 
+`[variant] warm=2..9` is eight variants, `registers=8192..32768:4096` seven: the new lines of the edits say
+{warm}, {warm+1}, {2*warm} or {2*warm-1} where the number stands.
+
 `# %% [exercise] NAME` in solutions/source/<lesson>.py stands for the cells of that file.
 """
 
@@ -28,6 +31,7 @@ HINTS = 3
 
 
 NUMBER = re.compile(r"([a-z]\w*)=([\w.]+)")
+RANGE = re.compile(r"([a-z]\w*)=(\d+)\.\.(\d+)(?::(\d+))?")
 INCOMPLETE = {
     "mistake": "a mistake has a name, lines with - and lines with +",
     "variant": "each edit of a variant has lines with - and behind them lines with +",
@@ -77,7 +81,7 @@ def read_exercise(text: str, where: str, name: str) -> ExerciseText:
         mistakes=tuple(map(_mistake, by_kind("mistake"))),
         right=tuple(f"{cell.text}\n" for cell in by_kind("right")),
         reference=reference and f"{reference}\n",
-        variants=tuple(map(_variant, by_kind("variant"))),
+        variants=tuple(variant for cell in by_kind("variant") for variant in _variants(cell)),
     )
 
 
@@ -144,6 +148,26 @@ def _mistake(cell: Cell) -> tuple[str, str, str]:
     if not cell.title:
         raise cell.error(-1, INCOMPLETE["mistake"])
     return cell.title, *edits[0]
+
+
+def _variants(cell: Cell) -> list[Variant]:
+    """The variants of a cell: one, or one for each number of a range in its title."""
+    match = RANGE.fullmatch(cell.title)
+    if match is None:
+        return [_variant(cell)]
+    name, edits = match[1], _edits(cell)
+    place = re.compile(rf"\{{(?:(\d+)\*)?{name}([+-]\d+)?\}}")
+    numbers = range(int(match[2]), int(match[3]) + 1, int(match[4] or 1))
+    if not (numbers and any(place.search(new) for _, new in edits)):
+        raise cell.error(-1, f"a range has numbers in rising order, and an edit says {{{name}}}")
+
+    def at(number: int, text: str) -> str:
+        return place.sub(lambda term: str(int(term[1] or 1) * number + int(term[2] or 0)), text)
+
+    return [
+        Variant({name: number}, tuple((old, at(number, new)) for old, new in edits), cell)
+        for number in numbers
+    ]
 
 
 def _variant(cell: Cell) -> Variant:

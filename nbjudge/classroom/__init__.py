@@ -11,6 +11,7 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   results.jsonl           the same objects, one line each, sorted by student and lesson; derived from results/
   regraded/               results of `regrade` that are shown and not yet written
   lock, lock.*            held by the processes that grade
+  by_hand.csv, pairs.csv, rules.csv    the teacher's own, each optional; by_hand.py has their columns
 
 One line of submissions.jsonl (submissions.Submission); every field is there in every line:
 

@@ -16,7 +16,8 @@ DONE, NOT_ALL, UNUSABLE, OWN_FAULT = 0, 1, 2, 3
 STATUSES = "exit status: 0 done, 1 some files do not count, 2 unusable input, 3 the grader's own faults"
 PARTS = ("hand_back",)  # modules of this folder with an `add_commands` of their own
 OWN_FILES = (  # of a class folder: no page or table takes their place
-    "class.key", "class.json", "submissions.jsonl", "results.jsonl", "files", "results", "regraded"
+    "class.key", "class.json", "submissions.jsonl", "results.jsonl", "files", "results", "regraded",
+    "by_hand.csv", "pairs.csv", "rules.csv",
 )  # fmt: skip
 
 
@@ -203,14 +204,16 @@ def _shard(chosen: argparse.Namespace) -> int:
 
 
 def _regrade(chosen: argparse.Namespace) -> int:
-    from nbjudge.classroom import engines, lock, regrade, run
+    from nbjudge.classroom import by_hand, engines, lock, regrade, run, submissions
 
     selection = regrade.Selection(chosen.student, chosen.lesson, chosen.exercise, chosen.faults)
+    hand = by_hand.read(chosen.folder, submissions.load(chosen.folder))  # before hours of grading
     with lock.lock(chosen.folder, wait=chosen.wait):
         _accept_key(chosen)
         engine = engines.local(chosen.jobs or engines.most_jobs())
         pairs = regrade.regrade(chosen.folder, engine, selection, chosen.plain)
         _print(regrade.describe(pairs))
+        _print(by_hand.kept_marks(hand, regrade.changed_exercises(pairs)))
         if chosen.write:
             written(chosen.folder, lambda: regrade.take_over(chosen.folder, pairs))
             _say("written")

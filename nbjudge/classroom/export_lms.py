@@ -186,7 +186,9 @@ class _Filling:
         self.path, self.filled, self.replaced = path, 0, 0
         self.students = [paper.student for paper in papers]
         self.markable = [paper for paper in papers if not fault_in(paper)]
-        self.withheld = [paper.student for paper in papers if fault_in(paper)]
+        self.withheld = [paper.student for paper in papers if paper.open_points]
+        self.awaited = [paper.student for paper in papers if paper.awaited]
+        self.held = [paper.student for paper in self.markable if paper.held_until]
         self.absent: list[str] = []
         self.unclear: list[str] = []
         self.untouched: list[str] = []
@@ -235,7 +237,7 @@ class _Filling:
         self.replaced += before not in ("", "-") and number_in(before) != float(mark)
         row[place] = mark
         self.filled += 1
-        if comment is not None:
+        if comment is not None and not paper.held_until:
             if row[comment].strip() and not row[comment].startswith(f"<p>{paper.lesson}: "):
                 self.comments.append(paper.student)
             row[comment] = feedback_html(paper)
@@ -264,6 +266,8 @@ class _Filling:
                 f"Without a mark, because {self.path.name} has two rows for a student or one row for two",
             ),
             (self.withheld, "Withheld: an exercise was not judged, by a fault of the grader; grade again"),
+            (self.awaited, "Withheld: not all prose is marked in by_hand.csv"),
+            (self.held, "Without a comment before the time of feedback_after in rules.csv"),
             (self.untouched, f"{untouched}, left as they are"),
             (self.comments, "Another comment stood in the template, which these marks' comments replace"),
         ):
@@ -275,8 +279,11 @@ class _Filling:
 def feedback_html(paper: Paper) -> str:
     """The verdicts as Moodle shows a comment: text of strangers is escaped, and no formula begins it."""
     parts = [f"<p>{html.escape(paper.lesson)}: {paper.score} of {paper.max_score} points</p>"]
-    for verdict in paper.verdicts:
-        lines = "\n".join(verdict.details()) if not verdict.passed else ""
+    parts += [f"<p>{html.escape('; '.join(paper.remarks))}</p>"] if paper.remarks else []
+    for entry in paper.entries:
+        verdict = entry.verdict
+        lines = "\n".join(verdict.details()) if verdict is not None and not verdict.passed else ""
         details = f"<pre>{html.escape(lines)}</pre>" if lines else ""
-        parts.append(f"<p><strong>{html.escape(verdict.headline())}</strong></p>{details}")
+        comment = f"<p>{html.escape(entry.comment)}</p>" if entry.comment else ""
+        parts.append(f"<p><strong>{html.escape(entry.headline())}</strong></p>{comment}{details}")
     return "".join(parts)

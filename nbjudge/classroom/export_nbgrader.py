@@ -9,6 +9,7 @@ import os
 import re
 import sqlite3
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from nbjudge.authoring.percent import BEGIN, END
 from nbjudge.classroom.export_tables import fault_in, plain_identifier
-from nbjudge.classroom.report_summary import Paper
+from nbjudge.classroom.report_summary import BY_HAND, Paper
 from nbjudge.course import current
 from nbjudge.files import write_whole
 from nbjudge.finding.notebook_file import Unusable
@@ -32,6 +33,7 @@ class Pushed(NamedTuple):
     students: int
     absent: list[str]  # unknown to the gradebook
     withheld: list[str]  # an exercise was not judged
+    prose: list[str]  # cells that are no exercises: the gradebook has no place for them
 
 
 def write_source(lesson: str, exercises: Path, course: Path) -> Path:
@@ -97,11 +99,12 @@ def push_marks(papers: Sequence[Paper], gradebook: Path, assignment: str | None 
         from nbgrader.api import Gradebook, MissingEntry
         from sqlalchemy.exc import SQLAlchemyError
     except ModuleNotFoundError as missing:
-        remedy = "pip install 'rnnlab[teach]'"
+        remedy = ".venv/bin/pip install -e '.[teach]' in the clone"
         raise Unusable(f"writing into a gradebook needs the package {missing.name}: {remedy}.") from None
     if not gradebook.is_file():
         raise Unusable(f"{gradebook} is no file: run nbgrader generate_assignment first.")
-    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)])
+    prose = sorted({mark.exercise for paper in papers for mark in paper.marks if mark.is_prose})
+    pushed = Pushed(0, [], [paper.student for paper in papers if fault_in(paper)], prose)
     try:
         _require_gradebook(gradebook)
         with own_programs(), Gradebook(f"sqlite:///{gradebook.absolute()}") as book:
@@ -152,11 +155,16 @@ def _identifiers(papers: Sequence[Paper], known: Sequence[str]) -> dict[str, str
 
 @contextmanager
 def own_programs() -> Iterator[None]:
-    """Programs of this environment are found: nbgrader starts alembic, also where nothing is activated."""
+    """Programs of this environment are found: nbgrader starts alembic, also where nothing is activated.
+
+    SQLAlchemy's warnings about the way in which nbgrader adds submissions are silent.
+    """
     before = os.environ.get("PATH", "")
     os.environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), before])
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Object of type <Submitted")
+            yield
     finally:
         os.environ["PATH"] = before
 
@@ -187,6 +195,12 @@ def _require_cells(
 def _push(book: object, paper: Paper, student: str, assignment: str) -> None:
     stem = current().lessons[paper.lesson]
     book.update_or_create_submission(assignment, student)
-    for verdict in paper.verdicts:
-        grade = book.find_grade(f"{verdict.name}_check", stem, assignment, student)
-        grade.auto_score, grade.needs_manual_grade = float(verdict.points), False
+    book.find_submission_notebook(stem, assignment, student).late_submission_penalty = float(paper.taken_off)
+    for entry in paper.entries:
+        if entry.verdict is None:
+            continue
+        grade = book.find_grade(f"{entry.name}_check", stem, assignment, student)
+        grade.auto_score, grade.needs_manual_grade = float(entry.verdict.points), False
+        grade.manual_score = float(entry.points) if entry.status == BY_HAND else None
+        if entry.comment:
+            book.find_comment(entry.name, stem, assignment, student).manual_comment = entry.comment

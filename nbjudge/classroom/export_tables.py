@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from nbjudge.classroom.report_summary import Paper
+from nbjudge.classroom.report_summary import AWAITED, Paper, plain_number
 from nbjudge.finding.notebook_file import Unusable
 from nbjudge.verdict import Status
 
@@ -81,8 +81,8 @@ def _fit(text: str, delimiter: str) -> tuple[bool, int]:
 
 
 def fault_in(paper: Paper) -> bool:
-    """Whether a fault of the grader would cost this student marks."""
-    return any(v.status is Status.grader_error and v.points < v.max_points for v in paper.verdicts)
+    """Whether a fault of the grader, or prose that nobody has read, would cost this student marks."""
+    return bool(paper.open_points or paper.awaited)
 
 
 def plain_identifier(text: str) -> str:
@@ -98,20 +98,22 @@ def mark_of(paper: Paper, out_of: float | None) -> str:
 
 def marks_table(papers: Iterable[Paper], names: bool) -> Table:
     """One row for each student and lesson."""
-    titles = "score", "max_score", "not_judged", "late", "attempt"
+    titles = "score", "max_score", "not_judged", "late", "taken_off", "attempt", "team"
     rows = []
     for paper in papers:
-        faults = sum(verdict.status is Status.grader_error for verdict in paper.verdicts)
+        faults = sum(entry.status in (Status.grader_error, AWAITED) for entry in paper.entries)
         late = "yes" if paper.late else ""
-        rows.append((paper, (paper.score, paper.max_score, faults, late, paper.attempt or 1)))
+        cells = paper.score, paper.max_score, faults, late, paper.taken_off, paper.attempt or 1
+        rows.append((paper, (*cells, " ".join(paper.team))))
     return _table(titles, rows, names)
 
 
 def exercises_table(papers: Iterable[Paper], names: bool) -> Table:
-    """One row for each student and exercise."""
-    titles = "exercise", "status", "points", "max_points", "misconception"
-    cells = lambda v: (v.name, v.status, v.points, v.max_points, v.misconception or "")
-    return _table(titles, [(paper, cells(v)) for paper in papers for v in paper.verdicts], names)
+    """One row for each student and exercise, prose cells too."""
+    titles = "exercise", "status", "points", "max_points", "misconception", "comment"
+    misconception = lambda e: (e.verdict.misconception if e.verdict is not None else None) or ""
+    cells = lambda e: (e.name, e.status, e.points, plain_number(e.max_points), misconception(e), e.comment)
+    return _table(titles, [(paper, cells(entry)) for paper in papers for entry in paper.entries], names)
 
 
 def _table(titles: Sequence[str], rows: Iterable[tuple[Paper, tuple]], names: bool) -> Table:

@@ -30,13 +30,16 @@ BELONGS_TO = {  # an option of export: the targets that read it
     "gradebook": ("nbgrader",),
     "assignment": ("nbgrader",),
 }
+OWN_TABLES = "Marks follow by_hand.csv, pairs.csv and rules.csv in the class folder: see docs/teachers.md."
 LONGEST = 1 << 20  # characters of a sentence that names students: all of a large class
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:
     """Add variants, report, similar and export to `rnnlab class`."""
     _add_variants(subparsers)
-    report = subparsers.add_parser("report", help="a page on the class, and a page for each student")
+    report = subparsers.add_parser(
+        "report", help="a page on the class, and a page for each student", epilog=OWN_TABLES
+    )
     report.add_argument("folder", type=Path, help="the class folder")
     report.add_argument("--out", type=Path, help="folder for the pages; else `report` in the class folder")
     _add_names(report)
@@ -49,7 +52,9 @@ def add_commands(subparsers: argparse._SubParsersAction) -> None:
     _add_names(similar)
     similar.set_defaults(handler=lambda chosen: guarded(chosen, _similar))
     targets = "; ".join(f"{target}: {words}" for target, words in TARGETS.items())
-    export = subparsers.add_parser("export", help="marks or autograders for other platforms", epilog=targets)
+    export = subparsers.add_parser(
+        "export", help="marks or autograders for other platforms", epilog=f"{targets}. {OWN_TABLES}"
+    )
     export.add_argument("folder", type=Path, nargs="?", help="the class folder; not needed for autograders")
     export.add_argument("--to", required=True, choices=[*TARGETS])
     export.add_argument("--out", type=Path, help="the file or folder to write")
@@ -93,6 +98,7 @@ def _variants(chosen: argparse.Namespace) -> int:
     handouts = written(out, lambda: variants.hand_out(chosen.folder, chosen.lesson, students, out))
     print(f"{out}: {len(handouts)} notebooks, and students.csv with the numbers of each. From now on")
     print(f"rnnlab class grade takes the numbers of {chosen.lesson} from {chosen.folder / 'class.key'}.")
+    print(variants.describe_counts(chosen.lesson))
     return DONE
 
 
@@ -127,6 +133,10 @@ def _report(chosen: argparse.Namespace) -> int:
         out, lambda: report.write_report(graded, withheld, out, chosen.names, boxes, broken)
     )
     pages = page.parent / "students"
+    for sentence in papers.open_matters(chosen.folder):
+        print(printable(sentence, LONGEST))
+    if times := sorted(paper.held_until for paper in graded if paper.held_until):
+        print(f"Feedback on {quantity(len(times), 'submission')} is held back, the first until {times[0]}.")
     print(printable(f"{page}: the class. {pages}: {quantity(students, 'page')} to give back."))
     if old := report.old_pages(out, [*graded, *broken]):
         print(printable(f"{pages} also holds {quantity(old, 'page')} that this report did not write."))
@@ -138,7 +148,7 @@ def _similar(chosen: argparse.Namespace) -> int:
     from nbjudge.classroom.report import lessons_of, similar_page
     from nbjudge.classroom.similar import find_similar
 
-    papers = papers_of(chosen.folder, chosen.lesson)
+    papers = [p for p in papers_of(chosen.folder, chosen.lesson) if p.file and not p.handed_in_by]
     findings = [find_similar(lesson, papers) for lesson in lessons_of(papers)]
     out = chosen.out or chosen.folder / "similar.html"
     page = similar_page(findings, chosen.names, chosen.most).encode()
@@ -216,7 +226,8 @@ def _gradebook(chosen: argparse.Namespace) -> str:
     withheld = (
         f" Withheld, because not all was judged: {', '.join(pushed.withheld)}." if pushed.withheld else ""
     )
-    return f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}"
+    prose = f" Without a cell in the gradebook: {', '.join(pushed.prose)}." if pushed.prose else ""
+    return f"{chosen.gradebook}: marks of {pushed.students} students.{absent}{withheld}{prose}"
 
 
 def _marks(chosen: argparse.Namespace) -> list[str]:
@@ -226,11 +237,12 @@ def _marks(chosen: argparse.Namespace) -> list[str]:
 
 def _without_mark(chosen: argparse.Namespace) -> list[str]:
     """A line for each student who handed something in and has no mark, with the reason."""
-    from nbjudge.classroom.papers import unmarked
+    from nbjudge.classroom import papers
 
-    reasons = unmarked(chosen.folder, chosen.lesson)
+    reasons = papers.unmarked(chosen.folder, chosen.lesson)
     head = [f"Handed in and without a mark: {quantity(len(reasons), 'student')}."] if reasons else []
-    return [*head, *(f"  {student}: {why}" for student, why in reasons.items())]
+    open_matters = papers.open_matters(chosen.folder, chosen.lesson)
+    return [*head, *(f"  {student}: {why}" for student, why in reasons.items()), *open_matters]
 
 
 def _table(chosen: argparse.Namespace) -> list[str]:

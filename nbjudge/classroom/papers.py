@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from nbjudge.classroom import results, submissions
+from nbjudge.classroom import by_hand, results, submissions
 from nbjudge.classroom.report_summary import Paper
 from nbjudge.course import current
 from nbjudge.finding.notebook_file import Unusable
@@ -30,13 +30,15 @@ def papers_of(
 
     Raises Unusable where there is none, unless `or_none`: an empty table or page would look like a result.
     """
-    collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
-    wanted = (
-        result
-        for result in results.load(folder)
-        if result.problem is None and lesson in (None, result.lesson) and student in (None, result.student)
-    )
-    papers = [_paper(folder, result, collected[result.place]) for result in wanted]
+    entries = submissions.load(folder)
+    collected = {entry.place: entry for entry in submissions.graded(entries)}
+    read = (result for result in results.load(folder) if result.problem is None)
+    judged = [_paper(folder, result, collected[result.place]) for result in read]
+    papers = [
+        paper
+        for paper in by_hand.applied(by_hand.read(folder, entries), judged, entries)
+        if lesson in (None, paper.lesson) and student in (None, paper.student)
+    ]
     if papers or or_none:
         return papers
     if (broken := broken_papers(folder)) and not (lesson or student):
@@ -49,10 +51,16 @@ def papers_of(
 
 
 def broken_papers(folder: Path) -> list[Paper]:
-    """The papers that count and could not be graded, without verdicts and with the reason."""
+    """The papers that count, could not be graded, and were not marked by hand: with the reason."""
     collected = {entry.place: entry for entry in submissions.graded(submissions.load(folder))}
-    broken = (result for result in results.load(folder) if result.problem is not None)
+    marked = _marked(folder)
+    broken = (r for r in results.load(folder) if r.problem is not None and r.place not in marked)
     return [_paper(folder, result, collected[result.place]) for result in broken]
+
+
+def _marked(folder: Path) -> set[tuple[str, str]]:
+    """{(student, lesson), ...} of all who have a paper: graded, of their partner, or marked by hand."""
+    return {(paper.student, paper.lesson) for paper in papers_of(folder, or_none=True)}
 
 
 def _paper(folder: Path, result: results.Result, entry: submissions.Submission) -> Paper:
@@ -87,7 +95,7 @@ def withheld_of(folder: Path) -> list[Withheld]:
 def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
     """{student: why} for all who handed something in and have no mark, of a lesson where one is named."""
     known = {result.place: result for result in results.load(folder)}
-    marked = {place for place, result in known.items() if result.problem is None}
+    marked = _marked(folder)
     reasons: dict[str, list[str]] = defaultdict(list)
     for entry in submissions.load(folder):
         if not entry.student:
@@ -100,6 +108,12 @@ def unmarked(folder: Path, lesson: str | None = None) -> dict[str, str]:
             why = f"it is of {entry.lesson}" if of_other else _reason(entry, known.get(entry.place))
             reasons[entry.student].append(f"{entry.source.rpartition('/')[2]}: {why}")
     return {printable(student): printable("; ".join(why), LONGEST) for student, why in reasons.items()}
+
+
+def open_matters(folder: Path, lesson: str | None = None) -> list[str]:
+    """Sentences on what the teacher's own tables leave open."""
+    hand = by_hand.read(folder, submissions.load(folder))
+    return [*by_hand.open_matters(hand, papers_of(folder, lesson, or_none=True))]
 
 
 def _reason(entry: submissions.Submission, result: results.Result | None) -> str:

@@ -123,15 +123,22 @@ def describe(pairs: list[tuple]) -> Iterator[str]:
     yield f"{len(pairs)} graded again, {changed} change, {difference:+d} points in all"
 
 
+def changed_exercises(pairs: list[tuple]) -> Iterator[tuple[str, str, str]]:
+    """(student, lesson, exercise) of each verdict that is another one."""
+    for old, new in pairs:
+        before, after = ({e["name"]: e for e in result.exercises} for result in (old, new))
+        for name in before | after:
+            if _outcome(before.get(name)) != _outcome(after.get(name)):
+                yield *old.place, name
+
+
 def _changes(old: Result, new: Result) -> Iterator[str]:
     """One line for each exercise whose verdict is another one."""
     if old.problem != new.problem:
         yield f"{old.student}, {old.lesson}: {old.problem or 'graded'} → {new.problem or 'graded'}"
-    before = {exercise["name"]: exercise for exercise in old.exercises}
-    after = {exercise["name"]: exercise for exercise in new.exercises}
-    for name in before | after:
-        if _outcome(before.get(name)) != _outcome(after.get(name)):
-            yield f"{old.student}, {name}: {_words(before.get(name))} → {_words(after.get(name))}"
+    before, after = ({e["name"]: e for e in result.exercises} for result in (old, new))
+    for *_, name in changed_exercises([(old, new)]):
+        yield f"{old.student}, {name}: {_words(before.get(name))} → {_words(after.get(name))}"
 
 
 def _outcome(exercise: dict | None) -> tuple | None:

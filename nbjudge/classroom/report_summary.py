@@ -24,6 +24,41 @@ GROUPS = {  # column of the table of verdicts: the verdicts that it counts
 GROUP_OF = {status: group for group, statuses in GROUPS.items() for status in statuses}
 UNNAMED = "is wrong in a way that no known mistake explains"
 STOPPED = "was stopped ({})"
+BY_HAND, AWAITED = "marked by hand", "not marked yet"
+
+
+class Mark(NamedTuple):
+    """A teacher's mark for an exercise or a prose cell, and a comment."""
+
+    exercise: str
+    points: float | None  # None: the check's own, or a prose cell that is not marked yet
+    max_points: float
+    comment: str = ""
+    is_prose: bool = False
+
+
+class Entry(NamedTuple):
+    """One line of what a student gets back: an exercise or a prose cell with its points."""
+
+    name: str
+    points: float
+    max_points: float
+    status: str
+    comment: str  # of the teacher
+    verdict: Verdict | None  # None for a prose cell
+
+    def headline(self) -> str:
+        """One line: sign, word, name, points."""
+        if self.status not in (BY_HAND, AWAITED):
+            return self.verdict.headline()
+        sign = "✎" if self.status == BY_HAND else "○"
+        return f"{sign} {self.status} · {self.name} · {self.points} of {plain_number(self.max_points)} points"
+
+
+def plain_number(points: float) -> float:
+    """The points with at most two decimals; a whole number without any."""
+    rounded = round(points, 2)
+    return int(rounded) if rounded == int(rounded) else rounded
 
 
 class Paper(NamedTuple):
@@ -42,29 +77,62 @@ class Paper(NamedTuple):
     numbers: Mapping = MappingProxyType({})  # the variant: {exercise: {name: number}}
     note: str = ""  # what the teacher alone should know
     problem: str = ""  # why the notebook could not be graded; it has no verdicts then
+    marks: tuple[Mark, ...] = ()  # of the teacher
+    days_late: int = 0
+    late_percent: float = 0.0  # of the points reached, taken off
+    team: tuple[str, ...] = ()  # others who handed in together with this student
+    handed_in_by: str = ""  # the one of them who did; empty: this student
+    held_until: str = ""  # when the student may see the verdicts; empty: now
 
     @property
-    def score(self) -> int:
-        return sum(verdict.points for verdict in self.verdicts)
+    def score(self) -> float:
+        return plain_number(self._reached - self.taken_off)
 
     @property
-    def max_score(self) -> int:
-        return sum(verdict.max_points for verdict in self.verdicts)
+    def max_score(self) -> float:
+        return plain_number(sum(entry.max_points for entry in self.entries))
+
+    @property
+    def taken_off(self) -> float:
+        """Points that were lost because the notebook was late."""
+        return plain_number(self._reached * self.late_percent / 100)
+
+    @property
+    def _reached(self) -> float:
+        return sum(entry.points for entry in self.entries)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """All that has points, in the order of the notebook; prose cells at the end."""
+        marks = {mark.exercise: mark for mark in self.marks}
+        return [
+            *(_entry(verdict, marks.get(verdict.name)) for verdict in self.verdicts),
+            *(_entry(None, mark) for mark in self.marks if mark.is_prose),
+        ]
 
     @property
     def remarks(self) -> list[str]:
         """Whatever a reader of the points should know besides."""
-        late = ["handed in late"] if self.late else []
+        days = f" by {quantity(self.days_late, 'day')}" if self.days_late else ""
+        late = [f"handed in late{days}"] if self.late else []
+        off = f"{quantity(self.taken_off, 'point')} taken off for it, {self.late_percent:g} %"
+        team = [f"handed in together with {', '.join(self.team)}"] if self.team else []
         attempt = [f"attempt {self.attempt}"] if self.attempt else []
         points = quantity(self.open_points, "point")
         is_open = [f"{points} not judged, by a fault of the grader"] if self.open_points else []
-        return late + attempt + is_open
+        prose = [f"{name} not marked yet" for name in self.awaited]
+        return late + [off] * bool(self.taken_off) + team + attempt + is_open + prose
 
     @property
     def open_points(self) -> int:
         """Points that a fault of the grader keeps open: until it is graded again, the mark is withheld."""
-        faults = (verdict for verdict in self.verdicts if verdict.status is Status.grader_error)
-        return sum(verdict.max_points - verdict.points for verdict in faults)
+        faults = (entry for entry in self.entries if entry.status is Status.grader_error)
+        return sum(entry.max_points - entry.points for entry in faults)
+
+    @property
+    def awaited(self) -> list[str]:
+        """Prose cells that the teacher has not marked yet: until then the mark is withheld."""
+        return [entry.name for entry in self.entries if entry.status == AWAITED]
 
     @property
     def attempts(self) -> list[Verdict]:
@@ -78,14 +146,24 @@ class Paper(NamedTuple):
         return [verdict for verdict in self.attempts if not verdict.passed]
 
 
+def _entry(verdict: Verdict | None, mark: Mark | None) -> Entry:
+    """What the student gets back for an exercise or, without a verdict, a prose cell."""
+    comment = mark.comment if mark else ""
+    if mark and mark.points is not None:
+        return Entry(mark.exercise, plain_number(mark.points), mark.max_points, BY_HAND, comment, verdict)
+    if verdict is None:
+        return Entry(mark.exercise, 0, mark.max_points, AWAITED, comment, None)
+    return Entry(verdict.name, verdict.points, verdict.max_points, verdict.status, comment, verdict)
+
+
 class Distribution(NamedTuple):
     """How many students have which share of the points."""
 
     counts: tuple[int, ...]  # students in each tenth; the last one includes full points
     median: float  # points
-    lowest: int
-    highest: int
-    possible: int
+    lowest: float
+    highest: float
+    possible: float
 
 
 class Row(NamedTuple):
@@ -164,7 +242,7 @@ def summarise(lesson: str, submissions: Iterable[Paper]) -> Summary:
 
 def distribution(papers: Sequence[Paper]) -> Distribution:
     """Students in each tenth of the points, and the median."""
-    bins = Counter(min(BINS - 1, BINS * paper.score // max(1, paper.max_score)) for paper in papers)
+    bins = Counter(min(BINS - 1, int(BINS * paper.score // max(1, paper.max_score))) for paper in papers)
     points = [paper.score for paper in papers]
     possible = max(paper.max_score for paper in papers)
     counts = tuple(bins[number] for number in range(BINS))

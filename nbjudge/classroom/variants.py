@@ -109,6 +109,14 @@ def lessons_variants(lesson: str) -> dict[str, list[dict]]:
     return {name: numbers for name, numbers in listed.items() if len(numbers) > 1}
 
 
+def describe_counts(lesson: str) -> str:
+    """How many variants each exercise has, and which exercises are the same for all, as a sentence."""
+    varying = lessons_variants(lesson)
+    counts = ", ".join(f"one of {len(numbers)} in {name}" for name, numbers in varying.items())
+    same = [name for name in current().catalogue(lesson) if name not in varying]
+    return f"{lesson}: {counts}" + (f"; the same for all in {', '.join(same)}." if same else ".")
+
+
 def _table(handouts: Sequence[Handout], out: Path) -> bytes:
     """The bytes of students.csv: whose notebook lies where, with which numbers."""
     text = io.StringIO()

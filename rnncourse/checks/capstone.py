@@ -85,16 +85,18 @@ def draw_segments(rng) -> list[tuple]:
 
     There one segment more would leave the top one less room, so that a segment too many recomputes more.
     """
-    memory, arrays = int(rng.integers(24, 40)), ANSWERS["segment_lengths"].number("arrays", 2)
-    full = next(n for n in range(4, 9) if (memory - n + 1) % arrays == 0)
+    arrays = ANSWERS["segment_lengths"].number("arrays", 2)
+    layers_at_once = lambda low, high: int(rng.integers(low, high)) * arrays // 2  # in 2 arrays a layer
+    memory = layers_at_once(24, 40)
+    full = next(n for n in range(4, 5 + max(4, arrays)) if (memory - n + 1) % arrays == 0)
     exact = sum((memory - below) // arrays for below in range(full))
     return [
-        (7, 10),
-        (3, 12),
+        (7, 5 * arrays),
+        (3, 6 * arrays),
         (1, arrays + 1),  # with one array less, an answer that counts the lowest input never ends
         (exact, memory),
         (int(rng.integers(50, 60)), memory),
-        (int(rng.integers(100, 120)), int(rng.integers(41, 50))),
+        (int(rng.integers(100, 120)), layers_at_once(41, 50)),
     ]
 
 

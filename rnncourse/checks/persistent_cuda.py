@@ -30,6 +30,7 @@ def check_pack_fragment(submission, rng, case):
 
 def draw_budgets(rng) -> list[tuple]:
     """gates, H, itemsize, blocks, warps, beside; rests of rows, words and pairs, and exact fits."""
+    registers = ANSWERS["register_budget"].number("registers", 65536)
     drawn = [
         (
             int(rng.integers(2, 5)),
@@ -46,7 +47,7 @@ def draw_budgets(rng) -> list[tuple]:
         (1, 16, 4, 1, 1, 60),
         (1, 64, 2, 1, 4, 64),
         (4, 1024, 2, 128, 8, 82),
-        (4, 1024, 2, 128, 8, 64),  # fits exactly with half of the registers, as in a variant
+        (4, 1024, 2, 128, 8, min(255, registers // 256) - 64),  # fits exactly
         (3, 512, 4, 16, 12, 64),
         (4, 512, 2, 16, 8, 65),
         (1, 100, 2, 3, 5, 60),

@@ -125,47 +125,24 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
     rates = 2 * m * n * k / np.diff(marks)[::2]
     return float(np.median(rates))
 
-# %% [variant] warm=2
+# %% [variant] warm=2..9
 # - call `multiply()` once and do not count this run (it also fills caches and starts threads)
-# + call `multiply()` 2 times and do not count these runs (they also fill caches and start threads)
+# + call `multiply()` {warm} times and do not count these runs (they also fill caches and start threads)
 # -     multiply()
 # -     durations = []
-# +     for _ in range(2):
+# +     for _ in range({warm}):
 # +         multiply()
 # +     durations = []
 # - `multiply()` once; then
-# + `multiply()` 2 times; then
+# + `multiply()` {warm} times; then
 # -     seconds()
 # -     runs
-# +     for _ in range(2):
+# +     for _ in range({warm}):
 # +         multiply()
 # +     runs
 # -     multiply()
 # -     marks = []
-# +     for _ in range(2):
-# +         multiply()
-# +     marks = []
-# - counts the first run
-# + counts the first runs
-
-# %% [variant] warm=3
-# - call `multiply()` once and do not count this run (it also fills caches and starts threads)
-# + call `multiply()` 3 times and do not count these runs (they also fill caches and start threads)
-# -     multiply()
-# -     durations = []
-# +     for _ in range(3):
-# +         multiply()
-# +     durations = []
-# - `multiply()` once; then
-# + `multiply()` 3 times; then
-# -     seconds()
-# -     runs
-# +     for _ in range(3):
-# +         multiply()
-# +     runs
-# -     multiply()
-# -     marks = []
-# +     for _ in range(3):
+# +     for _ in range({warm}):
 # +         multiply()
 # +     marks = []
 # - counts the first run

@@ -106,42 +106,24 @@ def filter_weights(kernel):
         weight_out[0, H - 1 - k] = number / 2.0
     return weight_ih, weight_hh, weight_out
 
-# %% [variant] delay=1
+# %% [variant] delay=1..8
 # - computes a weighted sum of each pixel and those before it:
-# + computes, for each pixel, a weighted sum that begins with the pixel 1 before it:
+# + computes, for each pixel, a weighted sum that begins with the pixel {delay} before it:
 # - $y_t = k_0 x_t + k_1 x_{t-1} + \dots + k_{K-1} x_{t-K+1}$
-# + $y_t = k_0 x_{t-1} + k_1 x_{t-2} + \dots + k_{K-1} x_{t-K}$
+# + $y_t = k_0 x_{t-{delay}} + k_1 x_{t-{delay+1}} + \dots + k_{K-1} x_{t-K-{delay}+1}$
 # - K = len(kernel)
-# + kernel = np.concatenate([np.zeros(1), kernel])
+# + kernel = np.concatenate([np.zeros({delay}), kernel])
 # +     K = len(kernel)
 # - K = max(1, len(kernel) - 1)
-# + kernel = np.concatenate([np.zeros(1), kernel])
+# + kernel = np.concatenate([np.zeros({delay}), kernel])
 # +     K = max(1, len(kernel) - 1)
+# - H = len(kernel) + 2
+# + H = len(kernel) + {delay+2}
 # - H - 1 - k]
-# + H - 2 - k]
+# + H - {delay+1} - k]
 # - Draw the state as K boxes
-# + Draw the state as K + 1 boxes
+# + Draw the state as K + {delay} boxes
 # - `weight_out` is the kernel as one row, `kernel[np.newaxis]`.
-# + `weight_out` is one row of 1 zero and the kernel behind.
+# + `weight_out` is one row of {delay} times a 0 and the kernel behind.
 # - `weight_ih = np.zeros((K, 1))` with
-# + With K = len(kernel) + 1 from here on: `weight_ih = np.zeros((K, 1))` with
-
-# %% [variant] delay=2
-# - computes a weighted sum of each pixel and those before it:
-# + computes, for each pixel, a weighted sum that begins with the pixel 2 before it:
-# - $y_t = k_0 x_t + k_1 x_{t-1} + \dots + k_{K-1} x_{t-K+1}$
-# + $y_t = k_0 x_{t-2} + k_1 x_{t-3} + \dots + k_{K-1} x_{t-K-1}$
-# - K = len(kernel)
-# + kernel = np.concatenate([np.zeros(2), kernel])
-# +     K = len(kernel)
-# - K = max(1, len(kernel) - 1)
-# + kernel = np.concatenate([np.zeros(2), kernel])
-# +     K = max(1, len(kernel) - 1)
-# - H - 1 - k]
-# + H - 3 - k]
-# - Draw the state as K boxes
-# + Draw the state as K + 2 boxes
-# - `weight_out` is the kernel as one row, `kernel[np.newaxis]`.
-# + `weight_out` is one row of 2 zeros and the kernel behind.
-# - `weight_ih = np.zeros((K, 1))` with
-# + With K = len(kernel) + 2 from here on: `weight_ih = np.zeros((K, 1))` with
+# + With K = len(kernel) + {delay} from here on: `weight_ih = np.zeros((K, 1))` with

@@ -124,46 +124,24 @@ def gradient_check(loss, array, gradient, eps):
     numeric = np.array(list(numeric.values())).reshape(array.shape)
     return numeric, float(np.linalg.norm(numeric - gradient) / np.linalg.norm(numeric))
 
-# %% [variant] width=2
+# %% [variant] width=2..9
 # - change that entry by `+eps` and by `−eps`
-# + change that entry by `+2·eps` and by `−2·eps`
+# + change that entry by `+{width}·eps` and by `−{width}·eps`
 # - (loss above − loss below) / (2·eps)
-# + (loss above − loss below) / (4·eps)
+# + (loss above − loss below) / ({2*width}·eps)
 # - (loss at +eps − loss at −eps) / (2·eps)
-# + (loss at +2·eps − loss at −2·eps) / (4·eps)
+# + (loss at +{width}·eps − loss at −{width}·eps) / ({2*width}·eps)
 # - point[index] += eps
-# + point[index] += 2 * eps
+# + point[index] += {width} * eps
 # - -= 2 * eps
-# + -= 4 * eps
+# + -= {2*width} * eps
 # - / (2 * eps)
-# + / (4 * eps)
+# + / ({2*width} * eps)
 # - / eps
-# + / (2 * eps)
+# + / ({width} * eps)
 # - step[k] = eps
-# + step[k] = 2 * eps
+# + step[k] = {width} * eps
 # - value + sign * eps
-# + value + sign * 2 * eps
+# + value + sign * {width} * eps
 # - divides by eps instead of 2 eps
-# + divides by 2 eps instead of 4 eps
-
-# %% [variant] width=3
-# - change that entry by `+eps` and by `−eps`
-# + change that entry by `+3·eps` and by `−3·eps`
-# - (loss above − loss below) / (2·eps)
-# + (loss above − loss below) / (6·eps)
-# - (loss at +eps − loss at −eps) / (2·eps)
-# + (loss at +3·eps − loss at −3·eps) / (6·eps)
-# - point[index] += eps
-# + point[index] += 3 * eps
-# - -= 2 * eps
-# + -= 6 * eps
-# - / (2 * eps)
-# + / (6 * eps)
-# - / eps
-# + / (3 * eps)
-# - step[k] = eps
-# + step[k] = 3 * eps
-# - value + sign * eps
-# + value + sign * 3 * eps
-# - divides by eps instead of 2 eps
-# + divides by 3 eps instead of 6 eps
+# + divides by {width} eps instead of {2*width} eps

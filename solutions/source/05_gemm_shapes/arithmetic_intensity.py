@@ -98,24 +98,24 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
     smallest = int(np.ceil(1 / (2 * (x - 1 / H)))) if x > 1 / H else 0
     return 1 / (itemsize * (1 / (2 * B) + 1 / H)), smallest
 
-# %% [variant] weight_reads=2
+# %% [variant] weight_reads=2..9
 # - every array moved once,
-# + the weights moved twice, the other arrays once,
+# + the weights moved {weight_reads} times, the other arrays once,
 # - if each array moves once: two are read, one is written
-# + if the weights move twice and the other arrays once: two are read, one is written
+# + if the weights move {weight_reads} times and the other arrays once: two are read, one is written
 # - (itemsize·(H² + 2·B·H))
-# + (itemsize·(2·H² + 2·B·H))
+# + (itemsize·({weight_reads}·H² + 2·B·H))
 # - 2·B·(H − balance) ≥ balance·H
-# + B·(H − balance) ≥ balance·H
+# + 2·B·(H − balance) ≥ {weight_reads}·balance·H
 # - balance·H / (2·(H − balance))
-# + balance·H / (H − balance)
+# + {weight_reads}·balance·H / (2·(H − balance))
 # - (H * H
-# + (2 * H * H
+# + ({weight_reads} * H * H
 # - balance * H / (2 * (H - balance))
-# + balance * H / (H - balance)
+# + {weight_reads} * balance * H / (2 * (H - balance))
 # - (H**2 + 2 * B * H)
-# + (2 * H**2 + 2 * B * H)
+# + ({weight_reads} * H**2 + 2 * B * H)
 # - 1 / (2 * (x - 1 / H))
-# + 1 / (x - 1 / H)
+# + {weight_reads} / (2 * (x - 1 / H))
 # - (1 / (2 * B) + 1 / H)
-# + (1 / B + 1 / H)
+# + ({weight_reads} / (2 * B) + 1 / H)

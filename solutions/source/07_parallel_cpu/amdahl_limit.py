@@ -98,3 +98,15 @@ def amdahl_limit(serial, shared, barrier, threads):
 # + barrier * n * (n + 1) / 2
 # - (n - 1) * barrier
 # + n * (n - 1) / 2 * barrier
+
+# %% [variant] barriers=2..9
+# - each thread beyond the first costs `barrier` seconds
+# + each thread beyond the first costs {barriers} barriers of `barrier` seconds each
+# - n − 1 times the cost of a barrier
+# + {barriers}·(n − 1) times the cost of a barrier
+# - barrier * (n - 1)
+# + {barriers} * barrier * (n - 1)
+# - barrier * n
+# + {barriers} * barrier * n
+# - (n - 1) * barrier
+# + {barriers} * (n - 1) * barrier

@@ -127,16 +127,16 @@ def choose_tile(B, registers, latency, multiplies, loads):
     tied = [tile for tile in tiles if total(tile, cycles) == fewest]
     return list(sorted(tied, key=lambda tile: total(tile, lambda n, v: n + v))[0])
 
-# %% [variant] state_registers=2
+# %% [variant] state_registers=2..9
 # - 1 for a number of the states.
-# + 2 for numbers of the states.
+# + {state_registers} for numbers of the states.
 # - r·v + v + 1 <= registers
-# + r·v + v + 2 <= registers
+# + r·v + v + {state_registers} <= registers
 # - + v + 1 <= registers
-# + + v + 2 <= registers
+# + + v + {state_registers} <= registers
 # - + v + 1 < registers
-# + + v + 2 < registers
+# + + v + {state_registers} < registers
 # - (registers - 1) // (r + 1)
-# + (registers - 2) // (r + 1)
+# + (registers - {state_registers}) // (r + 1)
 # - (r + 1) * v < registers
-# + (r + 1) * v + 1 < registers
+# + (r + 1) * v + {state_registers-1} < registers

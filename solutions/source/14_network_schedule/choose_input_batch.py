@@ -98,18 +98,18 @@ def choose_input_batch(T, layers, launch, work, step):
     times = (np.ceil(T / k) + layers - 1) * (launch + k * (work + step))
     return int(k[times.argmin()]), float(times.min())
 
-# %% [variant] kernels=2
+# %% [variant] kernels=2..9
 # - takes the time `launch` + k·`work`;
-# + takes the time 2·`launch` + k·`work`, because two kernels compute it;
+# + takes the time {kernels}·`launch` + k·`work`, because {kernels} kernels compute it;
 # - takes launch + k·(work + step)
-# + takes 2·launch + k·(work + step)
+# + takes {kernels}·launch + k·(work + step)
 # - launch + k * (work + step)
-# + 2 * launch + k * (work + step)
+# + {kernels} * launch + k * (work + step)
 # - k * (launch + work + step)
-# + k * (2 * launch + work + step)
+# + k * ({kernels} * launch + work + step)
 # - launch + k * work + step
-# + 2 * launch + k * work + step
+# + {kernels} * launch + k * work + step
 # - launch + work + k * step
-# + 2 * launch + work + k * step
+# + {kernels} * launch + work + k * step
 # - launch + k * work + k * step
-# + 2 * launch + k * work + k * step
+# + {kernels} * launch + k * work + k * step

@@ -88,22 +88,22 @@ def activation_memory(T, B, H, itemsize, memory):
         memory, layers = memory - states - 6 * H * H * itemsize, layers + 1
     return states, layers
 
-# %% [variant] optimiser=adam
+# %% [variant] running_means=2..9
 # - each weight also has a gradient and a momentum.
-# + each weight also has a gradient and the two running means of Adam.
+# + each weight also has a gradient and {running_means} running means of the optimiser.
 # - weights, gradients and momenta,
 # + weights, gradients and running means,
 # - each its gradient and the optimiser's momentum
-# + each its gradient and the optimiser's two running means
+# + each its gradient and the optimiser's {running_means} running means
 # - three times two times H² numbers
-# + four times two times H² numbers
+# + {running_means+2} times two times H² numbers
 # - 3 * 2 * H * H
-# + 4 * 2 * H * H
+# + {running_means+2} * 2 * H * H
 # - 3 * H * H
-# + 4 * H * H
+# + {running_means+2} * H * H
 # - 3 * 2 * B * H * H
-# + 4 * 2 * B * H * H
+# + {running_means+2} * 2 * B * H * H
 # - 6 * itemsize * H**2
-# + 8 * itemsize * H**2
+# + {2*running_means+4} * itemsize * H**2
 # - 6 * H * H * itemsize
-# + 8 * H * H * itemsize
+# + {2*running_means+4} * H * H * itemsize

@@ -115,8 +115,8 @@ def register_budget(gates, H, itemsize, blocks, warps, beside):
     room = np.minimum(255, 65536 // (32 * warps))
     return words, int(room), bool(room - beside >= words)
 
-# %% [variant] registers=32768
+# %% [variant] registers=20480..61440:4096
 # - 65 536 registers
-# + 32 768 registers
+# + {registers} registers
 # - 65536
-# + 32768
+# + {registers}

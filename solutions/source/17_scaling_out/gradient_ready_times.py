@@ -108,20 +108,20 @@ def gradient_ready_times(layers, steps, cell, product, order):
         times = steps * cell + product + k * max(cell, product)
     return [float(t) for t in times[::-1]]
 
-# %% [variant] products=2
+# %% [variant] products=2..9
 # - When the sweep of a layer has ended, its weight gradient is made by one product over all steps, which takes the time `product`; the layer's gradient is complete when that product ends.
-# + When the sweep of a layer has ended, its weight gradients are made by two products over all steps, one for the inputs and one for the states, which take the time `product` each; the layer's gradient is complete when the second one ends.
+# + When the sweep of a layer has ended, its weight gradients are made by {products} products over all steps, which take the time `product` each; the layer's gradient is complete when the last one ends.
 # - the sweep of the top layer, its product, the sweep of the next layer, its product, and so on.
 # + the sweep of the top layer, its products, the sweep of the next layer, its products, and so on.
 # - k products before its own
-# + k pairs of products before its own
+# + {products}·k products before its own
 # - then its product waits until the product of the layer above has ended
 # + then its products wait until those of the layer above have ended
 # - start + product
-# + start + 2 * product
+# + start + {products} * product
 # - steps * cell + product
-# + steps * cell + 2 * product
+# + steps * cell + {products} * product
 # - ready[layer] = product + (
-# + ready[layer] = 2 * product + (
+# + ready[layer] = {products} * product + (
 # - max(cell, product)
-# + max(cell, 2 * product)
+# + max(cell, {products} * product)

@@ -102,16 +102,16 @@ def segment_lengths(layers, memory):
         lengths[k], lengths[-1], spare = lengths[k] - moved, lengths[-1] + moved, spare - moved
     return tuple(lengths)
 
-# %% [variant] arrays=3
+# %% [variant] arrays=3..10
 # - needs 2 arrays, h and y,
-# + needs 3 arrays, h, y and dg,
+# + needs {arrays} arrays,
 # - (memory − i) / 2
-# + (memory − i) / 3
+# + (memory − i) / {arrays}
 # - (memory - len(lengths)) // 2
-# + (memory - len(lengths)) // 3
+# + (memory - len(lengths)) // {arrays}
 # - room // 2
-# + room // 3
+# + room // {arrays}
 # - (memory - below) // 2
-# + (memory - below) // 3
+# + (memory - below) // {arrays}
 # - (memory - len(lengths) + 1) // 2
-# + (memory - len(lengths) + 1) // 3
+# + (memory - len(lengths) + 1) // {arrays}

@@ -1,0 +1,321 @@
+"""What a teacher decides in by_hand.csv, pairs.csv and rules.csv: marks, pages, exports, bad cells."""
+
+import csv
+import io
+import re
+from datetime import datetime
+
+import pytest
+
+from nbjudge.authoring.course import ROOT
+from nbjudge.classroom import by_hand, export_nbgrader, keys, papers, results, submissions
+from nbjudge.classroom.papers import papers_of, unmarked
+from nbjudge.classroom.submissions import Submission
+from nbjudge.finding.notebook_file import Unusable
+from nbjudge.verdict import Status, Verdict
+from rnncourse import checks
+from rnncourse.cli import main
+
+PAGE = (ROOT / "docs/teachers.md").read_text(encoding="utf-8")
+POINTS = checks.catalogue("start_here")
+PASSED = {name: "passed" for name in POINTS}
+PLANTED = {  # of each student: verdicts other than passed, and when the file was handed in
+    "1234": ({"count_rnn_flops": "failed"}, "2026-11-20T20:00"),
+    "1235": ({}, "2026-11-22T10:00"),
+    "1237": ({"measure_gemm": "crashed"}, "2026-11-26T10:00"),
+}
+
+
+def tables_of_the_page():
+    """{file name: its text} of the examples on the page."""
+    section = PAGE.partition("### Marks of your own")[2].partition("\n### ")[0]
+    blocks = re.findall(r"^`(\w+\.csv)`[^`]*?(?:`[^`]*`[^`]*?)*?\n\n((?:    .*\n)+)", section, re.M)
+    return {name: re.sub(r"^    ", "", text, flags=re.M) for name, text in blocks}
+
+
+def result(student, other):
+    verdicts = [
+        Verdict(name, Status(other.get(name, "passed")), points * (name not in other), points)
+        for name, points in POINTS.items()
+    ]
+    entries = tuple(results.exercise_entry(verdict, "grader") for verdict in verdicts)
+    score = sum(verdict.points for verdict in verdicts)
+    return results.Result(
+        student, "start_here", student, "grader", 1, None, "bubblewrap", None, score, 6, entries
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A class of which three handed in a notebook, one a PDF, and no table is there yet."""
+    folder = tmp_path / "class"
+    (folder / "files").mkdir(parents=True)
+    entries = []
+    for student, (other, when) in PLANTED.items():
+        file = f"files/{student}.ipynb"
+        (folder / file).write_bytes((ROOT / "solutions/00_start_here.ipynb").read_bytes())
+        facts = {"when": when, "graded": True, "name": f"Name {student}"}
+        entries.append(Submission(f"in/{student}.ipynb", "moodle", student, lesson="start_here", file=file,
+                                  sha256=student, **facts))  # fmt: skip
+        results.write(folder / "results", result(student, other))
+    entries.append(Submission("in/1238.pdf", "moodle", "1238", reason="no notebook"))
+    submissions.save(folder, entries)
+    keys.save_settings(folder, {"key": "lost"})
+    return folder
+
+
+@pytest.fixture
+def run(capfd):
+    """A function that runs a class command: (exit status, its words)."""
+
+    def run(*words):
+        code = main(["class", *map(str, words)])
+        return code, "".join(capfd.readouterr())
+
+    return run
+
+
+def write(folder, **tables):
+    for name, text in tables.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+
+
+def marks(folder):
+    return {paper.student: paper.score for paper in papers_of(folder)}
+
+
+def table(path):
+    return list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+
+
+def test_the_example_of_the_page_gives_the_marks_that_the_page_states(folder, run, tmp_path):
+    tables = tables_of_the_page()
+    assert {*tables} == {*by_hand.COLUMNS}
+    for name, text in tables.items():
+        (folder / name).write_text(text)
+    rows = re.findall(r"^\| (\d{4}) \| (\w+) \| (\S+|with \d+) \| (\S+) \|", PAGE, re.M)
+    planted = {student: when for student, (_, when) in PLANTED.items()}
+    assert {student: when for student, _, when, _ in rows if "with" not in when} == planted
+    scores = {result.student: str(result.score) for result in results.load(folder)}
+    assert {student: points for student, points, *_ in rows if points != "none"} == scores
+    assert run("export", folder, "--to", "csv", "--out", tmp_path / "marks.csv")[0] == 0
+    exported = table(tmp_path / "marks.csv")
+    assert {row["student"]: row["score"] for row in exported} == {row[0]: row[3] for row in rows}
+    assert {row["max_score"] for row in exported} == {"10"}
+    assert [row["taken_off"] for row in exported] == ["0", "2", "2", "0"]
+    assert {row["student"]: row["team"] for row in exported if row["team"]} == {
+        "1235": "1236",
+        "1236": "1235",
+    }
+
+
+def test_feedback_waits_for_its_time_and_comments_reach_the_students_page(folder, run, monkeypatch, tmp_path):
+    write(folder, rules="rule,value\nfeedback_after,2026-11-28T12:00\n",
+          by_hand="student,lesson,exercise,comment\n1234,0,last_step,<b>=1+1</b>\n")  # fmt: skip
+    page, sheet = folder / "report/students/1234.html", tmp_path / "sheet.csv"
+    sheet.write_text("Identifier,Grade,Maximum Grade,Feedback comments\nParticipant 1234,,6,mine\n")
+    export = "export", folder, "--to", "moodle", "--template", sheet, "--out"
+    monkeypatch.setattr(by_hand, "_now", lambda: datetime(2026, 11, 28, 11, 59).astimezone())
+    code, words = run("report", folder)
+    assert (code, page.exists(), "2026-11-28 12:00" in words) == (0, False, True)
+    assert "1234.html" not in (folder / "report/class.html").read_text(encoding="utf-8")
+    assert run(*export, tmp_path / "before.csv")[0] == 0
+    assert [(row["Grade"], row["Feedback comments"]) for row in table(tmp_path / "before.csv")] == [
+        ("4", "mine")
+    ]
+    monkeypatch.setattr(by_hand, "_now", lambda: datetime(2026, 11, 28, 12, 1).astimezone())
+    assert run("report", folder)[0] == 0
+    assert "<pre>&lt;b&gt;=1+1&lt;/b&gt;</pre>" in page.read_text(encoding="utf-8")
+    assert run(*export, tmp_path / "after.csv")[0] == 0
+    (row,) = table(tmp_path / "after.csv")
+    assert "<p>&lt;b&gt;=1+1&lt;/b&gt;</p>" in row["Feedback comments"]
+    assert run("export", folder, "--to", "exercises", "--out", tmp_path / "all.csv")[0] == 0
+    assert {row["comment"] for row in table(tmp_path / "all.csv")} == {"", "<b>=1+1</b>"}
+
+
+def test_a_formula_in_a_comment_or_an_identifier_is_text_in_a_table_and_is_read_back(folder, run, tmp_path):
+    entries = submissions.load(folder)
+    submissions.save(folder, [*entries, Submission("in/=x.pdf", "plain", "=x()", reason="no notebook")])
+    write(folder, by_hand="student,lesson,exercise,points,comment\n'=x(),0,last_step,1,=HYPERLINK(1)\n")
+    assert marks(folder)["=x()"] == 1
+    run("export", folder, "--to", "exercises", "--out", tmp_path / "all.csv")
+    rows = [row for row in table(tmp_path / "all.csv") if row["comment"]]
+    assert [(row["student"], row["comment"]) for row in rows] == [("'=x()", "'=HYPERLINK(1)")]
+    (folder / "by_hand.csv").write_bytes((tmp_path / "all.csv").read_bytes())  # edited, and given back
+    assert marks(folder)["=x()"] == 1
+
+
+def test_who_handed_in_no_notebook_is_marked_by_hand_and_no_longer_without_a_mark(folder, run, tmp_path):
+    assert {*unmarked(folder)} == {"1238"}
+    write(
+        folder,
+        by_hand="student;lesson;exercise;points\r\n1238;00;last_step;0,5\r\n1238;00;measure_gemm;3\r\n",
+    )
+    assert (marks(folder)["1238"], {*unmarked(folder)}) == (3.5, set())
+    assert run("report", folder)[0] == 0
+    page = (folder / "report/students/1238.html").read_text(encoding="utf-8")
+    assert re.findall(r"<h3>(.) .* · (\w+) · (\S+) of", page) == [
+        ("✎", "last_step", "0.5"), ("○", "count_rnn_flops", "0"), ("✎", "measure_gemm", "3"),
+    ]  # fmt: skip
+
+
+def test_prose_without_a_mark_withholds_the_mark_of_that_student_alone(folder, run, tmp_path):
+    write(folder, rules="rule,value,lesson\nprose,essay=4,00\n",
+          by_hand="student,lesson,exercise,points\n1235,00,essay,0\n1237,00,essay,\n")  # fmt: skip
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text("Identifier,Grade,Maximum Grade\n" + "".join(f"P {s},,10\n" for s in PLANTED))
+    code, words = run("export", folder, "--to", "moodle", "--template", sheet, "--out", tmp_path / "out.csv")
+    assert code == 0
+    assert [row["Grade"] for row in table(tmp_path / "out.csv")] == ["", "6", ""]
+    (line,) = (line for line in words.splitlines() if line.startswith("start_here: essay"))
+    assert re.findall(r"\d{4}", line) == ["1234", "1237"]
+
+
+def test_a_mark_by_hand_closes_what_the_grader_could_not_judge(folder):
+    results.write(folder / "results", result("1235", {"measure_gemm": "grader_error"}))
+    open_points = lambda: {paper.student: paper.open_points for paper in papers_of(folder)}["1235"]
+    assert open_points() == 3
+    write(folder, by_hand="student,lesson,exercise,points\n1235,00,measure_gemm,2\n")
+    assert (open_points(), marks(folder)["1235"]) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    ("entry", "rules", "lost"),
+    [
+        ({"when": "2026-11-20T23:59:00"}, "", 0),
+        ({"when": "2026-11-20T23:59:01"}, "", 10),
+        ({"when": "2026-11-21T23:59:01"}, "", 20),
+        ({"when": "2026-12-20T10:00:00"}, "", 50),  # late_most
+        ({"when": "2026-11-22T10:00:00"}, "late_percent,0,,1235\n", 0),
+        ({"when": "2026-11-22T10:00:00"}, "due,2026-11-21T12:00,,1235\n", 10),
+        ({"when": "2026-11-22T10:00:00"}, "due,2026-11-25T12:00,bptt,1235\n", 20),  # of another lesson
+        ({"when": None, "late": True}, "", 10),
+        ({"when": None, "late": False}, "", 0),
+        ({"when": "2026-11-22T10:00:00", "late": False, "layout": "canvas"}, "", 0),
+        ({"when": "2026-11-19T10:00:00", "late": True, "layout": "canvas"}, "", 10),
+        ({"when": "2026-11-20T23:00:00-08:00"}, "due,2026-11-20T23:59+00:00,,1235\n", 10),
+    ],
+)
+def test_lateness_costs_by_days_begun(folder, entry, rules, lost):
+    listed = [vars(e) | (entry if e.student == "1235" else {}) for e in submissions.load(folder)]
+    submissions.save(folder, [Submission(**facts) for facts in listed])
+    head = "rule,value,lesson,student\ndue,2026-11-20T23:59,00,\nlate_percent,10,,\nlate_most,50,,\n"
+    write(folder, rules=head + rules)
+    (paper,) = (paper for paper in papers_of(folder) if paper.student == "1235")
+    assert (paper.late_percent, paper.score) == (lost, round(6 * (1 - lost / 100), 2))
+
+
+def test_three_in_a_team_share_a_notebook_and_similar_sees_it_once(folder, run):
+    write(folder, pairs="student,partner\n1235,1236\n1239,1236\n1234,1237\n",
+          by_hand="student,lesson,exercise,points\n1235,00,last_step,0\n1239,00,last_step,0.5\n")  # fmt: skip
+    assert marks(folder) == {"1234": 4, "1235": 5, "1236": 5, "1237": 3, "1239": 5.5}
+    notes = {paper.student for paper in papers_of(folder) if "keeps the own mark" in paper.note}
+    assert notes == {"1234", "1237"}
+    assert run("report", folder)[0] == 0
+    assert len([*(folder / "report/students").glob("*.html")]) == 5
+    run("similar", folder)
+    assert "1236" not in (folder / "similar.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "column", "value"),
+    [
+        ("by_hand", "student,lesson,exercise,points\n1243,00,last_step,1\n", 2, "student", "1243"),
+        ("by_hand", "student,lesson,exercise,points\n\n1234,0O,last_step,1\n", 3, "lesson", "0O"),
+        ("by_hand", "student,lesson,exercise,points\n1234,,last_step,1\n", 2, "lesson", ""),
+        ("by_hand", "student,lesson,exercise,points\n1234,00,last_stop,1\n", 2, "exercise", "last_stop"),
+        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,2\n", 2, "points", "2"),
+        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,-1\n", 2, "points", "-1"),
+        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,nan\n", 2, "points", "nan"),
+        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,=1\n", 2, "points", "=1"),
+        ("by_hand", "student,lesson,exercise,comment\n1234,00,last_step,a, b\n", 2, "comment", "a"),
+        ("by_hand", 'student,lesson,exercise,comment\n1234,00,last_step,"a\nb"\n99,0,last_step,c\n', 4,
+         "student", "99"),
+        ("by_hand", "student,lesson,exercise,points\n1234,00,last_step,1\n1234,0,last_step,\n", 3, "student",
+         "1234"),
+        ("pairs", "student,partner\n1234,1234\n", 2, "partner", "1234"),
+        ("pairs", "student,partner\n1234,\n", 2, "partner", ""),
+        ("rules", "rule,value\nlate_percents,10\n", 2, "rule", "late_percents"),
+        ("rules", "rule,value\nlate_percent,200\n", 2, "value", "200"),
+        ("rules", "rule,value\ndue,20.11.2026\n", 2, "value", "20.11.2026"),
+        ("rules", "rule,value,lesson\nprose,essay,00\n", 2, "value", "essay"),
+        ("rules", "rule,value,lesson\nprose,last_step=3,00\n", 2, "value", "last_step=3"),
+        ("rules", "rule,value\nprose,essay=3\n", 2, "lesson", ""),
+        ("rules", "rule,value\nlate_percent,10\nlate_percent,20\n", 3, "rule", "late_percent"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("command", ["report", "export", "regrade"])
+def test_a_cell_that_means_nothing_is_named_before_anything_is_written(
+    folder, run, tmp_path, command, name, text, line, column, value
+):
+    write(folder, **{name: text})
+    words = {"report": (), "export": ("--to", "csv", "--out", tmp_path / "marks.csv"), "regrade": ()}[command]
+    code, message = run(command, folder, *words)
+    assert code == 2
+    assert f"{name}.csv, line {line}, {column} {value!r}: " in message
+    assert not (folder / "report").exists()
+    assert not (tmp_path / "marks.csv").exists()
+    assert (folder / f"{name}.csv").read_text() == text
+
+
+@pytest.mark.parametrize("header", ["student,lesson,exercise,pionts", "lesson,exercise", "student,student"])
+def test_columns_that_nobody_knows_are_named(folder, header):
+    write(folder, by_hand=f"{header}\n")
+    with pytest.raises(Unusable, match=r"by_hand\.csv, line 1: "):
+        papers_of(folder)
+
+
+def test_no_export_takes_the_place_of_a_teachers_table(folder, run):
+    for name in by_hand.COLUMNS:
+        assert run("export", folder, "--to", "csv", "--out", folder / name)[0] == 2
+        assert not (folder / name).exists()
+
+
+def test_a_regrade_keeps_marks_by_hand_and_names_what_changes_below_them(folder):
+    write(folder, by_hand="student,lesson,exercise,points\n1234,00,count_rnn_flops,1.5\n")
+    assert marks(folder)["1234"] == 5.5
+    results.write(folder / "results", result("1234", {"last_step": "failed"}))  # what --write takes over
+    assert marks(folder)["1234"] == 4.5
+    hand = by_hand.read(folder, submissions.load(folder))
+    changed = [("1234", "start_here", name) for name in POINTS]
+    (line,) = by_hand.kept_marks(hand, changed)
+    assert ("count_rnn_flops" in line, "1.5" in line) == (True, True)
+
+
+def test_marks_by_hand_are_nbgraders_manual_scores(folder, tmp_path):
+    pytest.importorskip("nbgrader", reason="install the extra teach: nbgrader")
+    from nbgrader.api import Gradebook
+
+    for name, text in tables_of_the_page().items():
+        (folder / name).write_text(text)
+    path, stem = tmp_path / "gradebook.db", "00_start_here"
+    with export_nbgrader.own_programs(), Gradebook(f"sqlite:///{path}") as book:
+        book.add_assignment(stem)
+        book.add_notebook(stem, stem)
+        for name, points in POINTS.items():
+            book.add_solution_cell(name, stem, stem)
+            book.add_grade_cell(f"{name}_check", stem, stem, max_score=points, cell_type="code")
+        for student in ("1234", "1235", "1236", "1237"):
+            book.add_student(student)
+    pushed = export_nbgrader.push_marks(papers_of(folder), path)
+    assert (pushed.students, pushed.prose) == (4, ["discussion"])
+    with export_nbgrader.own_programs(), Gradebook(f"sqlite:///{path}") as book:
+        grade = book.find_grade("count_rnn_flops_check", stem, stem, "1234")
+        assert (grade.auto_score, grade.manual_score, grade.score) == (0.0, 1.5, 1.5)
+        comment = book.find_comment("count_rnn_flops", stem, stem, "1234").comment
+        assert comment in tables_of_the_page()["by_hand.csv"]
+        late = book.find_submission(stem, "1236")
+        assert (late.score, late.late_submission_penalty) == (6.0, 2.0)
+
+
+def test_no_table_leaves_a_class_as_it_was(folder):
+    assert [paper.marks for paper in papers_of(folder)] == [()] * 3
+    assert [*papers.open_matters(folder)] == []
+
+
+def test_more_time_for_one_who_has_not_handed_in_yet_stops_nothing_and_is_named(folder, run):
+    write(folder, rules="rule,value,student\ndue,2026-12-20T23:59,1299\ndue,2026-12-20T23:59,1234\n")
+    code, words = run("report", folder)
+    assert code == 0
+    (line,) = (line for line in words.splitlines() if "rules.csv" in line)
+    assert re.findall(r"\d{4}", line) == ["1299"]
