@@ -5,9 +5,10 @@ import sys
 import time
 
 from pages.build import all_lessons, build
-from pages.run import NotRun
+from pages.run import NotRun, stored_run
 from pages.verify import problems
 from rnnlab.files import ROOT
+from rnnlab.lab.start import REPOSITORY
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -15,7 +16,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m pages", description=__doc__.partition("\n")[0])
     parser.add_argument("--output", default="build/site", help="folder to replace (default: build/site)")
     parser.add_argument("--lessons", nargs="*", metavar="NN", help="build these alone (default: all)")
-    parser.add_argument("--repository", help="address of the published clone, for links to code and services")
+    parser.add_argument(
+        "--again",
+        nargs="*",
+        default=[],
+        metavar="NN",
+        help="run these lessons anew, though results are stored",
+    )
+    parser.add_argument(
+        "--repository",
+        default=REPOSITORY or None,
+        help="address of the published clone, for links to code and services",
+    )
     parser.add_argument("--tag", default="main", help="the tag or branch that those links name")
     parser.add_argument("--lite", action="store_true", help="add lessons that run in the browser")
     parser.add_argument(
@@ -24,6 +36,9 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     lessons = [path for path in all_lessons() if not chosen.lessons or path.stem[:2] in chosen.lessons]
     begin, folder = time.perf_counter(), ROOT / chosen.output
+    for path in lessons:
+        if path.stem[:2] in chosen.again:
+            stored_run(path, ROOT / "build/lessons").unlink(missing_ok=True)
     try:
         site = build(folder, lessons, chosen.repository, chosen.tag, chosen.pyodide if chosen.lite else None)
     except NotRun as problem:
@@ -34,6 +49,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(sentence, file=sys.stderr)
     if site.browser:
         print(site.browser)
+    if numbers := " ".join(stem[:2] for stem in site.disturbed()):
+        print(
+            f"Something else was using the cores while lessons {numbers} ran, and their pages say so. On a "
+            f'quiet machine: make site OPTIONS="--again {numbers}"'
+        )
     files = [file for file in folder.rglob("*") if file.is_file()]
     size, seconds = sum(file.stat().st_size for file in files) / 1e6, time.perf_counter() - begin
     print(f"{folder}: {len(files)} files, {size:.1f} MB, in {seconds:.0f} s; open index.html in a browser")

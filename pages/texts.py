@@ -21,7 +21,7 @@ from rnnlab.files import ROOT
 from rnnlab.percent import parse
 
 SOURCES = "notebooks/source/*.py", "solutions/source/*.py", "solutions/source/*/*.py"
-PROGRAMS = "rnnlab/**/*.py", "drawings/*.py", "pages/build.py", "pages/records.py"
+PROGRAMS = "rnnlab/**/*.py", "drawings/*.py", "pages/build.py", "pages/front.py", "pages/records.py"
 SHOWN = ("markdown", "hint", "mistake", "code")  # kinds of cells that a learner meets
 WORDS = re.compile(r"[^\W\d_]{2,}[^\n]*\s+[^\W\d_]{2,}")  # two words: a name or a format has one
 MARKUP = re.compile(r"""\w=["']""")  # attributes of a drawing

@@ -108,7 +108,7 @@ def test_answers_in_work_are_not_read_written_or_removed(course, release):
 
 def test_an_update_without_news_says_how_to_get_some(course):
     (sentence,) = start.update(course)
-    assert "pip install --upgrade rnnlab" in sentence
+    assert start.FROM_REPOSITORY in sentence
 
 
 def test_a_removed_lesson_comes_back(course):

@@ -16,7 +16,7 @@ import pytest
 from rnnlab.course import ROOT
 from rnnlab.percent import BEGIN, END
 
-SOURCES = "pyproject.toml", "README.md", "LICENSE", "rnnlab", "notebooks", "exercises"
+SOURCES = "pyproject.toml", "constraints.txt", "README.md", "LICENSE", "rnnlab", "notebooks", "exercises"
 SITE = Path("lib") / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
 
@@ -134,7 +134,7 @@ def test_the_command_knows_the_course_around_the_working_directory(installed, co
 def test_an_update_without_a_newer_package_says_so(installed, course):
     done = rnnlab(installed, course, "update")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "pip install --upgrade rnnlab" in done.stdout
+    assert "pip install --upgrade" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from rnnlab.grading.judging import Transcript
 from rnnlab.grading.replies import Replies
 from rnnlab.grading.verdict import Status, Stopped, Verdict
 
-INSTALL = "pip install 'rnnlab[lab]', then grade again"
+INSTALL = ".venv/bin/pip install -e '.[lab]', then grade again"
 KEPT = 16  # exercises, each with one seed: a lesson's, while its notebook is graded
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 

@@ -15,11 +15,11 @@ from rnnlab import resources
 from rnnlab.files import ROOT
 from rnnlab.grading import progress_file
 from rnnlab.lab import driver, gpu
-from rnnlab.lab.start import course_folder
+from rnnlab.lab.start import FROM_REPOSITORY, course_folder
 
 GIB = 2**30
 # the Makefile is the clone's; a package was installed by pip
-INSTALL = "make lab" if (ROOT / "Makefile").exists() else "pip install 'rnnlab[lab]'"
+INSTALL = "make lab" if (ROOT / "Makefile").exists() else FROM_REPOSITORY
 ROOM_GIB = 1  # below this much free disk, saving notebooks and checkpoints may fail
 
 
