@@ -7,7 +7,6 @@ text elsewhere.
 
 import hashlib
 import json
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -38,8 +37,8 @@ EXERCISE_NOTE = (
     "<a href='../index.html#your-computer'>start the course</a>."
 )
 DISTURBED = (
-    "While this lesson ran, something else was using the cores: times and rates on this page are not those of "
-    "a quiet machine, and a verdict that rests on them may be wrong."
+    "While this lesson ran, something else was using the cores: times and rates on this page are not those "
+    "of a quiet machine, and a verdict that rests on them may be wrong."
 )
 
 

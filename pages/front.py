@@ -87,7 +87,7 @@ def doors(site: "Site") -> Iterator[Door]:
 
 
 def acts(site: "Site") -> Iterator[tuple[str, str, list[tuple[Opening, str, str]]]]:
-    """(title, sentence, lessons) of each act; a lesson with its page, "" without one, and its row of README."""
+    """(title, sentence, lessons) of each act; a lesson with its page or "", and its row of README."""
     begins, lessons = {name: (title, words) for name, title, words in ACTS}, openings()
     first = [place for place, lesson in enumerate(lessons) if lesson.name in begins]
     for begin, end in zip(first, [*first[1:], len(lessons)], strict=True):
@@ -154,8 +154,8 @@ def speed(record: dict, page: str) -> Iterator[Fact]:
         machine = f"{record['machine']['processor']}, {record['machine']['cores']} cores"
         yield Fact(
             f"{min(ratios):.1f} – {max(ratios):.0f} ×",
-            f"as fast as PyTorch: a training step in {len(ratios)} sizes, by the fastest of the implementations "
-            f"that the lessons take apart ({escape(machine)})",
+            f"as fast as PyTorch: a training step in {len(ratios)} sizes, by the fastest implementation that "
+            f"the lessons take apart ({escape(machine)})",
             page,
             record["date"][:10],
         )

@@ -34,8 +34,8 @@ def draw() -> str:
     slow, fast = one_after_another(), as_soon_as_possible()
     most, least = max(slow.values()), max(fast.values())
     finding = (
-        f"{LAYERS} layers of {STEPS} steps, twice. One cell at a time needs {most} turns. If each cell runs as "
-        f"soon as the cell before it and the cell below it have run, cells light up along diagonals, and "
+        f"{LAYERS} layers of {STEPS} steps, twice. One cell at a time needs {most} turns. If each cell runs "
+        f"as soon as the cell before it and the cell below it have run, cells light up along diagonals, and "
         f"{least} turns are enough."
     )
     height = 2 * (LAYERS * RISE + 46)

@@ -17,8 +17,8 @@ import rnnlab
 from rnnlab.files import ROOT, write_whole
 from rnnlab.lab.notebooks import content_hash, set_aside
 
-# Where the course is published, such as https://github.com/NAME/rnnlab.  README's line for a clone, the site's links
-# and what is said about newer versions follow from it; empty until the course is published.
+# Where the course is published, such as https://github.com/NAME/rnnlab; empty until then.  README's line for a
+# clone, the site's links, and what is said about newer versions follow from it.
 REPOSITORY = ""
 FROM_REPOSITORY = f"pip install --upgrade 'rnnlab[lab] @ git+{REPOSITORY or 'ADDRESS'}'"  # without a clone
 FOLDERS = ("notebooks", "exercises")
@@ -62,12 +62,11 @@ def start(folder: Path) -> list[str]:
 
 
 def untested() -> list[str]:
-    """A sentence about packages that are installed in other versions than the tested ones, if there are any."""
-    tested, needed = tested_versions(), map(NAME.match, metadata.requires("rnnlab") or [])
-    installed = {
-        name: version for match in needed if match and (version := _version(name := match[0].lower()))
-    }
-    others = [name for name in sorted(installed) if tested.get(name, installed[name]) != installed[name]]
+    """A sentence about packages whose installed versions are not the tested ones; empty if all are."""
+    tested = tested_versions()
+    needed = {match[0].lower() for line in metadata.requires("rnnlab") or [] if (match := NAME.match(line))}
+    installed = {name: version for name in needed & tested.keys() if (version := _version(name))}
+    others = [name for name in sorted(installed) if tested[name] != installed[name]]
     if not others:
         return []
     words = ", ".join(f"{name} {installed[name]} (tested: {tested[name]})" for name in others)
@@ -78,7 +77,7 @@ def untested() -> list[str]:
 
 
 def tested_versions() -> dict[str, str]:
-    """{package: version} of constraints.txt, in the clone or in the wheel's data; empty where it is missing."""
+    """{package: version} of constraints.txt, in the clone or in the wheel's data; empty if it is missing."""
     places = (ROOT / PINS, *(path for name, path in _data_files() if name == PINS))
     path = next((path for path in places if path.is_file()), None)
     lines = path.read_text(encoding="utf-8").splitlines() if path else []
