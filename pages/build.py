@@ -27,6 +27,7 @@ from pages.run import Run, run_lesson
 from rnnlab.files import ROOT, write_whole
 
 OWN = Path(__file__).parent
+STORED = ROOT / "build/lessons"  # lessons with their outputs
 MENU = (
     ("lessons/index.html", "Lessons"),
     ("documents/index.html", "Documents"),
@@ -167,7 +168,7 @@ def run_lessons(lessons: list[Path]) -> dict[str, Run]:
     runs = {}
     for number, path in enumerate(lessons, start=1):
         print(f"{number} of {len(lessons)}, lesson {opening(path.stem)}: ", end="", flush=True)
-        runs[path.stem] = run = run_lesson(path, ROOT / "build/lessons")
+        runs[path.stem] = run = run_lesson(path, STORED)
         words = f"stored on {run.date}" if run.is_stored else f"{run.seconds:.0f} s"
         print(words + ", disturbed" * run.is_disturbed, flush=True)
     return runs

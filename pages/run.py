@@ -62,7 +62,7 @@ def run_lesson(path: Path, folder: Path) -> Run:
 
 
 def stored_run(path: Path, folder: Path) -> Path:
-    """Where the outputs of a lesson are kept, for this package and this machine; without it the lesson runs."""
+    """Where the outputs of a lesson are kept, for this package and this machine."""
     return folder / f"{path.stem}-{content_number(path)}.ipynb"
 
 

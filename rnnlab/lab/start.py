@@ -17,8 +17,8 @@ import rnnlab
 from rnnlab.files import ROOT, write_whole
 from rnnlab.lab.notebooks import content_hash, set_aside
 
-# Where the course is published, such as https://github.com/NAME/rnnlab; empty until then.  README's line for a
-# clone, the site's links, and what is said about newer versions follow from it.
+# Where the course is published, such as https://github.com/NAME/rnnlab; empty until then.  README's line for
+# a clone, the site's links, and what is said about newer versions follow from it.
 REPOSITORY = ""
 FROM_REPOSITORY = f"pip install --upgrade 'rnnlab[lab] @ git+{REPOSITORY or 'ADDRESS'}'"  # without a clone
 FOLDERS = ("notebooks", "exercises")
