@@ -78,7 +78,7 @@ def doors(site: "Site") -> Iterator[Door]:
     first = openings()[0]
     page = f"lessons/{first.stem}.html"
     if site.has(page):
-        yield Door(page, f"Read lesson {first.number}")
+        yield Door(page, f"Start with lesson {first.number}")
     if (site.folder / "lite").is_dir():
         yield Door(site.browser_address("index.html", first.stem), "Open in the browser, nothing to install")
     for address, service in places.services(site.repository, site.tag, f"notebooks/{first.stem}.ipynb"):
