@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 TITLE = "Making recurrent networks fast"
 NO_GPU = "; on a GPU, the course itself has measured nothing yet"
 STEPS = 64  # of the sequence whose cell-backwards are counted
-ROW = re.compile(r"^\| \d\d \| \[\w+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| *\d+ *\|$", re.M)
+ROW = re.compile(r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| *\d+ *\|$", re.M)
 # names of lessons, not numbers: an act begins with the lesson of that name
 ACTS = (
     ("start_here", "It computes, it learns", "What a step is, and how a gradient finds its way back."),

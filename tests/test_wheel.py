@@ -131,6 +131,16 @@ def test_the_command_knows_the_course_around_the_working_directory(installed, co
     assert f"kept in {course.resolve() / 'work'}" in done.stdout
 
 
+def test_the_wheel_knows_the_versions_that_it_was_tested_with(installed, tmp_path):
+    script = "from rnnlab.lab import start; print(start.tested_versions())"
+    env = os.environ | {"PYTHONPATH": str(installed / SITE)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+    )
+    pins = (ROOT / "constraints.txt").read_text().splitlines()
+    assert done.stdout.strip() == str(dict(line.split("==") for line in pins))
+
+
 def test_an_update_without_a_newer_package_says_so(installed, course):
     done = rnnlab(installed, course, "update")
     assert (done.returncode, done.stderr) == (0, "")
