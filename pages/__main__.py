@@ -22,7 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         site = build(folder, lessons, chosen.repository, chosen.tag, chosen.pyodide if chosen.lite else None)
     except NotRun as problem:
-        print(f"no site: {problem}", file=sys.stderr)
+        print(f"\nno site: {problem}", file=sys.stderr)
         return 1
     sentences = problems(folder)
     for sentence in sentences:
