@@ -7,6 +7,8 @@ another computer for anything, and all of them open from a disk.
   prose     Markdown to HTML: headings with anchors, mathematics as MathML, code with colours
   notebook  a notebook to HTML, by nbconvert with the template in template/
   mend      the HTML of outputs: pictures into files, tables with headings, links to pages of the site
-  build     all pages: start, map, lessons, exercises, documents, records, search
+  opening   what the first cell of a lesson says: title, minutes, claim
+  front     the front page: ways in, figures from records and sources, the map of lessons; wave is its picture
+  build     all pages: front page, lessons, exercises, documents, records, search
   verify    links, alternative texts, outside requests and sizes of what was built
 """

@@ -1,4 +1,4 @@
-"""All pages of the site: start, map, lessons, exercises, documents, measurements, search.
+"""All pages of the site: front page, list of lessons, exercises, documents, measurements, search.
 
 Every page is one template around one main part.  A link between files of the clone becomes a link between
 pages; a link to a file that has no page leads to the published repository where one is named, and is plain
@@ -7,7 +7,6 @@ text elsewhere.
 
 import hashlib
 import json
-import re
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -23,20 +22,24 @@ from pages import places
 from pages.colab import write_colab
 from pages.lite import NotBuilt, add_lite
 from pages.notebook import main_part
+from pages.opening import Opening, opening, openings
 from pages.prose import Prose
 from pages.run import Run, run_lesson
 
 OWN = Path(__file__).parent
-FIRST = "00_start_here"
+STORED = ROOT / "build/lessons"  # lessons with their outputs
 MENU = (
     ("lessons/index.html", "Lessons"),
     ("documents/index.html", "Documents"),
     ("records/index.html", "Measurements"),
-    ("search.html", "Search"),
 )
 EXERCISE_NOTE = (
     "This is the text of the exercises. To answer them, and to have answers checked, "
-    "<a href='../index.html#ways-in'>start the course</a>."
+    "<a href='../index.html#your-computer'>start the course</a>."
+)
+DISTURBED = (
+    "While this lesson ran, something else was using the cores: times and rates on this page are not those "
+    "of a quiet machine, and a verdict that rests on them may be wrong."
 )
 
 
@@ -50,10 +53,34 @@ class Site:
     absent: frozenset[str] = frozenset()  # pages of lessons that this site leaves out
     sections: list[dict] = field(default_factory=list)
     browser: str = ""  # what became of the lessons in the browser
+    runs: dict[str, Run] = field(default_factory=dict)  # of each lesson that has a page
 
     def __post_init__(self) -> None:
-        loader = jinja2.FileSystemLoader(OWN / "template")
-        self.template = jinja2.Environment(loader=loader, trim_blocks=True).get_template("page.html.j2")
+        self.environment = jinja2.Environment(
+            loader=jinja2.FileSystemLoader(OWN / "template"), trim_blocks=True
+        )
+        self.template = self.environment.get_template("page.html.j2")
+
+    def has(self, page: str) -> bool:
+        """Whether this site has a page of a lesson, or any other page."""
+        return page not in self.absent
+
+    def browser_address(self, page: str, stem: str) -> str:
+        """The address, from a page, of a lesson that Python runs in the browser."""
+        return f"{up_from(page)}lite/lab/index.html?path=notebooks/{stem}.ipynb"
+
+    def chapters(self, page: str) -> list[tuple[Opening, str, bool]]:
+        """(lesson, its page of the same kind or "", whether it is this one), beside a lesson or exercises."""
+        folder, _, name = page.rpartition("/")
+        if folder not in ("lessons", "exercises") or name == "index.html":
+            return []
+        stem = name.removesuffix(".html")
+        address = lambda lesson: f"{lesson.stem}.html" if self.has(f"{folder}/{lesson.stem}.html") else ""
+        return [(lesson, address(lesson), lesson.stem == stem) for lesson in openings()]
+
+    def disturbed(self) -> list[str]:
+        """Lessons whose stored outputs say that something else was using the cores."""
+        return [stem for stem, run in self.runs.items() if run.is_disturbed]
 
     def prose(self, source: str, page: str) -> Prose:
         """The renderer for a file of the clone that becomes that page."""
@@ -84,8 +111,8 @@ class Site:
         contents = [s for s in sections if s.anchor and s.level == 2]
         text = self.template.render(
             title=title, body=body, page=page, up=up_from(page), menu=MENU, version=rnnlab.__version__,
-            sections=contents if len(contents) > 2 else [],
-            **{"description": title, "scripts": [], "before": None, "after": None, **more},
+            sections=contents if len(contents) > 2 else [], chapters=self.chapters(page),
+            **{"description": title, "kind": "", "scripts": [], "before": None, "after": None, **more},
         )  # fmt: skip
         path = self.folder / page
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -108,6 +135,7 @@ def build(
 
     `pyodide` are addresses of a Pyodide for lessons in the browser; None leaves them out without a word.
     """
+    from pages.front import write_front  # counts, with all that the course computes
     from pages.records import write_records  # draws pictures: matplotlib loads for a second
 
     if folder.exists():
@@ -122,10 +150,11 @@ def build(
         except NotBuilt as problem:
             shutil.rmtree(folder / "lite", ignore_errors=True)
             site.browser = f"lite/ is left out: {problem}"
-    runs = {path.stem: run_lesson(path, ROOT / "build/lessons") for path in lessons}
-    write_start(site)
-    write_lessons(site, runs)
-    write_exercises(site, list(runs))
+    site.runs = run_lessons(lessons)
+    write_front(site, {stem: str(opening(stem)) for stem in site.disturbed()})
+    write_about(site)
+    write_lessons(site, site.runs)
+    write_exercises(site, list(site.runs))
     write_documents(site)
     write_records(site)
     write_search(site)
@@ -134,72 +163,74 @@ def build(
     return site
 
 
-def write_start(site: Site) -> None:
-    """The start page: README as far as the course map; the rest of it is a document."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    start, rest = text.split("\n## Without a GPU", 1)
-    for page, title, part in (
-        ("index.html", "rnnlab", start),
-        ("documents/about.html", "About the course", "# About the course\n\n## Without a GPU" + rest),
-    ):
-        prose = site.prose("README.md", page)
-        body = mended_prose(site, page, prose, part)
-        if page == "index.html" and (link := run_here(site, page, FIRST, "Begin lesson 00 in this browser")):
-            body = body.replace(
-                "</h1>", f"</h1>\n<div class='facts'><p>{link}: nothing is installed.</p></div>", 1
-            )
-        site.write(page, title, body, prose)
+def run_lessons(lessons: list[Path]) -> dict[str, Run]:
+    """Every lesson with its outputs; a line is printed for each while it runs."""
+    runs = {}
+    for number, path in enumerate(lessons, start=1):
+        print(f"{number} of {len(lessons)}, lesson {opening(path.stem)}: ", end="", flush=True)
+        runs[path.stem] = run = run_lesson(path, STORED)
+        words = f"stored on {run.date}" if run.is_stored else f"{run.seconds:.0f} s"
+        print(words + ", disturbed" * run.is_disturbed, flush=True)
+    return runs
+
+
+def write_about(site: Site) -> None:
+    """README behind its course map as a document; what stands before is on the front page in other words."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## Without a GPU", 1)[1]
+    prose = site.prose("README.md", "documents/about.html")
+    text = "# About the course\n\n## Without a GPU" + text
+    body = mended_prose(site, "documents/about.html", prose, text)
+    site.write("documents/about.html", "About the course", body, prose)
 
 
 def run_here(site: Site, page: str, stem: str, words: str) -> str:
     """The link of a page to a lesson that Python runs in the browser; "" where the site has none."""
     if not (site.folder / "lite").is_dir() or stem[:2] > places.LAST_IN_BROWSER:
         return ""
-    return f'<a href="{up_from(page)}lite/lab/index.html?path=notebooks/{stem}.ipynb">{words}</a>'
+    return f'<a href="{site.browser_address(page, stem)}">{words}</a>'
 
 
 def write_lessons(site: Site, runs: dict[str, Run]) -> None:
     """One page a lesson, and the list of all."""
-    stems, rows = [*runs], []
+    stems, entries = [*runs], []
     for number, (stem, run) in enumerate(runs.items()):
         page, source = f"lessons/{stem}.html", f"notebooks/{stem}.ipynb"
         prose = site.prose(source, page)
         body = main_part(run.book, prose, site.keep(page))
-        title = prose.sections[0].title
         copy_notebook(site, source)
-        facts = lesson_facts(site, stem, run)
         neighbours = {"before": stems[number - 1] if number else None}
         neighbours["after"] = stems[number + 1] if number + 1 < len(stems) else None
-        links = {way: stem and (f"{stem}.html", lesson_title(stem)) for way, stem in neighbours.items()}
-        body = body.replace("</h1>", f"</h1>\n{facts}", 1)
-        site.write(page, title, body, prose, description=first_words(run.book), **links)
-        rows.append(map_row(stem, title, run.book))
-    body = f"<h1>Lessons</h1>\n<ol class='map' start='0'>{''.join(rows)}</ol>"
+        links = {way: stem and (f"{stem}.html", str(opening(stem))) for way, stem in neighbours.items()}
+        body = body.replace("</h1>", f"</h1>\n{lesson_facts(site, stem, run)}", 1)
+        claim = opening(stem).claim or "A lesson of the course rnnlab"
+        site.write(page, str(opening(stem)), body, prose, description=claim, **links)
+        entries.append(list_entry(opening(stem)))
+    body = f"<h1>Lessons</h1>\n<ul class='map'>{''.join(entries)}</ul>"
     site.write("lessons/index.html", "Lessons", body)
 
 
 def lesson_facts(site: Site, stem: str, run: Run) -> str:
     """Where the outputs come from, and the ways to run the lesson oneself."""
+    services = places.services(site.repository, site.tag, f"notebooks/{stem}.ipynb")
     ways = [
         f'<a href="{stem}.ipynb" download>this notebook</a>',
         f'<a href="../exercises/{stem}.html">its exercises</a>',
-        *places.services(site.repository, site.tag, f"notebooks/{stem}.ipynb"),
+        *(f'<a href="{escape(address)}">open in {service}</a>' for address, service in services),
     ]
     ways += filter(None, [run_here(site, f"lessons/{stem}.html", stem, "run it in this browser")])
     outputs = f"Outputs: computed on {escape(run.machine)}, {run.date}, in {run.seconds:.0f} s"
-    return f'<div class="facts"><p>{outputs}. GPU kernels were simulated.</p><p>{" · ".join(ways)}</p></div>'
+    warning = f'<p class="disturbed">{DISTURBED}</p>' if run.is_disturbed else ""
+    facts = f"<p>{outputs}. GPU kernels were simulated.</p><p>{' · '.join(ways)}</p>"
+    return f'<div class="facts">{facts}{warning}</div>'
 
 
-def map_row(stem: str, title: str, book: nbformat.NotebookNode) -> str:
-    """One entry of the course map: title, claim and what comes afterwards, as the lesson itself says it."""
-    opening = book.cells[0].source
+def list_entry(lesson: Opening) -> str:
+    """One entry of the list of lessons: title, minutes, claim and what comes afterwards, in its own words."""
     prose = Prose(lambda url: None)
-    match = re.search(r"\*\*Claim to test: (.*?)\*\*", opening, re.S)
-    claim = prose.html(f"Claim to test: {match[1]}") if match else ""
-    after = re.search(r"\*\*Afterwards you can\*\* (.*)", opening)
-    afterwards = prose.html(f"Afterwards you can {after[1]}") if after else ""
-    words = escape(re.sub(r"^\d+ · ", "", title))
-    return f'<li><h2><a href="{stem}.html">{words}</a></h2>{claim}{afterwards}</li>'
+    claim = prose.html(f"Claim to test: {lesson.claim}") if lesson.claim else ""
+    afterwards = prose.html(f"Afterwards you can {lesson.afterwards}") if lesson.afterwards else ""
+    link = f'<a href="{lesson.stem}.html">{escape(str(lesson))}</a>'
+    return f"<li><h2>{link}</h2><p>{lesson.minutes} minutes.</p>{claim}{afterwards}</li>"
 
 
 def write_exercises(site: Site, stems: list[str]) -> None:
@@ -214,8 +245,8 @@ def write_exercises(site: Site, stems: list[str]) -> None:
         download = f'<a href="{stem}.ipynb" download>This notebook</a>'
         note = f'<div class="facts"><p>{EXERCISE_NOTE} {download}</p></div>'
         body = body.replace("</h1>", f"</h1>\n{note}", 1)
-        title = f"Exercises: {lesson_title(stem)}"
-        site.write(page, title, body, prose, before=(f"../lessons/{stem}.html", lesson_title(stem)))
+        title = f"Exercises: {opening(stem)}"
+        site.write(page, title, body, prose, before=(f"../lessons/{stem}.html", str(opening(stem))))
 
 
 def write_documents(site: Site) -> None:
@@ -258,18 +289,6 @@ def copy_notebook(site: Site, source: str) -> None:
     target = site.folder / folder / PurePosixPath(source).name
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(ROOT / source, target)
-
-
-def lesson_title(stem: str) -> str:
-    """ "02 · bptt" from 02_bptt."""
-    number, _, name = stem.partition("_")
-    return f"{number} · {name.replace('_', ' ')}"
-
-
-def first_words(book: nbformat.NotebookNode) -> str:
-    """The claim of a lesson, for those who find the page by a search engine."""
-    match = re.search(r"\*\*Claim to test: (.*?)\*\*", book.cells[0].source, re.S)
-    return " ".join(match[1].split()) if match else "A lesson of the course rnnlab"
 
 
 def all_lessons() -> Iterator[Path]:

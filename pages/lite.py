@@ -141,7 +141,7 @@ def pure_wheels(folder: Path) -> list[Path]:
 def copy_of_sources(folder: Path) -> Path:
     """A copy of what a wheel is built from: setuptools writes beside what it builds."""
     folder.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "constraints.txt", "README.md", "LICENSE"):
         shutil.copyfile(ROOT / name, folder / name)
     for name in (*PACKAGES, "notebooks", "exercises"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "source"))

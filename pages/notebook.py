@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 from nbconvert.exporters import TemplateExporter
+from nbconvert.preprocessors import CoalesceStreamsPreprocessor
 from traitlets import default
 from traitlets.config import Config
 
@@ -44,5 +45,6 @@ def main_part(
         extra_template_basedirs=[str(TEMPLATES)],
         filters={"markdown2html": prose.html, "highlight_code": lambda code: coloured(code, "python")},
     )
+    exporter.register_preprocessor(CoalesceStreamsPreprocessor, enabled=True)  # one loop prints into one box
     body, _ = exporter.from_notebook_node(book, resources={"code_name": code_name})
     return mended(body, keep, prose.relink)

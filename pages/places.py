@@ -2,7 +2,6 @@
 
 import posixpath
 from collections.abc import Collection, Iterator
-from html import escape
 from pathlib import Path, PurePosixPath
 from urllib.parse import quote, urlsplit
 
@@ -54,12 +53,10 @@ def documents(root: Path) -> Iterator[tuple[str, str]]:
     yield from ((name, page) for name in names if (page := page_of(name)))
 
 
-def services(repository: str | None, tag: str, notebook: str) -> Iterator[str]:
-    """Links that open a notebook in Colab and Binder; none without a repository on GitHub."""
+def services(repository: str | None, tag: str, notebook: str) -> Iterator[tuple[str, str]]:
+    """(address, service) that open a notebook in Colab and Binder; none without a repository on GitHub."""
     if not (repository or "").startswith(GITHUB):
         return
     name = repository.removeprefix(GITHUB).strip("/")
-    colab = f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}/colab/{notebook}"
-    binder = f"https://mybinder.org/v2/gh/{name}/{tag}?urlpath=lab/tree/{quote(notebook, safe='')}"
-    yield f'<a href="{escape(colab)}">open in Colab</a>'
-    yield f'<a href="{escape(binder)}">open in Binder</a>'
+    yield f"https://colab.research.google.com/github/{name}/blob/{COLAB_BRANCH}/colab/{notebook}", "Colab"
+    yield f"https://mybinder.org/v2/gh/{name}/{tag}?urlpath=lab/tree/{quote(notebook, safe='')}", "Binder"

@@ -105,10 +105,18 @@ def mathml(body: str, display: str) -> str:
 
 
 def coloured(code: str, language: str) -> str:
-    """Program text with colours, in a region that scrolls where a line is long."""
+    """Program text with colours; a line that is too long goes on below itself, further in than it began."""
     try:
-        lexer = get_lexer_by_name({"ipython3": "python"}.get(language, language))
+        lexer = get_lexer_by_name({"ipython3": "python"}.get(language, language), stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text")
-    body = highlight(code, lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
-    return f'<pre class="code"><code>{body}</code></pre>\n'
+    body = highlight(code.strip("\n"), lexer, HtmlFormatter(nowrap=True)).rstrip("\n")
+    lines = "".join(hanging(line) for line in body.split("\n"))
+    return f'<pre class="code"><code>{lines}</code></pre>\n'
+
+
+def hanging(line: str) -> str:
+    """One coloured line as a block that knows its indentation, in letters."""
+    plain = re.sub(r"<[^>]*>", "", line)
+    spaces = len(plain) - len(plain.lstrip(" "))
+    return f"<span class=line{f' style=--i:{spaces}' if spaces else ''}>{line}\n</span>"

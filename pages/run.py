@@ -18,10 +18,14 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
 
 from nbjudge.files import ROOT, write_whole
+from rnncourse.lab import turns
 from rnnlab import resources
 
+# a kernel whose messages others of this machine could read warns of it on the terminal, once a lesson
+ENCRYPTED = Config({"KernelManager": {"transport_encryption": "auto"}})
 SECONDS = 600  # for one cell: a shared machine may be slow
 OWN_FOLDERS = ("RNNLAB_HOME", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
 
@@ -38,17 +42,36 @@ class Run:
     machine: str
     date: str
     seconds: float
+    is_stored: bool = False  # it ran before, not now
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether an output says that something else was using the cores while the lesson measured."""
+        return any(turns.OTHERS in text for text in printed(self.book))
 
 
 def run_lesson(path: Path, folder: Path) -> Run:
     """A lesson's notebook with outputs, from `folder` where it ran before; NotRun if a cell fails."""
-    stored = folder / f"{path.stem}-{content_number(path)}.ipynb"
-    if not stored.exists():
+    stored = stored_run(path, folder)
+    if not (is_stored := stored.exists()):
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(stored, nbformat.writes(_execute(path)).encode())
     book = nbformat.read(stored, as_version=4)
     facts = book.metadata["rnnlab_run"]
-    return Run(book, facts["machine"], facts["date"], facts["seconds"])
+    return Run(book, facts["machine"], facts["date"], facts["seconds"], is_stored)
+
+
+def stored_run(path: Path, folder: Path) -> Path:
+    """Where the outputs of a lesson are kept, for this package and this machine."""
+    return folder / f"{path.stem}-{content_number(path)}.ipynb"
+
+
+def printed(book: nbformat.NotebookNode) -> Iterator[str]:
+    """The text of every output, be it printed or shown."""
+    for cell in book.cells:
+        for output in cell.get("outputs", ()):
+            yield output.get("text", "")
+            yield from (str(content) for content in output.get("data", {}).values())
 
 
 def content_number(path: Path) -> str:
@@ -72,7 +95,9 @@ def _execute(path: Path) -> nbformat.NotebookNode:
     begin = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder, _own_environment(Path(folder)):
         resources_of_run = {"metadata": {"path": folder}}
-        client = NotebookClient(book, timeout=SECONDS, kernel_name="python3", resources=resources_of_run)
+        client = NotebookClient(
+            book, timeout=SECONDS, kernel_name="python3", resources=resources_of_run, config=ENCRYPTED
+        )
         try:
             client.execute()
         except CellExecutionError as error:

@@ -43,7 +43,9 @@ def _numba_cuda() -> ModuleType:
         return importlib.import_module("numba.cuda")
     except ModuleNotFoundError as error:
         if error.name in ("numba", "llvmlite"):
-            raise CudaMissing("kernels need Numba, not installed here: pip install 'rnnlab[lab]'") from error
+            raise CudaMissing(
+                "kernels need Numba, not installed here: .venv/bin/pip install -e '.[lab]'"
+            ) from error
         raise CudaMissing(f"numba.cuda cannot be imported: {error}; pip install {error.name}") from error
     except Exception as error:  # numba-cuda 0.30 beside NumPy 2.5: AttributeError
         import numpy
@@ -94,7 +96,7 @@ def _simulator() -> ModuleType:
         return importlib.import_module("pocketgpu.simulator")
     except ModuleNotFoundError as error:
         raise CudaMissing(
-            f"the simulator needs {error.name}, not installed here: pip install 'rnnlab[lab]'"
+            f"the simulator needs {error.name}, not installed here: .venv/bin/pip install -e '.[lab]'"
         ) from error
 
 

@@ -57,7 +57,7 @@ def disassembled(cubin: bytes) -> dict[str, tuple[str, ...]]:
     """{kernel: its labels and instructions}.  Raises CompilerMissing where nvdisasm is not installed."""
     program = disassembler()
     if not program:
-        raise CompilerMissing(f"reading machine code needs {PACKAGE}: pip install 'rnnlab[compile]'")
+        raise CompilerMissing(f"reading machine code needs {PACKAGE}: .venv/bin/pip install -e '.[compile]'")
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(cubin)
         file.flush()

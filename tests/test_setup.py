@@ -85,7 +85,7 @@ def test_every_package_that_comes_along_is_pinned_too():
 def test_conda_users_get_the_same_versions():
     versions = dict(line.split("=") for line in CONDA if isinstance(line, str) and "=" in line)
     assert Version(versions.pop("python")) >= Version("3.11")
-    assert versions == in_conda_forge(required("lab", "dev"))
+    assert versions == in_conda_forge(required("lab"))
 
 
 def in_conda_forge(requirements):

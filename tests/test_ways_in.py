@@ -10,6 +10,7 @@ from test_setup import CONDA, PINS, PROJECT, in_conda_forge, required
 
 from nbjudge.authoring.course import ROOT
 from pages.colab import JUPYTER, needed_packages
+from rnncourse.lab.start import REPOSITORY
 
 BINDER = yaml.safe_load((ROOT / "binder/environment.yml").read_text())["dependencies"]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -63,3 +64,25 @@ def test_the_set_up_cell_of_colab_asks_for_all_that_lessons_import_but_jupyter()
     assert {"numpy", "numba", "greenlet", "igraph", "scipy"} <= packages.keys()
     assert not JUPYTER & packages.keys()
     assert not [line for line in packages.values() if ";" in line]
+
+
+PROGRAMS = "rnnlab/**/*.py", "pages/**/*.py", "bench/**/*.py"
+PROSE = "README.md", "docs/*.md", "notebooks/source/*.py", "solutions/source/**/*.py"
+TEXTS = [path for pattern in (*PROGRAMS, *PROSE) for path in ROOT.glob(pattern)]
+
+
+def test_nobody_is_told_to_install_the_course_from_an_index_that_lacks_it():
+    """The name is free there for anybody; in a clone an extra is installed from the clone."""
+    course = re.compile(r"install (?:--?[\w-]+ )*['\"]?rnnlab(?:\[[\w,]+\])?(?![\w\[-]| @ git)")
+    assert course.search("pip install --upgrade rnnlab")
+    assert not [path.name for path in TEXTS if course.search(path.read_text(encoding="utf-8"))]
+    own = re.compile(r"install (?:-c \S+ )?-e '\.\[([\w,-]+)\]'")
+    extras = {
+        extra for path in TEXTS for words in own.findall(path.read_text()) for extra in words.split(",")
+    }
+    assert {"lab", "compile", "teach"} <= extras <= PROJECT["optional-dependencies"].keys()
+
+
+def test_readme_has_one_line_for_a_person_without_a_clone():
+    (address,) = re.findall(r"git clone (\S+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert address == (REPOSITORY or "ADDRESS")

@@ -17,7 +17,7 @@ from nbjudge.authoring.course import ROOT
 from nbjudge.authoring.percent import BEGIN, END
 from rnncourse.course import PACKAGES
 
-SOURCES = "pyproject.toml", "README.md", "LICENSE", *PACKAGES, "notebooks", "exercises"
+SOURCES = "pyproject.toml", "constraints.txt", "README.md", "LICENSE", *PACKAGES, "notebooks", "exercises"
 SITE = Path("lib") / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
 
 
@@ -132,10 +132,20 @@ def test_the_command_knows_the_course_around_the_working_directory(installed, co
     assert f"kept in {course.resolve() / 'work'}" in done.stdout
 
 
+def test_the_wheel_knows_the_versions_that_it_was_tested_with(installed, tmp_path):
+    script = "from rnncourse.lab import start; print(start.tested_versions())"
+    env = os.environ | {"PYTHONPATH": str(installed / SITE)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=True
+    )
+    pins = (ROOT / "constraints.txt").read_text().splitlines()
+    assert done.stdout.strip() == str(dict(line.split("==") for line in pins))
+
+
 def test_an_update_without_a_newer_package_says_so(installed, course):
     done = rnnlab(installed, course, "update")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "pip install --upgrade rnnlab" in done.stdout
+    assert "pip install --upgrade" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def dask(address: str) -> Engine:
     try:
         from distributed import Client
     except ImportError:
-        raise Unusable("--engine dask needs Dask: pip install 'rnnlab[cluster]'") from None
+        raise Unusable("--engine dask needs Dask: .venv/bin/pip install -e '.[cluster]'") from None
     try:
         client = Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:

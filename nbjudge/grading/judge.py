@@ -23,7 +23,7 @@ from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.replies import Replies
 from nbjudge.verdict import Status, Stopped, Verdict
 
-INSTALL = "pip install 'rnnlab[lab]', then grade again"
+INSTALL = ".venv/bin/pip install -e '.[lab]', then grade again"
 KEPT = 16  # exercises, each with one seed: a lesson's, while its notebook is graded
 GRADE_AGAIN = "grade this exercise again; if that does not help, please report it"
 

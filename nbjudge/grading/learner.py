@@ -21,9 +21,10 @@ _numbers: dict[str, dict] = {}  # of variants, as the notebook named them last
 _hints: dict[str, int] = {}  # opened in this kernel, for when the progress file cannot be written
 
 
-def check(function: Callable, **numbers: int | str) -> Verdict:
+def check(function: Callable, *, practice: bool = False, **numbers: int | str) -> Verdict:
     """The verdict on an answer, on inputs drawn afresh.
 
+    practice: the verdict is shown and not stored, as for a mistake that a lesson makes on purpose.
     numbers: those of a variant, where a teacher has handed one out; hint and use then have them, too.
     """
     lesson, exercise = _exercise(function, "check", numbers)
@@ -31,7 +32,8 @@ def check(function: Callable, **numbers: int | str) -> Verdict:
     _passed.pop(exercise.name, None)
     if verdict.passed:
         _passed[exercise.name] = function
-    progress_file.record(lesson, verdict)
+    if not practice:
+        progress_file.record(lesson, verdict)
     return verdict
 
 

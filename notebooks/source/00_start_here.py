@@ -49,7 +49,7 @@ def last_step(y):
 
 
 # %%
-rnnlab.check(last_step)
+rnnlab.check(last_step, practice=True)
 
 # %% [markdown]
 # A verdict has three parts, always in this order: **what differs** first, in the smallest case that shows it; the **likely mistake**, if it is a known one; and **what to do next**.
@@ -60,7 +60,7 @@ rnnlab.check(last_step)
 rnnlab.hint(last_step)
 
 # %% [markdown]
-# **Now correct it.** Go back to the cell that defines `last_step`, change its last line, run it, and run the check again until it turns green.
+# **Now correct it.** Go back to the cell that defines `last_step`, change its last line, run it, and run the check again until it turns green. (`practice=True` means that this verdict is not stored: the mistake was ours.)
 #
 # <details><summary>Question: would the wrong version give the right number for T=1, B=1, H=1?</summary>
 #

@@ -1,4 +1,5 @@
-// The reader's choice of light or dark, kept in this browser alone; without this script the system's setting holds.
+// What a page does beyond showing itself: the reader's choice of light or dark, kept in this browser alone; lists that
+// open where there is room; a button that copies code; the key / for the search. Pages are complete without it.
 "use strict";
 
 (function () {
@@ -17,7 +18,36 @@
       apply(choice.value);
       try { localStorage.setItem("rnnlab-theme", choice.value); } catch { /* as above */ }
     });
+    const room = (width) => matchMedia(`(min-width: ${width}rem)`).matches;
     const contents = document.querySelector(".contents details");
-    if (contents && matchMedia("(max-width: 65.99rem)").matches) contents.open = false;
+    const chapters = document.querySelector(".chapters details");
+    if (contents) contents.open = room(66);
+    if (chapters) chapters.open = room(contents ? 80 : 66);
+    document.querySelectorAll("pre.code").forEach(addCopy);
+    const find = document.querySelector("#find, #search-words");
+    document.addEventListener("keydown", (event) => {
+      const writes = event.target.closest("input, textarea, select");
+      if (event.key !== "/" || writes || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      find.focus();
+    });
   });
+
+  // A button in the corner of a block of code; what it copies are the block's lines as they were written.
+  function addCopy(block) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.className = "copy";
+    button.textContent = "copy";
+    button.addEventListener("click", async () => {
+      button.textContent = (await copied(block.querySelector("code").textContent)) ? "copied" : "press Ctrl+C";
+      setTimeout(() => { button.textContent = "copy"; }, 2000);
+    });
+    block.append(button);
+  }
+
+  async function copied(text) {
+    try { await navigator.clipboard.writeText(text.replace(/\n$/, "")); return true; }
+    catch { return false; } // a page without the right to the clipboard
+  }
 })();

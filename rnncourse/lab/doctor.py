@@ -14,12 +14,12 @@ from pathlib import Path
 from nbjudge import progress_file
 from nbjudge.files import ROOT
 from rnncourse.lab import driver, gpu
-from rnncourse.lab.start import course_folder
+from rnncourse.lab.start import FROM_REPOSITORY, course_folder
 from rnnlab import resources
 
 GIB = 2**30
 # the Makefile is the clone's; a package was installed by pip
-INSTALL = "make lab" if (ROOT / "Makefile").exists() else "pip install 'rnnlab[lab]'"
+INSTALL = "make lab" if (ROOT / "Makefile").exists() else FROM_REPOSITORY
 ROOM_GIB = 1  # below this much free disk, saving notebooks and checkpoints may fail
 
 

@@ -26,7 +26,7 @@ def serve(lesson: str = "00", port: int | None = None, browser: bool = True) -> 
     course = course_folder(copies.ROOT)
     notebook = _notebook(course, lesson)  # first: where there are no lessons, JupyterLab is no help
     if find_spec("jupyterlab") is None:
-        raise NotReady("JupyterLab is not installed: run `make lab`, or pip install 'rnnlab[lab]'")
+        raise NotReady("JupyterLab is not installed: run `make lab`, or .venv/bin/pip install -e '.[lab]'")
     port = _port(port)
     _copy_exercises(course)
     environment, diagnosis = blas.better_environment(os.environ, home() / "blas.json")

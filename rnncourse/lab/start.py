@@ -7,6 +7,8 @@ touched.
 """
 
 import json
+import re
+import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +17,13 @@ import rnnlab
 from nbjudge.files import ROOT, write_whole
 from rnncourse.lab.notebooks import content_hash, set_aside
 
+# Where the course is published, such as https://github.com/NAME/rnnlab; empty until then.  README's line for
+# a clone, the site's links, and what is said about newer versions follow from it.
+REPOSITORY = ""
+FROM_REPOSITORY = f"pip install --upgrade 'rnnlab[lab] @ git+{REPOSITORY or 'ADDRESS'}'"  # without a clone
 FOLDERS = ("notebooks", "exercises")
+PINS = "constraints.txt"  # the tested versions
+NAME = re.compile(r"[\w-]+")  # of a package, at the beginning of a requirement
 NOTE = ".rnnlab.json"  # in a started folder: {"version": rnnlab's, "files": {name: hash of its content}}
 
 
@@ -48,8 +56,32 @@ def start(folder: Path) -> list[str]:
     lessons = sum(name.startswith("notebooks/") for name in notebooks)
     return [
         f"{folder} holds {lessons} lessons in notebooks/ and their exercises in exercises/.",
+        *untested(),
         f"Now: cd {folder} && rnnlab lab",
     ]
+
+
+def untested() -> list[str]:
+    """A sentence about packages whose installed versions are not the tested ones; empty if all are."""
+    tested = tested_versions()
+    needed = {match[0].lower() for line in metadata.requires("rnnlab") or [] if (match := NAME.match(line))}
+    installed = {name: version for name in needed & tested.keys() if (version := _version(name))}
+    others = [name for name in sorted(installed) if tested[name] != installed[name]]
+    if not others:
+        return []
+    words = ", ".join(f"{name} {installed[name]} (tested: {tested[name]})" for name in others)
+    pins = " ".join(f"{name}=={tested[name]}" for name in others)
+    return [
+        f"Not tested with these versions: {words}. If a lesson fails: {sys.executable} -m pip install {pins}"
+    ]
+
+
+def tested_versions() -> dict[str, str]:
+    """{package: version} of constraints.txt, in the clone or in the wheel's data; empty if it is missing."""
+    places = (ROOT / PINS, *(path for name, path in _data_files() if name == PINS))
+    path = next((path for path in places if path.is_file()), None)
+    lines = path.read_text(encoding="utf-8").splitlines() if path else []
+    return dict(line.split("==") for line in lines)
 
 
 def update(folder: Path) -> list[str]:
@@ -58,7 +90,7 @@ def update(folder: Path) -> list[str]:
     sentences = lay_out(folder, shipped(), note["files"])
     if not sentences:
         installed = f"the lessons of rnnlab {rnnlab.__version__}, the version that is installed"
-        return [f"{folder} has {installed}. For a newer one: pip install --upgrade rnnlab"]
+        return [f"{folder} has {installed}. For a newer one: {FROM_REPOSITORY}"]
     return [f"From rnnlab {note['version']} to {rnnlab.__version__}:", *sentences, "Now: rnnlab lab"]
 
 
@@ -68,7 +100,7 @@ def shipped() -> dict[str, Path]:
         files = (path for folder in FOLDERS for path in (ROOT / folder).glob("*.ipynb"))
         notebooks = {path.relative_to(ROOT).as_posix(): path for path in files}
     else:
-        notebooks = dict(_data_files())
+        notebooks = {name: path for name, path in _data_files() if name != PINS}
     if not notebooks:
         raise NoCourse("this installation of rnnlab has no lessons: install its wheel by pip, or clone it")
     return dict(sorted(notebooks.items()))
@@ -131,3 +163,13 @@ def _data_files() -> Iterator[tuple[str, Path]]:
     for file in files:
         if file.suffix == ".ipynb" and file.parent.name in FOLDERS:
             yield f"{file.parent.name}/{file.name}", Path(file.locate())
+        elif file.name == PINS:
+            yield PINS, Path(file.locate())
+
+
+def _version(name: str) -> str | None:
+    """The installed version of a package; None where it is missing."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None

@@ -13,6 +13,8 @@ from rnnlab.resources import in_browser
 DISTURBED = 1.0  # relative spread above which a median says nothing about the code
 CROWDED = 2.0  # runnable threads for each core, above which other programs are among them
 
+OTHERS = "something else was using the cores; run again"  # sites look for it in the outputs of lessons
+
 SPINNING = 0.3  # seconds; OpenBLAS's idle threads spun for 0.11 where it was measured, Intel's OpenMP for 0.2
 LOOK = 0.01  # seconds between two readings of this process's CPU time: a tick of Linux, or more
 BROWSER_SECONDS = 15.0  # NumPy in a browser has no BLAS: all rounds of lesson 05 would take ten minutes
@@ -51,7 +53,7 @@ def disturbance(timings: Mapping[str, Timing]) -> str:
     signs = [f"spread of {', '.join(words)}"] if words else []
     if (load := max((timing.load for timing in timings.values()), default=0.0)) > CROWDED:
         signs.append(f"{load:.1f} threads for each core")
-    sentence = f"{' and '.join(signs)}: something else was using the cores; run again."
+    sentence = f"{' and '.join(signs)}: {OTHERS}."
     return sentence[0].upper() + sentence[1:] if signs else ""
 
 
@@ -66,7 +68,7 @@ def load_of_a_core() -> float:
 def verdict(holds: bool, disturbed: str = "") -> str:
     """A verb for a sentence about a claim: holds or not; undecided if `disturbance` gave a reason."""
     if disturbed:
-        return "is undecided (something else was using the cores; run again)"
+        return f"is undecided ({OTHERS})"
     return "holds" if holds else "does NOT hold"
 
 

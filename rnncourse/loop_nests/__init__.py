@@ -66,7 +66,7 @@ def engine() -> str:
     for name in ENGINES:
         if importlib.util.find_spec(name):
             return name
-    raise ModuleNotFoundError("schedules need Halide (pip install 'rnnlab[halide]') or Numba ('rnnlab[lab]')")
+    raise ModuleNotFoundError("schedules need Halide or Numba: .venv/bin/pip install -e '.[lab,halide]'")
 
 
 def build(schedule: Mapping[str, object], sizes: tuple[int, int, int], by: str | None = None) -> Product:

@@ -38,7 +38,7 @@ def why_not() -> str | None:
     if os.environ.get("RNNLAB_CUDA") == "simulator":
         return "RNNLAB_CUDA is simulator"
     if not importlib.util.find_spec("cupy"):
-        return "CuPy is not installed: pip install 'rnnlab[cuda13]' beside an NVIDIA driver"
+        return "CuPy is not installed: .venv/bin/pip install -e '.[cuda13]' beside an NVIDIA driver"
     try:
         import cupy
     except Exception as error:  # a library of another version, a NumPy that it does not know

@@ -110,7 +110,7 @@ def _usable_cupy(device: int) -> tuple[Any, str | None]:
         import cupy
         from cupy.cuda import nccl  # noqa: F401  without NVIDIA's library this name is missing
     except ImportError as error:
-        return None, f"{error}: pip install 'rnnlab[cuda13]' nvidia-nccl-cu13 beside an NVIDIA driver"
+        return None, f"{error}: .venv/bin/pip install -e '.[cuda13]' nvidia-nccl-cu13 beside an NVIDIA driver"
     try:
         count = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:

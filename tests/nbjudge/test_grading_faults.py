@@ -331,7 +331,7 @@ def test_a_missing_package_is_named_with_the_command_and_the_status_is_3(tmp_pat
     env = os.environ | {"PYTHONPATH": str(tmp_path), "RNNLAB_HOME": str(tmp_path / "home")}
     done = command("grade", ROOT / "solutions/09_cuda_first_kernels.ipynb", env=env)
     assert done.returncode == 3
-    assert b"kernels need Numba, not installed here: pip install 'rnnlab[lab]'" in done.stdout
+    assert b"kernels need Numba, not installed here: .venv/bin/pip install -e '.[lab]'" in done.stdout
     assert command("grade", SOLVED, env=env).returncode == 0
     done = command("progress", env=env)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -1,5 +1,6 @@
 """What a learner meets in a notebook: verdicts that teach, hints one at a time, progress that survives."""
 
+import re
 import sqlite3
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 import rnnlab
 from nbjudge import progress_file
+from nbjudge.authoring.course import ROOT
 from nbjudge.comparing.judging import Transcript, expect, recording
 from nbjudge.exercise import Code, Exercise, Mutant
 from nbjudge.grading.in_process import InProcess
@@ -194,6 +196,15 @@ def test_an_untouched_exercise_is_no_try():
 
     assert rnnlab.check(last_step).status == "not_attempted"
     assert progress_file.entries() == {}
+
+
+def test_practice_shows_a_verdict_and_stores_none_and_all_checks_of_lessons_are_practice():
+    assert not rnnlab.check(wrong_last_step, practice=True).passed
+    assert progress_file.entries() == {}
+    texts = [path.read_text(encoding="utf-8") for path in ROOT.glob("notebooks/source/*.py")]
+    checked = [call for text in texts for call in re.findall(r"^rnnlab\.check\(.*\)$", text, re.M)]
+    assert checked
+    assert all(call.endswith("practice=True)") for call in checked)
 
 
 def test_two_notebooks_write_at_once_and_nothing_is_lost(home):

@@ -5,6 +5,7 @@ continuous integration builds by `make site` and examines page by page at three 
 """
 
 import os
+import re
 from itertools import product
 from pathlib import Path
 
@@ -13,10 +14,12 @@ import pytest
 from bs4 import BeautifulSoup
 from page_browser import THEMES, WIDTHS, PageBrowser, axe_source, needs_axe, needs_browser, outside
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 from nbjudge.authoring.course import ROOT
-from pages import build, places, verify
+from pages import build, front, places, verify
 from pages.colab import colab_notebook
+from pages.opening import openings
 from pages.prose import Prose, mathml
 from pages.run import Run
 
@@ -44,7 +47,8 @@ def with_outputs(path):
         nbformat.v4.new_output("display_data", {"text/html": page}),
         nbformat.v4.new_output("execute_result", {"text/plain": "the value of a cell's last line"}),
         nbformat.v4.new_output("stream", text="number  " * 30 + "\n"),
-        nbformat.v4.new_output("stream", text="words " * 30 + "\n"),
+        nbformat.v4.new_output("stream", text="columns  " * 30 + "\n"),
+        nbformat.v4.new_output("stream", name="stderr", text="words " * 30 + "\n"),
     ]
     return Run(book, "a machine of this test", "2026-01-01", 1.0)
 
@@ -84,7 +88,7 @@ def test_nothing_is_wrong_with_the_site(site):
         ("<h1>a</h1><h3>b</h3>", "a heading of level 3 follows one of level 1"),
         ("<p>a</p>", "the page has 0 headings of level 1"),
         ("<h1 id='a'>a</h1><p id='a'>b</p>", "the id 'a' stands twice"),
-        ("<h1>a</h1>" + "x" * 1_500_001, "more than 1.5"),
+        ("<h1>a</h1>" + "x" * 600_001, "more than 0.6"),
     ],
 )
 def test_each_fault_of_a_page_is_named(tmp_path, monkeypatch, text, sentence):
@@ -106,7 +110,9 @@ def test_a_picture_becomes_a_file_and_a_table_says_what_its_headings_head(site):
     assert '<th scope="row">H</th>' in page
     assert "the value of a cell's last line" in page.replace("&#39;", "'")
     assert 'tabindex="0"' in page
-    assert '<pre class="printed wraps">words' in page, "lines without columns are broken, not cut off"
+    together = BeautifulSoup(page, "html.parser").find("pre", string=re.compile("number  number"))
+    assert len(together.text.splitlines()) == 2, "what one loop printed is one box"
+    assert '<pre class="printed warning wraps">words' in page, "lines without columns are broken, not cut off"
 
 
 def test_a_formula_is_drawn_without_a_script_and_a_wrong_one_is_named():
@@ -121,11 +127,45 @@ def test_a_site_with_lessons_for_the_browser_offers_them_on_its_start_page(tmp_p
     site = build.Site(tmp_path)
     assert build.run_here(site, "index.html", "00_start_here", "begin") == ""
     (tmp_path / "lite").mkdir()
-    build.write_start(site)
+    front.write_front(site, {})
     link = 'href="lite/lab/index.html?path=notebooks/00_start_here.ipynb"'
     assert link in (tmp_path / "index.html").read_text()
-    assert "lite/lab" not in (tmp_path / "documents/about.html").read_text()
     assert build.run_here(site, "lessons/06_numba_cpu.html", "06_numba_cpu", "begin") == ""
+
+
+def soup_of(path):
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def test_no_page_calls_a_lesson_by_the_name_of_its_file(site):
+    for page in verify.pages_of(site):
+        if page.parent.name == "records" or page.parent.name == "documents":
+            continue  # prose of its own, and what was measured
+        soup = soup_of(page)
+        places = [soup.title, *soup.select("h1, .neighbours a, .chapters li > *, .cards a, .cards b, .map a")]
+        words = {text.text.partition(" ")[2].split(" · rnnlab")[0].strip() for text in places}
+        assert not words & {
+            lesson.name.replace("_", " ") for lesson in openings() if lesson.name != "training"
+        }
+
+
+def test_the_front_page_opens_lesson_00_and_maps_every_lesson_with_its_minutes(site):
+    soup = soup_of(site / "index.html")
+    first, *_ = soup.select(".doors a")
+    assert first["href"] == f"lessons/{openings()[0].stem}.html"
+    cards = [(card.small.text, card.select_one("a, b").text) for card in soup.select(".cards li")]
+    assert cards == [(f"{lesson.number} · {lesson.minutes} min", lesson.title) for lesson in openings()]
+    assert all(card.p.text for card in soup.select(".cards li")), "each has its row of README"
+
+
+def test_a_lesson_names_all_chapters_and_its_own_place(site):
+    chapters = soup_of(site / "lessons/02_bptt.html").select(".chapters li")
+    assert len(chapters) == len(openings())
+    (place,) = (chapter for chapter in chapters if "here" in chapter.get("class", []))
+    assert place.a["aria-current"] == "page"
+    assert place.a["href"] == "02_bptt.html"
+    if not WHOLE:
+        assert [bool(chapter.a) for chapter in chapters].count(True) == len(LESSONS)
 
 
 def test_every_record_has_a_name_of_its_own_in_the_list(site):
@@ -153,8 +193,9 @@ def test_links_between_files_become_links_between_pages():
 
 def test_a_published_repository_adds_colab_and_binder_and_another_host_does_not():
     services = [*places.services("https://github.com/name/rnnlab", "v1", "notebooks/02_bptt.ipynb")]
-    assert "github/name/rnnlab/blob/pages/colab/notebooks/02_bptt.ipynb" in services[0]
-    assert "gh/name/rnnlab/v1?urlpath=lab/tree/notebooks%2F02_bptt.ipynb" in services[1]
+    assert [service for _, service in services] == ["Colab", "Binder"]
+    assert "github/name/rnnlab/blob/pages/colab/notebooks/02_bptt.ipynb" in services[0][0]
+    assert "gh/name/rnnlab/v1?urlpath=lab/tree/notebooks%2F02_bptt.ipynb" in services[1][0]
     assert [*places.services("https://example.org/rnnlab", "v1", "a.ipynb")] == []
 
 
@@ -221,6 +262,37 @@ def test_the_search_finds_a_section_and_says_how_many(site, browser):
     assert "sections hold these words" in browser.browser.find_element(By.ID, "search-status").text
     field.send_keys(" zyxw")
     assert browser.browser.find_element(By.ID, "search-status").text == "0 sections hold these words."
+
+
+@needs_browser
+def test_the_key_slash_reaches_the_search_and_its_words_arrive(site, browser):
+    browser.show((site / "lessons/02_bptt.html").as_uri())
+    page = browser.browser
+    page.find_element(By.TAG_NAME, "body").send_keys("/")
+    assert page.switch_to.active_element.get_attribute("id") == "find"
+    page.switch_to.active_element.send_keys("gradient\n")
+    WebDriverWait(page, 20).until(lambda page: page.find_elements(By.CSS_SELECTOR, "#search-results a"))
+    assert page.find_element(By.ID, "search-words").get_attribute("value") == "gradient"
+
+
+@needs_browser
+def test_every_block_of_code_has_a_button_that_copies_its_lines(site, browser):
+    browser.show((site / "lessons/02_bptt.html").as_uri())
+    script = """navigator.clipboard.writeText = async (text) => { window.taken = text; };
+    const blocks = [...document.querySelectorAll("pre.code")];
+    blocks[0].querySelector("button.copy").click();
+    return [blocks.length, document.querySelectorAll("pre.code > button.copy").length, window.taken]"""
+    blocks, buttons, taken = browser.browser.execute_script(script)
+    assert blocks == buttons > 5
+    assert taken == "import rnnlab\nrnnlab.banner()"
+
+
+@needs_browser
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_list_of_lessons_is_open_where_there_is_room(site, browser, width):
+    browser.show((site / "lessons/02_bptt.html").as_uri(), width)
+    is_open = browser.browser.execute_script("return document.querySelector('.chapters details').open")
+    assert is_open == (width >= 1280)
 
 
 @needs_browser

@@ -120,9 +120,10 @@ print(json.dumps([cuda.is_simulated, [str(each.message) for each in seen]]))
     assert warning.startswith("kernels are simulated: there is a driver, but NVVM")
 
 
+INSTALL = ".venv/bin/pip install -e '.[lab]'"
 ABSENT = {  # what is done before the import -> what the first use says
-    "sys.modules['numba'] = None": "kernels need Numba, not installed here: pip install 'rnnlab[lab]'",
-    "sys.modules['greenlet'] = None": "the simulator needs greenlet, not installed here: pip install",
+    "sys.modules['numba'] = None": f"kernels need Numba, not installed here: {INSTALL}",
+    "sys.modules['greenlet'] = None": f"the simulator needs greenlet, not installed here: {INSTALL}",
     "import importlib; real = importlib.import_module\n"
     "def row_stack(name): return real(name) if name != 'numba.cuda' else numpy.row_stack\n"
     "import numpy; numpy.row_stack = None; del numpy.row_stack\n"

@@ -1,11 +1,14 @@
 """`rnnlab lab` starts JupyterLab at the right place, or says in a sentence why it can't."""
 
+import json
 import os
 import socket
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jupyter_server.services.contents.manager import ContentsManager
 
 from rnncourse.cli import main
 from rnncourse.lab import jupyterlab
@@ -224,3 +227,16 @@ def test_a_home_that_can_be_written_is_used(monkeypatch, tmp_path, capsys):
 
 def test_jupyterlab_is_told_to_ask_nothing_at_its_first_start():
     assert "announcements" in (jupyterlab.SETTINGS / "labconfig/page_config.json").read_text()
+
+
+def test_the_file_list_shows_no_folder_for_authors_and_lesson_names_whole():
+    hidden = json.loads((jupyterlab.SETTINGS / "jupyter_server_config.json").read_text())["ContentsManager"]
+    manager = ContentsManager(**hidden)
+    assert {*ContentsManager().hide_globs} < {*manager.hide_globs}
+    assert not manager.should_list("source")
+    assert manager.should_list("02_bptt.ipynb")
+    place = jupyterlab.SETTINGS / "labconfig/default_setting_overrides.json"
+    ((plugin, settings),) = json.loads(place.read_text()).items()
+    package, name = plugin.split(":")
+    schema = Path(sys.prefix) / f"share/jupyter/lab/schemas/{package}/{name}.json"
+    assert settings.keys() <= json.loads(schema.read_text())["properties"].keys()

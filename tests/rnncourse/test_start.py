@@ -108,7 +108,7 @@ def test_answers_in_work_are_not_read_written_or_removed(course, release):
 
 def test_an_update_without_news_says_how_to_get_some(course):
     (sentence,) = start.update(course)
-    assert "pip install --upgrade rnnlab" in sentence
+    assert start.FROM_REPOSITORY in sentence
 
 
 def test_a_removed_lesson_comes_back(course):
@@ -133,3 +133,15 @@ def test_the_course_around_the_working_directory_is_found(course, monkeypatch):
     assert start.course_folder() == course.resolve()
     monkeypatch.chdir(course.parent)
     assert start.course_folder() == start.ROOT
+
+
+def test_packages_that_are_not_the_tested_ones_are_named_with_the_command_that_brings_these(monkeypatch):
+    pins = start.tested_versions()
+    assert pins["numpy"].count(".") >= 1
+    monkeypatch.setattr(start.metadata, "version", lambda name: "99.9" if name == "numpy" else pins[name])
+    (sentence,) = start.untested()
+    assert f"numpy=={pins['numpy']}" in sentence
+    assert "99.9" in sentence
+    assert "matplotlib" not in sentence
+    monkeypatch.setattr(start.metadata, "version", pins.__getitem__)
+    assert start.untested() == []

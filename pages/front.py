@@ -1,0 +1,182 @@
+"""The front page: what the course is, a picture that moves, doors, what was measured, the map of lessons.
+
+Every number on it is counted here, or read from a record or a source of the course, while the site is built.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from nbjudge.authoring.percent import parse
+from nbjudge.files import ROOT
+from pages import places, wave
+from pages.opening import Opening, openings
+from rnncourse import checks, records
+from rnncourse.records import cpu_report
+from rnncourse.views import published_timelines
+from rnnlab import reference
+from rnnlab.network import Network
+
+if TYPE_CHECKING:
+    from pages.build import Site
+
+TITLE = "Making recurrent networks fast"
+NO_GPU = "; on a GPU, the course itself has measured nothing yet"
+STEPS = 64  # of the sequence whose cell-backwards are counted
+ROW = re.compile(r"^\| \d\d \| \[[^]]+\]\(notebooks/(\w+)\.ipynb\) \| (.+?) \| *\d+ *\|$", re.M)
+# names of lessons, not numbers: an act begins with the lesson of that name
+ACTS = (
+    ("start_here", "It computes, it learns", "What a step is, and how a gradient finds its way back."),
+    ("gemm_shapes", "All of a processor", "Where the time goes when arithmetic is not to blame."),
+    ("cuda_first_kernels", "A chip of your own", "From a first kernel to weights that stay on the chip."),
+)
+ABILITIES = (  # what a reader can do at the end, and the lesson that teaches it
+    ("bptt", "write back-propagation through time in one sweep, and test any gradient"),
+    ("differentiable_graphs", "read gradients, and what must be saved for them, off a picture of a cell"),
+    ("packed_products", "write a matrix product in Python that stands beside the BLAS"),
+    ("cuda_first_kernels", "count what a GPU kernel reads and find its races, without a GPU"),
+    ("network_schedule", "schedule a network of several layers so that little of it waits"),
+    ("persistent_rnn", "write a persistent kernel, which keeps the weights on the chip"),
+)
+
+
+class Fact(NamedTuple):
+    """A number in large type, the sentence that says what it is, and a link to where it comes from."""
+
+    number: str
+    words: str
+    target: str  # page of the site
+    source: str  # words of the link
+
+
+class Door(NamedTuple):
+    """A way into the course."""
+
+    address: str
+    words: str
+
+
+def write_front(site: "Site", disturbed: Mapping[str, str]) -> None:
+    """The front page; `disturbed` are the lessons, {stem: title}, whose measurements something disturbed."""
+    body = site.environment.get_template("front.html.j2").render(
+        title=TITLE, picture=wave.draw(), doors=[*doors(site)], acts=[*acts(site)], disturbed=disturbed,
+        facts=[*facts(site)], abilities=[*abilities()], repository=site.repository, hours=hours(),
+        tag=site.tag, linked=site.has,
+    )  # fmt: skip
+    description = (
+        "A course in notebooks: recurrent networks from NumPy to kernels that keep weights on a GPU."
+    )
+    site.write("index.html", TITLE, body, kind="front", description=description)
+    words = " ".join(f"{lesson.title}: {row}" for lesson in openings() if (row := rows().get(lesson.stem)))
+    site.sections.append({"page": TITLE, "title": "The lessons", "url": "index.html", "words": words})
+
+
+def doors(site: "Site") -> Iterator[Door]:
+    """The ways in that this site has, the nearest first."""
+    first = openings()[0]
+    page = f"lessons/{first.stem}.html"
+    if site.has(page):
+        yield Door(page, f"Start with lesson {first.number}")
+    if (site.folder / "lite").is_dir():
+        yield Door(site.browser_address("index.html", first.stem), "Open in the browser, nothing to install")
+    for address, service in places.services(site.repository, site.tag, f"notebooks/{first.stem}.ipynb"):
+        yield Door(address, f"Open in {service}")
+    yield Door("#your-computer", "On your computer")
+
+
+def acts(site: "Site") -> Iterator[tuple[str, str, list[tuple[Opening, str, str]]]]:
+    """(title, sentence, lessons) of each act; a lesson with its page or "", and its row of README."""
+    begins, lessons = {name: (title, words) for name, title, words in ACTS}, openings()
+    first = [place for place, lesson in enumerate(lessons) if lesson.name in begins]
+    for begin, end in zip(first, [*first[1:], len(lessons)], strict=True):
+        page = {lesson.stem: f"lessons/{lesson.stem}.html" for lesson in lessons[begin:end]}
+        cards = [
+            (lesson, page[lesson.stem] if site.has(page[lesson.stem]) else "", rows().get(lesson.stem, ""))
+            for lesson in lessons[begin:end]
+        ]
+        yield *begins[lessons[begin].name], cards
+
+
+def rows() -> dict[str, str]:
+    """{stem of a lesson: what one builds or finds out there}, from the course map of README."""
+    return dict(ROW.findall((ROOT / "README.md").read_text(encoding="utf-8")))
+
+
+def abilities() -> Iterator[tuple[str, Opening]]:
+    """(what a reader can do, the lesson that teaches it); KeyError for a lesson that is gone."""
+    by_name = {lesson.name: lesson for lesson in openings()}
+    yield from ((words, by_name[name]) for name, words in ABILITIES)
+
+
+def hours() -> int:
+    """Hours that all lessons take, by their own lines of time."""
+    return round(sum(lesson.minutes for lesson in openings()) / 60)
+
+
+def facts(site: "Site") -> Iterator[Fact]:
+    """What was counted and measured, each with its source; a fact without a source is left out."""
+    quadratic, linear = (cell_backwards(sweep) for sweep in (reference.bptt_quadratic, reference.bptt_linear))
+    lesson = next(lesson for lesson in openings() if lesson.name == "bptt")
+    yield Fact(
+        f"{quadratic:,} → {linear}",
+        f"cells run backward for the same gradients of {STEPS} steps: as several tutorials write it, and as "
+        "you will",
+        f"lessons/{lesson.stem}.html",
+        f"lesson {lesson.number}",
+    )
+    if stored := records.stored("bench cpu"):
+        record = records.read(stored[-1])
+        yield from speed(record, f"records/{stored[-1].stem}.html")
+    figures = published_timelines.lines()
+    yield Fact(
+        f"{sum(line.is_close for line in figures)} of {len(figures)}",
+        f"published times on GPUs, predicted within {published_timelines.CLOSE * 100:.0f} % from a data sheet"
+        f"{NO_GPU if not measured_gpus() else ''}",
+        "documents/about.html",
+        "how",
+    )
+    exercises = sum(len(checks.catalogue(lesson)) for lesson in checks.LESSONS)
+    yield Fact(
+        str(exercises),
+        f"exercises, judged at once; {mistakes()} known mistakes are named when you make them",
+        "lessons/index.html",
+        "the lessons",
+    )
+
+
+def speed(record: dict, page: str) -> Iterator[Fact]:
+    """The fastest rung beside PyTorch, over all sizes of a record."""
+    ratios = [cpu_report.speed_over(record, case, cpu_report.PYTORCH) for case in record["cases"]]
+    ratios = [ratio for ratio in ratios if ratio is not None]
+    if ratios:
+        machine = f"{record['machine']['processor']}, {record['machine']['cores']} cores"
+        yield Fact(
+            f"{min(ratios):.1f} – {max(ratios):.0f} ×",
+            f"as fast as PyTorch: a training step in {len(ratios)} sizes, by the fastest implementation that "
+            f"the lessons take apart ({escape(machine)})",
+            page,
+            record["date"][:10],
+        )
+
+
+def measured_gpus() -> int:
+    """How many records were made on a GPU."""
+    return sum("gpu" in records.read(path)["machine"] for path in records.stored())
+
+
+def cell_backwards(sweep: object) -> int:
+    """How many cells a sweep runs backward for one sequence of STEPS steps."""
+    network = Network.create("rnn_tanh", input_size=3, hidden_size=5, dtype="float64")
+    rng = np.random.default_rng(0)
+    x, dy = rng.standard_normal((STEPS, 2, 3)), rng.standard_normal((STEPS, 2, 5))
+    return sweep(network, x, None, dy).cell_backwards
+
+
+def mistakes() -> int:
+    """Mistakes that the texts of all exercises name."""
+    files = [*ROOT.glob("solutions/source/*.py"), *ROOT.glob("solutions/source/*/*.py")]
+    cells = (cell for file in files for cell in parse(file.read_text(encoding="utf-8"), file.name))
+    return sum(cell.kind == "mistake" for cell in cells)

@@ -1,0 +1,121 @@
+"""The front page and what a lesson says of itself: figures from their sources, titles, disturbance."""
+
+import nbformat
+import pytest
+from bs4 import BeautifulSoup
+
+from nbjudge.authoring.course import ROOT
+from pages import build, front, run, wave
+from pages.opening import opening, openings, read_opening
+from pages.prose import coloured
+from pages.run import Run
+from rnncourse import checks
+from rnncourse.lab.turns import Timing, disturbance
+
+LESSONS = "00_start_here", "02_bptt"
+soup = lambda text: BeautifulSoup(text, "html.parser")
+
+
+def test_every_ability_and_every_act_names_a_lesson_that_is_there():
+    names = {lesson.name for lesson in openings()}
+    assert {name for name, *_ in (*front.ACTS, *front.ABILITIES)} <= names
+    assert front.ACTS[0][0] == openings()[0].name, "each lesson belongs to an act"
+    assert front.rows().keys() == {lesson.stem for lesson in openings()}
+
+
+def test_every_lesson_says_its_title_and_its_minutes_and_one_without_is_refused():
+    assert [lesson.stem for lesson in openings()] == [path.stem for path in build.all_lessons()]
+    assert all(lesson.minutes > 0 and lesson.title and lesson.claim for lesson in openings())
+    with pytest.raises(ValueError, match="Time"):
+        read_opening("07_x", "# 07 · Threads\n\n- **Time:** long")
+    with pytest.raises(ValueError, match="Title"):
+        read_opening("07_x", "# Threads\n\n- **Time:** 30 minutes")
+
+
+def test_the_front_page_offers_the_services_of_a_published_repository_alone(tmp_path):
+    addresses = lambda site: [door.address for door in front.doors(site)]
+    published = build.Site(tmp_path, repository="https://github.com/name/rnnlab")
+    assert any("colab" in address for address in addresses(published))
+    assert any("mybinder" in address for address in addresses(published))
+    assert not [address for address in addresses(build.Site(tmp_path)) if "://" in address]
+
+
+def test_the_figures_of_the_front_page_are_those_of_their_sources(tmp_path):
+    figures = [fact.number for fact in front.facts(build.Site(tmp_path))]
+    assert figures[0] == f"{64 * 65 // 2:,} → 64"
+    assert figures[-1] == str(sum(len(checks.catalogue(lesson)) for lesson in checks.LESSONS))
+    case = lambda ours, theirs: {"seconds": {"a": [ours], "pytorch": [theirs]}}
+    record = {
+        "cases": [case(1.0, 2.5), case(1.0, 30.0), {"seconds": {"a": [1.0]}}],
+        "contestants": {"a": {"is_rung": True}, "pytorch": {"is_rung": False}},
+        "machine": {"processor": "P & Co", "cores": 2},
+        "date": "2026-01-02T03:04",
+    }
+    (fact,) = front.speed(record, "records/a.html")
+    assert fact.number == "2.5 – 30 ×"
+    assert "P &amp; Co" in fact.words
+
+
+def test_a_cell_of_the_moving_picture_waits_for_what_it_reads():
+    slow, fast = wave.one_after_another(), wave.as_soon_as_possible()
+    assert sorted(slow.values()) == [*range(1, wave.LAYERS * wave.STEPS + 1)]
+    assert max(fast.values()) == wave.LAYERS + wave.STEPS - 1
+    for turns in (slow, fast):
+        for layer, step in turns:
+            inputs = [turns[cell] for cell in ((layer - 1, step), (layer, step - 1)) if cell in turns]
+            assert turns[layer, step] > max(inputs, default=0)
+    drawing = wave.draw()
+    assert "prefers-reduced-motion: no-preference" in drawing
+    assert drawing.count("<rect") == 4 * len(slow)
+
+
+def test_a_long_line_of_code_goes_on_further_in_than_it_began():
+    lines = BeautifulSoup(coloured("def f():\n    return 1\n\n\nf()", "python"), "html.parser").select(
+        ".line"
+    )
+    assert [line.text for line in lines] == ["def f():\n", "    return 1\n", "\n", "\n", "f()\n"]
+    assert [line.get("style") for line in lines] == [None, "--i:4", None, None, None]
+
+
+def test_a_lesson_that_was_disturbed_while_it_ran_is_known_and_its_page_says_so(tmp_path):
+    loud = disturbance({"a": Timing((1.0, 1.0, 1.0), load=9.0)})
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell("a"), nbformat.v4.new_markdown_cell(loud)]
+    )
+    assert not Run(book, "m", "d", 1.0).is_disturbed, "prose is no measurement"
+    book.cells[0].outputs = [nbformat.v4.new_output("stream", text=loud + "\n")]
+    noisy = Run(book, "m", "d", 1.0)
+    assert noisy.is_disturbed
+    site = build.Site(tmp_path, runs={"02_bptt": noisy})
+    assert site.disturbed() == ["02_bptt"]
+    assert 'class="disturbed"' in build.lesson_facts(site, "02_bptt", noisy)
+    front.write_front(site, {"02_bptt": str(opening("02_bptt"))})
+    assert (
+        opening("02_bptt").title in soup((tmp_path / "index.html").read_text()).select_one(".disturbed").text
+    )
+
+
+def test_each_lesson_has_its_line_while_the_site_is_built(monkeypatch, capsys):
+    answers = iter(
+        [Run(nbformat.v4.new_notebook(), "m", "2026-01-02", 7.4, stored) for stored in (True, False)]
+    )
+    monkeypatch.setattr(build, "run_lesson", lambda path, folder: next(answers))
+    build.run_lessons([ROOT / f"notebooks/{stem}.ipynb" for stem in LESSONS])
+    first, second = capsys.readouterr().out.splitlines()
+    for line, title, words in ((first, LESSONS[0], "2026-01-02"), (second, LESSONS[1], "7 s")):
+        assert str(opening(title)) in line
+        assert words in line
+
+
+def test_a_lesson_that_is_wanted_again_runs_again(tmp_path, monkeypatch):
+    ran = []
+    book = lambda path: (
+        ran.append(path)
+        or nbformat.v4.new_notebook(metadata={"rnnlab_run": {"machine": "m", "date": "d", "seconds": 1.0}})
+    )
+    monkeypatch.setattr(run, "_execute", book)
+    path = ROOT / "notebooks/02_bptt.ipynb"
+    assert [run.run_lesson(path, tmp_path).is_stored for _ in range(2)] == [False, True]
+    run.stored_run(path, tmp_path).unlink()
+    assert not run.run_lesson(path, tmp_path).is_stored
+    assert len(ran) == 2
