@@ -140,10 +140,10 @@ def _paragraphs(text: str) -> str:
 
 def _mistake(cell: Cell) -> tuple[str, str, str]:
     """(name, old, new) of a [mistake] cell."""
-    edits = _edits(cell)
+    (edit,) = edits(cell)
     if not cell.title:
         raise cell.error(-1, INCOMPLETE["mistake"])
-    return cell.title, *edits[0]
+    return cell.title, *edit
 
 
 def _variant(cell: Cell) -> Variant:
@@ -152,22 +152,22 @@ def _variant(cell: Cell) -> Variant:
     if not all(parts):
         raise cell.error(-1, "a variant names its numbers, such as [variant] tick=1000, unit=ms")
     value = lambda text: int(text) if text.isdecimal() else text
-    return Variant({part[1]: value(part[2]) for part in parts}, tuple(_edits(cell)), cell)
+    return Variant({part[1]: value(part[2]) for part in parts}, tuple(edits(cell)), cell)
 
 
-def _edits(cell: Cell) -> list[Edit]:
+def edits(cell: Cell) -> list[Edit]:
     """The edits of a cell: lines with - that become the lines with + behind them; a mistake is one edit."""
-    edits: list[tuple[list[str], list[str]]] = [([], [])]
+    pairs: list[tuple[list[str], list[str]]] = [([], [])]
     for number, line in enumerate(cell.text.split("\n")):
         if line[:1] not in ("-", "+") or line[1:2].strip():
             raise cell.error(
                 number, f"a line of a {cell.kind} begins with `# - ` or `# + `, this one is {line!r}"
             )
-        if line[0] == "-" and edits[-1][1]:
+        if line[0] == "-" and pairs[-1][1]:
             if cell.kind == "mistake":
                 raise cell.error(number, "the lines with - stand before the lines with +")
-            edits.append(([], []))
-        edits[-1][line[0] == "+"].append(line[2:])
-    if not all(old and new for old, new in edits):
-        raise cell.error(-1, INCOMPLETE[cell.kind])
-    return [("\n".join(old), "\n".join(new)) for old, new in edits]
+            pairs.append(([], []))
+        pairs[-1][line[0] == "+"].append(line[2:])
+    if not all(old and new for old, new in pairs):
+        raise cell.error(-1, INCOMPLETE.get(cell.kind, INCOMPLETE["variant"]))
+    return [("\n".join(old), "\n".join(new)) for old, new in pairs]

@@ -13,7 +13,6 @@ def fast_tanh(a, odd, even, edge):
         q = q * s + c
     return a * p / q
 
-
 # %% [right]
 def fast_tanh(a, odd, even, edge):
     if not abs(a) <= edge and a == a:
@@ -27,7 +26,6 @@ def fast_tanh(a, odd, even, edge):
         return total
 
     return a * (horner(odd) / horner(even))
-
 
 # %% [right]
 def fast_tanh(a, odd, even, edge):
@@ -45,7 +43,6 @@ def fast_tanh(a, odd, even, edge):
             under = under + even[k] * power
     return number * above / under
 
-
 # %% [wrong] turns NaN into a number
 def fast_tanh(a, odd, even, edge):
     a = a if a < edge else edge
@@ -57,7 +54,6 @@ def fast_tanh(a, odd, even, edge):
         q = q * s + c
     return a * p / q
 
-
 # %% [wrong] saturates on the positive side only
 def fast_tanh(a, odd, even, edge):
     if a > edge:
@@ -68,7 +64,6 @@ def fast_tanh(a, odd, even, edge):
     for c in even[-2::-1]:
         q = q * s + c
     return a * p / q
-
 
 # %% [wrong] takes powers of a instead of a²
 def fast_tanh(a, odd, even, edge):
@@ -83,7 +78,6 @@ def fast_tanh(a, odd, even, edge):
         q = q * a + c
     return a * p / q
 
-
 # %% [wrong] takes the coefficients in reverse
 def fast_tanh(a, odd, even, edge):
     if a > edge:
@@ -96,7 +90,6 @@ def fast_tanh(a, odd, even, edge):
     for c in even[1:]:
         q = q * s + c
     return a * p / q
-
 
 # %% [wrong] divides at every coefficient
 def fast_tanh(a, odd, even, edge):
@@ -113,7 +106,6 @@ def fast_tanh(a, odd, even, edge):
         power = power * s
     return total
 
-
 # %% [wrong] forgets that the numerator is odd
 def fast_tanh(a, odd, even, edge):
     if a > edge:
@@ -127,7 +119,6 @@ def fast_tanh(a, odd, even, edge):
         q = q * s + c
     return p / q
 
-
 # %% [wrong] loses the sign of −0
 def fast_tanh(a, odd, even, edge):
     b = abs(a)
@@ -140,7 +131,6 @@ def fast_tanh(a, odd, even, edge):
         q = q * s + c
     result = b * p / q
     return result if a >= 0 else -result
-
 
 # %% [wrong] computes each power anew
 def fast_tanh(a, odd, even, edge):

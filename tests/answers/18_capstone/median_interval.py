@@ -8,6 +8,9 @@ def median_interval(times, confidence):
             return x[k - 1], x[n - k]
     return None
 
+# %% [wrong] counts one end only
+# -         if 1 - 2 * sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
+# +         if 1 - sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
 
 # %% [right]
 def median_interval(times, confidence):
@@ -23,35 +26,20 @@ def median_interval(times, confidence):
         return None
     return (x[cut - 1], x[-cut])
 
-
-# %% [wrong] counts one end only
-def median_interval(times, confidence):
-    from math import comb
-
-    x, n = sorted(times), len(times)
-    for k in range(n // 2, 0, -1):
-        if 1 - sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
-            return x[k - 1], x[n - k]
-    return None
-
-
 # %% [wrong] takes the smallest and the largest
 def median_interval(times, confidence):
     if 1 - 2 / 2 ** len(times) < confidence:
         return None
     return min(times), max(times)
 
-
 # %% [wrong] takes mean and standard deviation
 def median_interval(times, confidence):
     m, s = float(np.mean(times)), float(np.std(times))
     return m - 2 * s, m + 2 * s
 
-
 # %% [wrong] takes the quartiles
 def median_interval(times, confidence):
     return float(np.quantile(times, 0.25)), float(np.quantile(times, 0.75))
-
 
 # %% [wrong] wants more than the confidence
 def median_interval(times, confidence):
@@ -60,7 +48,6 @@ def median_interval(times, confidence):
         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n > confidence:
             best = t[k - 1], t[-k]
     return best
-
 
 # %% [wrong] changes its input
 def median_interval(times, confidence):
@@ -71,7 +58,6 @@ def median_interval(times, confidence):
             best = t[k - 1], t[-k]
     return best
 
-
 # %% [wrong] counts equal measurements once
 def median_interval(times, confidence):
     t, best = sorted(set(times)), None
@@ -80,7 +66,6 @@ def median_interval(times, confidence):
         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
             best = t[k - 1], t[-k]
     return best
-
 
 # %% [wrong] never returns the two in the middle
 def median_interval(times, confidence):
