@@ -61,12 +61,12 @@ def graph_rules(node, d, inputs, output):
         case "sigmoid":
             return (output * (1 - output) * d,)
 
-# %% [wrong] keeps one branch of a copy
+# %% [right]
 def graph_rules(node, d, inputs, output):
     if node == "sum":
         return d, d
     if node == "copy":
-        return (d[0],)
+        return (d[0] + d[1],)
     if node == "times":
         return d * inputs[1], d * inputs[0]
     if node == "product":
@@ -74,59 +74,25 @@ def graph_rules(node, d, inputs, output):
     if node == "bias":
         return d, d.sum(0)
     return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+
+# %% [wrong] keeps one branch of a copy
+# -         return (d[0] + d[1],)
+# +         return (d[0],)
 
 # %% [wrong] subtracts at a sum
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, -d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, d.sum(0)
-    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+# -         return d, d
+# -     if node == "copy":
+# +         return d, -d
+# +     if node == "copy":
 
 # %% [wrong] adds the bias gradient up over the units
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, d.sum(1)
-    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+# -         return d, d.sum(0)
+# +         return d, d.sum(1)
 
 # %% [wrong] gives sigmoid the slope of tanh and tanh that of sigmoid
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, d.sum(0)
-    return (d * (1 - output**2) if node == "sigmoid" else d * output * (1 - output),)
+# -     return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+# +     return (d * (1 - output**2) if node == "sigmoid" else d * output * (1 - output),)
 
 # %% [wrong] averages the bias gradient over the minibatch
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, np.mean(d, axis=0)
-    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+# -         return d, d.sum(0)
+# +         return d, np.mean(d, axis=0)

@@ -54,21 +54,43 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     gates[:, 2 * H :] *= r
     return dx, gates @ weight_hh + z * dh_next, dW, gates.T @ h, db, gates.sum(axis=0)
 
-# %% [wrong] gives both biases the same gradient
+# %% [right]
 def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     dn = dh_next * (1 - z) * (1 - n * n)
     dz = dh_next * (h - n) * z * (1 - z)
     dr = dn * product * r * (1 - r)
     a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), a.sum(0)
+    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+
+# %% [wrong] gives both biases the same gradient
+# -     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# +     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), a.sum(0)
 
 # %% [wrong] forgets the wire from h past all gates, z∘h
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# -     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# +     return a @ weight_ih, u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+
+# %% [wrong] takes the wrong sign for z
+# -     dz = dh_next * (h - n) * z * (1 - z)
+# +     dz = dh_next * (n - h) * z * (1 - z)
+
+# %% [wrong] multiplies by r on the input's side, too
+# -     a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
+# -     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# +     u = np.hstack([dr, dz, dn * r])
+# +     return u @ weight_ih, dh_next * z + u @ weight_hh, u.T @ x, u.T @ h, u.sum(0), u.sum(0)
+
+# %% [wrong] multiplies the reset gate's gradient by h instead of the product
+# -     dr = dn * product * r * (1 - r)
+# +     dr = dn * h * r * (1 - r)
+
+# %% [wrong] forgets tanh's slope
+# -     dn = dh_next * (1 - z) * (1 - n * n)
+# +     dn = dh_next * (1 - z)
+
+# %% [wrong] forgets that z also weighs the old state
+# -     dz = dh_next * (h - n) * z * (1 - z)
+# +     dz = -dh_next * n * z * (1 - z)
 
 # %% [wrong] takes the gradient of a GRU that resets before
 def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
@@ -81,43 +103,3 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     dh = dh_next * z + a[:, : 2 * H] @ weight_hh[: 2 * H] + drh * r
     dU = np.vstack([a[:, : 2 * H].T @ h, dn.T @ (r * h)])
     return a @ weight_ih, dh, a.T @ x, dU, a.sum(0), a.sum(0)
-
-# %% [wrong] takes the wrong sign for z
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (n - h) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
-
-# %% [wrong] multiplies by r on the input's side, too
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    u = np.hstack([dr, dz, dn * r])
-    return u @ weight_ih, dh_next * z + u @ weight_hh, u.T @ x, u.T @ h, u.sum(0), u.sum(0)
-
-# %% [wrong] multiplies the reset gate's gradient by h instead of the product
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * h * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
-
-# %% [wrong] forgets tanh's slope
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
-
-# %% [wrong] forgets that z also weighs the old state
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = -dh_next * n * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)

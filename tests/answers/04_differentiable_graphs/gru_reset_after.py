@@ -126,39 +126,7 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
 # +         product(a, weight_hh @ np.ones((H, 3 * H)))
 # +         u = h @ weight_hh.T + bias_hh
 
-# %% [wrong] adds the recurrent bias behind the reset gate
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        u = product(h, weight_hh)
-        r = 1 / (1 + np.exp(-(a[t, :, :H] + u[:, :H] + bias_hh[:H])))
-        z = 1 / (1 + np.exp(-(a[t, :, H : 2 * H] + u[:, H : 2 * H] + bias_hh[H : 2 * H])))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :] + bias_hh[2 * H :])
-        kept.append(u[:, 2 * H :] + bias_hh[2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-# %% [wrong] keeps the product without its bias
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        p = product(h, weight_hh)
-        u = p + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(p[:, 2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-# %% [wrong] keeps r∘(U·h) instead of U·h
+# %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, B, I = x.shape
     H = h0.shape[1]
@@ -167,11 +135,61 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     for t in range(T):
         u = product(h, weight_hh) + bias_hh
         r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        kept.append(r * u[:, 2 * H :])
-        n = np.tanh(a[t, :, 2 * H :] + kept[-1])
+        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
+        kept.append(u[:, 2 * H :])
         h = (1 - z) * n + z * h
         states.append(h)
     return np.array(states), np.array(kept)
+
+# %% [wrong] adds the recurrent bias behind the reset gate
+# -         u = product(h, weight_hh) + bias_hh
+# -         r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+# -         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
+# -         kept.append(u[:, 2 * H :])
+# +         u = product(h, weight_hh)
+# +         r = 1 / (1 + np.exp(-(a[t, :, :H] + u[:, :H] + bias_hh[:H])))
+# +         z = 1 / (1 + np.exp(-(a[t, :, H : 2 * H] + u[:, H : 2 * H] + bias_hh[H : 2 * H])))
+# +         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :] + bias_hh[2 * H :])
+# +         kept.append(u[:, 2 * H :] + bias_hh[2 * H :])
+
+# %% [wrong] keeps the product without its bias
+# -         u = product(h, weight_hh) + bias_hh
+# +         p = product(h, weight_hh)
+# +         u = p + bias_hh
+# -         kept.append(u[:, 2 * H :])
+# +         kept.append(p[:, 2 * H :])
+
+# %% [wrong] keeps r∘(U·h) instead of U·h
+# -         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
+# -         kept.append(u[:, 2 * H :])
+# +         kept.append(r * u[:, 2 * H :])
+# +         n = np.tanh(a[t, :, 2 * H :] + kept[-1])
+
+# %% [wrong] resets the state before the product
+# -         u = product(h, weight_hh) + bias_hh
+# +         u = product(h, weight_hh[: 2 * H]) + bias_hh[: 2 * H]
+# -         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
+# -         kept.append(u[:, 2 * H :])
+# +         un = (r * h) @ weight_hh[2 * H :].T + bias_hh[2 * H :]
+# +         kept.append(un)
+# +         n = np.tanh(a[t, :, 2 * H :] + un)
+
+# %% [wrong] takes the gates in the order z, r, n
+# -         r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+# +         z, r = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+
+# %% [wrong] always starts from h0
+# -     states, kept, h = [], [], h0
+# +     states, kept = [], []
+# -         u = product(h, weight_hh) + bias_hh
+# +         u = product(h0, weight_hh) + bias_hh
+# -         h = (1 - z) * n + z * h
+# -         states.append(h)
+# +         states.append((1 - z) * n + z * h0)
+
+# %% [wrong] gives h0 back in front of the states
+# -     states, kept, h = [], [], h0
+# +     states, kept, h = [h0], [], h0
 
 # %% [wrong] makes a product of x at every step
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -182,66 +200,6 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         u = product(h, weight_hh) + bias_hh
         r, z = (1 / (1 + np.exp(-(a[:, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
         n = np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(u[:, 2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-# %% [wrong] resets the state before the product
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        u = product(h, weight_hh[: 2 * H]) + bias_hh[: 2 * H]
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        un = (r * h) @ weight_hh[2 * H :].T + bias_hh[2 * H :]
-        kept.append(un)
-        n = np.tanh(a[t, :, 2 * H :] + un)
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-# %% [wrong] takes the gates in the order z, r, n
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        u = product(h, weight_hh) + bias_hh
-        z, r = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(u[:, 2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-# %% [wrong] always starts from h0
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept = [], []
-    for t in range(T):
-        u = product(h0, weight_hh) + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(u[:, 2 * H :])
-        states.append((1 - z) * n + z * h0)
-    return np.array(states), np.array(kept)
-
-# %% [wrong] gives h0 back in front of the states
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [h0], [], h0
-    for t in range(T):
-        u = product(h, weight_hh) + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
         kept.append(u[:, 2 * H :])
         h = (1 - z) * n + z * h
         states.append(h)

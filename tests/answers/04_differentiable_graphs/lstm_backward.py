@@ -64,83 +64,47 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
         dW[rows], dU[rows], db[rows] = a.T @ x, a.T @ h, a.sum(0)
     return dx, dh, dcell * f, dW, dU, db
 
-# %% [wrong] forgets what arrives at c_next from the next step
+# %% [right]
 def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
     q = np.tanh(c_next)
-    dc = dh_next * o * (1 - q * q)
+    dc = dc_next + dh_next * o * (1 - q * q)
     da = np.hstack(
         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
     )
     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+
+# %% [wrong] forgets what arrives at c_next from the next step
+# -     dc = dc_next + dh_next * o * (1 - q * q)
+# +     dc = dh_next * o * (1 - q * q)
 
 # %% [wrong] takes c_next for its tanh
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = c_next
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# -     q = np.tanh(c_next)
+# +     q = c_next
 
 # %% [wrong] forgets the forget gate on the way to c
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc, da.T @ x, da.T @ h, da.sum(0)
+# -     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# +     return da @ weight_ih, da @ weight_hh, dc, da.T @ x, da.T @ h, da.sum(0)
 
 # %% [wrong] multiplies the forget gate's gradient by c_next instead of c
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c_next * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c_next * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
 
 # %% [wrong] puts the gates in the order i, f, o, g
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dh_next * q * o * (1 - o), dc * i * (1 - g * g)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c * f * (1 - f), dh_next * q * o * (1 - o), dc * i * (1 - g * g)]
 
 # %% [wrong] gives the candidate a sigmoid's slope
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * g * (1 - g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * g * (1 - g), dh_next * q * o * (1 - o)]
 
 # %% [wrong] averages the bias gradient over the minibatch
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.mean(0)
+# -     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# +     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.mean(0)
 
 # %% [wrong] lets the gradient of h pass the output gate twice
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * o * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * o * q * o * (1 - o)]
 
 # %% [wrong] swaps x and h in the weights' gradients
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ h, da.T @ x, da.sum(0)
+# -     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# +     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ h, da.T @ x, da.sum(0)

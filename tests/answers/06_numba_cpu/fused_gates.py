@@ -17,6 +17,11 @@ def fused_gates(g, u, h):
         out[j] = (1 - z) * n + z * h[j]
     return out
 
+# %% [right]
+# -     H = len(h)
+# -     out = np.empty_like(h)
+# +     H, out = len(h), np.empty_like(h)
+
 # %% [wrong] swaps z and 1 − z
 # -     H = len(h)
 # -     out = np.empty_like(h)

@@ -112,21 +112,9 @@ def choose_tile(B, registers, latency, multiplies, loads):
     rows.sort()
     return rows[0][2:]
 
-# %% [wrong] forgets the latency of a sum
+# %% [right]
 def choose_tile(B, registers, latency, multiplies, loads):
     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
-
-    def total(tile):
-        r, v = tile
-        heights = [min(r, B - first) for first in range(0, B, r)]
-        cycles = sum(max(n * v / multiplies, (n + v) / loads) for n in heights)
-        return round(cycles / v, 9), sum(n + v for n in heights) / v
-
-    return min(tiles, key=total)
-
-# %% [wrong] forgets the registers of a row of weights
-def choose_tile(B, registers, latency, multiplies, loads):
-    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers + 1) if r * v <= registers]
 
     def total(tile):
         r, v = tile
@@ -135,6 +123,18 @@ def choose_tile(B, registers, latency, multiplies, loads):
         return round(cycles / v, 9), sum(n + v for n in heights) / v
 
     return min(tiles, key=total)
+
+# %% [wrong] forgets the latency of a sum
+# -         cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in heights)
+# +         cycles = sum(max(n * v / multiplies, (n + v) / loads) for n in heights)
+
+# %% [wrong] forgets the registers of a row of weights
+# -     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
+# +     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers + 1) if r * v <= registers]
+
+# %% [wrong] swaps rows and vectors
+# -     return min(tiles, key=total)
+# +     return min(tiles, key=total)[::-1]
 
 # %% [wrong] always returns the same tile
 def choose_tile(B, registers, latency, multiplies, loads):
@@ -145,18 +145,6 @@ def choose_tile(B, registers, latency, multiplies, loads):
     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
     r, v = min(tiles, key=lambda tile: (tile[0] + tile[1]) / (tile[0] * tile[1]))
     return r, 16 * v
-
-# %% [wrong] swaps rows and vectors
-def choose_tile(B, registers, latency, multiplies, loads):
-    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
-
-    def total(tile):
-        r, v = tile
-        heights = [min(r, B - first) for first in range(0, B, r)]
-        cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in heights)
-        return round(cycles / v, 9), sum(n + v for n in heights) / v
-
-    return min(tiles, key=total)[::-1]
 
 # %% [wrong] returns the cost with the tile
 def choose_tile(B, registers, latency, multiplies, loads):

@@ -107,38 +107,34 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     way = min(times, key=times.get)
     return way, times[way]
 
-# %% [wrong] forgets the barrier
+# %% [right]
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     def step(s, u):
         n = gates * u * H
         return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
 
-    ways = {"minibatch": step(-(-B // cores), H), "units": step(B, -(-H // cores))}
-    best = min(ways, key=ways.get)
-    return best, ways[best]
+    a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
+    return ("minibatch", a) if a <= b else ("units", b)
+
+# %% [wrong] forgets the barrier
+# -     a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
+# -     return ("minibatch", a) if a <= b else ("units", b)
+# +     ways = {"minibatch": step(-(-B // cores), H), "units": step(B, -(-H // cores))}
+# +     best = min(ways, key=ways.get)
+# +     return best, ways[best]
 
 # %% [wrong] rounds the shares down
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def step(s, u):
-        n = gates * u * H
-        return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
+# -     a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
+# +     a, b = step(B // cores, H), step(B, H // cores) + barrier
 
-    a, b = step(B // cores, H), step(B, H // cores) + barrier
-    return ("minibatch", a) if a <= b else ("units", b)
+# %% [wrong] shares one cache between the cores
+# -         return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
+# +         return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache / cores else 0)
 
 # %% [wrong] always shares the minibatch
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     n = gates * H * H
     return "minibatch", max(-(-B // cores) * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
-
-# %% [wrong] shares one cache between the cores
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def step(s, u):
-        n = gates * u * H
-        return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache / cores else 0)
-
-    a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
-    return ("minibatch", a) if a <= b else ("units", b)
 
 # %% [wrong] returns the way only
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):

@@ -2,6 +2,10 @@
 # -     i = cuda.grid(1)
 # +     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
 
+# %% [right]
+# -         y[i] = a * x[i] + y[i]
+# +         y[i] += a * x[i]
+
 # %% [wrong] forgets what was in y
 # -         y[i] = a * x[i] + y[i]
 # +         y[i] = a * x[i]

@@ -19,22 +19,6 @@ def warp_sum_kernel(x, out):
     if i % 32 == 31:
         out[i // 32] = value
 
-# %% [wrong] forgets the step of 4
-# -     for k in range(5):
-# -         value += cuda.shfl_xor_sync(0xFFFFFFFF, value, 1 << k)
-# -     if i % 32 == 31:
-# +     for step in (16, 8, 2, 1):
-# +         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-# +     if i % 32 == 0:
-
-# %% [wrong] writes from the wrong lane
-# -     for k in range(5):
-# -         value += cuda.shfl_xor_sync(0xFFFFFFFF, value, 1 << k)
-# -     if i % 32 == 31:
-# +     for step in (16, 8, 4, 2, 1):
-# +         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-# +     if i % 32 == 1:
-
 # %% [right]
 @cuda.jit
 def warp_sum_kernel(x, out):
@@ -117,17 +101,34 @@ def warp_sum_kernel(x, out):
     if lane == 0:
         out[i // cuda.warpsize] = s
 
-# %% [wrong] returns before the shuffles
+# %% [right]
 @cuda.jit
 def warp_sum_kernel(x, out):
     i = cuda.grid(1)
-    if i >= x.size:
-        return
-    value = x[i]
+    value = x[i] if i < x.size else np.float32(0)
     for step in (16, 8, 4, 2, 1):
         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
     if i % 32 == 0:
         out[i // 32] = value
+
+# %% [wrong] returns before the shuffles
+# -     value = x[i] if i < x.size else np.float32(0)
+# +     if i >= x.size:
+# +         return
+# +     value = x[i]
+
+# %% [wrong] forgets the step of 4
+# -     for step in (16, 8, 4, 2, 1):
+# +     for step in (16, 8, 2, 1):
+
+# %% [wrong] writes from the wrong lane
+# -     if i % 32 == 0:
+# +     if i % 32 == 1:
+
+# %% [wrong] has a barrier, which a warp does not need
+# -     for step in (16, 8, 4, 2, 1):
+# +     cuda.syncthreads()
+# +     for step in (16, 8, 4, 2, 1):
 
 # %% [wrong] adds by atomics
 @cuda.jit
@@ -135,14 +136,3 @@ def warp_sum_kernel(x, out):
     i = cuda.grid(1)
     if i < x.size:
         cuda.atomic.add(out, i // 32, x[i])
-
-# %% [wrong] has a barrier, which a warp does not need
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    for step in (16, 8, 4, 2, 1):
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-    if i % 32 == 0:
-        out[i // 32] = value

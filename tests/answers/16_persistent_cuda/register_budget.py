@@ -83,32 +83,28 @@ def register_budget(gates, H, itemsize, blocks, warps, beside):
     available = min(65536 // 32 // warps, 255)
     return words, available, not words + beside > available
 
-# %% [wrong] refuses what fits exactly
+# %% [right]
 def register_budget(gates, H, itemsize, blocks, warps, beside):
     words = 8 * -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
     most = min(255, 2048 // warps)
-    return words, most, words + beside < most
+    return words, most, words + beside <= most
+
+# %% [wrong] refuses what fits exactly
+# -     return words, most, words + beside <= most
+# +     return words, most, words + beside < most
 
 # %% [wrong] gives a thread more than 255
-def register_budget(gates, H, itemsize, blocks, warps, beside):
-    words = 8 * -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
-    most = 2048 // warps
-    return words, most, words + beside <= most
+# -     most = min(255, 2048 // warps)
+# +     most = 2048 // warps
 
 # %% [wrong] rounds each gate up by itself
-def register_budget(gates, H, itemsize, blocks, warps, beside):
-    words = 8 * -(-(gates * -(-H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
-    most = min(255, 2048 // warps)
-    return words, most, words + beside <= most
+# -     words = 8 * -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
+# +     words = 8 * -(-(gates * -(-H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
 
 # %% [wrong] does no rounding of words
-def register_budget(gates, H, itemsize, blocks, warps, beside):
-    words = 8 * -(-(-(-gates * H // 16) * (H * itemsize // 64)) // (blocks * warps))
-    most = min(255, 2048 // warps)
-    return words, most, words + beside <= most
+# -     words = 8 * -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
+# +     words = 8 * -(-(-(-gates * H // 16) * (H * itemsize // 64)) // (blocks * warps))
 
 # %% [wrong] counts pairs, not words
-def register_budget(gates, H, itemsize, blocks, warps, beside):
-    words = -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
-    most = min(255, 2048 // warps)
-    return words, most, words + beside <= most
+# -     words = 8 * -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))
+# +     words = -(-(-(-gates * H // 16) * -(-H * itemsize // 64)) // (blocks * warps))

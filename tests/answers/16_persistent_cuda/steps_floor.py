@@ -62,99 +62,55 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     rounds = np.ceil(B / 8 / (gpu["multiprocessors"] // cluster))
     return np.array([grid, rounds * (gpu["push"] + parts.max())])
 
-# %% [wrong] does not round the minibatch up
+# %% [right]
 def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
+    B = -(-B // 8) * 8
     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
     grid += 2 * gates * H * H * B / (rate * blocks)
     step = gpu["push"]
     step += max(
         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(-(-B // 8)) // (gpu["multiprocessors"] // cluster))
+    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+
+# %% [wrong] does not round the minibatch up
+# -     B = -(-B // 8) * 8
+# -     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
+# +     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
+# -     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# +     return grid, step * -(-(-(-B // 8)) // (gpu["multiprocessors"] // cluster))
 
 # %% [wrong] adds what runs at the same time
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += 16 * gates * H * H / (rate * cluster) + warps * 16 * H / 128 / gpu["clock"] / 1e3
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# -     step = gpu["push"]
+# -     step += max(
+# -         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+# +     step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
+# +     step += 16 * gates * H * H / (rate * cluster) + warps * 16 * H / 128 / gpu["clock"] / 1e3
 
 # %% [wrong] takes the larger of bytes' time and latency
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(gpu["l2"], blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3)
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# -     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+# +     grid = gpu["exchange"] + max(gpu["l2"], blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3)
 
 # %% [wrong] lets one block read h for all
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# -     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+# +     grid = gpu["exchange"] + max(0, B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
 
 # %% [wrong] runs all clusters at once
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step
+# -     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# +     return grid, step
 
 # %% [wrong] counts rounds as a fraction
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * max(1, B / 8 / (gpu["multiprocessors"] / cluster))
+# -     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# +     return grid, step * max(1, B / 8 / (gpu["multiprocessors"] / cluster))
 
 # %% [wrong] multiplies with all multiprocessors in a cluster
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (gpu["tflops"] * 1e6), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# -         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+# +         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (gpu["tflops"] * 1e6), warps * 16 * H / 128 / gpu["clock"] / 1e3)
 
 # %% [wrong] takes the latency off even where it is longer than the bytes' time
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"]
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# -     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+# +     grid = gpu["exchange"] + blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"]
 
 # %% [wrong] lets a warp read its own share only
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# -         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+# +         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), 16 * H / 128 / gpu["clock"] / 1e3)

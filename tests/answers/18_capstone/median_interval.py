@@ -26,6 +26,28 @@ def median_interval(times, confidence):
         return None
     return (x[cut - 1], x[-cut])
 
+# %% [right]
+def median_interval(times, confidence):
+    t, n, best = sorted(times), len(times), None
+    for k in range(1, n // 2 + 1):
+        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+            best = t[k - 1], t[-k]
+    return best
+
+# %% [wrong] wants more than the confidence
+# -         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+# +         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n > confidence:
+
+# %% [wrong] changes its input
+# -     t, n, best = sorted(times), len(times), None
+# +     times.sort()
+# +     t, n, best = times, len(times), None
+
+# %% [wrong] counts equal measurements once
+# -     t, n, best = sorted(times), len(times), None
+# +     t, best = sorted(set(times)), None
+# +     n = len(t)
+
 # %% [wrong] takes the smallest and the largest
 def median_interval(times, confidence):
     if 1 - 2 / 2 ** len(times) < confidence:
@@ -40,32 +62,6 @@ def median_interval(times, confidence):
 # %% [wrong] takes the quartiles
 def median_interval(times, confidence):
     return float(np.quantile(times, 0.25)), float(np.quantile(times, 0.75))
-
-# %% [wrong] wants more than the confidence
-def median_interval(times, confidence):
-    t, n, best = sorted(times), len(times), None
-    for k in range(1, n // 2 + 1):
-        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n > confidence:
-            best = t[k - 1], t[-k]
-    return best
-
-# %% [wrong] changes its input
-def median_interval(times, confidence):
-    times.sort()
-    t, n, best = times, len(times), None
-    for k in range(1, n // 2 + 1):
-        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
-            best = t[k - 1], t[-k]
-    return best
-
-# %% [wrong] counts equal measurements once
-def median_interval(times, confidence):
-    t, best = sorted(set(times)), None
-    n = len(t)
-    for k in range(1, n // 2 + 1):
-        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
-            best = t[k - 1], t[-k]
-    return best
 
 # %% [wrong] never returns the two in the middle
 def median_interval(times, confidence):
