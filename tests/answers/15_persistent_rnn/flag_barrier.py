@@ -129,7 +129,7 @@ def flag_barrier(history, flags, steps):
 
 # %% [wrong] has no fence for other blocks before the flag
 # - import math
-# +
+# -
 # +
 # -         history[t + 1, i] = total / np.float32(n) + np.float32(1)
 # -         cuda.threadfence()

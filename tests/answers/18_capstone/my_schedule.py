@@ -71,36 +71,6 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
 # -     return 1, rows
 # +     return 1, np.array(rows)
 
-# %% [right]
-def my_schedule(layers, steps, minibatch, hidden_size, memory):
-    block = max(1, -(-steps // 8))
-    blocks = -(-steps // block)
-    everything = memory >= 3 * layers * steps
-    size = layers if everything else max(1, int(layers**0.5))
-    segments = [range(s, min(s + size, layers)) for s in range(0, layers, size)]
-    rows = []
-
-    def wave(kinds, chosen, backwards=False):
-        cells = sorted(((l, b) for l in chosen for b in range(blocks)), key=sum, reverse=backwards)
-        for l, b in cells:
-            for kind in kinds:
-                rows.append((kind, l, b, l % 16 + 16 * (kind == WEIGHTS)))
-
-    wave([FORWARD], range(layers))
-    for n, segment in enumerate(reversed(segments)):
-        if n > 0:
-            wave([FORWARD], segment)
-        wave([BACKWARD, WEIGHTS], segment, True)
-    return block, np.array(rows)
-
-# %% [wrong] gives each layer a stream, also beyond 31
-# -                 rows.append((kind, l, b, l % 16 + 16 * (kind == WEIGHTS)))
-# +                 rows.append((kind, l, b, l))
-
-# %% [wrong] cuts other blocks than it returns
-# -     blocks = -(-steps // block)
-# +     blocks = -(-steps // (block + 1))
-
 # %% [wrong] leaves out the weight gradients
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     rows = [(0, l, j, l % 8) for l in range(layers) for j in range(steps)]
@@ -134,3 +104,47 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
 # %% [wrong] names the kinds by words
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return steps, [("FORWARD", l, 0, 0) for l in range(layers)]
+
+# %% [wrong] gives each layer a stream, also beyond 31
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    block = max(1, -(-steps // 8))
+    blocks = -(-steps // block)
+    everything = memory >= 3 * layers * steps
+    size = layers if everything else max(1, int(layers**0.5))
+    segments = [range(s, min(s + size, layers)) for s in range(0, layers, size)]
+    rows = []
+
+    def wave(kinds, chosen, backwards=False):
+        cells = sorted(((l, b) for l in chosen for b in range(blocks)), key=sum, reverse=backwards)
+        for l, b in cells:
+            for kind in kinds:
+                rows.append((kind, l, b, l))
+
+    wave([FORWARD], range(layers))
+    for n, segment in enumerate(reversed(segments)):
+        if n > 0:
+            wave([FORWARD], segment)
+        wave([BACKWARD, WEIGHTS], segment, True)
+    return block, np.array(rows)
+
+# %% [wrong] cuts other blocks than it returns
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    block = max(1, -(-steps // 8))
+    blocks = -(-steps // (block + 1))
+    everything = memory >= 3 * layers * steps
+    size = layers if everything else max(1, int(layers**0.5))
+    segments = [range(s, min(s + size, layers)) for s in range(0, layers, size)]
+    rows = []
+
+    def wave(kinds, chosen, backwards=False):
+        cells = sorted(((l, b) for l in chosen for b in range(blocks)), key=sum, reverse=backwards)
+        for l, b in cells:
+            for kind in kinds:
+                rows.append((kind, l, b, l % 16 + 16 * (kind == WEIGHTS)))
+
+    wave([FORWARD], range(layers))
+    for n, segment in enumerate(reversed(segments)):
+        if n > 0:
+            wave([FORWARD], segment)
+        wave([BACKWARD, WEIGHTS], segment, True)
+    return block, np.array(rows)
