@@ -1,18 +1,18 @@
-"""The attacks and faults that grading is held against: tests/attacks, one file each, as a table and as they
+"""The attacks and faults that grading is held against: tests/attacks, one file a kind, as a table and as they
 happen here.
 
-The first line of a file says what it does; `deserves:` is the status that it must get, `plain:` what happens
+A cell `# %% [attack] name` is one attack. Its source is the cell behind what stands before the file's first
+cell. The first comment says what it does; `deserves:` is the status that it must get, `plain:` what happens
 without bubblewrap where that is something else, and why; `exercise:` names the exercise of the course that it
 answers, where it is not the one in demo.py; `after:` an attack that is graded just before. Attacks that are
-no answers, but files, options and folders, are the functions in surroundings.py. The page in docs/ is this
+files, options and folders, and not answers, are the functions in surroundings.py. The page in docs/ is this
 table.
 
 python tests/attacks_table.py > docs/attacks.md   writes the page
 python tests/attacks_table.py --run               makes every attack now, on this machine
-python tests/attacks_table.py FILE MODE           makes one
+python tests/attacks_table.py NAME MODE           makes one
 """
 
-import ast
 import inspect
 import os
 import re
@@ -45,7 +45,7 @@ INTRODUCTION = """# What grading withstands
 Made by `python tests/attacks_table.py > docs/attacks.md`; the tests hold every line. ✔: the verdict is what
 the code deserves, and the next answer is graded as if nothing had happened. ✘: it is not, and why.
 
-Each attack is one small file in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
+Each attack is one cell in `tests/attacks`. **bubblewrap** is the mode to grade a class in; **plain** is
 what is left where bubblewrap is not installed or not allowed. In plain mode an answer that goes around Python
 has the rights of whoever grades: it may also read the judge's memory, stop the judge for ever as a debugger
 does, or wait for the next answer in a file that it changed. The guard against reading the course's files
@@ -73,13 +73,15 @@ Attacks on `rnnlab grade` by what stands around a right answer of one point. Eac
 `tests/attacks/surroundings.py`. *refused*: one sentence and exit status 2, before anything is graded.
 """
 NO_ATTACKS = "demo", "surroundings"
+CELL = re.compile(r"^# %% \[attack\] (\w+)\n", re.M)
 
 
 @dataclass(frozen=True)
 class Attack:
-    """One file of the corpus."""
+    """One cell of the corpus."""
 
-    path: Path
+    name: str
+    source: str
     deed: str  # what it does, one sentence
     outcomes: Mapping[str, str]  # by mode: the status that it gets, or KILLED
     deserves: str
@@ -88,10 +90,6 @@ class Attack:
     exercise: str  # the course's exercise that it answers; empty: the one in demo.py
     after: str  # the attack that is graded before it; empty: none
 
-    @property
-    def name(self) -> str:
-        return self.path.stem
-
     def withstood(self, mode: str) -> bool:
         """Is the outcome what the code deserves, or a status that gives it no more?"""
         outcome = self.outcomes[mode]
@@ -99,8 +97,9 @@ class Attack:
 
 
 def attacks() -> list[Attack]:
-    """The corpus, in the order of its files' names."""
-    return [_parsed(path) for path in sorted(FOLDER.glob("*.py")) if path.stem not in NO_ATTACKS]
+    """The corpus, in the order of names."""
+    files = [path for path in FOLDER.glob("*.py") if path.stem not in NO_ATTACKS]
+    return sorted((attack for path in files for attack in _attacks_in(path)), key=lambda attack: attack.name)
 
 
 def page() -> str:
@@ -115,8 +114,8 @@ def page() -> str:
 def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int = 0) -> str:
     """The status that an attack gets here. `places` are the paths that it may know, by their @NAME@."""
     if attack.after:
-        perform(_parsed(FOLDER / f"{attack.after}.py"), box, places, seed)
-    source = attack.path.read_text(encoding="utf-8")
+        perform(_named(attack.after), box, places, seed)
+    source = attack.source
     for name, place in places.items():
         source = source.replace(f"@{name}@", place)
     target = current().find(attack.exercise)[1] if attack.exercise else exercise()
@@ -127,7 +126,7 @@ def perform(attack: Attack, box: Sandbox, places: Mapping[str, str], seed: int =
 def perform_apart(attack: Attack, mode: str) -> str:
     """The same from a judge in a process of its own, which an attack may kill, and with it whatever would
     have ended the attack's processes."""
-    command = [sys.executable, "-P", __file__, str(attack.path), mode]
+    command = [sys.executable, "-P", __file__, attack.name, mode]
     adopt_orphans(True)
     family, is_over = Family(), False
     try:
@@ -210,21 +209,28 @@ def _surroundings() -> dict[str, Callable[[Path], list[str]]]:
     return {n: f for n, f in functions.items() if inspect.isfunction(f) and n[0] != "_"}
 
 
-def _parsed(path: Path) -> Attack:
-    words = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    deed, _, rest = words.partition("\n\n")
-    fields = dict(re.findall(r"^(\w+): (.*)$", rest, re.M))
-    plain, _, why = fields.get("plain", fields["deserves"]).partition(", because ")
-    return Attack(
-        path,
-        deed,
-        {"plain": plain, "bubblewrap": fields["deserves"]},
-        fields["deserves"],
-        why,
-        float(fields.get("seconds", 0)),
-        fields.get("exercise", ""),
-        fields.get("after", ""),
-    )
+def _attacks_in(path: Path) -> Iterator[Attack]:
+    shared, *parts = CELL.split(path.read_text(encoding="utf-8"))
+    for name, cell in zip(parts[::2], parts[1::2], strict=True):
+        comments = re.match(r"(?:# .*\n)+", cell)[0].replace("# ", "", 1).replace("\n# ", "\n")
+        deed, _, rest = comments.partition("\n")
+        fields = dict(re.findall(r"^(\w+): (.*)$", rest, re.M))
+        plain, _, why = fields.get("plain", fields["deserves"]).partition(", because ")
+        yield Attack(
+            name,
+            f"{shared}{cell}",
+            deed,
+            {"plain": plain, "bubblewrap": fields["deserves"]},
+            fields["deserves"],
+            why,
+            float(fields.get("seconds", 0)),
+            fields.get("exercise", ""),
+            fields.get("after", ""),
+        )
+
+
+def _named(name: str) -> Attack:
+    return next(attack for attack in attacks() if attack.name == name)
 
 
 def _row(attack: Attack) -> str:
@@ -259,10 +265,9 @@ def main(arguments: list[str]) -> int:
     if arguments == ["--run"]:
         with clean_start():
             return run_all()
-    path, mode = arguments
-    chosen = {attack.path: attack for attack in attacks()}[Path(path)]
+    name, mode = arguments
     with places() as known:
-        print(perform(chosen, choose(plain=mode == "plain"), known))
+        print(perform(_named(name), choose(plain=mode == "plain"), known))
     return 0
 
 

@@ -88,7 +88,7 @@ def attacked(attack):
         else ("start_here", HOST)
     )
     book, expected = honest(lesson)
-    cell, source = cell_of(book, name), attack.path.read_text(encoding="utf-8")
+    cell, source = cell_of(book, name), attack.source
     if attack.exercise:
         cell["source"] = source
     else:

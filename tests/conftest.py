@@ -90,7 +90,17 @@ def pytest_pyfunc_call(pyfuncitem):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item, call):
-    report = yield
+    return without_skip_in_ci((yield))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """The same of a file that is skipped as a whole, by an importorskip above its tests."""
+    return without_skip_in_ci((yield))
+
+
+def without_skip_in_ci(report):
+    """The report of a test or file; in CI a skip for want of a program becomes a failure."""
     wanted = report.longrepr[2] if report.skipped and not hasattr(report, "wasxfail") else ""
     if "install" in wanted and os.environ.get("CI") == "true":
         report.outcome, report.longrepr = "failed", f"skipped here, which CI does not allow: {wanted}"

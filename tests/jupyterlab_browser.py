@@ -15,6 +15,10 @@ import time
 import urllib.request
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("selenium", reason="install selenium: make test")
+
 from selenium import webdriver
 from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By

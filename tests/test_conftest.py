@@ -36,6 +36,27 @@ def test_a_skip_for_want_of_a_program_fails_in_ci_only(tmp_path, monkeypatch, ci
     assert ("CI does not allow: " in text) == bool(ci)
 
 
+WHOLE_FILE = """
+import pytest
+pytest.importorskip("nothing_of_that_name", reason="install nothing_of_that_name: make test")
+import nothing_of_that_name
+"""
+
+
+@pytest.mark.parametrize(("ci", "summary"), [("", r"\b1 passed, 1 skipped"), ("true", r"\b1 error")])
+def test_a_file_skipped_for_want_of_a_package_stops_no_other_and_fails_in_ci(
+    tmp_path, monkeypatch, ci, summary
+):
+    monkeypatch.setenv("CI", ci)
+    (tmp_path / "conftest.py").write_text((ROOT / "tests/conftest.py").read_text())
+    (tmp_path / "test_small.py").write_text("def test_that_passes():\n    pass\n")
+    (tmp_path / "test_whole.py").write_text(WHOLE_FILE)
+    run = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path]
+    text = subprocess.run(run, capture_output=True, text=True).stdout
+    assert re.search(summary, text)
+    assert ("nothing_of_that_name: make test" in text) == bool(ci)
+
+
 ON_A_GPU = """
 import os
 import pytest

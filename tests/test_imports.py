@@ -144,7 +144,5 @@ def test_the_package_offers_what_it_lists():
 def test_a_name_that_is_not_there_says_what_is():
     import rnnlab
 
-    with pytest.raises(
-        AttributeError, match="no attribute 'chekc'; it offers banner, check, compile_report, cuda"
-    ):
+    with pytest.raises(AttributeError, match=r"'chekc'.*compile_report"):
         _ = rnnlab.chekc

@@ -144,10 +144,10 @@ def _paragraphs(text: str) -> str:
 
 def _mistake(cell: Cell) -> tuple[str, str, str]:
     """(name, old, new) of a [mistake] cell."""
-    edits = _edits(cell)
+    (edit,) = edits(cell)
     if not cell.title:
         raise cell.error(-1, INCOMPLETE["mistake"])
-    return cell.title, *edits[0]
+    return cell.title, *edit
 
 
 def _variants(cell: Cell) -> list[Variant]:
@@ -155,17 +155,17 @@ def _variants(cell: Cell) -> list[Variant]:
     match = RANGE.fullmatch(cell.title)
     if match is None:
         return [_variant(cell)]
-    name, edits = match[1], _edits(cell)
+    name, pairs = match[1], edits(cell)
     place = re.compile(rf"\{{(?:(\d+)\*)?{name}([+-]\d+)?\}}")
     numbers = range(int(match[2]), int(match[3]) + 1, int(match[4] or 1))
-    if not (numbers and any(place.search(new) for _, new in edits)):
+    if not (numbers and any(place.search(new) for _, new in pairs)):
         raise cell.error(-1, f"a range has numbers in rising order, and an edit says {{{name}}}")
 
     def at(number: int, text: str) -> str:
         return place.sub(lambda term: str(int(term[1] or 1) * number + int(term[2] or 0)), text)
 
     return [
-        Variant({name: number}, tuple((old, at(number, new)) for old, new in edits), cell)
+        Variant({name: number}, tuple((old, at(number, new)) for old, new in pairs), cell)
         for number in numbers
     ]
 
@@ -176,22 +176,22 @@ def _variant(cell: Cell) -> Variant:
     if not all(parts):
         raise cell.error(-1, "a variant names its numbers, such as [variant] tick=1000, unit=ms")
     value = lambda text: int(text) if text.isdecimal() else text
-    return Variant({part[1]: value(part[2]) for part in parts}, tuple(_edits(cell)), cell)
+    return Variant({part[1]: value(part[2]) for part in parts}, tuple(edits(cell)), cell)
 
 
-def _edits(cell: Cell) -> list[Edit]:
+def edits(cell: Cell) -> list[Edit]:
     """The edits of a cell: lines with - that become the lines with + behind them; a mistake is one edit."""
-    edits: list[tuple[list[str], list[str]]] = [([], [])]
+    pairs: list[tuple[list[str], list[str]]] = [([], [])]
     for number, line in enumerate(cell.text.split("\n")):
         if line[:1] not in ("-", "+") or line[1:2].strip():
             raise cell.error(
                 number, f"a line of a {cell.kind} begins with `# - ` or `# + `, this one is {line!r}"
             )
-        if line[0] == "-" and edits[-1][1]:
+        if line[0] == "-" and pairs[-1][1]:
             if cell.kind == "mistake":
                 raise cell.error(number, "the lines with - stand before the lines with +")
-            edits.append(([], []))
-        edits[-1][line[0] == "+"].append(line[2:])
-    if not all(old and new for old, new in edits):
-        raise cell.error(-1, INCOMPLETE[cell.kind])
-    return [("\n".join(old), "\n".join(new)) for old, new in edits]
+            pairs.append(([], []))
+        pairs[-1][line[0] == "+"].append(line[2:])
+    if not all(old and new for old, new in pairs):
+        raise cell.error(-1, INCOMPLETE.get(cell.kind, INCOMPLETE["variant"]))
+    return [("\n".join(old), "\n".join(new)) for old, new in pairs]

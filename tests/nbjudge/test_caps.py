@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from attacks_table import FOLDER, attacks
+from attacks_table import attacks
 from test_ordinary_user import mode_works, ordinary  # noqa: F401  a fixture
 
 from nbjudge.running import control_group, sandbox
@@ -80,7 +80,7 @@ def test_no_answer_holds_more_than_its_caps_by_the_machines_own_figures(user, wa
     run = ordinary if user == "ordinary" else root
     if user == "ordinary":
         mode_works(ordinary, "bubblewrap")
-    command = [TESTS / "attacks_table.py", FOLDER / f"{name}.py", way]
+    command = [TESTS / "attacks_table.py", name, way]
     with Observed() as observed:
         done = run(*(command if way == "bubblewrap" else ("-c", FORKED, name)))
     if done.stdout.strip() == "no servers":

@@ -9,6 +9,7 @@ import unicodedata
 import zipfile
 
 import pytest
+from values_in import holds
 
 from nbjudge.authoring.course import ROOT
 from nbjudge.classroom import archives, collect, keys, layouts, submissions
@@ -136,8 +137,8 @@ def test_a_notebook_of_another_lesson_does_not_count(tmp_path):
     }
     _, listed = collected(tmp_path / "class", packed(tmp_path / "d.zip", files), "--lesson", "bptt")
     assert [entry.student for entry in submissions.graded(listed)] == ["kim"]
-    assert "seems to be of rnn_forward" in reason(listed, "ada/")
-    assert reason(listed, "bob/") == "it is of rnn_forward, and bptt was requested"
+    assert holds(reason(listed, "ada/"), "rnn_forward")
+    assert holds(reason(listed, "bob/"), "rnn_forward", "bptt")
     assert "defines no exercise" in reason(listed, "eve/")
 
 
@@ -245,7 +246,7 @@ def test_archives_that_would_do_harm_are_listed_with_the_reason(tmp_path):
     assert "it is a link" in reason(listed, "eve/link")
     assert "times its size" in reason(listed, "bomb/")
     assert reason(listed, "deeper.zip") == "it is a zip within a zip: hand in the notebook"
-    assert "10,000 files, above the limit of 200" in reason(listed, "many/hw.zip")
+    assert holds(reason(listed, "many/hw.zip"), "10,000", "200")
     assert "no zip that can be read" in reason(listed, "cut/hw.zip")
     assert {path.name for path in tmp_path.iterdir()} == {"class", "d.zip", "inner.zip", "many.zip"}
 
@@ -256,7 +257,7 @@ def test_ten_thousand_files_of_no_use_are_listed_and_twenty_of_them_printed(tmp_
     lines = capsys.readouterr().out.splitlines()
     assert len(listed) == 10_001
     assert [line[:2] for line in lines[2:]] == ["✘ "] * 21
-    assert lines[-1] == "✘ 9,980 more files, which submissions.jsonl lists: it is no notebook (.ipynb)"
+    assert holds(lines[-1], "9,980", "submissions.jsonl")
 
 
 def test_a_full_disk_leaves_no_half_of_a_class(tmp_path, monkeypatch, capsys):

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 from test_classroom_collect import BPTT, FORWARD, book, collected, facts, packed, reason
+from values_in import holds
 
 from nbjudge.classroom import archives, layouts, submissions
 from nbjudge.classroom.collect import Assignment, collect, deadline
@@ -161,7 +162,7 @@ def test_a_notebook_of_two_lessons_says_which_is_graded_and_counts_for_the_one_t
     source = packed(tmp_path / "d.zip", {"ada/homework.ipynb": json.dumps(both)})
     (entry,) = collected(tmp_path / "class", source)[1]
     assert (entry.lesson, entry.graded) == ("bptt", True)
-    assert "exercises of rnn_forward and bptt, and bptt is graded" in entry.reason
+    assert holds(entry.reason, "rnn_forward", "bptt", "bptt")
     (entry,) = collected(tmp_path / "class", source, "--lesson", "rnn_forward")[1]
     assert (entry.lesson, entry.reason) == ("rnn_forward", None)
 
@@ -271,8 +272,8 @@ def test_the_students_that_were_found_are_printed_and_an_older_file_of_one_name_
         file = zipfile.ZipInfo("ada/02_bptt.ipynb", (year, 1, 1, 0, 0, 0))
         collected(tmp_path / "class", packed(tmp_path / "d.zip", [(file, book(remark=str(year)))]))
     printed = capsys.readouterr().out
-    assert "1 notebook of 1 student will be graded: ada\n" in printed
-    assert "✘ ada/02_bptt.ipynb: the file of 2026-01-01T00:00:00 is newer" in printed
+    assert holds(printed, "1", "1", "ada")
+    assert holds(printed, "ada/02_bptt.ipynb", "2026-01-01T00:00:00")
 
 
 def test_a_file_in_a_students_zip_has_the_time_of_what_nbgrader_wrote_around_it(tmp_path):

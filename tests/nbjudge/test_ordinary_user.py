@@ -87,7 +87,7 @@ def test_an_ordinary_user_grades_a_solved_notebook_with_full_marks(ordinary, mod
 def test_attacks_on_an_ordinary_user_get_what_they_get_from_root(ordinary, mode):
     mode_works(ordinary, mode)
     outcomes = {
-        attack.name: ordinary(CHECKOUT / "tests/attacks_table.py", attack.path, mode).stdout.strip()
+        attack.name: ordinary(CHECKOUT / "tests/attacks_table.py", attack.name, mode).stdout.strip()
         for attack in SAMPLE
     }
     assert outcomes == {attack.name: attack.outcomes[mode] for attack in SAMPLE}

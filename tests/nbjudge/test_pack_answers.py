@@ -110,7 +110,7 @@ def test_answers_are_read_as_they_were_packed():
 
 
 def test_an_edit_that_became_stale_is_refused_when_it_is_made():
-    with pytest.raises(ValueError, match=r"mutant 'old' is stale: step has no 'np\.cosh'"):
+    with pytest.raises(ValueError, match=r"'old'.*'np\.cosh'"):
         packed().mutated(Mutant("old", "np.cosh", "np.sinh"))
 
 

@@ -1,6 +1,9 @@
 """Source texts become the cells they describe; every mistake in one is named with its line."""
 
 import pytest
+
+pytest.importorskip("hypothesis", reason="install hypothesis: make test")
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -128,7 +128,5 @@ def test_without_a_copy_of_pyodide_the_sentence_names_the_option(tmp_path, monke
     with pytest.raises(lite.NotBuilt, match="--pyodide FOLDER or ADDRESS"):
         lite.add_lite(tmp_path, [])
     monkeypatch.setattr(lite, "find_spec", lambda name: None)
-    with pytest.raises(
-        lite.NotBuilt, match="jupyterlite_core and jupyterlite_pyodide_kernel are not installed"
-    ):
+    with pytest.raises(lite.NotBuilt, match=r"jupyterlite_core.*jupyterlite_pyodide_kernel"):
         lite.add_lite(tmp_path, ["anywhere"])

@@ -36,7 +36,7 @@ def right_answers():
     signatures = {"flag_barrier": (table, row, int32), "persistent_rnn_kernel": (table, table, table, row)}
     result = {}
     for name, signature in signatures.items():
-        cells = (cell.text for cell in CELLS[name][1] if cell.title == "right")
+        cells = (cell.text for cell in CELLS[name][1] if cell.kind == "right")
         for number, text in enumerate([*ANSWERS[name].right, *cells]):
             kernel = ANSWERS[name].define(text, f"<{name}, right answer {number}>")
             result[f"{name}, right answer {number}"] = kernel, signature

@@ -1,7 +1,8 @@
 """Answers written before the checks were read: right ones pass, wrong ones fail and are not misnamed.
 
-tests/answers/<lesson>/<exercise>.py holds them as cells: `[right]`, and `[wrong] what is wrong`. Where those
-words are a known mistake of the exercise, the check must say so; else it must not name another.
+tests/answers/<lesson>/<exercise>.py holds them as cells: `[right]`, and `[wrong] what is wrong`, each a
+program or the edits of one (answer_cells.py). Where those words are a known mistake of the exercise, the
+check must say so; else it must not name another.
 
 ANSWER_SEEDS=200 python -m pytest tests/rnncourse/test_answers.py -k every_seed tries each answer and each
 known mistake
@@ -11,12 +12,12 @@ of the exercises without kernels with 200 seeds.
 import linecache
 import os
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pytest
+from answer_cells import FOLDER, answer_cells, expanded
 
-from nbjudge.authoring.percent import Cell, parse
+from nbjudge.authoring.percent import Cell, SourceError, parse
 from nbjudge.comparing import differences
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
@@ -25,7 +26,6 @@ from pocketgpu import cuda
 from rnncourse import checks
 from rnncourse.checks.answers import answers
 
-FOLDER = Path(__file__).parents[1] / "answers"
 SEEDS = int(os.environ.get("ANSWER_SEEDS", "5"))  # of an exercise without kernels, in the slow leg
 COSTLY = (
     "train_filter",
@@ -42,15 +42,9 @@ KINDS = {  # names that say what kind of thing came back; they fit many mistakes
 }
 
 
-def _cells() -> dict[str, list]:
-    """{exercise: (its lesson, cells)}"""
-    return {
-        path.stem: (path.parent.name[3:], parse(path.read_text(encoding="utf-8"), path.name))
-        for path in sorted(FOLDER.glob("*/*.py"))
-    }
-
-
-CELLS = _cells()
+CELLS = {  # {exercise: (its lesson, cells)}
+    name: (lesson, cells) for lesson in checks.LESSONS for name, cells in answer_cells(lesson).items()
+}
 PLAIN = [
     name for name, (_, cells) in CELLS.items() if name not in COSTLY and "@cuda.jit" not in cells[0].text
 ]
@@ -111,6 +105,45 @@ def test_answers_and_known_mistakes_get_their_verdicts_with_every_seed(name):
         for mutant in exercise.mutants:
             verdict = judge(exercise, InProcess(exercise.mutated(mutant), name), seed)
             assert verdict.misconception == mutant.name, f"seed {seed}\n{verdict}"
+
+
+def test_every_file_of_answers_is_read_and_holds_right_and_wrong_ones():
+    assert CELLS.keys() == {path.stem for path in FOLDER.glob("*/*.py")}
+    assert {cell.kind for _, cells in CELLS.values() for cell in cells} == {"right", "wrong"}
+
+
+BASES = """# %% [wrong] edits the solution
+# - return x
+# + return 0
+# %% [right]
+def f(x):
+    y = x
+    return y
+# %% [right]
+# - return y
+# + return y + 0
+# %% [wrong] edits the right program above
+# -     y = x
+# +     y = -x
+# - return y
+# + return y[0]
+"""
+
+
+def test_an_edit_changes_the_right_program_above_it_or_the_solution():
+    cells = [*expanded(parse(BASES, "f.py"), "def f(x):\n    return x\n")]
+    assert [cell.text.split("\n")[1:] for cell in cells] == [
+        ["    return 0"],
+        ["    y = x", "    return y"],
+        ["    y = x", "    return y + 0"],
+        ["    y = -x", "    return y[0]"],
+    ]
+
+
+@pytest.mark.parametrize("solution", ["def f(x):\n    return 1\n", "return x; return x"])
+def test_an_edit_whose_old_lines_do_not_occur_once_is_refused_with_its_line(solution):
+    with pytest.raises(SourceError, match=r"f\.py:1: .*'return x' [02] times"):
+        [*expanded(parse(BASES, "f.py"), solution)]
 
 
 def test_what_is_given_to_an_answer_holds_no_statement_for_its_own_variables():

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+pytest.importorskip("hypothesis", reason="install hypothesis: make test")
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -105,7 +108,7 @@ def test_a_schedule_in_the_least_memory_that_it_needs_still_gives_the_gradients(
     plan, same = planned(read_schedule(tight, segmented(tight, 2, 3, 4)))
     assert same == peak
     assert_right(run_plan(plan, network, x, dy), network, x, dy)
-    with pytest.raises(Illegal, match=f"memory at once; it holds {2 * peak - 1}"):
+    with pytest.raises(Illegal, match=rf"\b{2 * peak - 1}\b"):
         planned(read_schedule(tight._replace(memory=2 * peak - 1), segmented(tight, 2, 3, 4)))
 
 
@@ -235,5 +238,5 @@ def test_the_check_and_the_board_stay_inside_what_the_exercise_promises():
 
 def test_a_network_that_no_schedule_fits_is_refused():
     x = np.zeros((2, 3, 4), "float32")
-    with pytest.raises(ValueError, match="gru with 4 inputs and 4 units; a schedule needs rnn_tanh"):
+    with pytest.raises(ValueError, match=r"gru.*\b4\b.*\b4\b.*rnn_tanh"):
         arrays_of(Network.create("gru", 4, 4), x, x)

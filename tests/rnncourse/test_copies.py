@@ -96,7 +96,7 @@ def test_a_copy_that_cannot_be_written_leaves_nothing_behind_and_says_what_to_do
         raise OSError(number, "refused")
 
     monkeypatch.setattr("os.fsync", refuse)
-    with pytest.raises(OSError, match=f"cannot make your copy .*02_bptt.ipynb .refused.: {remedy}"):
+    with pytest.raises(OSError, match=f"02_bptt.ipynb.*{remedy}"):
         copies.copy_exercises(small)
     assert not list((small / "work").iterdir())
 

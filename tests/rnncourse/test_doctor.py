@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError
 from types import SimpleNamespace
 
 import pytest
+from values_in import holds
 
 from nbjudge.running import sandbox
 from rnncourse.cli import main
@@ -47,7 +48,7 @@ def test_a_slow_choice_of_the_blas_is_told_with_the_command_that_mends_it(monkey
     monkeypatch.setattr(roofline, "measure", lambda: roofline.Roofline(60.0, 20.0))
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Prescott")
     products, peak, bandwidth = doctor._speed()
-    assert "because OPENBLAS_CORETYPE=Prescott is set" in products.value
+    assert holds(products.value, "OPENBLAS_CORETYPE=Prescott")
     assert products.remedy.startswith("unset OPENBLAS_CORETYPE ")
     assert (peak.value[:2], bandwidth.value[:2]) == ("60", "20")
 
@@ -68,7 +69,7 @@ def test_packages_of_another_system_are_told_with_the_command(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/opt/ros/lib")
     monkeypatch.delenv("PYTHONHOME", raising=False)
     findings = {finding.name: finding for finding in doctor._python()}
-    assert findings["PYTHONPATH"].value.startswith("/opt/ros/lib: packages of another system come before")
+    assert findings["PYTHONPATH"].value.startswith("/opt/ros/lib: ")
     assert findings["PYTHONPATH"].remedy == "unset PYTHONPATH"
     assert "PYTHONHOME" not in findings
 
@@ -90,7 +91,8 @@ def test_the_doctor_says_where_answers_and_progress_are_kept(monkeypatch, tmp_pa
 def test_a_missing_package_is_told_with_what_it_is_for_and_the_command(monkeypatch):
     monkeypatch.setattr(doctor, "version", missing)
     result = doctor._package("ipywidgets", "moves the pictures")
-    assert result == Finding("ipywidgets", "missing: it moves the pictures", "make lab")
+    assert (result.name, result.remedy) == ("ipywidgets", "make lab")
+    assert "moves the pictures" in result.value
 
 
 def test_a_full_disk_and_a_folder_that_cannot_be_written_are_told(monkeypatch, tmp_path):
@@ -145,7 +147,7 @@ def test_a_package_that_is_there_but_runs_no_kernel_is_told_with_the_error(monke
         gpu, "failure", lambda program: "ImportError: libnvrtc" if "cupy" in program else None
     )
     _, cupy, numba_cuda = doctor._gpu(measured=True)
-    assert cupy.value == "14.2.0 runs no kernel: ImportError: libnvrtc"
+    assert holds(cupy.value, "14.2.0", "ImportError", "libnvrtc")
     assert "--force-reinstall" in cupy.remedy
     assert cupy.remedy.endswith("cupy-cuda13x")
     assert numba_cuda.remedy is None

@@ -208,9 +208,7 @@ def test_moving_the_slider_of_a_drawing_shows_its_steps_and_their_sentences(monk
 
 
 def test_an_unknown_drawing_is_refused_and_the_place_of_the_names_stated():
-    with pytest.raises(
-        ValueError, match=r"no drawing is called 'moon'; the files \*\.svg in .*drawings have"
-    ):
+    with pytest.raises(ValueError, match="'moon'"):
         derived.show("moon")
 
 

@@ -13,13 +13,12 @@ import math
 import operator
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
+from answer_cells import answer_cells
 
 from nbjudge.authoring.course import ROOT
-from nbjudge.authoring.percent import parse as parse_percent
 from nbjudge.finding.reading import parse
 from nbjudge.grading.grade import grade_one
 from nbjudge.running.sandbox import choose
@@ -30,7 +29,6 @@ LIBRARIES = builtins, functools, itertools, math, operator, np
 PUBLIC = {name for library in LIBRARIES for name in dir(library) if not name.startswith("_")}
 THROWAWAY = "_"
 NESTED = ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.FunctionDef, ast.ClassDef
-ANSWERS = Path(__file__).parents[1] / "answers"
 
 
 def names_bound(node: ast.AST) -> Iterator[tuple[str, bool]]:
@@ -62,8 +60,7 @@ def top_level(source: str) -> set[str]:
 
 def answers_to(lesson: str) -> list[str]:
     """All programs that answer an exercise of the lesson: the course's own, and those of tests/answers."""
-    written = (ANSWERS / checks.LESSONS[lesson]).glob("*.py")
-    cells = (cell.text for path in written for cell in parse_percent(path.read_text("utf-8"), path.name))
+    cells = (cell.text for cells in answer_cells(lesson).values() for cell in cells)
     known = (program for answer in answers(lesson).values() for program in (answer.source, *answer.right))
     return [*cells, *known]
 

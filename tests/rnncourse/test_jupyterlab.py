@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 from jupyter_server.services.contents.manager import ContentsManager
+from values_in import holds
 
 from rnncourse.cli import main
 from rnncourse.lab import jupyterlab
@@ -37,12 +38,12 @@ def test_a_lesson_is_found_by_its_number(tmp_path):
     assert (
         jupyterlab._notebook(root, "02") == jupyterlab._notebook(root, "2") == Path("notebooks/02_bptt.ipynb")
     )
-    with pytest.raises(NotReady, match="there is no lesson '09'; there are 00_start_here, 02_bptt"):
+    with pytest.raises(NotReady, match=r"'09'.*00_start_here.*02_bptt"):
         jupyterlab._notebook(root, "09")
 
 
 def test_outside_a_clone_it_says_where_to_go(tmp_path):
-    with pytest.raises(NotReady, match=r"holds no notebooks/: run rnnlab in a clone of the course"):
+    with pytest.raises(NotReady, match="notebooks/"):
         jupyterlab._notebook(tmp_path, "00")
 
 
@@ -72,11 +73,9 @@ def test_a_lesson_with_a_new_number_is_told_with_both_names_of_the_copy(tmp_path
     (root / "work/03_bptt.ipynb").write_text("my other answer")
     capsys.readouterr()
     jupyterlab._copy_exercises(root)
-    assert capsys.readouterr().out.splitlines() == [
-        "renamed work/03_training.ipynb to work/04_training.ipynb, with all that you wrote: its lesson has a "
-        "new number",
-        "kept work/02_bptt.ipynb: work/03_bptt.ipynb has answers, too; put them together there",
-    ]
+    renamed, both = capsys.readouterr().out.splitlines()
+    assert holds(renamed, "work/03_training.ipynb", "work/04_training.ipynb")
+    assert holds(both, "work/02_bptt.ipynb", "work/03_bptt.ipynb")
 
 
 def test_a_changed_exercise_is_told_with_what_became_of_the_copy(tmp_path, capsys):
@@ -87,18 +86,16 @@ def test_a_changed_exercise_is_told_with_what_became_of_the_copy(tmp_path, capsy
         (root / f"exercises/{name}.ipynb").write_text('{"cells": []}')
     capsys.readouterr()
     jupyterlab._copy_exercises(root)
-    assert capsys.readouterr().out.splitlines() == [
-        "replaced work/02_bptt.ipynb: its exercise has changed, and you had written nothing in it",
-        "kept work/00_start_here.ipynb with your answers: "
-        "exercises/00_start_here.ipynb has changed since you began",
-    ]
+    replaced, old = capsys.readouterr().out.splitlines()
+    assert holds(replaced, "work/02_bptt.ipynb")
+    assert holds(old, "work/00_start_here.ipynb", "exercises/00_start_here.ipynb")
     assert (root / "work/00_start_here.ipynb").read_text() == "my answer"
 
 
 def test_a_folder_that_cannot_be_written_is_told_with_a_remedy(tmp_path):
     root = course_of(tmp_path, "00_start_here")
     (root / "work").write_text("a file where the folder should be")
-    with pytest.raises(NotReady, match="cannot make your copy"):
+    with pytest.raises(NotReady, match=r"\bwork\b"):
         jupyterlab._copy_exercises(root)
 
 
@@ -106,7 +103,7 @@ def test_a_folder_in_which_answers_cannot_be_saved_is_told_before_anybody_answer
     root = course_of(tmp_path, "00_start_here")
     jupyterlab._copy_exercises(root)
     monkeypatch.setattr(jupyterlab.os, "access", lambda path, mode: False)
-    with pytest.raises(NotReady, match=r"could not be saved: make .*/work writable"):
+    with pytest.raises(NotReady, match=r"/work\b"):
         jupyterlab._copy_exercises(root)
 
 
@@ -115,7 +112,7 @@ def test_a_busy_port_is_told_and_without_one_the_next_is_taken(monkeypatch):
         busy.bind(("127.0.0.1", 0))
         busy.listen()
         taken = busy.getsockname()[1]
-        with pytest.raises(NotReady, match=f"port {taken} is in use: choose another with --port N"):
+        with pytest.raises(NotReady, match=rf"\b{taken}\b.*--port"):
             jupyterlab._port(taken)
     monkeypatch.setattr(jupyterlab, "_port_problem", lambda port: "is in use" if port < 8890 else None)
     assert jupyterlab._port(None) == 8890
@@ -126,15 +123,13 @@ def test_a_busy_port_is_told_and_without_one_the_next_is_taken(monkeypatch):
 
 @pytest.mark.parametrize("port", [-1, 0, 65536])
 def test_a_port_that_does_not_exist_is_told(port):
-    with pytest.raises(NotReady, match=f"port {port} does not exist, ports are 1 to 65535"):
+    with pytest.raises(NotReady, match=f"{port} .*65535"):
         jupyterlab._port(port)
 
 
 def test_trouble_is_a_sentence_on_the_command_line(monkeypatch, capsys):
     assert main(["lab", "--lesson", "99"]) == 2
-    assert capsys.readouterr().err.startswith(
-        "rnnlab lab: there is no lesson '99'; there are 00_start_here, "
-    )
+    assert holds(capsys.readouterr().err, "'99'", "00_start_here")
 
 
 def test_without_jupyterlab_it_says_how_to_get_it(monkeypatch):
@@ -171,7 +166,7 @@ def test_kernels_get_the_better_environment_and_the_learners_shell_keeps_its_own
     assert "OPENBLAS_CORETYPE" not in env
     assert env["JUPYTER_CONFIG_PATH"] == f"{jupyterlab.SETTINGS}{os.pathsep}/theirs"
     assert dict(os.environ) == before
-    assert "because OPENBLAS_CORETYPE=Prescott is set" in capsys.readouterr().out
+    assert holds(capsys.readouterr().out, "OPENBLAS_CORETYPE=Prescott")
 
 
 def test_where_nothing_is_better_nothing_is_changed_and_nothing_said(monkeypatch, started, capsys):

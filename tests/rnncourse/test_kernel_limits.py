@@ -19,8 +19,8 @@ LAZY = {attack.name: attack for attack in attacks() if attack.name.startswith(DE
 
 
 def loaded(attack):
-    """The kernel of an attack's file, as a notebook has it."""
-    label, source = str(attack.path), attack.path.read_text()
+    """The kernel of an attack, as a notebook has it."""
+    label, source = f"<{attack.name}>", attack.source
     linecache.cache[label] = (len(source), None, source.splitlines(True), label)
     module = ModuleType("attack")
     exec(compile(source, label, "exec"), vars(module))

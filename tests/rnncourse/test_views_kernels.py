@@ -49,7 +49,7 @@ def test_an_access_map_shows_the_bytes_that_lanes_want(stride, offset):
 
 
 def test_a_line_that_the_kernel_has_not_is_refused():
-    with pytest.raises(ValueError, match=r"no load on a line with 'z\['"):
+    with pytest.raises(ValueError, match=r"'z\['"):
         first_request(strided(1), "z[")
 
 

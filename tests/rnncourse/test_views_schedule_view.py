@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from legs import in_full
+from values_in import holds
 
 from pocketgpu.devices import find
 from rnncourse.figures import picture
@@ -73,7 +74,7 @@ def test_a_pass_without_a_switch_is_named_instead_of_left_out(monkeypatch):
         return plan
 
     monkeypatch.setattr(schedule_numbers, "stage_passes", lambda: {"new_stage": (new_pass,)})
-    with pytest.raises(ValueError, match="new_stage has the pass new_pass, for which the view has no switch"):
+    with pytest.raises(ValueError, match=r"new_stage.*new_pass"):
         settings_of_stage("new_stage")
 
 
@@ -137,7 +138,7 @@ def test_published_figures_are_found_by_their_settings_and_by_no_others():
 def test_the_time_of_lstm_cu_stands_beside_its_prediction():
     settings = Settings(**FIGURES[4][0], **FIGURES[4][1])
     assert prediction(settings).makespan == pytest.approx(27.8e3, rel=0.25)
-    assert "Published: 27.8 ms (LSTM.cu, measured on an M40)" in finding(settings)
+    assert holds(finding(settings), "27.8", "LSTM", "M40")
     assert finding(settings).startswith("Predicted for M40, not measured")
 
 

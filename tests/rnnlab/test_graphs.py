@@ -140,7 +140,7 @@ def test_wires_that_do_not_fit_are_named(draw, words):
 def test_a_wire_nobody_reads_is_named():
     g = Sketch(a=(2, 3))
     g.used, g.lost = tanh(g.a), sigmoid(g.a)
-    with pytest.raises(ValueError, match="wire 'lost' is made by 'sigmoid' and never read"):
+    with pytest.raises(ValueError, match=r"'lost'.*'sigmoid'"):
         g.graph("used")
 
 
@@ -151,33 +151,33 @@ def test_a_circle_is_named():
 
 
 def test_a_wire_made_twice_or_never_is_named():
-    with pytest.raises(ValueError, match="wire 'y' is made twice"):
+    with pytest.raises(ValueError, match="'y'"):
         Graph({"x": (1, 1)}, ("y",), (Node("tanh", ("x",), ("y",)), Node("relu", ("x",), ("y",))))
-    with pytest.raises(ValueError, match="wire 'h' is read by 'tanh', but nothing makes it"):
+    with pytest.raises(ValueError, match=r"'h'.*'tanh'"):
         Graph({"x": (1, 1)}, ("y",), (Node("tanh", ("h",), ("y",)),))
-    with pytest.raises(ValueError, match="wire 'y' should leave the graph, but nothing makes it"):
+    with pytest.raises(ValueError, match="'y'"):
         Graph({"x": (1, 1)}, ("y",), ())
     g = Sketch(a=(2, 3))
     g.h = tanh(g.a)
-    with pytest.raises(ValueError, match="wire 'h' is already made"):
+    with pytest.raises(ValueError, match="'h'"):
         g.h = relu(g.a)
 
 
 def test_a_value_of_the_wrong_shape_and_a_missing_value_are_named():
     graph = step_graph("rnn_tanh", B, I, H)
-    with pytest.raises(ValueError, match=r"no value for wire 'x': give an array of shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"'x'.*\(2, 3\)"):
         run(graph, {})
-    with pytest.raises(ValueError, match=r"wire 'x' has shape \(3, 2\), the graph was drawn for \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"'x'.*\(3, 2\).*\(2, 3\)"):
         run(graph, {"x": np.zeros((3, 2))})
 
 
 def test_an_input_that_reaches_no_output_has_no_gradient_wire():
     g = Sketch(a=(2, 3), b=(2, 3))
     g.y = tanh(g.a)
-    with pytest.raises(ValueError, match="no output depends on 'b'"):
+    with pytest.raises(ValueError, match="'b'"):
         mirror(g.graph("y"))
 
 
 def test_a_cell_that_is_not_drawn_is_named():
-    with pytest.raises(ValueError, match="no cell 'gru' is drawn here; there are rnn_tanh"):
+    with pytest.raises(ValueError, match=r"'gru'.*rnn_tanh"):
         step_graph("gru", B, I, H)

@@ -60,7 +60,7 @@ def test_a_pass_refuses_a_group_that_would_read_too_early():
     plan = through(forward_plan("rnn_tanh", Sizes(2, 3, 4, 5, 1)), (fuse_pointwise,))
     recurrent = [k for k, operation in enumerate(plan.operations) if operation.writes[0].buffer == "~hU_l0"]
     rest = [[k] for k in range(len(plan.operations)) if k not in recurrent]
-    with pytest.raises(ValueError, match="batch the recurrence: gemm → ~hU_l0 of layer 0, step 1 reads h_l0"):
+    with pytest.raises(ValueError, match=r"hU_l0.*\b0\b.*\b1\b.*h_l0"):
         regroup(
             plan,
             "batch the recurrence",

@@ -3,7 +3,6 @@ def count_rnn_flops(T, B, I, H, L):
     widths = [I] + [H] * (L - 1)
     return sum(2 * T * B * H * (width + H) for width in widths)
 
-
 # %% [right]
 def count_rnn_flops(T, B, I, H, L):
     gemm = lambda m, n, k: 2 * m * n * k
@@ -12,48 +11,14 @@ def count_rnn_flops(T, B, I, H, L):
         total += 2 * gemm(T * B, H, H)
     return total
 
-
 # %% [right]
 def count_rnn_flops(T, B, I, H, L):
     return 2 * B * T * (H * I + (2 * L - 1) * H**2)
-
-
-# %% [wrong] feeds every layer with x
-def count_rnn_flops(T, B, I, H, L):
-    return 2 * T * B * L * H * (I + H)
-
-
-# %% [wrong] feeds every layer with H inputs
-def count_rnn_flops(T, B, I, H, L):
-    return 4 * T * B * L * H * H
-
-
-# %% [wrong] counts the biases too
-def count_rnn_flops(T, B, I, H, L):
-    return 2 * T * B * (H * (I + H + 1) + (L - 1) * H * 2 * H)
-
-
-# %% [wrong] adds tanh and biases as FLOP
-def count_rnn_flops(T, B, I, H, L):
-    return 2 * T * B * (H * (I + H) + (L - 1) * 2 * H * H) + 3 * T * B * H * L
-
-
-# %% [wrong] counts a multiply-add as one operation
-def count_rnn_flops(T, B, I, H, L):
-    return T * B * (H * I + H * H) + (L - 1) * T * B * 2 * H * H
-
-
-# %% [wrong] leaves out the recurrent product of step 0
-def count_rnn_flops(T, B, I, H, L):
-    inputs = 2 * T * B * (H * I + (L - 1) * H * H)
-    return inputs + 2 * (T - 1) * B * L * H * H
-
 
 # %% [right]
 def count_rnn_flops(T, B, I, H, L):
     below = [I, *[H] * (L - 1)]
     return sum(2 * T * B * H * (width + H) for width in below)
-
 
 # %% [right]
 def count_rnn_flops(T, B, I, H, L):
@@ -63,47 +28,9 @@ def count_rnn_flops(T, B, I, H, L):
         inputs = H
     return multiply_adds * B * T * 2
 
-
 # %% [right]
 def count_rnn_flops(T, B, I, H, L):
     return 2 * B * T * H * (I + H + 2 * H * (L - 1))
-
-
-# %% [wrong] feeds every layer with x
-def count_rnn_flops(T, B, I, H, L):
-    below = [I] * L
-    return sum(2 * T * B * H * (width + H) for width in below)
-
-
-# %% [wrong] counts a multiply-add as one operation
-def count_rnn_flops(T, B, I, H, L):
-    below = [I, *[H] * (L - 1)]
-    return sum(T * B * H * (width + H) for width in below)
-
-
-# %% [wrong] counts one layer too many
-def count_rnn_flops(T, B, I, H, L):
-    below = [I, *[H] * L]
-    return sum(2 * T * B * H * (width + H) for width in below)
-
-
-# %% [wrong] counts one sequence only
-def count_rnn_flops(T, B, I, H, L):
-    below = [I, *[H] * (L - 1)]
-    return sum(2 * T * H * (width + H) for width in below)
-
-
-# %% [wrong] gives the state of all layers one product in all
-def count_rnn_flops(T, B, I, H, L):
-    below = [I, *[H] * (L - 1)]
-    return sum(2 * T * B * H * width for width in below) + 2 * T * B * H * H
-
-
-# %% [wrong] counts the bias as one more input
-def count_rnn_flops(T, B, I, H, L):
-    below = [I, *[H] * (L - 1)]
-    return sum(2 * T * B * H * (width + H + 1) for width in below)
-
 
 # %% [right]
 def count_rnn_flops(T, B, I, H, L):
@@ -111,6 +38,60 @@ def count_rnn_flops(T, B, I, H, L):
         return 0
     return 2 * T * B * H * (I + H) + count_rnn_flops(T, B, H, H, L - 1)
 
+# %% [wrong] feeds every layer with x
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * T * B * L * H * (I + H)
+
+# %% [wrong] feeds every layer with H inputs
+def count_rnn_flops(T, B, I, H, L):
+    return 4 * T * B * L * H * H
+
+# %% [wrong] counts the biases too
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * T * B * (H * (I + H + 1) + (L - 1) * H * 2 * H)
+
+# %% [wrong] adds tanh and biases as FLOP
+def count_rnn_flops(T, B, I, H, L):
+    return 2 * T * B * (H * (I + H) + (L - 1) * 2 * H * H) + 3 * T * B * H * L
+
+# %% [wrong] counts a multiply-add as one operation
+def count_rnn_flops(T, B, I, H, L):
+    return T * B * (H * I + H * H) + (L - 1) * T * B * 2 * H * H
+
+# %% [wrong] leaves out the recurrent product of step 0
+def count_rnn_flops(T, B, I, H, L):
+    inputs = 2 * T * B * (H * I + (L - 1) * H * H)
+    return inputs + 2 * (T - 1) * B * L * H * H
+
+# %% [wrong] feeds every layer with x
+def count_rnn_flops(T, B, I, H, L):
+    below = [I] * L
+    return sum(2 * T * B * H * (width + H) for width in below)
+
+# %% [wrong] counts a multiply-add as one operation
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(T * B * H * (width + H) for width in below)
+
+# %% [wrong] counts one layer too many
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * L]
+    return sum(2 * T * B * H * (width + H) for width in below)
+
+# %% [wrong] counts one sequence only
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(2 * T * H * (width + H) for width in below)
+
+# %% [wrong] gives the state of all layers one product in all
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(2 * T * B * H * width for width in below) + 2 * T * B * H * H
+
+# %% [wrong] counts the bias as one more input
+def count_rnn_flops(T, B, I, H, L):
+    below = [I, *[H] * (L - 1)]
+    return sum(2 * T * B * H * (width + H + 1) for width in below)
 
 # %% [wrong] adds are one fewer than multiplications
 def count_rnn_flops(T, B, I, H, L):

@@ -9,7 +9,6 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
         times[i] = t1 - t0
     return np.median(2.0 * m * n * k / times)
 
-
 # %% [right]
 def measure_gemm(multiply, clock, m, n, k, repeats):
     runs = []
@@ -21,7 +20,6 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
     middle = sorted(runs[1:])[len(runs[1:]) // 2]
     return 2 * m * n * k * 1e-9 / (middle * 1e-9)
 
-
 # %% [right]
 def measure_gemm(multiply, clock, m, n, k, repeats):
     def run():
@@ -31,62 +29,6 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
 
     multiply()
     return (m * n * k + m * n * k) / float(np.median([run() for _ in range(repeats)]))
-
-
-# %% [wrong] reads the clock once a run, so that the time between two runs counts
-def measure_gemm(multiply, clock, m, n, k, repeats):
-    multiply()
-    marks = [clock()]
-    for _ in range(repeats):
-        multiply()
-        marks.append(clock())
-    return float(np.median(2 * m * n * k / np.diff(marks)))
-
-
-# %% [wrong] takes the middle of the durations without sorting them
-def measure_gemm(multiply, clock, m, n, k, repeats):
-    multiply()
-    runs = []
-    for _ in range(repeats):
-        t = clock()
-        multiply()
-        runs.append(clock() - t)
-    return 2 * m * n * k / runs[len(runs) // 2]
-
-
-# %% [wrong] takes the mean
-def measure_gemm(multiply, clock, m, n, k, repeats):
-    multiply()
-    total = 0
-    for _ in range(repeats):
-        t = clock()
-        multiply()
-        total += clock() - t
-    return 2 * m * n * k / (total / repeats)
-
-
-# %% [wrong] averages the rates
-def measure_gemm(multiply, clock, m, n, k, repeats):
-    multiply()
-    rates = []
-    for _ in range(repeats):
-        t = clock()
-        multiply()
-        rates.append(2 * m * n * k / (clock() - t))
-    return float(np.mean(rates))
-
-
-# %% [wrong] multiplies twice between two readings
-def measure_gemm(multiply, clock, m, n, k, repeats):
-    multiply()
-    runs = []
-    for _ in range(repeats):
-        t = clock()
-        multiply()
-        multiply()
-        runs.append(clock() - t)
-    return 2 * m * n * k / float(np.median(runs))
-
 
 # %% [right]
 import statistics
@@ -101,13 +43,55 @@ def measure_gemm(multiply, clock, m, n, k, repeats):
     multiply()
     return 2 * m * n * k / statistics.median([once() for _ in range(repeats)])
 
-
 # %% [right]
 def measure_gemm(multiply, clock, m, n, k, repeats):
     _ = multiply()
     t = sorted(-((a := clock()) - (multiply(), clock())[1]) for _ in range(repeats))
     return 2e-9 * m * n * k / (t[len(t) // 2] * 1e-9)
 
+# %% [right]
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    runs = []
+    for _ in range(repeats):
+        t = clock()
+        multiply()
+        runs.append(clock() - t)
+    return 2 * m * n * k / float(np.median(runs))
+
+# %% [wrong] takes the middle of the durations without sorting them
+# -     return 2 * m * n * k / float(np.median(runs))
+# +     return 2 * m * n * k / runs[len(runs) // 2]
+
+# %% [wrong] takes the mean
+# -     runs = []
+# +     total = 0
+# -         runs.append(clock() - t)
+# -     return 2 * m * n * k / float(np.median(runs))
+# +         total += clock() - t
+# +     return 2 * m * n * k / (total / repeats)
+
+# %% [wrong] averages the rates
+# -     runs = []
+# +     rates = []
+# -         runs.append(clock() - t)
+# -     return 2 * m * n * k / float(np.median(runs))
+# +         rates.append(2 * m * n * k / (clock() - t))
+# +     return float(np.mean(rates))
+
+# %% [wrong] multiplies twice between two readings
+# -         runs.append(clock() - t)
+# +         multiply()
+# +         runs.append(clock() - t)
+
+# %% [wrong] reads the clock once a run, so that the time between two runs counts
+def measure_gemm(multiply, clock, m, n, k, repeats):
+    multiply()
+    marks = [clock()]
+    for _ in range(repeats):
+        multiply()
+        marks.append(clock())
+    return float(np.median(2 * m * n * k / np.diff(marks)))
 
 # %% [wrong] mean without the fastest and the slowest
 def measure_gemm(multiply, clock, m, n, k, repeats):

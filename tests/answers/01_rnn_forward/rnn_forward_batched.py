@@ -5,7 +5,6 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
         states += [np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias)]
     return np.array(states)
 
-
 # %% [right]
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     ones = np.ones((x.shape[1], 1), h0.dtype)
@@ -16,7 +15,6 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
         states.append(np.tanh(a + multiply(np.concatenate([states[-1], ones], axis=1), recurrent.T)))
     return np.stack(states)
 
-
 # %% [right]
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, B, I = x.shape
@@ -26,50 +24,6 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
         column = multiply(weight_ih, x[t].T) + multiply(weight_hh, states[t].T)
         states[t + 1] = np.tanh(column.T + bias_ih + bias_hh)
     return states
-
-
-# %% [wrong] starts every step from h0
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    rest = [
-        np.tanh(multiply(x_t, weight_ih.T) + multiply(h0, weight_hh.T) + bias_ih + bias_hh) for x_t in x
-    ]
-    return np.stack([h0, *rest])
-
-
-# %% [wrong] forgets the recurrent bias
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih))
-    return np.stack(states)
-
-
-# %% [wrong] carries only the first sequence's state
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        h = np.repeat(states[-1][:1], len(h0), axis=0)
-        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(h, weight_hh.T) + bias_ih + bias_hh))
-    return np.stack(states)
-
-
-# %% [wrong] computes by einsum and never calls multiply
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        a = np.einsum("bi,hi->bh", x_t, weight_ih) + np.einsum("bk,hk->bh", states[-1], weight_hh)
-        states.append(np.tanh(a + bias_ih + bias_hh))
-    return np.stack(states)
-
-
-# %% [wrong] adds the biases after tanh
-def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    states = [h0]
-    for x_t in x:
-        a = multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T)
-        states.append(np.tanh(a) + bias_ih + bias_hh)
-    return np.stack(states)
-
 
 # %% [right]
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -83,6 +37,43 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
         states.append(np.tanh(a))
     return np.stack(states, axis=0)
 
+# %% [wrong] starts every step from h0
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    rest = [
+        np.tanh(multiply(x_t, weight_ih.T) + multiply(h0, weight_hh.T) + bias_ih + bias_hh) for x_t in x
+    ]
+    return np.stack([h0, *rest])
+
+# %% [wrong] forgets the recurrent bias
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T) + bias_ih))
+    return np.stack(states)
+
+# %% [wrong] carries only the first sequence's state
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        h = np.repeat(states[-1][:1], len(h0), axis=0)
+        states.append(np.tanh(multiply(x_t, weight_ih.T) + multiply(h, weight_hh.T) + bias_ih + bias_hh))
+    return np.stack(states)
+
+# %% [wrong] computes by einsum and never calls multiply
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        a = np.einsum("bi,hi->bh", x_t, weight_ih) + np.einsum("bk,hk->bh", states[-1], weight_hh)
+        states.append(np.tanh(a + bias_ih + bias_hh))
+    return np.stack(states)
+
+# %% [wrong] adds the biases after tanh
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    states = [h0]
+    for x_t in x:
+        a = multiply(x_t, weight_ih.T) + multiply(states[-1], weight_hh.T)
+        states.append(np.tanh(a) + bias_ih + bias_hh)
+    return np.stack(states)
 
 # %% [wrong] multiplies a block diagonal of copies
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -94,7 +85,6 @@ def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh)
         a = multiply(W, x[t].reshape(-1, 1)) + multiply(U, h[t].reshape(-1, 1))
         h[t + 1] = np.tanh(a.reshape(B, -1) + bias_ih + bias_hh)
     return h
-
 
 # %% [wrong] pads the minibatch to eight rows
 def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):

@@ -7,7 +7,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
         sums = [a + b for a, b in zip(sums, rest)]
     return (np.array(dx), dh, *sums)
 
-
 # %% [right]
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     arriving = np.array(dy)
@@ -20,7 +19,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
         total = step if total is None else [a + b for a, b in zip(total, step)]
     return dx, before, *total
 
-
 # %% [right]
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     results, dh = [], np.zeros(h[0].shape)
@@ -29,52 +27,6 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
         dh = results[-1][1]
     parts = [[result[k] for result in results] for k in (2, 3, 4)]
     return np.stack([result[0] for result in results][::-1]), dh, *(np.sum(part, axis=0) for part in parts)
-
-
-# %% [wrong] takes dy of the step before
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dh + dy[t - 1], x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
-
-# %% [wrong] takes the states of the step before
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t - 1], h[t], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
-
-# %% [wrong] drops what comes from later steps, as if truncated at 1 step
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, sums = np.zeros_like(x), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
-
-# %% [wrong] subtracts the gradient that is carried
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] - dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
-
-# %% [wrong] averages over the steps
-def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b / len(x) for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
 
 # %% [right]
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
@@ -88,6 +40,45 @@ def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
     dh, dxs, a, b, c = back(0)
     return np.array(dxs), dh, a, b, c
 
+# %% [wrong] takes dy of the step before
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        dx[t], dh, *rest = cell_backward(dh + dy[t - 1], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        sums = [a + b for a, b in zip(sums, rest)]
+    return dx, dh, *sums
+
+# %% [wrong] takes the states of the step before
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        dx[t], dh, *rest = cell_backward(dh + dy[t], x[t], h[t - 1], h[t], weight_ih, weight_hh)
+        sums = [a + b for a, b in zip(sums, rest)]
+    return dx, dh, *sums
+
+# %% [wrong] drops what comes from later steps, as if truncated at 1 step
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx, sums = np.zeros_like(x), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        dx[t], dh, *rest = cell_backward(dy[t], x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        sums = [a + b for a, b in zip(sums, rest)]
+    return dx, dh, *sums
+
+# %% [wrong] subtracts the gradient that is carried
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        dx[t], dh, *rest = cell_backward(dy[t] - dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        sums = [a + b for a, b in zip(sums, rest)]
+    return dx, dh, *sums
+
+# %% [wrong] averages over the steps
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        sums = [a + b / len(x) for a, b in zip(sums, rest)]
+    return dx, dh, *sums
 
 # %% [wrong] adds dy[t] after the step instead of before it
 def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):

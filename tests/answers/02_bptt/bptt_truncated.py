@@ -8,6 +8,12 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
         sums = [a + b for a, b in zip(sums, rest)]
     return dx, dh, *sums
 
+# %% [wrong] makes chunks of one step more
+# -     for t in range(len(x) - 1, -1, -1):
+# -         last_of_chunk = t % chunk == chunk - 1
+# -         arriving = dy[t] if last_of_chunk else dy[t] + dh
+# +     for t in reversed(range(len(x))):
+# +         arriving = dy[t] if (t + 1) % (chunk + 1) == 0 else dy[t] + dh
 
 # %% [right]
 def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
@@ -19,7 +25,6 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
             sums = [a + b for a, b in zip(sums, rest)]
     return dx, dh, *sums
 
-
 # %% [right]
 def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
     dx, sums, dh = [None] * len(x), [0, 0, 0], np.zeros_like(h[0])
@@ -30,57 +35,13 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
             dh = np.zeros_like(dh)
     return np.stack(dx), dh, *sums
 
-
-# %% [wrong] never cuts
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
-
-# %% [wrong] makes chunks of one step more
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        arriving = dy[t] if (t + 1) % (chunk + 1) == 0 else dy[t] + dh
-        dx[t], dh, *rest = cell_backward(arriving, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
-
 # %% [wrong] drops dh0
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-        if t % chunk == 0:
-            dh = np.zeros_like(dh)
-    return dx, dh, *sums
-
-
-# %% [wrong] returns the gradient of all chunks' first states
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    dx, dh0, dh, sums = np.zeros_like(x), 0, np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-        if t % chunk == 0:
-            dh0, dh = dh0 + dh, np.zeros_like(dh)
-    return dx, dh0, *sums
-
-
-# %% [wrong] halves what crosses a boundary
-def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
-    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
-    for t in reversed(range(len(x))):
-        carried = dh / 2 if (t + 1) % chunk == 0 else dh
-        dx[t], dh, *rest = cell_backward(dy[t] + carried, x[t], h[t], h[t + 1], weight_ih, weight_hh)
-        sums = [a + b for a, b in zip(sums, rest)]
-    return dx, dh, *sums
-
+# -     dx, sums, dh = [None] * len(x), [0, 0, 0], np.zeros_like(h[0])
+# +     dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+# -         if t > 0 and t // chunk != (t - 1) // chunk:
+# +         if t % chunk == 0:
+# -     return np.stack(dx), dh, *sums
+# +     return dx, dh, *sums
 
 # %% [right]
 def sweep(cell_backward, x, h, dy, weight_ih, weight_hh):
@@ -103,6 +64,32 @@ def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
             dh0 = dh
     return (np.stack(dx), dh0, *total)
 
+# %% [wrong] never cuts
+def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
+    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        sums = [a + b for a, b in zip(sums, rest)]
+    return dx, dh, *sums
+
+# %% [wrong] returns the gradient of all chunks' first states
+def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
+    dx, dh0, dh, sums = np.zeros_like(x), 0, np.zeros_like(h[0]), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        dx[t], dh, *rest = cell_backward(dy[t] + dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        sums = [a + b for a, b in zip(sums, rest)]
+        if t % chunk == 0:
+            dh0, dh = dh0 + dh, np.zeros_like(dh)
+    return dx, dh0, *sums
+
+# %% [wrong] halves what crosses a boundary
+def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):
+    dx, dh, sums = np.zeros_like(x), np.zeros_like(h[0]), [0, 0, 0]
+    for t in reversed(range(len(x))):
+        carried = dh / 2 if (t + 1) % chunk == 0 else dh
+        dx[t], dh, *rest = cell_backward(dy[t] + carried, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+        sums = [a + b for a, b in zip(sums, rest)]
+    return dx, dh, *sums
 
 # %% [wrong] crashes where a chunk is longer than the sequence
 def bptt_truncated(cell_backward, x, h, dy, weight_ih, weight_hh, chunk):

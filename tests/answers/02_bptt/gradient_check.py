@@ -10,7 +10,6 @@ def gradient_check(loss, array, gradient, eps):
     numeric = np.array(numeric).reshape(array.shape)
     return numeric, float(np.linalg.norm((gradient - numeric).ravel()) / np.linalg.norm(numeric.ravel()))
 
-
 # %% [right]
 def gradient_check(loss, array, gradient, eps):
     numeric = np.zeros(array.shape)
@@ -20,53 +19,12 @@ def gradient_check(loss, array, gradient, eps):
         numeric[index] = 0.5 * (loss(array + bump) - loss(array - bump)) / eps
     return numeric, np.sqrt(np.sum((numeric - gradient) ** 2)) / np.sqrt(np.sum(numeric**2))
 
-
 # %% [right]
 def gradient_check(loss, array, gradient, eps):
     identity = np.eye(array.size).reshape(-1, *array.shape)
     rises = [loss(array + eps * unit) - loss(array - eps * unit) for unit in identity]
     numeric = np.reshape(rises, array.shape) / (2 * eps)
     return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
-
-
-# %% [wrong] takes the largest relative error of one entry
-def gradient_check(loss, array, gradient, eps):
-    identity = np.eye(array.size).reshape(-1, *array.shape)
-    numeric = np.reshape([loss(array + eps * e) - loss(array - eps * e) for e in identity], array.shape)
-    numeric = numeric / (2 * eps)
-    return numeric, float(np.max(abs(gradient - numeric) / np.maximum(abs(gradient), abs(numeric))))
-
-
-# %% [wrong] divides by the sum of both norms
-def gradient_check(loss, array, gradient, eps):
-    identity = np.eye(array.size).reshape(-1, *array.shape)
-    numeric = np.reshape([loss(array + eps * e) - loss(array - eps * e) for e in identity], array.shape)
-    numeric = numeric / (2 * eps)
-    norm = np.linalg.norm
-    return numeric, float(norm(gradient - numeric) / (norm(gradient) + norm(numeric)))
-
-
-# %% [wrong] takes a difference to one side only
-def gradient_check(loss, array, gradient, eps):
-    identity = np.eye(array.size).reshape(-1, *array.shape)
-    numeric = np.reshape([(loss(array) - loss(array - eps * e)) / eps for e in identity], array.shape)
-    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
-
-
-# %% [wrong] moves the whole array at once
-def gradient_check(loss, array, gradient, eps):
-    rise = (loss(array + eps) - loss(array - eps)) / (2 * eps)
-    numeric = np.full(array.shape, rise)
-    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
-
-
-# %% [wrong] returns the squared error
-def gradient_check(loss, array, gradient, eps):
-    identity = np.eye(array.size).reshape(-1, *array.shape)
-    numeric = np.reshape([loss(array + eps * e) - loss(array - eps * e) for e in identity], array.shape)
-    numeric = numeric / (2 * eps)
-    return numeric, float(((gradient - numeric) ** 2).sum() / (numeric**2).sum())
-
 
 # %% [right]
 def gradient_check(loss, array, gradient, eps):
@@ -79,7 +37,6 @@ def gradient_check(loss, array, gradient, eps):
     numeric = np.array(slopes).reshape(array.shape)
     norm = lambda a: float(np.sqrt(np.vdot(a, a)))
     return numeric, norm(gradient - numeric) / norm(numeric)
-
 
 # %% [right]
 def gradient_check(loss, array, gradient, eps):
@@ -99,6 +56,39 @@ def gradient_check(loss, array, gradient, eps):
     error = np.sqrt(((gradient - numeric) ** 2).sum()) / np.sqrt((numeric**2).sum())
     return numeric, float(error)
 
+# %% [wrong] takes the largest relative error of one entry
+def gradient_check(loss, array, gradient, eps):
+    identity = np.eye(array.size).reshape(-1, *array.shape)
+    numeric = np.reshape([loss(array + eps * e) - loss(array - eps * e) for e in identity], array.shape)
+    numeric = numeric / (2 * eps)
+    return numeric, float(np.max(abs(gradient - numeric) / np.maximum(abs(gradient), abs(numeric))))
+
+# %% [wrong] divides by the sum of both norms
+def gradient_check(loss, array, gradient, eps):
+    identity = np.eye(array.size).reshape(-1, *array.shape)
+    numeric = np.reshape([loss(array + eps * e) - loss(array - eps * e) for e in identity], array.shape)
+    numeric = numeric / (2 * eps)
+    norm = np.linalg.norm
+    return numeric, float(norm(gradient - numeric) / (norm(gradient) + norm(numeric)))
+
+# %% [wrong] takes a difference to one side only
+def gradient_check(loss, array, gradient, eps):
+    identity = np.eye(array.size).reshape(-1, *array.shape)
+    numeric = np.reshape([(loss(array) - loss(array - eps * e)) / eps for e in identity], array.shape)
+    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
+
+# %% [wrong] moves the whole array at once
+def gradient_check(loss, array, gradient, eps):
+    rise = (loss(array + eps) - loss(array - eps)) / (2 * eps)
+    numeric = np.full(array.shape, rise)
+    return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
+
+# %% [wrong] returns the squared error
+def gradient_check(loss, array, gradient, eps):
+    identity = np.eye(array.size).reshape(-1, *array.shape)
+    numeric = np.reshape([loss(array + eps * e) - loss(array - eps * e) for e in identity], array.shape)
+    numeric = numeric / (2 * eps)
+    return numeric, float(((gradient - numeric) ** 2).sum() / (numeric**2).sum())
 
 # %% [wrong] steps in units of the entry
 def gradient_check(loss, array, gradient, eps):
@@ -109,7 +99,6 @@ def gradient_check(loss, array, gradient, eps):
         e[i] = step
         numeric[i] = (loss(array + e) - loss(array - e)) / (2 * step)
     return numeric, float(np.linalg.norm(gradient - numeric) / np.linalg.norm(numeric))
-
 
 # %% [wrong] changes a flat copy of a view
 def gradient_check(loss, array, gradient, eps):

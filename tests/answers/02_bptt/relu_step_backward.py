@@ -4,7 +4,6 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     da = on * dh
     return np.matmul(da, weight_ih), np.matmul(da, weight_hh), da.T.dot(x), da.T.dot(h_before), np.sum(da, 0)
 
-
 # %% [right]
 def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     da = np.where(h_after <= 0, 0.0, dh)
@@ -12,7 +11,6 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     dweights = da.T @ np.hstack([x, h_before])
     I = x.shape[1]
     return both[:, :I], both[:, I:], dweights[:, :I], dweights[:, I:], np.einsum("bh->h", da)
-
 
 # %% [right]
 def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
@@ -26,37 +24,6 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
         da.T @ np.ones(len(x)),
     )
 
-
-# %% [wrong] multiplies by h instead of 1[h>0]
-def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    da = h_after * dh
-    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
-
-
-# %% [wrong] averages the parameters' gradients over the minibatch
-def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    da, B = dh * (h_after > 0), len(dh)
-    return da @ weight_ih, da @ weight_hh, da.T @ x / B, da.T @ h_before / B, da.sum(0) / B
-
-
-# %% [wrong] passes only positive gradients
-def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    da = np.maximum(dh, 0) * (h_after > 0)
-    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
-
-
-# %% [wrong] inverts the mask
-def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    da = dh * (h_after == 0)
-    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
-
-
-# %% [wrong] takes the slope of a leaky ReLU
-def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
-    da = dh * np.where(h_after > 0, 1, 0.01)
-    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
-
-
 # %% [right]
 def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
     da = dh.copy()
@@ -68,6 +35,30 @@ def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
         db += da[b]
     return [np.dot(da, weight_ih), np.dot(da, weight_hh), dW, dU, db]
 
+# %% [wrong] multiplies by h instead of 1[h>0]
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    da = h_after * dh
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
+
+# %% [wrong] averages the parameters' gradients over the minibatch
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    da, B = dh * (h_after > 0), len(dh)
+    return da @ weight_ih, da @ weight_hh, da.T @ x / B, da.T @ h_before / B, da.sum(0) / B
+
+# %% [wrong] passes only positive gradients
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    da = np.maximum(dh, 0) * (h_after > 0)
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
+
+# %% [wrong] inverts the mask
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    da = dh * (h_after == 0)
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
+
+# %% [wrong] takes the slope of a leaky ReLU
+def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):
+    da = dh * np.where(h_after > 0, 1, 0.01)
+    return da @ weight_ih, da @ weight_hh, da.T @ x, da.T @ h_before, da.sum(0)
 
 # %% [wrong] takes a small number for zero
 def relu_step_backward(dh, x, h_before, h_after, weight_ih, weight_hh):

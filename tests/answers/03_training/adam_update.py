@@ -6,13 +6,11 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     change = (new_m / (1 - beta1**s)) / ((new_v / (1 - beta2**s)) ** 0.5 + epsilon)
     return weight - learning_rate * change, new_m, new_v, s
 
-
 # %% [right]
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
     m, v = m * beta1 + gradient * (1 - beta1), v * beta2 + np.square(gradient) * (1 - beta2)
     corrected = [mean / (1 - beta ** (step + 1)) for mean, beta in ((m, beta1), (v, beta2))]
     return weight - corrected[0] * learning_rate / (np.sqrt(corrected[1]) + epsilon), m, v, step + 1
-
 
 # %% [right]
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
@@ -22,43 +20,6 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     weight = np.subtract(weight, learning_rate * m / (1 - beta1**step) / (np.sqrt(v / (1 - beta2**step)) + epsilon))
     return [weight, m, v, step]
 
-
-# %% [wrong] swaps beta1 and beta2
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    step, beta1, beta2 = step + 1, beta2, beta1
-    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
-    d = (m / (1 - beta1**step)) / (np.sqrt(v / (1 - beta2**step)) + epsilon)
-    return weight - learning_rate * d, m, v, step
-
-
-# %% [wrong] forgets the bias correction
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
-    return weight - learning_rate * m / (np.sqrt(v) + epsilon), m, v, step + 1
-
-
-# %% [wrong] steps along the gradient instead of its mean
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    step = step + 1
-    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
-    return weight - learning_rate * gradient / (np.sqrt(v / (1 - beta2**step)) + epsilon), m, v, step
-
-
-# %% [wrong] updates with the old means
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    d = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
-    return weight - learning_rate * d, beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2, s
-
-
-# %% [wrong] counts two updates
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
-    d = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
-    return weight - learning_rate * d, m, v, s + 1
-
-
 # %% [right]
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
     s = step + 1
@@ -67,6 +28,40 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
     return weight - learning_rate * move, m, v, s
 
+# %% [wrong] counts the update after it
+# -     s = step + 1
+# +     s = max(step, 1)
+# -     return weight - learning_rate * move, m, v, s
+# +     return weight - learning_rate * move, m, v, step + 1
+
+# %% [wrong] adds epsilon inside the root
+# -     move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+# +     move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s) + epsilon))
+
+# %% [wrong] keeps the corrected means as state
+# -     return weight - learning_rate * move, m, v, s
+# +     return weight - learning_rate * move, m / (1 - beta1**s), v / (1 - beta2**s), s
+
+# %% [wrong] corrects with the count times beta
+# -     move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+# +     move = (m / (1 - beta1 * s)) / (np.sqrt(v / (1 - beta2 * s)) + epsilon)
+
+# %% [wrong] takes the size of the gradient instead of its square
+# -     v = v * beta2 + gradient * gradient * (1 - beta2)
+# +     v = v * beta2 + abs(gradient) * (1 - beta2)
+
+# %% [wrong] swaps the two betas
+# -     m = m * beta1 + gradient * (1 - beta1)
+# -     v = v * beta2 + gradient * gradient * (1 - beta2)
+# +     m = m * beta2 + gradient * (1 - beta2)
+# +     v = v * beta1 + gradient * gradient * (1 - beta1)
+
+# %% [wrong] moves by the old means
+# -     m = m * beta1 + gradient * (1 - beta1)
+# +     m_old = m
+# +     m = m * beta1 + gradient * (1 - beta1)
+# -     move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+# +     move = (m_old / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
 
 # %% [right]
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
@@ -75,7 +70,6 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     correct = lambda mean, beta: mean / (1 - beta**step)
     denominator = correct(new_v, beta2) ** 0.5 + epsilon
     return weight - learning_rate * correct(new_m, beta1) / denominator, new_m, new_v, step
-
 
 # %% [right]
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
@@ -88,71 +82,6 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     w -= rate * m / (np.sqrt(v) / np.sqrt(1 - beta2 ** (step + 1)) + epsilon)
     return w, m, v, step + 1
 
-
-# %% [wrong] counts the update after it
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = max(step, 1)
-    m = m * beta1 + gradient * (1 - beta1)
-    v = v * beta2 + gradient * gradient * (1 - beta2)
-    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
-    return weight - learning_rate * move, m, v, step + 1
-
-
-# %% [wrong] adds epsilon inside the root
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    m = m * beta1 + gradient * (1 - beta1)
-    v = v * beta2 + gradient * gradient * (1 - beta2)
-    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s) + epsilon))
-    return weight - learning_rate * move, m, v, s
-
-
-# %% [wrong] keeps the corrected means as state
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    m = m * beta1 + gradient * (1 - beta1)
-    v = v * beta2 + gradient * gradient * (1 - beta2)
-    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
-    return weight - learning_rate * move, m / (1 - beta1**s), v / (1 - beta2**s), s
-
-
-# %% [wrong] corrects with the count times beta
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    m = m * beta1 + gradient * (1 - beta1)
-    v = v * beta2 + gradient * gradient * (1 - beta2)
-    move = (m / (1 - beta1 * s)) / (np.sqrt(v / (1 - beta2 * s)) + epsilon)
-    return weight - learning_rate * move, m, v, s
-
-
-# %% [wrong] takes the size of the gradient instead of its square
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    m = m * beta1 + gradient * (1 - beta1)
-    v = v * beta2 + abs(gradient) * (1 - beta2)
-    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
-    return weight - learning_rate * move, m, v, s
-
-
-# %% [wrong] swaps the two betas
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    m = m * beta2 + gradient * (1 - beta2)
-    v = v * beta1 + gradient * gradient * (1 - beta1)
-    move = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
-    return weight - learning_rate * move, m, v, s
-
-
-# %% [wrong] moves by the old means
-def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
-    s = step + 1
-    m_old = m
-    m = m * beta1 + gradient * (1 - beta1)
-    v = v * beta2 + gradient * gradient * (1 - beta2)
-    move = (m_old / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
-    return weight - learning_rate * move, m, v, s
-
-
 # %% [right]
 def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
     s = step + 1
@@ -161,3 +90,34 @@ def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsil
     corrected = (new_m / (1 - pow(beta1, s)), new_v / (1 - pow(beta2, s)))
     delta = learning_rate * corrected[0] / (corrected[1] ** 0.5 + epsilon)
     return [weight - delta, new_m, new_v, s]
+
+# %% [wrong] swaps beta1 and beta2
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    step, beta1, beta2 = step + 1, beta2, beta1
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    d = (m / (1 - beta1**step)) / (np.sqrt(v / (1 - beta2**step)) + epsilon)
+    return weight - learning_rate * d, m, v, step
+
+# %% [wrong] forgets the bias correction
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    return weight - learning_rate * m / (np.sqrt(v) + epsilon), m, v, step + 1
+
+# %% [wrong] steps along the gradient instead of its mean
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    step = step + 1
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    return weight - learning_rate * gradient / (np.sqrt(v / (1 - beta2**step)) + epsilon), m, v, step
+
+# %% [wrong] updates with the old means
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    d = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * d, beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2, s
+
+# %% [wrong] counts two updates
+def adam_update(weight, gradient, m, v, step, learning_rate, beta1, beta2, epsilon):
+    s = step + 1
+    m, v = beta1 * m + (1 - beta1) * gradient, beta2 * v + (1 - beta2) * gradient**2
+    d = (m / (1 - beta1**s)) / (np.sqrt(v / (1 - beta2**s)) + epsilon)
+    return weight - learning_rate * d, m, v, s + 1

@@ -4,14 +4,12 @@ def clip_by_global_norm(gradients, limit):
     factor = limit / max(norm, limit)
     return {name: (g * factor).astype(g.dtype) for name, g in gradients.items()}
 
-
 # %% [right]
 def clip_by_global_norm(gradients, limit):
     norm = np.linalg.norm([np.linalg.norm(g.astype("float64")) for g in gradients.values()])
     if norm > limit:
         return {name: g / norm.astype(g.dtype) * g.dtype.type(limit) for name, g in gradients.items()}
     return dict(gradients)
-
 
 # %% [right]
 def clip_by_global_norm(gradients, limit):
@@ -20,38 +18,6 @@ def clip_by_global_norm(gradients, limit):
     norm = sqrt(fsum(float(v) ** 2 for g in gradients.values() for v in g.ravel()))
     scale = limit / norm if norm >= limit else 1
     return {k: np.array(v * scale, dtype=v.dtype) for k, v in gradients.items()}
-
-
-# %% [wrong] clips every array on its own
-def clip_by_global_norm(gradients, limit):
-    return {k: g * min(1.0, limit / max(float(np.linalg.norm(g.astype("f8"))), 1e-12)) for k, g in gradients.items()}
-
-
-# %% [wrong] stretches small gradients up to the limit
-def clip_by_global_norm(gradients, limit):
-    norm = float(np.sqrt(sum((g.astype("f8") ** 2).sum() for g in gradients.values())))
-    return {k: g * (limit / norm) if norm else g for k, g in gradients.items()}
-
-
-# %% [wrong] divides by the norm plus one
-def clip_by_global_norm(gradients, limit):
-    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
-    return {k: g * min(1.0, limit / (norm + 1)) for k, g in gradients.items()}
-
-
-# %% [wrong] sets a long gradient to zero
-def clip_by_global_norm(gradients, limit):
-    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
-    return {k: g * (0.0 if norm > limit else 1.0) for k, g in gradients.items()}
-
-
-# %% [wrong] halves until it is short enough
-def clip_by_global_norm(gradients, limit):
-    norm, factor = np.sqrt(sum((g * g).sum() for g in gradients.values())), 1.0
-    while norm * factor > limit:
-        factor /= 2
-    return {k: g * factor for k, g in gradients.items()}
-
 
 # %% [right]
 from functools import reduce
@@ -65,23 +31,6 @@ def clip_by_global_norm(gradients, limit):
         out[name] = np.multiply(gradients[name], factor, dtype=gradients[name].dtype)
     return out
 
-
-# %% [wrong] only arrays above the limit are scaled
-def clip_by_global_norm(gradients, limit):
-    norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
-    if norm <= limit:
-        return dict(gradients)
-    return {n: (g * (limit / norm)).astype(g.dtype) if np.abs(g).max() > limit else g for n, g in gradients.items()}
-
-
-# %% [wrong] squared norm compared
-def clip_by_global_norm(gradients, limit):
-    square = sum((g**2).sum() for g in gradients.values())
-    if square <= limit:
-        return dict(gradients)
-    return {n: (g * (limit / square**0.5)).astype(g.dtype) for n, g in gradients.items()}
-
-
 # %% [right]
 from copy import deepcopy
 
@@ -94,6 +43,45 @@ def clip_by_global_norm(gradients, limit):
             array *= float(limit / norm)
     return clipped
 
+# %% [wrong] clips every array on its own
+def clip_by_global_norm(gradients, limit):
+    return {k: g * min(1.0, limit / max(float(np.linalg.norm(g.astype("f8"))), 1e-12)) for k, g in gradients.items()}
+
+# %% [wrong] stretches small gradients up to the limit
+def clip_by_global_norm(gradients, limit):
+    norm = float(np.sqrt(sum((g.astype("f8") ** 2).sum() for g in gradients.values())))
+    return {k: g * (limit / norm) if norm else g for k, g in gradients.items()}
+
+# %% [wrong] divides by the norm plus one
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
+    return {k: g * min(1.0, limit / (norm + 1)) for k, g in gradients.items()}
+
+# %% [wrong] sets a long gradient to zero
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum((g * g).sum() for g in gradients.values()))
+    return {k: g * (0.0 if norm > limit else 1.0) for k, g in gradients.items()}
+
+# %% [wrong] halves until it is short enough
+def clip_by_global_norm(gradients, limit):
+    norm, factor = np.sqrt(sum((g * g).sum() for g in gradients.values())), 1.0
+    while norm * factor > limit:
+        factor /= 2
+    return {k: g * factor for k, g in gradients.items()}
+
+# %% [wrong] only arrays above the limit are scaled
+def clip_by_global_norm(gradients, limit):
+    norm = np.sqrt(sum((g**2).sum() for g in gradients.values()))
+    if norm <= limit:
+        return dict(gradients)
+    return {n: (g * (limit / norm)).astype(g.dtype) if np.abs(g).max() > limit else g for n, g in gradients.items()}
+
+# %% [wrong] squared norm compared
+def clip_by_global_norm(gradients, limit):
+    square = sum((g**2).sum() for g in gradients.values())
+    if square <= limit:
+        return dict(gradients)
+    return {n: (g * (limit / square**0.5)).astype(g.dtype) for n, g in gradients.items()}
 
 # %% [wrong] returns the dict that it was given
 def clip_by_global_norm(gradients, limit):
@@ -101,7 +89,6 @@ def clip_by_global_norm(gradients, limit):
     if norm <= limit:
         return gradients
     return {name: limit / norm * g for name, g in gradients.items()}
-
 
 # %% [wrong] computes the squares in float32
 def clip_by_global_norm(gradients, limit):

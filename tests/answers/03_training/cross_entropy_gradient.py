@@ -7,7 +7,6 @@ def cross_entropy_gradient(logits, target):
     p[np.arange(T * B), target.ravel()] -= 1
     return (p / (T * B)).reshape(T, B, O)
 
-
 # %% [right]
 def cross_entropy_gradient(logits, target):
     shifted = logits - np.max(logits, axis=2, keepdims=True)
@@ -16,7 +15,6 @@ def cross_entropy_gradient(logits, target):
     hits = np.zeros_like(p)
     np.put_along_axis(hits, target[..., None], 1, axis=2)
     return (p - hits) / int(np.prod(target.shape))
-
 
 # %% [right]
 def cross_entropy_gradient(logits, target):
@@ -27,43 +25,6 @@ def cross_entropy_gradient(logits, target):
         d[index][target[index]] -= 1
     return d / target.size
 
-
-# %% [wrong] shifts by the smallest output
-def cross_entropy_gradient(logits, target):
-    e = np.exp(logits - logits.min(axis=-1, keepdims=True))
-    p = e / e.sum(axis=-1, keepdims=True)
-    return (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
-
-
-# %% [wrong] subtracts 1 at all targets in every guess
-def cross_entropy_gradient(logits, target):
-    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    p = e / e.sum(axis=-1, keepdims=True)
-    p[:, :, target] -= 1
-    return p / target.size
-
-
-# %% [wrong] turns the sign round
-def cross_entropy_gradient(logits, target):
-    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    p = e / e.sum(axis=-1, keepdims=True)
-    return (np.eye(logits.shape[-1], dtype=logits.dtype)[target] - p) / target.size
-
-
-# %% [wrong] forgets the mean
-def cross_entropy_gradient(logits, target):
-    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    p = e / e.sum(axis=-1, keepdims=True)
-    return p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]
-
-
-# %% [wrong] takes the gradient of the squared error of the probabilities
-def cross_entropy_gradient(logits, target):
-    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    p = e / e.sum(axis=-1, keepdims=True)
-    return 2 * (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
-
-
 # %% [right]
 def cross_entropy_gradient(logits, target):
     T, B, O = logits.shape
@@ -73,6 +34,34 @@ def cross_entropy_gradient(logits, target):
     p[np.arange(T * B), target.reshape(-1)] -= 1
     return (p / (T * B)).reshape(T, B, O)
 
+# %% [wrong] shifts by the largest of all rows
+# -     p = np.exp(flat - flat.max(axis=1, keepdims=True))
+# +     p = np.exp(flat - flat.max())
+
+# %% [wrong] shifts by the mean
+# -     p = np.exp(flat - flat.max(axis=1, keepdims=True))
+# +     p = np.exp(flat - flat.mean(axis=1, keepdims=True))
+
+# %% [wrong] shifts by the largest of a step
+# -     p = np.exp(flat - flat.max(axis=1, keepdims=True))
+# +     p = np.exp(flat - np.repeat(logits.reshape(T, -1).max(axis=1), B)[:, None])
+
+# %% [wrong] clips the logits at 80
+# -     p = np.exp(flat - flat.max(axis=1, keepdims=True))
+# +     p = np.exp(np.clip(flat, -80, 80))
+
+# %% [wrong] averages over the steps only
+# -     return (p / (T * B)).reshape(T, B, O)
+# +     return (p / T).reshape(T, B, O)
+
+# %% [wrong] turns the sign round
+# -     p[np.arange(T * B), target.reshape(-1)] -= 1
+# +     p[np.arange(T * B), target.reshape(-1)] += -1
+# +     p = -p
+
+# %% [wrong] reads the targets step by step where they lie sequence by sequence
+# -     p[np.arange(T * B), target.reshape(-1)] -= 1
+# +     p[np.arange(T * B), target.T.reshape(-1)] -= 1
 
 # %% [right]
 def cross_entropy_gradient(logits, target):
@@ -80,7 +69,6 @@ def cross_entropy_gradient(logits, target):
     e = np.exp(logits - largest)
     hot = (np.arange(logits.shape[-1]) == target[..., None]).astype(logits.dtype)
     return (e / e.sum(-1)[..., None] - hot) / logits.dtype.type(target.size)
-
 
 # %% [right]
 def cross_entropy_gradient(logits, target):
@@ -92,78 +80,6 @@ def cross_entropy_gradient(logits, target):
     d /= target.size
     return d
 
-
-# %% [wrong] shifts by the largest of all rows
-def cross_entropy_gradient(logits, target):
-    T, B, O = logits.shape
-    flat = logits.reshape(-1, O)
-    p = np.exp(flat - flat.max())
-    p /= p.sum(axis=1, keepdims=True)
-    p[np.arange(T * B), target.reshape(-1)] -= 1
-    return (p / (T * B)).reshape(T, B, O)
-
-
-# %% [wrong] shifts by the mean
-def cross_entropy_gradient(logits, target):
-    T, B, O = logits.shape
-    flat = logits.reshape(-1, O)
-    p = np.exp(flat - flat.mean(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    p[np.arange(T * B), target.reshape(-1)] -= 1
-    return (p / (T * B)).reshape(T, B, O)
-
-
-# %% [wrong] shifts by the largest of a step
-def cross_entropy_gradient(logits, target):
-    T, B, O = logits.shape
-    flat = logits.reshape(-1, O)
-    p = np.exp(flat - np.repeat(logits.reshape(T, -1).max(axis=1), B)[:, None])
-    p /= p.sum(axis=1, keepdims=True)
-    p[np.arange(T * B), target.reshape(-1)] -= 1
-    return (p / (T * B)).reshape(T, B, O)
-
-
-# %% [wrong] clips the logits at 80
-def cross_entropy_gradient(logits, target):
-    T, B, O = logits.shape
-    flat = logits.reshape(-1, O)
-    p = np.exp(np.clip(flat, -80, 80))
-    p /= p.sum(axis=1, keepdims=True)
-    p[np.arange(T * B), target.reshape(-1)] -= 1
-    return (p / (T * B)).reshape(T, B, O)
-
-
-# %% [wrong] averages over the steps only
-def cross_entropy_gradient(logits, target):
-    T, B, O = logits.shape
-    flat = logits.reshape(-1, O)
-    p = np.exp(flat - flat.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    p[np.arange(T * B), target.reshape(-1)] -= 1
-    return (p / T).reshape(T, B, O)
-
-
-# %% [wrong] turns the sign round
-def cross_entropy_gradient(logits, target):
-    T, B, O = logits.shape
-    flat = logits.reshape(-1, O)
-    p = np.exp(flat - flat.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    p[np.arange(T * B), target.reshape(-1)] += -1
-    p = -p
-    return (p / (T * B)).reshape(T, B, O)
-
-
-# %% [wrong] reads the targets step by step where they lie sequence by sequence
-def cross_entropy_gradient(logits, target):
-    T, B, O = logits.shape
-    flat = logits.reshape(-1, O)
-    p = np.exp(flat - flat.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    p[np.arange(T * B), target.T.reshape(-1)] -= 1
-    return (p / (T * B)).reshape(T, B, O)
-
-
 # %% [right]
 def cross_entropy_gradient(logits, target):
     lse = np.logaddexp.reduce(logits, axis=2, keepdims=True)
@@ -173,6 +89,32 @@ def cross_entropy_gradient(logits, target):
     d *= logits.dtype.type(1 / target.size)
     return d
 
+# %% [right]
+def cross_entropy_gradient(logits, target):
+    e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    p = e / e.sum(axis=-1, keepdims=True)
+    return (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
+
+# %% [wrong] shifts by the smallest output
+# -     e = np.exp(logits - logits.max(axis=-1, keepdims=True))
+# +     e = np.exp(logits - logits.min(axis=-1, keepdims=True))
+
+# %% [wrong] subtracts 1 at all targets in every guess
+# -     return (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
+# +     p[:, :, target] -= 1
+# +     return p / target.size
+
+# %% [wrong] turns the sign round
+# -     return (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
+# +     return (np.eye(logits.shape[-1], dtype=logits.dtype)[target] - p) / target.size
+
+# %% [wrong] forgets the mean
+# -     return (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
+# +     return p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]
+
+# %% [wrong] takes the gradient of the squared error of the probabilities
+# -     return (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
+# +     return 2 * (p - np.eye(logits.shape[-1], dtype=logits.dtype)[target]) / target.size
 
 # %% [wrong] takes softmax over the sequences
 def cross_entropy_gradient(logits, target):

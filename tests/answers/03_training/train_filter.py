@@ -1,3 +1,11 @@
+# %% [wrong] reads the inputs right to left, the targets left to right
+# -     velocity = {name: np.zeros_like(parameter) for name, parameter in parameters.items()}
+# +     velocity = {name: np.zeros_like(value) for name, value in parameters.items()}
+# -         chosen = rng.integers(x.shape[1], size=32)
+# -         _, gradients = loss_and_gradients(parameters, x[:, chosen], target[:, chosen])
+# +         rows = rng.integers(x.shape[1], size=32)
+# +         gradients = loss_and_gradients(parameters, x[::-1, rows], target[:, rows])[1]
+
 # %% [right]
 def train_filter(x, target, parameters, loss_and_gradients):
     rng = np.random.default_rng(0)
@@ -13,6 +21,15 @@ def train_filter(x, target, parameters, loss_and_gradients):
             p[name] = p[name] - 0.01 * (m[name] / (1 - 0.9**k)) / (np.sqrt(v[name] / (1 - 0.999**k)) + 1e-8)
     return p
 
+# %% [wrong] trains on a single row at a time
+# -     rng = np.random.default_rng(0)
+# -     p = {name: array.copy() for name, array in parameters.items()}
+# +     p = {name: array.copy() for name, array in parameters.items()}
+# -     for k in range(1, 1501):
+# -         rows = rng.choice(x.shape[1], 32)
+# -         _, g = loss_and_gradients(p, x[:, rows], target[:, rows])
+# +     for k in range(1, 801):
+# +         _, g = loss_and_gradients(p, x[:, :1], target[:, :1])
 
 # %% [right]
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -28,7 +45,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
                 speed[name] = 0.9 * speed[name] - 0.1 * np.clip(g[name], -1, 1)
                 p[name] = p[name] + speed[name]
     return p
-
 
 # %% [right]
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -50,7 +66,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
             p[name] = p[name] - rate * first[name] / (np.sqrt(second[name]) + 1e-6)
     return p
 
-
 # %% [wrong] stops too early
 def train_filter(x, target, parameters, loss_and_gradients):
     p = {name: array.copy() for name, array in parameters.items()}
@@ -59,7 +74,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         p = {name: p[name] - 0.1 * g[name] for name in p}
     return p
 
-
 # %% [wrong] walks uphill, or in steps that are too large
 def train_filter(x, target, parameters, loss_and_gradients):
     p = {name: array.copy() for name, array in parameters.items()}
@@ -67,7 +81,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         _, g = loss_and_gradients(p, x[:, :32], target[:, :32])
         p = {name: p[name] + 0.01 * g[name] for name in p}
     return p
-
 
 # %% [wrong] changes the parameters it was given
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -79,7 +92,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
             parameters[name] -= 0.1 * g[name]
     return parameters
 
-
 # %% [wrong] returns other arrays than those that it trained
 def train_filter(x, target, parameters, loss_and_gradients):
     p = {name: array.copy() for name, array in parameters.items()}
@@ -87,7 +99,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         _, g = loss_and_gradients(p, x[:, :32], target[:, :32])
         p = {name: p[name] - 0.1 * g[name] for name in p}
     return g
-
 
 # %% [wrong] takes the minibatch out of the steps, not out of the rows
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -99,21 +110,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         p = {name: p[name] - 0.05 * g[name] for name in p}
     return p
 
-
-# %% [wrong] trains on a single row at a time
-def train_filter(x, target, parameters, loss_and_gradients):
-    p = {name: array.copy() for name, array in parameters.items()}
-    m = {name: np.zeros_like(array) for name, array in p.items()}
-    v = {name: np.zeros_like(array) for name, array in p.items()}
-    for k in range(1, 801):
-        _, g = loss_and_gradients(p, x[:, :1], target[:, :1])
-        for name in p:
-            m[name] = 0.9 * m[name] + 0.1 * g[name]
-            v[name] = 0.999 * v[name] + 0.001 * g[name] ** 2
-            p[name] = p[name] - 0.01 * (m[name] / (1 - 0.9**k)) / (np.sqrt(v[name] / (1 - 0.999**k)) + 1e-8)
-    return p
-
-
 # %% [wrong] walks uphill, or in steps that are too large
 def train_filter(x, target, parameters, loss_and_gradients):
     p = {name: array.copy() for name, array in parameters.items()}
@@ -121,7 +117,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         _, g = loss_and_gradients(p, x, target)
         p = {name: p[name] - 5 * g[name] for name in p}
     return p
-
 
 # %% [wrong] returns the parameters untrained
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -131,7 +126,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         for name in p:
             step = p[name] - 0.05 * g[name]
     return p
-
 
 # %% [wrong] pairs rows with the targets of other rows
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -143,7 +137,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
         _, g = loss_and_gradients(p, xs, ts)
         p = {name: p[name] - 0.1 * g[name] for name in p}
     return p
-
 
 # %% [wrong] recurrent weights set to 0
 def train_filter(x, target, parameters, loss_and_gradients):
@@ -160,7 +153,6 @@ def train_filter(x, target, parameters, loss_and_gradients):
     w["weight_hh"] = 0 * w["weight_hh"]
     return w
 
-
 # %% [wrong] swaps input and target
 def train_filter(x, target, parameters, loss_and_gradients):
     w = {k: a.copy() for k, a in parameters.items()}
@@ -169,15 +161,3 @@ def train_filter(x, target, parameters, loss_and_gradients):
         for k in w:
             w[k] -= 0.05 * g[k]
     return w
-
-
-# %% [wrong] reads the inputs right to left, the targets left to right
-def train_filter(x, target, parameters, loss_and_gradients):
-    rng = np.random.default_rng(0)
-    velocity = {name: np.zeros_like(value) for name, value in parameters.items()}
-    for _ in range(600):
-        rows = rng.integers(x.shape[1], size=32)
-        gradients = loss_and_gradients(parameters, x[::-1, rows], target[:, rows])[1]
-        velocity = {name: 0.9 * velocity[name] + gradients[name] for name in parameters}
-        parameters = {name: parameters[name] - 0.2 * velocity[name] for name in parameters}
-    return parameters

@@ -13,7 +13,6 @@ def graph_rules(node, d, inputs, output):
         return inputs[1] * d, inputs[0] * d
     return (d, d) if node == "sum" else (d, np.add.reduce(d))
 
-
 # %% [right]
 def graph_rules(node, d, inputs, output):
     if node == "sum":
@@ -29,7 +28,6 @@ def graph_rules(node, d, inputs, output):
         return (slopes[node]() if node in slopes else d[0] + d[1],)
     return da, db
 
-
 # %% [right]
 def graph_rules(node, d, inputs, output):
     a, b = (*inputs, None)[:2]
@@ -43,82 +41,6 @@ def graph_rules(node, d, inputs, output):
         "sigmoid": lambda: [d * output * (1 - output)],
     }
     return table[node]()
-
-
-# %% [wrong] keeps one branch of a copy
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, d
-    if node == "copy":
-        return (d[0],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, d.sum(0)
-    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
-
-
-# %% [wrong] subtracts at a sum
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, -d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, d.sum(0)
-    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
-
-
-# %% [wrong] adds the bias gradient up over the units
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, d.sum(1)
-    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
-
-
-# %% [wrong] gives sigmoid the slope of tanh and tanh that of sigmoid
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, d.sum(0)
-    return (d * (1 - output**2) if node == "sigmoid" else d * output * (1 - output),)
-
-
-# %% [wrong] averages the bias gradient over the minibatch
-def graph_rules(node, d, inputs, output):
-    if node == "sum":
-        return d, d
-    if node == "copy":
-        return (d[0] + d[1],)
-    if node == "times":
-        return d * inputs[1], d * inputs[0]
-    if node == "product":
-        return d @ inputs[1].T, inputs[0].T @ d
-    if node == "bias":
-        return d, np.mean(d, axis=0)
-    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
-
 
 # %% [right]
 def graph_rules(node, d, inputs, output):
@@ -138,3 +60,39 @@ def graph_rules(node, d, inputs, output):
             return ((1 + output) * (1 - output) * d,)
         case "sigmoid":
             return (output * (1 - output) * d,)
+
+# %% [right]
+def graph_rules(node, d, inputs, output):
+    if node == "sum":
+        return d, d
+    if node == "copy":
+        return (d[0] + d[1],)
+    if node == "times":
+        return d * inputs[1], d * inputs[0]
+    if node == "product":
+        return d @ inputs[1].T, inputs[0].T @ d
+    if node == "bias":
+        return d, d.sum(0)
+    return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+
+# %% [wrong] keeps one branch of a copy
+# -         return (d[0] + d[1],)
+# +         return (d[0],)
+
+# %% [wrong] subtracts at a sum
+# -         return d, d
+# -     if node == "copy":
+# +         return d, -d
+# +     if node == "copy":
+
+# %% [wrong] adds the bias gradient up over the units
+# -         return d, d.sum(0)
+# +         return d, d.sum(1)
+
+# %% [wrong] gives sigmoid the slope of tanh and tanh that of sigmoid
+# -     return (d * (1 - output**2) if node == "tanh" else d * output * (1 - output),)
+# +     return (d * (1 - output**2) if node == "sigmoid" else d * output * (1 - output),)
+
+# %% [wrong] averages the bias gradient over the minibatch
+# -         return d, d.sum(0)
+# +         return d, np.mean(d, axis=0)

@@ -14,7 +14,6 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
         to_state.sum(axis=0),
     )
 
-
 # %% [right]
 def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     B, H = h.shape
@@ -27,7 +26,6 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     d, e = d.reshape(B, -1), e.reshape(B, -1)
     dh = z * dh_next + e.dot(weight_hh)
     return d.dot(weight_ih), dh, d.T.dot(x), e.T.dot(h), d.sum(0), e.sum(0)
-
 
 # %% [right]
 def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
@@ -45,24 +43,54 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     dc = np.hstack([d.sum(0) for d in (before_r, before_z, at_product)])
     return dx, dh, dW, dU, db, dc
 
+# %% [right]
+def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
+    B, H = h.shape
+    gates = np.empty((B, 3 * H), h.dtype)
+    gates[:, 2 * H :] = dh_next * (1 - z) * (1 - n * n)
+    gates[:, H : 2 * H] = dh_next * (h - n) * (z - z * z)
+    gates[:, :H] = gates[:, 2 * H :] * product * (r - r * r)
+    dx, dW, db = gates @ weight_ih, gates.T @ x, gates.sum(axis=0)
+    gates[:, 2 * H :] *= r
+    return dx, gates @ weight_hh + z * dh_next, dW, gates.T @ h, db, gates.sum(axis=0)
+
+# %% [right]
+def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
+    dn = dh_next * (1 - z) * (1 - n * n)
+    dz = dh_next * (h - n) * z * (1 - z)
+    dr = dn * product * r * (1 - r)
+    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
+    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
 
 # %% [wrong] gives both biases the same gradient
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), a.sum(0)
-
+# -     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# +     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), a.sum(0)
 
 # %% [wrong] forgets the wire from h past all gates, z∘h
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# -     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# +     return a @ weight_ih, u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
 
+# %% [wrong] takes the wrong sign for z
+# -     dz = dh_next * (h - n) * z * (1 - z)
+# +     dz = dh_next * (n - h) * z * (1 - z)
+
+# %% [wrong] multiplies by r on the input's side, too
+# -     a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
+# -     return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
+# +     u = np.hstack([dr, dz, dn * r])
+# +     return u @ weight_ih, dh_next * z + u @ weight_hh, u.T @ x, u.T @ h, u.sum(0), u.sum(0)
+
+# %% [wrong] multiplies the reset gate's gradient by h instead of the product
+# -     dr = dn * product * r * (1 - r)
+# +     dr = dn * h * r * (1 - r)
+
+# %% [wrong] forgets tanh's slope
+# -     dn = dh_next * (1 - z) * (1 - n * n)
+# +     dn = dh_next * (1 - z)
+
+# %% [wrong] forgets that z also weighs the old state
+# -     dz = dh_next * (h - n) * z * (1 - z)
+# +     dz = -dh_next * n * z * (1 - z)
 
 # %% [wrong] takes the gradient of a GRU that resets before
 def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
@@ -75,60 +103,3 @@ def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
     dh = dh_next * z + a[:, : 2 * H] @ weight_hh[: 2 * H] + drh * r
     dU = np.vstack([a[:, : 2 * H].T @ h, dn.T @ (r * h)])
     return a @ weight_ih, dh, a.T @ x, dU, a.sum(0), a.sum(0)
-
-
-# %% [wrong] takes the wrong sign for z
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (n - h) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
-
-
-# %% [wrong] multiplies by r on the input's side, too
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    u = np.hstack([dr, dz, dn * r])
-    return u @ weight_ih, dh_next * z + u @ weight_hh, u.T @ x, u.T @ h, u.sum(0), u.sum(0)
-
-
-# %% [wrong] multiplies the reset gate's gradient by h instead of the product
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * h * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
-
-
-# %% [wrong] forgets tanh's slope
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z)
-    dz = dh_next * (h - n) * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
-
-
-# %% [wrong] forgets that z also weighs the old state
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    dn = dh_next * (1 - z) * (1 - n * n)
-    dz = -dh_next * n * z * (1 - z)
-    dr = dn * product * r * (1 - r)
-    a, u = np.hstack([dr, dz, dn]), np.hstack([dr, dz, dn * r])
-    return a @ weight_ih, dh_next * z + u @ weight_hh, a.T @ x, u.T @ h, a.sum(0), u.sum(0)
-
-
-# %% [right]
-def gru_backward(dh_next, x, h, r, z, n, product, weight_ih, weight_hh):
-    B, H = h.shape
-    gates = np.empty((B, 3 * H), h.dtype)
-    gates[:, 2 * H :] = dh_next * (1 - z) * (1 - n * n)
-    gates[:, H : 2 * H] = dh_next * (h - n) * (z - z * z)
-    gates[:, :H] = gates[:, 2 * H :] * product * (r - r * r)
-    dx, dW, db = gates @ weight_ih, gates.T @ x, gates.sum(axis=0)
-    gates[:, 2 * H :] *= r
-    return dx, gates @ weight_hh + z * dh_next, dW, gates.T @ h, db, gates.sum(axis=0)

@@ -13,7 +13,6 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         h = states[t] = (1 - z) * n + z * h
     return states, kept
 
-
 # %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     sigma = lambda a: 0.5 + 0.5 * np.tanh(a / 2)
@@ -27,7 +26,6 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         products.append(un)
         states.append(n + z * (states[-1] - n))
     return np.array(states[1:]), np.array(products)
-
 
 # %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -48,136 +46,6 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         keep.append(un)
     return hs[1:], np.stack(keep)
 
-
-# %% [wrong] adds the recurrent bias behind the reset gate
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        u = product(h, weight_hh)
-        r = 1 / (1 + np.exp(-(a[t, :, :H] + u[:, :H] + bias_hh[:H])))
-        z = 1 / (1 + np.exp(-(a[t, :, H : 2 * H] + u[:, H : 2 * H] + bias_hh[H : 2 * H])))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :] + bias_hh[2 * H :])
-        kept.append(u[:, 2 * H :] + bias_hh[2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-
-# %% [wrong] keeps the product without its bias
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        p = product(h, weight_hh)
-        u = p + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(p[:, 2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-
-# %% [wrong] keeps r∘(U·h) instead of U·h
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        u = product(h, weight_hh) + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        kept.append(r * u[:, 2 * H :])
-        n = np.tanh(a[t, :, 2 * H :] + kept[-1])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-
-# %% [wrong] makes a product of x at every step
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    H = h0.shape[1]
-    states, kept, h = [], [], h0
-    for x_t in x:
-        a = product(x_t, weight_ih) + bias_ih
-        u = product(h, weight_hh) + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[:, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(u[:, 2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-
-# %% [wrong] resets the state before the product
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        u = product(h, weight_hh[: 2 * H]) + bias_hh[: 2 * H]
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        un = (r * h) @ weight_hh[2 * H :].T + bias_hh[2 * H :]
-        kept.append(un)
-        n = np.tanh(a[t, :, 2 * H :] + un)
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-
-# %% [wrong] takes the gates in the order z, r, n
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [], [], h0
-    for t in range(T):
-        u = product(h, weight_hh) + bias_hh
-        z, r = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(u[:, 2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-
-# %% [wrong] always starts from h0
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept = [], []
-    for t in range(T):
-        u = product(h0, weight_hh) + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(u[:, 2 * H :])
-        states.append((1 - z) * n + z * h0)
-    return np.array(states), np.array(kept)
-
-
-# %% [wrong] gives h0 back in front of the states
-def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
-    H = h0.shape[1]
-    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    states, kept, h = [h0], [], h0
-    for t in range(T):
-        u = product(h, weight_hh) + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
-        kept.append(u[:, 2 * H :])
-        h = (1 - z) * n + z * h
-        states.append(h)
-    return np.array(states), np.array(kept)
-
-
 # %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, B, I = x.shape
@@ -191,7 +59,6 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         hs.append(h)
         ps.append(u[:, 2].copy())
     return np.array(hs), np.array(ps)
-
 
 # %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
@@ -212,7 +79,6 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
             states[t + 1, b] = (1 - z) * n + z * states[t, b]
     return states[1:], kept
 
-
 # %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, B, I = x.shape
@@ -230,7 +96,6 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         kept.append(u[:, 2 * H :])
     return np.array(states), np.array(kept)
 
-
 # %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, B, I = x.shape
@@ -246,33 +111,96 @@ def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
         kept.append(u[:, 2 * H :])
     return np.array(states), np.array(kept)
 
+# %% [right]
+# -     rows = np.concatenate([np.ones((T * B, 1)), x.reshape(T * B, I)], axis=1)
+# -     inputs = product(rows, np.concatenate([bias_ih[:, None], weight_ih], axis=1)).reshape(T, B, 3 * H)
+# +     inputs = product(weight_ih, x.reshape(T * B, I)).T.reshape(T, B, 3 * H) + bias_ih
+# -         u = product(h, weight_hh) + bias_hh
+# +         u = product(weight_hh, h).T + bias_hh
+
+# %% [wrong] computes the recurrent products by itself
+# -     rows = np.concatenate([np.ones((T * B, 1)), x.reshape(T * B, I)], axis=1)
+# -     inputs = product(rows, np.concatenate([bias_ih[:, None], weight_ih], axis=1)).reshape(T, B, 3 * H)
+# +     inputs = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
+# -         u = product(h, weight_hh) + bias_hh
+# +         product(a, weight_hh @ np.ones((H, 3 * H)))
+# +         u = h @ weight_hh.T + bias_hh
 
 # %% [right]
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
     T, B, I = x.shape
     H = h0.shape[1]
-    inputs = product(weight_ih, x.reshape(T * B, I)).T.reshape(T, B, 3 * H) + bias_ih
-    h, states, kept = h0, [], []
-    for a in inputs:
-        u = product(weight_hh, h).T + bias_hh
-        r, z = (1 / (1 + np.exp(-(a[:, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        h = (1 - z) * np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :]) + z * h
-        states.append(h)
+    a = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
+    states, kept, h = [], [], h0
+    for t in range(T):
+        u = product(h, weight_hh) + bias_hh
+        r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+        n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
         kept.append(u[:, 2 * H :])
+        h = (1 - z) * n + z * h
+        states.append(h)
     return np.array(states), np.array(kept)
 
+# %% [wrong] adds the recurrent bias behind the reset gate
+# -         u = product(h, weight_hh) + bias_hh
+# -         r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+# -         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
+# -         kept.append(u[:, 2 * H :])
+# +         u = product(h, weight_hh)
+# +         r = 1 / (1 + np.exp(-(a[t, :, :H] + u[:, :H] + bias_hh[:H])))
+# +         z = 1 / (1 + np.exp(-(a[t, :, H : 2 * H] + u[:, H : 2 * H] + bias_hh[H : 2 * H])))
+# +         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :] + bias_hh[2 * H :])
+# +         kept.append(u[:, 2 * H :] + bias_hh[2 * H :])
 
-# %% [wrong] computes the recurrent products by itself
+# %% [wrong] keeps the product without its bias
+# -         u = product(h, weight_hh) + bias_hh
+# +         p = product(h, weight_hh)
+# +         u = p + bias_hh
+# -         kept.append(u[:, 2 * H :])
+# +         kept.append(p[:, 2 * H :])
+
+# %% [wrong] keeps r∘(U·h) instead of U·h
+# -         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
+# -         kept.append(u[:, 2 * H :])
+# +         kept.append(r * u[:, 2 * H :])
+# +         n = np.tanh(a[t, :, 2 * H :] + kept[-1])
+
+# %% [wrong] resets the state before the product
+# -         u = product(h, weight_hh) + bias_hh
+# +         u = product(h, weight_hh[: 2 * H]) + bias_hh[: 2 * H]
+# -         n = np.tanh(a[t, :, 2 * H :] + r * u[:, 2 * H :])
+# -         kept.append(u[:, 2 * H :])
+# +         un = (r * h) @ weight_hh[2 * H :].T + bias_hh[2 * H :]
+# +         kept.append(un)
+# +         n = np.tanh(a[t, :, 2 * H :] + un)
+
+# %% [wrong] takes the gates in the order z, r, n
+# -         r, z = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+# +         z, r = (1 / (1 + np.exp(-(a[t, :, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
+
+# %% [wrong] always starts from h0
+# -     states, kept, h = [], [], h0
+# +     states, kept = [], []
+# -         u = product(h, weight_hh) + bias_hh
+# +         u = product(h0, weight_hh) + bias_hh
+# -         h = (1 - z) * n + z * h
+# -         states.append(h)
+# +         states.append((1 - z) * n + z * h0)
+
+# %% [wrong] gives h0 back in front of the states
+# -     states, kept, h = [], [], h0
+# +     states, kept, h = [h0], [], h0
+
+# %% [wrong] makes a product of x at every step
 def gru_reset_after(product, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
-    T, B, I = x.shape
     H = h0.shape[1]
-    inputs = product(x.reshape(T * B, I), weight_ih).reshape(T, B, 3 * H) + bias_ih
-    h, states, kept = h0, [], []
-    for a in inputs:
-        product(a, weight_hh @ np.ones((H, 3 * H)))
-        u = h @ weight_hh.T + bias_hh
+    states, kept, h = [], [], h0
+    for x_t in x:
+        a = product(x_t, weight_ih) + bias_ih
+        u = product(h, weight_hh) + bias_hh
         r, z = (1 / (1 + np.exp(-(a[:, k * H : (k + 1) * H] + u[:, k * H : (k + 1) * H]))) for k in (0, 1))
-        h = (1 - z) * np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :]) + z * h
-        states.append(h)
+        n = np.tanh(a[:, 2 * H :] + r * u[:, 2 * H :])
         kept.append(u[:, 2 * H :])
+        h = (1 - z) * n + z * h
+        states.append(h)
     return np.array(states), np.array(kept)

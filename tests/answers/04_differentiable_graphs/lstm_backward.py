@@ -13,7 +13,6 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
     )
     return da @ weight_ih, da @ weight_hh, dc_total * f, da.T @ x, da.T @ h, da.sum(axis=0)
 
-
 # %% [right]
 def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
     def sigmoid_rule(d, s):
@@ -37,7 +36,6 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
     dU = np.vstack([part.T @ h for part in parts])
     return dx, dh, dc * f, dW, dU, np.concatenate([part.sum(0) for part in parts])
 
-
 # %% [right]
 def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
     B, H = h.shape
@@ -50,97 +48,6 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
     d = d.reshape(B, 4 * H)
     outer = np.einsum("bm,bi->mi", d, x), np.einsum("bm,bh->mh", d, h)
     return d.dot(weight_ih), d.dot(weight_hh), back * f, *outer, np.ones(B) @ d
-
-
-# %% [wrong] forgets what arrives at c_next from the next step
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
-
-
-# %% [wrong] takes c_next for its tanh
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = c_next
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
-
-
-# %% [wrong] forgets the forget gate on the way to c
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc, da.T @ x, da.T @ h, da.sum(0)
-
-
-# %% [wrong] multiplies the forget gate's gradient by c_next instead of c
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c_next * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
-
-
-# %% [wrong] puts the gates in the order i, f, o, g
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dh_next * q * o * (1 - o), dc * i * (1 - g * g)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
-
-
-# %% [wrong] gives the candidate a sigmoid's slope
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * g * (1 - g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
-
-
-# %% [wrong] averages the bias gradient over the minibatch
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.mean(0)
-
-
-# %% [wrong] lets the gradient of h pass the output gate twice
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * o * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
-
-
-# %% [wrong] swaps x and h in the weights' gradients
-def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
-    q = np.tanh(c_next)
-    dc = dc_next + dh_next * o * (1 - q * q)
-    da = np.hstack(
-        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
-    )
-    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ h, da.T @ x, da.sum(0)
-
 
 # %% [right]
 def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
@@ -156,3 +63,48 @@ def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weig
         dh += a @ weight_hh[rows]
         dW[rows], dU[rows], db[rows] = a.T @ x, a.T @ h, a.sum(0)
     return dx, dh, dcell * f, dW, dU, db
+
+# %% [right]
+def lstm_backward(dh_next, dc_next, x, h, c, i, f, g, o, c_next, weight_ih, weight_hh):
+    q = np.tanh(c_next)
+    dc = dc_next + dh_next * o * (1 - q * q)
+    da = np.hstack(
+        [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+    )
+    return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+
+# %% [wrong] forgets what arrives at c_next from the next step
+# -     dc = dc_next + dh_next * o * (1 - q * q)
+# +     dc = dh_next * o * (1 - q * q)
+
+# %% [wrong] takes c_next for its tanh
+# -     q = np.tanh(c_next)
+# +     q = c_next
+
+# %% [wrong] forgets the forget gate on the way to c
+# -     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# +     return da @ weight_ih, da @ weight_hh, dc, da.T @ x, da.T @ h, da.sum(0)
+
+# %% [wrong] multiplies the forget gate's gradient by c_next instead of c
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c_next * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+
+# %% [wrong] puts the gates in the order i, f, o, g
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c * f * (1 - f), dh_next * q * o * (1 - o), dc * i * (1 - g * g)]
+
+# %% [wrong] gives the candidate a sigmoid's slope
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * g * (1 - g), dh_next * q * o * (1 - o)]
+
+# %% [wrong] averages the bias gradient over the minibatch
+# -     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# +     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.mean(0)
+
+# %% [wrong] lets the gradient of h pass the output gate twice
+# -         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * q * o * (1 - o)]
+# +         [dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh_next * o * q * o * (1 - o)]
+
+# %% [wrong] swaps x and h in the weights' gradients
+# -     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ x, da.T @ h, da.sum(0)
+# +     return da @ weight_ih, da @ weight_hh, dc * f, da.T @ h, da.T @ x, da.sum(0)

@@ -6,29 +6,10 @@ def plan_memory(sizes, extra_flops, limit):
     stored = {plan: sum(sizes[wire] for wire in plan) for plan in plans}
     return min((p for p in plans if stored[p] <= limit), key=lambda p: (extra_flops(p), stored[p]))
 
-
 # %% [wrong] ignores the limit
-def plan_memory(sizes, extra_flops, limit):
-    plans = [()]
-    for wire in sizes:
-        plans += [(*plan, wire) for plan in plans]
-    return min(plans, key=lambda p: (extra_flops(p), sum(sizes[wire] for wire in p)))
-
-
-# %% [wrong] takes the plan that stores least
-def plan_memory(sizes, extra_flops, limit):
-    return ()
-
-
-# %% [wrong] takes the first wires that fit
-def plan_memory(sizes, extra_flops, limit):
-    saved, room = [], limit
-    for wire, size in sizes.items():
-        if size <= room:
-            saved.append(wire)
-            room -= size
-    return tuple(saved)
-
+# -     stored = {plan: sum(sizes[wire] for wire in plan) for plan in plans}
+# -     return min((p for p in plans if stored[p] <= limit), key=lambda p: (extra_flops(p), stored[p]))
+# +     return min(plans, key=lambda p: (extra_flops(p), sum(sizes[wire] for wire in p)))
 
 # %% [right]
 def plan_memory(sizes, extra_flops, limit):
@@ -44,6 +25,31 @@ def plan_memory(sizes, extra_flops, limit):
                     best = key, saved
     return best[1]
 
+# %% [wrong] leaves no plan that needs the whole limit
+# -             if stored <= limit:
+# +             if stored < limit:
+
+# %% [wrong] forgets the empty plan
+# -     for n in range(len(sizes) + 1):
+# +     for n in range(1, len(sizes) + 1):
+# -     return best[1]
+# +     return best[1] if best else tuple(sizes)
+
+# %% [wrong] of equal work, the plan that comes first
+# -                 key = extra_flops(saved), stored
+# +                 key = extra_flops(saved)
+
+# %% [wrong] of equal work, the fewest wires
+# -                 key = extra_flops(saved), stored
+# +                 key = extra_flops(saved), n
+
+# %% [wrong] forgets the plan of all wires
+# -     for n in range(len(sizes) + 1):
+# +     for n in range(len(sizes)):
+
+# %% [wrong] stores the most bytes
+# -                 key = extra_flops(saved), stored
+# +                 key = -stored, extra_flops(saved)
 
 # %% [right]
 def plan_memory(sizes, extra_flops, limit):
@@ -55,7 +61,6 @@ def plan_memory(sizes, extra_flops, limit):
             plans.append(plan)
     return min(plans, key=lambda plan: (extra_flops(plan), sum(sizes[n] for n in plan)))
 
-
 # %% [right]
 def plan_memory(sizes, extra_flops, limit):
     plans = [()]
@@ -66,106 +71,6 @@ def plan_memory(sizes, extra_flops, limit):
     )
     work = [extra_flops(p) for p in plans]
     return plans[work.index(min(work))]
-
-
-# %% [wrong] leaves no plan that needs the whole limit
-def plan_memory(sizes, extra_flops, limit):
-    from itertools import combinations
-
-    best = None
-    for n in range(len(sizes) + 1):
-        for saved in combinations(sizes, n):
-            stored = sum(sizes[name] for name in saved)
-            if stored < limit:
-                key = extra_flops(saved), stored
-                if best is None or key < best[0]:
-                    best = key, saved
-    return best[1]
-
-
-# %% [wrong] forgets the empty plan
-def plan_memory(sizes, extra_flops, limit):
-    from itertools import combinations
-
-    best = None
-    for n in range(1, len(sizes) + 1):
-        for saved in combinations(sizes, n):
-            stored = sum(sizes[name] for name in saved)
-            if stored <= limit:
-                key = extra_flops(saved), stored
-                if best is None or key < best[0]:
-                    best = key, saved
-    return best[1] if best else tuple(sizes)
-
-
-# %% [wrong] of equal work, the plan that comes first
-def plan_memory(sizes, extra_flops, limit):
-    from itertools import combinations
-
-    best = None
-    for n in range(len(sizes) + 1):
-        for saved in combinations(sizes, n):
-            stored = sum(sizes[name] for name in saved)
-            if stored <= limit:
-                key = extra_flops(saved)
-                if best is None or key < best[0]:
-                    best = key, saved
-    return best[1]
-
-
-# %% [wrong] of equal work, the fewest wires
-def plan_memory(sizes, extra_flops, limit):
-    from itertools import combinations
-
-    best = None
-    for n in range(len(sizes) + 1):
-        for saved in combinations(sizes, n):
-            stored = sum(sizes[name] for name in saved)
-            if stored <= limit:
-                key = extra_flops(saved), n
-                if best is None or key < best[0]:
-                    best = key, saved
-    return best[1]
-
-
-# %% [wrong] saves the largest wires that still fit
-def plan_memory(sizes, extra_flops, limit):
-    saved, left = (), limit
-    for name in sorted(sizes, key=sizes.get, reverse=True):
-        if sizes[name] <= left:
-            saved, left = (*saved, name), left - sizes[name]
-    return saved
-
-
-# %% [wrong] forgets the plan of all wires
-def plan_memory(sizes, extra_flops, limit):
-    from itertools import combinations
-
-    best = None
-    for n in range(len(sizes)):
-        for saved in combinations(sizes, n):
-            stored = sum(sizes[name] for name in saved)
-            if stored <= limit:
-                key = extra_flops(saved), stored
-                if best is None or key < best[0]:
-                    best = key, saved
-    return best[1]
-
-
-# %% [wrong] stores the most bytes
-def plan_memory(sizes, extra_flops, limit):
-    from itertools import combinations
-
-    best = None
-    for n in range(len(sizes) + 1):
-        for saved in combinations(sizes, n):
-            stored = sum(sizes[name] for name in saved)
-            if stored <= limit:
-                key = -stored, extra_flops(saved)
-                if best is None or key < best[0]:
-                    best = key, saved
-    return best[1]
-
 
 # %% [right]
 def subsets(names):
@@ -183,6 +88,26 @@ def plan_memory(sizes, extra_flops, limit):
     ranked = sorted((extra_flops(p), size(p), p) for p in subsets(list(sizes)) if size(p) <= limit)
     return ranked[0][2]
 
+# %% [wrong] takes the plan that stores least
+def plan_memory(sizes, extra_flops, limit):
+    return ()
+
+# %% [wrong] takes the first wires that fit
+def plan_memory(sizes, extra_flops, limit):
+    saved, room = [], limit
+    for wire, size in sizes.items():
+        if size <= room:
+            saved.append(wire)
+            room -= size
+    return tuple(saved)
+
+# %% [wrong] saves the largest wires that still fit
+def plan_memory(sizes, extra_flops, limit):
+    saved, left = (), limit
+    for name in sorted(sizes, key=sizes.get, reverse=True):
+        if sizes[name] <= left:
+            saved, left = (*saved, name), left - sizes[name]
+    return saved
 
 # %% [wrong] is greedy, whichever wire comes first
 def plan_memory(sizes, extra_flops, limit):
@@ -202,7 +127,6 @@ def plan_memory(sizes, extra_flops, limit):
         if best is None or key < best[0]:
             best = key, plan
     return best[1]
-
 
 # %% [wrong] leaves out the empty plan
 from itertools import combinations

@@ -9,6 +9,13 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
         n += 1
     return intensity, n
 
+# %% [wrong] counts a multiply-add as one operation
+# -     intensity = 2 * B * H * H / (itemsize * (2 * B * H + H * H))
+# -     if H <= balance * itemsize:
+# +     intensity = B * H / (itemsize * (2 * B + H))
+# +     if H <= 2 * balance * itemsize:
+# -     while 2 * n * H < balance * itemsize * (2 * n + H):
+# +     while n * H < balance * itemsize * (2 * n + H):
 
 # %% [right]
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
@@ -21,7 +28,6 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
         return flop / moved, 0
     exact = needed * H / (2 * (H - needed))
     return flop / moved, -(-exact.numerator // exact.denominator)
-
 
 # %% [right]
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
@@ -37,65 +43,6 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
         middle = (low + high) // 2
         low, high = (low, middle) if per_byte(middle) >= peak / bandwidth else (middle, high)
     return per_byte(B), high
-
-
-# %% [wrong] counts a multiply-add as one operation
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    balance = peak / bandwidth
-    intensity = B * H / (itemsize * (2 * B + H))
-    if H <= 2 * balance * itemsize:
-        return intensity, 0
-    n = 1
-    while n * H < balance * itemsize * (2 * n + H):
-        n += 1
-    return intensity, n
-
-
-# %% [wrong] forgets to move the result
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    needed = peak / bandwidth * itemsize
-    intensity = 2 * B * H / (itemsize * (B + H))
-    if 2 * H <= needed:
-        return intensity, 0
-    return intensity, int(np.ceil(needed * H / (2 * H - needed)))
-
-
-# %% [wrong] rounds the minibatch instead of rounding it up
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    needed = peak / bandwidth * itemsize
-    intensity = 2 * B * H / (itemsize * (2 * B + H))
-    return intensity, round(needed * H / (2 * (H - needed))) if H > needed else 0
-
-
-# %% [wrong] turns the balance round
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    needed = bandwidth / peak * itemsize
-    intensity = 2 * B * H / (itemsize * (2 * B + H))
-    return intensity, int(np.ceil(needed * H / (2 * (H - needed)))) if H > needed else 0
-
-
-# %% [wrong] takes half of the balance in numbers, as if the weights were all that moves
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    intensity = 2 * B * H / (itemsize * (2 * B + H))
-    return intensity, int(np.ceil(peak / bandwidth * itemsize / 2))
-
-
-# %% [wrong] gives a negative minibatch where none is enough
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    needed = peak / bandwidth * itemsize
-    intensity = 2 * B * H / (itemsize * (2 * B + H))
-    return intensity, int(np.ceil(needed * H / (2 * (H - needed)))) if H != needed else 0
-
-
-# %% [wrong] gives B where the given minibatch is enough already
-def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
-    needed = peak / bandwidth * itemsize
-    intensity = 2 * B * H / (itemsize * (2 * B + H))
-    if H <= needed:
-        return intensity, 0
-    smallest = int(np.ceil(needed * H / (2 * (H - needed))))
-    return intensity, max(B, smallest)
-
 
 # %% [right]
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
@@ -116,6 +63,45 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
         lo, hi = (lo, mid) if value(mid) >= need else (mid, hi)
     return value(B), hi
 
+# %% [wrong] forgets to move the result
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    needed = peak / bandwidth * itemsize
+    intensity = 2 * B * H / (itemsize * (B + H))
+    if 2 * H <= needed:
+        return intensity, 0
+    return intensity, int(np.ceil(needed * H / (2 * H - needed)))
+
+# %% [wrong] rounds the minibatch instead of rounding it up
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    needed = peak / bandwidth * itemsize
+    intensity = 2 * B * H / (itemsize * (2 * B + H))
+    return intensity, round(needed * H / (2 * (H - needed))) if H > needed else 0
+
+# %% [wrong] turns the balance round
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    needed = bandwidth / peak * itemsize
+    intensity = 2 * B * H / (itemsize * (2 * B + H))
+    return intensity, int(np.ceil(needed * H / (2 * (H - needed)))) if H > needed else 0
+
+# %% [wrong] takes half of the balance in numbers, as if the weights were all that moves
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    intensity = 2 * B * H / (itemsize * (2 * B + H))
+    return intensity, int(np.ceil(peak / bandwidth * itemsize / 2))
+
+# %% [wrong] gives a negative minibatch where none is enough
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    needed = peak / bandwidth * itemsize
+    intensity = 2 * B * H / (itemsize * (2 * B + H))
+    return intensity, int(np.ceil(needed * H / (2 * (H - needed)))) if H != needed else 0
+
+# %% [wrong] gives B where the given minibatch is enough already
+def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
+    needed = peak / bandwidth * itemsize
+    intensity = 2 * B * H / (itemsize * (2 * B + H))
+    if H <= needed:
+        return intensity, 0
+    smallest = int(np.ceil(needed * H / (2 * (H - needed))))
+    return intensity, max(B, smallest)
 
 # %% [wrong] searches to 1000 only
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
@@ -124,7 +110,6 @@ def arithmetic_intensity(B, H, itemsize, peak, bandwidth):
         if f(b) >= peak / bandwidth:
             return f(B), b
     return f(B), 0
-
 
 # %% [wrong] begins the search at two
 def arithmetic_intensity(B, H, itemsize, peak, bandwidth):

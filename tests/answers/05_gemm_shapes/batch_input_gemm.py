@@ -1,13 +1,3 @@
-# %% [wrong] has the dtype of x
-def batch_input_gemm(x, multiply, steps):
-    T, B, I = x.shape
-    result = np.empty((T, B, multiply.outputs), x.dtype)
-    for t in range(0, T, steps):
-        piece = x[t : t + steps]
-        result[t : t + steps] = multiply(piece.reshape(-1, I)).reshape(len(piece), B, -1)
-    return result
-
-
 # %% [right]
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
@@ -19,13 +9,26 @@ def batch_input_gemm(x, multiply, steps):
         first = last
     return np.concatenate(pieces).reshape(T, B, multiply.outputs)
 
-
 # %% [right]
 def batch_input_gemm(x, multiply, steps):
     cuts = range(steps, len(x), steps)
     products = [multiply(np.concatenate(list(part))) for part in np.split(x, cuts)]
     return np.vstack(products).reshape(len(x), x.shape[1], -1)
 
+# %% [right]
+def batch_input_gemm(x, multiply, steps):
+    head, rest = x[:steps], x[steps:]
+    here = multiply(head.reshape(-1, x.shape[-1])).reshape(*head.shape[:-1], multiply.outputs)
+    return np.concatenate([here, batch_input_gemm(rest, multiply, steps)]) if len(rest) else here
+
+# %% [wrong] has the dtype of x
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    result = np.empty((T, B, multiply.outputs), x.dtype)
+    for t in range(0, T, steps):
+        piece = x[t : t + steps]
+        result[t : t + steps] = multiply(piece.reshape(-1, I)).reshape(len(piece), B, -1)
+    return result
 
 # %% [wrong] forgets the rest
 def batch_input_gemm(x, multiply, steps):
@@ -35,7 +38,6 @@ def batch_input_gemm(x, multiply, steps):
         piece = x[k * steps : (k + 1) * steps].reshape(-1, I)
         result[k * steps : (k + 1) * steps] = multiply(piece).reshape(steps, B, -1)
     return result
-
 
 # %% [wrong] multiplies the rest one step at a time
 def batch_input_gemm(x, multiply, steps):
@@ -47,7 +49,6 @@ def batch_input_gemm(x, multiply, steps):
         result[t] = multiply(x[t])
     return result
 
-
 # %% [wrong] mixes steps and sequences: the piece is transposed before it is made flat
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
@@ -57,11 +58,9 @@ def batch_input_gemm(x, multiply, steps):
         pieces.append(multiply(piece.transpose(1, 0, 2).reshape(-1, I)).reshape(len(piece), B, -1))
     return np.concatenate(pieces)
 
-
 # %% [wrong] calls multiply once a sequence, with all of its steps
 def batch_input_gemm(x, multiply, steps):
     return np.stack([multiply(np.ascontiguousarray(x[:, b])) for b in range(x.shape[1])], axis=1)
-
 
 # %% [wrong] multiplies a step twice where pieces meet
 def batch_input_gemm(x, multiply, steps):
@@ -72,13 +71,11 @@ def batch_input_gemm(x, multiply, steps):
         result[t : t + steps + 1] = multiply(piece.reshape(-1, I)).reshape(len(piece), B, -1)
     return result
 
-
 # %% [wrong] takes `steps` for the number of calls
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
     parts = np.array_split(x, min(steps, T))
     return np.concatenate([multiply(p.reshape(-1, I)).reshape(len(p), B, -1) for p in parts])
-
 
 # %% [wrong] pads the last piece with zeros so that all are alike
 def batch_input_gemm(x, multiply, steps):
@@ -89,26 +86,16 @@ def batch_input_gemm(x, multiply, steps):
     ]
     return np.concatenate(pieces)[:T]
 
-
 # %% [wrong] forgets the steps' axis
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
     return np.concatenate([multiply(x[t : t + steps].reshape(-1, I)) for t in range(0, T, steps)])
-
-
-# %% [right]
-def batch_input_gemm(x, multiply, steps):
-    head, rest = x[:steps], x[steps:]
-    here = multiply(head.reshape(-1, x.shape[-1])).reshape(*head.shape[:-1], multiply.outputs)
-    return np.concatenate([here, batch_input_gemm(rest, multiply, steps)]) if len(rest) else here
-
 
 # %% [wrong] even pieces by array_split
 def batch_input_gemm(x, multiply, steps):
     T, B, I = x.shape
     pieces = np.array_split(x, -(-T // steps))
     return np.concatenate([multiply(p.reshape(-1, I)).reshape(len(p), B, -1) for p in pieces])
-
 
 # %% [wrong] the rest step by step
 def batch_input_gemm(x, multiply, steps):
@@ -120,7 +107,6 @@ def batch_input_gemm(x, multiply, steps):
     for t in range(full, T):
         out[t] = multiply(x[t])
     return out
-
 
 # %% [wrong] fails where there are fewer steps than it takes at a time
 def batch_input_gemm(x, multiply, steps):

@@ -1,3 +1,12 @@
+# %% [wrong] takes the indices of b the wrong way round
+# -     """c + a b [M,N], from a [M,K], b [K,N], c [M,N], in tiles of `tile` by `tile`."""
+# +     out = c.copy()
+# -     out = c.copy()
+# -     for i0 in range(0, M, tile):
+# +     for i0 in range(0, M, tile):
+# -                             out[i, j] += a[i, k] * b[k, j]
+# +                             out[i, j] += a[i, k] * b[j, k]
+
 # %% [right]
 def blocked_matmul(a, b, c, tile):
     out = c.copy()
@@ -12,6 +21,36 @@ def blocked_matmul(a, b, c, tile):
                             out[i, j] += a[i, k] * b[k, j]
     return out
 
+# %% [wrong] leaves out the rows behind the last whole tile
+# -     for i0 in range(0, M, tile):
+# +     for i0 in range(0, M - tile + 1, tile):
+# -                 for i in range(i0, min(i0 + tile, M)):
+# +                 for i in range(i0, i0 + tile):
+
+# %% [wrong] starts from zeros
+# -     out = c.copy()
+# +     out = np.zeros_like(c)
+
+# %% [wrong] overwrites its input
+# -     out = c.copy()
+# -     M, K = a.shape
+# +     M, K = a.shape
+# -                             out[i, j] += a[i, k] * b[k, j]
+# -     return out
+# +                             c[i, j] += a[i, k] * b[k, j]
+# +     return c
+
+# %% [wrong] runs past the edge
+# -                 for i in range(i0, min(i0 + tile, M)):
+# -                     for k in range(k0, min(k0 + tile, K)):
+# -                         for j in range(j0, min(j0 + tile, N)):
+# +                 for i in range(i0, i0 + tile):
+# +                     for k in range(k0, k0 + tile):
+# +                         for j in range(j0, j0 + tile):
+
+# %% [wrong] lets tiles overlap by one
+# -                     for k in range(k0, min(k0 + tile, K)):
+# +                     for k in range(k0, min(k0 + tile + 1, K)):
 
 # %% [right]
 def blocked_matmul(a, b, c, tile):
@@ -30,7 +69,6 @@ def blocked_matmul(a, b, c, tile):
                             out[i, j] = out[i, j] + left * b[k, j]
     return out
 
-
 # %% [right]
 def blocked_matmul(a, b, c, tile):
     out = c.copy()
@@ -46,7 +84,6 @@ def blocked_matmul(a, b, c, tile):
                         out[i, j] = total
     return out
 
-
 # %% [wrong] makes one tile of everything
 def blocked_matmul(a, b, c, tile):
     out = c.copy()
@@ -55,81 +92,6 @@ def blocked_matmul(a, b, c, tile):
             for j in range(b.shape[1]):
                 out[i, j] += a[i, k] * b[k, j]
     return out
-
-
-# %% [wrong] leaves out the rows behind the last whole tile
-def blocked_matmul(a, b, c, tile):
-    out = c.copy()
-    M, K = a.shape
-    N = b.shape[1]
-    for i0 in range(0, M - tile + 1, tile):
-        for k0 in range(0, K, tile):
-            for j0 in range(0, N, tile):
-                for i in range(i0, i0 + tile):
-                    for k in range(k0, min(k0 + tile, K)):
-                        for j in range(j0, min(j0 + tile, N)):
-                            out[i, j] += a[i, k] * b[k, j]
-    return out
-
-
-# %% [wrong] starts from zeros
-def blocked_matmul(a, b, c, tile):
-    out = np.zeros_like(c)
-    M, K = a.shape
-    N = b.shape[1]
-    for i0 in range(0, M, tile):
-        for k0 in range(0, K, tile):
-            for j0 in range(0, N, tile):
-                for i in range(i0, min(i0 + tile, M)):
-                    for k in range(k0, min(k0 + tile, K)):
-                        for j in range(j0, min(j0 + tile, N)):
-                            out[i, j] += a[i, k] * b[k, j]
-    return out
-
-
-# %% [wrong] overwrites its input
-def blocked_matmul(a, b, c, tile):
-    M, K = a.shape
-    N = b.shape[1]
-    for i0 in range(0, M, tile):
-        for k0 in range(0, K, tile):
-            for j0 in range(0, N, tile):
-                for i in range(i0, min(i0 + tile, M)):
-                    for k in range(k0, min(k0 + tile, K)):
-                        for j in range(j0, min(j0 + tile, N)):
-                            c[i, j] += a[i, k] * b[k, j]
-    return c
-
-
-# %% [wrong] runs past the edge
-def blocked_matmul(a, b, c, tile):
-    out = c.copy()
-    M, K = a.shape
-    N = b.shape[1]
-    for i0 in range(0, M, tile):
-        for k0 in range(0, K, tile):
-            for j0 in range(0, N, tile):
-                for i in range(i0, i0 + tile):
-                    for k in range(k0, k0 + tile):
-                        for j in range(j0, j0 + tile):
-                            out[i, j] += a[i, k] * b[k, j]
-    return out
-
-
-# %% [wrong] lets tiles overlap by one
-def blocked_matmul(a, b, c, tile):
-    out = c.copy()
-    M, K = a.shape
-    N = b.shape[1]
-    for i0 in range(0, M, tile):
-        for k0 in range(0, K, tile):
-            for j0 in range(0, N, tile):
-                for i in range(i0, min(i0 + tile, M)):
-                    for k in range(k0, min(k0 + tile + 1, K)):
-                        for j in range(j0, min(j0 + tile, N)):
-                            out[i, j] += a[i, k] * b[k, j]
-    return out
-
 
 # %% [wrong] leaves k in one piece
 def blocked_matmul(a, b, c, tile):
@@ -143,7 +105,6 @@ def blocked_matmul(a, b, c, tile):
                     for j in range(j0, min(j0 + tile, N)):
                         out[i, j] += a[i, k] * b[k, j]
     return out
-
 
 # %% [wrong] makes one tile of everything
 def blocked_matmul(a, b, c, tile):
@@ -159,7 +120,6 @@ def blocked_matmul(a, b, c, tile):
                             out[i, j] += a[i, k] * b[k, j]
     return out
 
-
 # %% [wrong] cuts k alone
 def blocked_matmul(a, b, c, tile):
     out = c.copy()
@@ -169,21 +129,6 @@ def blocked_matmul(a, b, c, tile):
                 for j in range(b.shape[1]):
                     out[i, j] += a[i, k] * b[k, j]
     return out
-
-
-# %% [wrong] takes the indices of b the wrong way round
-def blocked_matmul(a, b, c, tile):
-    out = c.copy()
-    (M, K), N = a.shape, b.shape[1]
-    for i0 in range(0, M, tile):
-        for j0 in range(0, N, tile):
-            for k0 in range(0, K, tile):
-                for i in range(i0, min(i0 + tile, M)):
-                    for k in range(k0, min(k0 + tile, K)):
-                        for j in range(j0, min(j0 + tile, N)):
-                            out[i, j] += a[i, k] * b[j, k]
-    return out
-
 
 # %% [wrong] leaves out everything behind the last whole tiles
 def blocked_matmul(a, b, c, tile):

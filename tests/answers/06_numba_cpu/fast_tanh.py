@@ -13,7 +13,6 @@ def fast_tanh(a, odd, even, edge):
         q = q * s + c
     return a * p / q
 
-
 # %% [right]
 def fast_tanh(a, odd, even, edge):
     if not abs(a) <= edge and a == a:
@@ -27,7 +26,6 @@ def fast_tanh(a, odd, even, edge):
         return total
 
     return a * (horner(odd) / horner(even))
-
 
 # %% [right]
 def fast_tanh(a, odd, even, edge):
@@ -45,58 +43,52 @@ def fast_tanh(a, odd, even, edge):
             under = under + even[k] * power
     return number * above / under
 
+# %% [right]
+def fast_tanh(a, odd, even, edge):
+    if a > edge:
+        a = edge
+    if a < -edge:
+        a = -edge
+    s, p, q = a * a, odd[-1], even[-1]
+    for c in odd[-2::-1]:
+        p = p * s + c
+    for c in even[-2::-1]:
+        q = q * s + c
+    return a * p / q
 
 # %% [wrong] turns NaN into a number
-def fast_tanh(a, odd, even, edge):
-    a = a if a < edge else edge
-    a = a if a > -edge else -edge
-    s, p, q = a * a, odd[-1], even[-1]
-    for c in odd[-2::-1]:
-        p = p * s + c
-    for c in even[-2::-1]:
-        q = q * s + c
-    return a * p / q
-
+# -     if a > edge:
+# -         a = edge
+# -     if a < -edge:
+# -         a = -edge
+# +     a = a if a < edge else edge
+# +     a = a if a > -edge else -edge
 
 # %% [wrong] saturates on the positive side only
-def fast_tanh(a, odd, even, edge):
-    if a > edge:
-        a = edge
-    s, p, q = a * a, odd[-1], even[-1]
-    for c in odd[-2::-1]:
-        p = p * s + c
-    for c in even[-2::-1]:
-        q = q * s + c
-    return a * p / q
-
+# -     if a < -edge:
+# -         a = -edge
+# -     s, p, q = a * a, odd[-1], even[-1]
+# +     s, p, q = a * a, odd[-1], even[-1]
 
 # %% [wrong] takes powers of a instead of a²
-def fast_tanh(a, odd, even, edge):
-    if a > edge:
-        a = edge
-    if a < -edge:
-        a = -edge
-    p, q = odd[-1], even[-1]
-    for c in odd[-2::-1]:
-        p = p * a + c
-    for c in even[-2::-1]:
-        q = q * a + c
-    return a * p / q
-
+# -     s, p, q = a * a, odd[-1], even[-1]
+# +     p, q = odd[-1], even[-1]
+# -         p = p * s + c
+# +         p = p * a + c
+# -         q = q * s + c
+# +         q = q * a + c
 
 # %% [wrong] takes the coefficients in reverse
-def fast_tanh(a, odd, even, edge):
-    if a > edge:
-        a = edge
-    if a < -edge:
-        a = -edge
-    s, p, q = a * a, odd[0], even[0]
-    for c in odd[1:]:
-        p = p * s + c
-    for c in even[1:]:
-        q = q * s + c
-    return a * p / q
+# -     s, p, q = a * a, odd[-1], even[-1]
+# -     for c in odd[-2::-1]:
+# +     s, p, q = a * a, odd[0], even[0]
+# +     for c in odd[1:]:
+# -     for c in even[-2::-1]:
+# +     for c in even[1:]:
 
+# %% [wrong] forgets that the numerator is odd
+# -     return a * p / q
+# +     return p / q
 
 # %% [wrong] divides at every coefficient
 def fast_tanh(a, odd, even, edge):
@@ -113,21 +105,6 @@ def fast_tanh(a, odd, even, edge):
         power = power * s
     return total
 
-
-# %% [wrong] forgets that the numerator is odd
-def fast_tanh(a, odd, even, edge):
-    if a > edge:
-        a = edge
-    if a < -edge:
-        a = -edge
-    s, p, q = a * a, odd[-1], even[-1]
-    for c in odd[-2::-1]:
-        p = p * s + c
-    for c in even[-2::-1]:
-        q = q * s + c
-    return p / q
-
-
 # %% [wrong] loses the sign of −0
 def fast_tanh(a, odd, even, edge):
     b = abs(a)
@@ -140,7 +117,6 @@ def fast_tanh(a, odd, even, edge):
         q = q * s + c
     result = b * p / q
     return result if a >= 0 else -result
-
 
 # %% [wrong] computes each power anew
 def fast_tanh(a, odd, even, edge):

@@ -3,7 +3,6 @@ def split_minibatch(B, threads):
     n = min(B, threads)
     return [(k * B // n, (k + 1) * B // n) for k in range(n)]
 
-
 # %% [right]
 def split_minibatch(B, threads):
     shares, first = [], 0
@@ -14,60 +13,10 @@ def split_minibatch(B, threads):
         first += size
     return shares
 
-
 # %% [right]
 def split_minibatch(B, threads):
     parts = [part for part in np.array_split(np.arange(B), threads) if part.size]
     return [(int(part[0]), int(part[-1]) + 1) for part in parts]
-
-
-# %% [wrong] gives the whole rest to one thread
-def split_minibatch(B, threads):
-    size = max(1, B // threads)
-    n = min(threads, B)
-    return [(k * size, B if k == n - 1 else (k + 1) * size) for k in range(n)]
-
-
-# %% [wrong] rounds shares up, so that the last one is short
-def split_minibatch(B, threads):
-    size = -(-B // threads)
-    return [(first, min(first + size, B)) for first in range(0, B, size)]
-
-
-# %% [wrong] leaves the rest out
-def split_minibatch(B, threads):
-    size = max(1, B // threads)
-    return [(k * size, (k + 1) * size) for k in range(min(threads, B))]
-
-
-# %% [wrong] makes empty shares
-def split_minibatch(B, threads):
-    return [(k * B // threads, (k + 1) * B // threads) for k in range(threads)]
-
-
-# %% [wrong] ends are the last sequence, not one past it
-def split_minibatch(B, threads):
-    n = min(B, threads)
-    return [(k * B // n, (k + 1) * B // n - 1) for k in range(n)]
-
-
-# %% [wrong] gives sizes in place of ends
-def split_minibatch(B, threads):
-    n = min(B, threads)
-    return [(k * B // n, (k + 1) * B // n - k * B // n) for k in range(n)]
-
-
-# %% [wrong] uses one thread too few
-def split_minibatch(B, threads):
-    n = max(1, min(B, threads) - 1)
-    return [(k * B // n, (k + 1) * B // n) for k in range(n)]
-
-
-# %% [wrong] deals the sequences out in turn
-def split_minibatch(B, threads):
-    n = min(B, threads)
-    return [tuple(range(k, B, n)) for k in range(n)]
-
 
 # %% [right]
 def split_minibatch(B, threads, start=0):
@@ -77,6 +26,45 @@ def split_minibatch(B, threads, start=0):
     own = B // n
     return [(start, start + own)] + split_minibatch(B - own, n - 1, start + own) if n > 1 else [(start, start + B)]
 
+# %% [wrong] gives the whole rest to one thread
+def split_minibatch(B, threads):
+    size = max(1, B // threads)
+    n = min(threads, B)
+    return [(k * size, B if k == n - 1 else (k + 1) * size) for k in range(n)]
+
+# %% [wrong] rounds shares up, so that the last one is short
+def split_minibatch(B, threads):
+    size = -(-B // threads)
+    return [(first, min(first + size, B)) for first in range(0, B, size)]
+
+# %% [wrong] leaves the rest out
+def split_minibatch(B, threads):
+    size = max(1, B // threads)
+    return [(k * size, (k + 1) * size) for k in range(min(threads, B))]
+
+# %% [wrong] makes empty shares
+def split_minibatch(B, threads):
+    return [(k * B // threads, (k + 1) * B // threads) for k in range(threads)]
+
+# %% [wrong] ends are the last sequence, not one past it
+def split_minibatch(B, threads):
+    n = min(B, threads)
+    return [(k * B // n, (k + 1) * B // n - 1) for k in range(n)]
+
+# %% [wrong] gives sizes in place of ends
+def split_minibatch(B, threads):
+    n = min(B, threads)
+    return [(k * B // n, (k + 1) * B // n - k * B // n) for k in range(n)]
+
+# %% [wrong] uses one thread too few
+def split_minibatch(B, threads):
+    n = max(1, min(B, threads) - 1)
+    return [(k * B // n, (k + 1) * B // n) for k in range(n)]
+
+# %% [wrong] deals the sequences out in turn
+def split_minibatch(B, threads):
+    n = min(B, threads)
+    return [tuple(range(k, B, n)) for k in range(n)]
 
 # %% [wrong] rounded borders
 def split_minibatch(B, threads):

@@ -5,7 +5,6 @@ def sum_gradients(threads, gradients):
         total += gradients[list(threads).index(thread)]
     return total
 
-
 # %% [right]
 def sum_gradients(threads, gradients):
     ordered = gradients[np.argsort(threads)]
@@ -14,13 +13,18 @@ def sum_gradients(threads, gradients):
         total = total + gradient
     return total
 
-
 # %% [right]
 def sum_gradients(threads, gradients):
     place = np.empty(len(threads), int)
     place[np.asarray(threads)] = np.arange(len(threads))
     return gradients[place].sum(axis=0)
 
+# %% [right]
+def sum_gradients(threads, gradients):
+    parts = [gradients[int(np.where(threads == t)[0][0])] for t in range(len(threads))]
+    while len(parts) > 1:
+        parts = [sum(parts[i : i + 2][1:], parts[i]) for i in range(0, len(parts), 2)]
+    return parts[0].copy()
 
 # %% [wrong] adds in the order in which threads are ready
 def sum_gradients(threads, gradients):
@@ -29,16 +33,13 @@ def sum_gradients(threads, gradients):
         total += gradient
     return total
 
-
 # %% [wrong] takes a thread's number for its place
 def sum_gradients(threads, gradients):
     return gradients[np.asarray(threads)].sum(axis=0)
 
-
 # %% [wrong] takes the mean in place of the sum
 def sum_gradients(threads, gradients):
     return gradients[np.argsort(threads)].mean(axis=0)
-
 
 # %% [wrong] leaves out thread 0
 def sum_gradients(threads, gradients):
@@ -48,11 +49,9 @@ def sum_gradients(threads, gradients):
         total += ordered[k]
     return total
 
-
 # %% [wrong] adds in the order in which threads are ready
 def sum_gradients(threads, gradients):
     return gradients.astype(np.float64).sum(axis=0).astype(gradients.dtype)
-
 
 # %% [wrong] sorts the numbers by size, not the threads
 def sum_gradients(threads, gradients):
@@ -62,15 +61,6 @@ def sum_gradients(threads, gradients):
         total += gradient
     return total
 
-
 # %% [wrong] sums over units instead of threads
 def sum_gradients(threads, gradients):
     return gradients[np.argsort(threads)].sum(axis=1)
-
-
-# %% [right]
-def sum_gradients(threads, gradients):
-    parts = [gradients[int(np.where(threads == t)[0][0])] for t in range(len(threads))]
-    while len(parts) > 1:
-        parts = [sum(parts[i : i + 2][1:], parts[i]) for i in range(0, len(parts), 2)]
-    return parts[0].copy()

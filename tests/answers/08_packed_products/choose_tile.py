@@ -10,7 +10,6 @@ def choose_tile(B, registers, latency, multiplies, loads):
             table[r, v] = np.round(np.sum(cycles) / v, 8), np.round(np.sum(np.add(heights, v)) / v, 8)
     return sorted(table, key=table.get)[0]
 
-
 # %% [right]
 def choose_tile(B, registers, latency, multiplies, loads):
     tiles = [np.array((r, v)) for r in range(B, 0, -1) for v in range(1, registers) if r * v + v < registers]
@@ -22,63 +21,6 @@ def choose_tile(B, registers, latency, multiplies, loads):
         return tuple(round((B // r * f(r) + f(B % r)) / v, 7) for f in (term, moved))
 
     return tuple(min(tiles, key=total))
-
-
-# %% [wrong] forgets the latency of a sum
-def choose_tile(B, registers, latency, multiplies, loads):
-    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
-
-    def total(tile):
-        r, v = tile
-        heights = [min(r, B - first) for first in range(0, B, r)]
-        cycles = sum(max(n * v / multiplies, (n + v) / loads) for n in heights)
-        return round(cycles / v, 9), sum(n + v for n in heights) / v
-
-    return min(tiles, key=total)
-
-
-# %% [wrong] forgets the registers of a row of weights
-def choose_tile(B, registers, latency, multiplies, loads):
-    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers + 1) if r * v <= registers]
-
-    def total(tile):
-        r, v = tile
-        heights = [min(r, B - first) for first in range(0, B, r)]
-        cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in heights)
-        return round(cycles / v, 9), sum(n + v for n in heights) / v
-
-    return min(tiles, key=total)
-
-
-# %% [wrong] always returns the same tile
-def choose_tile(B, registers, latency, multiplies, loads):
-    return 1, 1
-
-
-# %% [wrong] returns columns, not vectors
-def choose_tile(B, registers, latency, multiplies, loads):
-    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
-    r, v = min(tiles, key=lambda tile: (tile[0] + tile[1]) / (tile[0] * tile[1]))
-    return r, 16 * v
-
-
-# %% [wrong] swaps rows and vectors
-def choose_tile(B, registers, latency, multiplies, loads):
-    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
-
-    def total(tile):
-        r, v = tile
-        heights = [min(r, B - first) for first in range(0, B, r)]
-        cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in heights)
-        return round(cycles / v, 9), sum(n + v for n in heights) / v
-
-    return min(tiles, key=total)[::-1]
-
-
-# %% [wrong] returns the cost with the tile
-def choose_tile(B, registers, latency, multiplies, loads):
-    return 1, 1, latency
-
 
 # %% [right]
 def choose_tile(B, registers, latency, multiplies, loads):
@@ -94,6 +36,37 @@ def choose_tile(B, registers, latency, multiplies, loads):
                 best = (cycles, moved), (r, v)
     return best[1]
 
+# %% [wrong] ignores the rows that are left over
+# -             rows = [r] * (B // r) + ([B % r] if B % r else [])
+# +             rows = [r] * (B // r)
+
+# %% [wrong] takes the lower tile for a whole one
+# -             rows = [r] * (B // r) + ([B % r] if B % r else [])
+# +             rows = [r] * (B // r) + ([r] if B % r else [])
+
+# %% [wrong] forgets the registers of the weights
+# -             if r * v + v + 1 > registers:
+# +             if r * v + 1 > registers:
+
+# %% [wrong] does not divide the cycles by the vectors
+# -             cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+# +             cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows)
+
+# %% [wrong] forgets the latency of a sum
+# -             cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+# +             cycles = sum(max(n * v / multiplies, (n + v) / loads) for n in rows) / v
+
+# %% [wrong] adds the three times
+# -             cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
+# +             cycles = sum((n * v / multiplies + (n + v) / loads + latency) for n in rows) / v
+
+# %% [wrong] of equal tiles, the last
+# -             if best is None or (cycles, moved) < best[0]:
+# +             if best is None or cycles <= best[0][0]:
+
+# %% [wrong] returns (v, r)
+# -                 best = (cycles, moved), (r, v)
+# +                 best = (cycles, moved), (v, r)
 
 # %% [right]
 def choose_tile(B, registers, latency, multiplies, loads):
@@ -110,7 +83,6 @@ def choose_tile(B, registers, latency, multiplies, loads):
     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers + 1) if v * (r + 1) + 1 <= registers]
     return min(tiles, key=cost)
 
-
 # %% [right]
 def choose_tile(B, registers, latency, multiplies, loads):
     costs = {}
@@ -122,127 +94,6 @@ def choose_tile(B, registers, latency, multiplies, loads):
             costs[r, v] = cycles / v, sum(p + v for p in parts) / v
             r += 1
     return min(costs, key=costs.get)
-
-
-# %% [wrong] ignores the rows that are left over
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + v + 1 > registers:
-                break
-            rows = [r] * (B // r)
-            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
-            moved = sum(n + v for n in rows) / v
-            if best is None or (cycles, moved) < best[0]:
-                best = (cycles, moved), (r, v)
-    return best[1]
-
-
-# %% [wrong] takes the lower tile for a whole one
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + v + 1 > registers:
-                break
-            rows = [r] * (B // r) + ([r] if B % r else [])
-            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
-            moved = sum(n + v for n in rows) / v
-            if best is None or (cycles, moved) < best[0]:
-                best = (cycles, moved), (r, v)
-    return best[1]
-
-
-# %% [wrong] forgets the registers of the weights
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + 1 > registers:
-                break
-            rows = [r] * (B // r) + ([B % r] if B % r else [])
-            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
-            moved = sum(n + v for n in rows) / v
-            if best is None or (cycles, moved) < best[0]:
-                best = (cycles, moved), (r, v)
-    return best[1]
-
-
-# %% [wrong] does not divide the cycles by the vectors
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + v + 1 > registers:
-                break
-            rows = [r] * (B // r) + ([B % r] if B % r else [])
-            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows)
-            moved = sum(n + v for n in rows) / v
-            if best is None or (cycles, moved) < best[0]:
-                best = (cycles, moved), (r, v)
-    return best[1]
-
-
-# %% [wrong] forgets the latency of a sum
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + v + 1 > registers:
-                break
-            rows = [r] * (B // r) + ([B % r] if B % r else [])
-            cycles = sum(max(n * v / multiplies, (n + v) / loads) for n in rows) / v
-            moved = sum(n + v for n in rows) / v
-            if best is None or (cycles, moved) < best[0]:
-                best = (cycles, moved), (r, v)
-    return best[1]
-
-
-# %% [wrong] adds the three times
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + v + 1 > registers:
-                break
-            rows = [r] * (B // r) + ([B % r] if B % r else [])
-            cycles = sum((n * v / multiplies + (n + v) / loads + latency) for n in rows) / v
-            moved = sum(n + v for n in rows) / v
-            if best is None or (cycles, moved) < best[0]:
-                best = (cycles, moved), (r, v)
-    return best[1]
-
-
-# %% [wrong] of equal tiles, the last
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + v + 1 > registers:
-                break
-            rows = [r] * (B // r) + ([B % r] if B % r else [])
-            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
-            moved = sum(n + v for n in rows) / v
-            if best is None or cycles <= best[0][0]:
-                best = (cycles, moved), (r, v)
-    return best[1]
-
-
-# %% [wrong] returns (v, r)
-def choose_tile(B, registers, latency, multiplies, loads):
-    best = None
-    for r in range(1, B + 1):
-        for v in range(1, registers):
-            if r * v + v + 1 > registers:
-                break
-            rows = [r] * (B // r) + ([B % r] if B % r else [])
-            cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in rows) / v
-            moved = sum(n + v for n in rows) / v
-            if best is None or (cycles, moved) < best[0]:
-                best = (cycles, moved), (v, r)
-    return best[1]
-
 
 # %% [right]
 def choose_tile(B, registers, latency, multiplies, loads):
@@ -261,6 +112,43 @@ def choose_tile(B, registers, latency, multiplies, loads):
     rows.sort()
     return rows[0][2:]
 
+# %% [right]
+def choose_tile(B, registers, latency, multiplies, loads):
+    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
+
+    def total(tile):
+        r, v = tile
+        heights = [min(r, B - first) for first in range(0, B, r)]
+        cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in heights)
+        return round(cycles / v, 9), sum(n + v for n in heights) / v
+
+    return min(tiles, key=total)
+
+# %% [wrong] forgets the latency of a sum
+# -         cycles = sum(max(n * v / multiplies, (n + v) / loads, latency) for n in heights)
+# +         cycles = sum(max(n * v / multiplies, (n + v) / loads) for n in heights)
+
+# %% [wrong] forgets the registers of a row of weights
+# -     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
+# +     tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers + 1) if r * v <= registers]
+
+# %% [wrong] swaps rows and vectors
+# -     return min(tiles, key=total)
+# +     return min(tiles, key=total)[::-1]
+
+# %% [wrong] always returns the same tile
+def choose_tile(B, registers, latency, multiplies, loads):
+    return 1, 1
+
+# %% [wrong] returns columns, not vectors
+def choose_tile(B, registers, latency, multiplies, loads):
+    tiles = [(r, v) for r in range(1, B + 1) for v in range(1, registers) if r * v + v + 1 <= registers]
+    r, v = min(tiles, key=lambda tile: (tile[0] + tile[1]) / (tile[0] * tile[1]))
+    return r, 16 * v
+
+# %% [wrong] returns the cost with the tile
+def choose_tile(B, registers, latency, multiplies, loads):
+    return 1, 1, latency
 
 # %% [wrong] lets a tile be higher than the minibatch
 def choose_tile(B, registers, latency, multiplies, loads):

@@ -11,7 +11,6 @@ def pack_panels(weight, gates, columns):
                     out[p, k, g, j] = weight[g * H + unit, k] if unit < H else 0
     return out
 
-
 # %% [right]
 def pack_panels(weight, gates, columns):
     H = weight.shape[0] // gates
@@ -20,59 +19,6 @@ def pack_panels(weight, gates, columns):
     rows = np.minimum(units, H - 1)[:, None] + H * np.arange(gates)
     taken = weight[rows] * (units < H)[:, None, None].astype(weight.dtype)
     return np.ascontiguousarray(taken.reshape(P, columns, gates, -1).transpose(0, 3, 2, 1))
-
-
-# %% [wrong] leaves out the units of the incomplete panel
-def pack_panels(weight, gates, columns):
-    H = len(weight) // gates
-    P = H // columns
-    K = weight.shape[1]
-    kept = weight.reshape(gates, H, K)[:, : P * columns]
-    return kept.reshape(gates, P, columns, K).transpose(1, 3, 0, 2)
-
-
-# %% [wrong] reads the gates as if they alternated
-def pack_panels(weight, gates, columns):
-    H = len(weight) // gates
-    P = -(-H // columns)
-    out = np.zeros((P, weight.shape[1], gates, columns), weight.dtype)
-    for r, row in enumerate(weight):
-        j, g = divmod(r, gates)
-        out[j // columns, :, g, j % columns] = row
-    return out
-
-
-# %% [wrong] fills the last panel with the last unit again
-def pack_panels(weight, gates, columns):
-    H = len(weight) // gates
-    P = -(-H // columns)
-    units = np.minimum(np.arange(P * columns), H - 1)
-    return weight.reshape(gates, H, -1)[:, units].reshape(gates, P, columns, -1).transpose(1, 3, 0, 2)
-
-
-# %% [wrong] pads all gates together
-def pack_panels(weight, gates, columns):
-    rows, K = weight.shape
-    P = -(-rows // gates // columns)
-    padded = np.zeros((P * columns * gates, K), weight.dtype)
-    padded[:rows] = weight
-    return padded.reshape(gates, P, columns, K).transpose(1, 3, 0, 2)
-
-
-# %% [wrong] leaves the terms innermost, as they are stored
-def pack_panels(weight, gates, columns):
-    H = len(weight) // gates
-    P = -(-H // columns)
-    out = np.zeros((P, gates, columns, weight.shape[1]), weight.dtype)
-    for j in range(H):
-        out[j // columns, :, j % columns] = weight[j::H]
-    return out
-
-
-# %% [wrong] returns a view of zeros
-def pack_panels(weight, gates, columns):
-    return np.zeros((-(-(len(weight) // gates) // columns), weight.shape[1], gates, columns), weight.dtype)
-
 
 # %% [right]
 def pack_panels(weight, gates, columns):
@@ -85,6 +31,31 @@ def pack_panels(weight, gates, columns):
             panels[u // columns, :, g, u % columns] = weight[g * H + u]
     return panels
 
+# %% [wrong] reads the gates as if they alternated
+# -             panels[u // columns, :, g, u % columns] = weight[g * H + u]
+# +             panels[u // columns, :, g, u % columns] = weight[u * gates + g]
+
+# %% [wrong] leaves out the units of the incomplete panel
+# -     P = -(-H // columns)
+# +     P = H // columns
+# -         for u in range(H):
+# +         for u in range(P * columns):
+
+# %% [wrong] adds a panel where none is needed
+# -     P = -(-H // columns)
+# +     P = H // columns + 1
+
+# %% [wrong] moves the gates behind the units
+# -     return panels
+# +     return panels.transpose(0, 1, 3, 2).copy()
+
+# %% [wrong] makes float64
+# -     panels = np.zeros((P, K, gates, columns), weight.dtype)
+# +     panels = np.zeros((P, K, gates, columns))
+
+# %% [wrong] distributes units over panels in turn
+# -             panels[u // columns, :, g, u % columns] = weight[g * H + u]
+# +             panels[u % P, :, g, u // P] = weight[g * H + u]
 
 # %% [right]
 def pack_panels(weight, gates, columns):
@@ -93,7 +64,6 @@ def pack_panels(weight, gates, columns):
     missing = -cube.shape[1] % columns
     cube = np.pad(cube, ((0, 0), (0, missing), (0, 0)))
     return np.ascontiguousarray(cube.reshape(gates, -1, columns, K).transpose(1, 3, 0, 2))
-
 
 # %% [right]
 def pack_panels(weight, gates, columns):
@@ -106,74 +76,48 @@ def pack_panels(weight, gates, columns):
             panels[p, :, g, : len(units)] = weight[[g * H + u for u in units]].T
     return panels
 
+# %% [wrong] leaves out the units of the incomplete panel
+def pack_panels(weight, gates, columns):
+    H = len(weight) // gates
+    P = H // columns
+    K = weight.shape[1]
+    kept = weight.reshape(gates, H, K)[:, : P * columns]
+    return kept.reshape(gates, P, columns, K).transpose(1, 3, 0, 2)
 
 # %% [wrong] reads the gates as if they alternated
 def pack_panels(weight, gates, columns):
-    rows, K = weight.shape
-    H = rows // gates
+    H = len(weight) // gates
     P = -(-H // columns)
-    panels = np.zeros((P, K, gates, columns), weight.dtype)
-    for g in range(gates):
-        for u in range(H):
-            panels[u // columns, :, g, u % columns] = weight[u * gates + g]
-    return panels
+    out = np.zeros((P, weight.shape[1], gates, columns), weight.dtype)
+    for r, row in enumerate(weight):
+        j, g = divmod(r, gates)
+        out[j // columns, :, g, j % columns] = row
+    return out
 
-
-# %% [wrong] leaves out the units of the incomplete panel
+# %% [wrong] fills the last panel with the last unit again
 def pack_panels(weight, gates, columns):
-    rows, K = weight.shape
-    H = rows // gates
-    P = H // columns
-    panels = np.zeros((P, K, gates, columns), weight.dtype)
-    for g in range(gates):
-        for u in range(P * columns):
-            panels[u // columns, :, g, u % columns] = weight[g * H + u]
-    return panels
-
-
-# %% [wrong] adds a panel where none is needed
-def pack_panels(weight, gates, columns):
-    rows, K = weight.shape
-    H = rows // gates
-    P = H // columns + 1
-    panels = np.zeros((P, K, gates, columns), weight.dtype)
-    for g in range(gates):
-        for u in range(H):
-            panels[u // columns, :, g, u % columns] = weight[g * H + u]
-    return panels
-
-
-# %% [wrong] moves the gates behind the units
-def pack_panels(weight, gates, columns):
-    rows, K = weight.shape
-    H = rows // gates
+    H = len(weight) // gates
     P = -(-H // columns)
-    panels = np.zeros((P, K, gates, columns), weight.dtype)
-    for g in range(gates):
-        for u in range(H):
-            panels[u // columns, :, g, u % columns] = weight[g * H + u]
-    return panels.transpose(0, 1, 3, 2).copy()
+    units = np.minimum(np.arange(P * columns), H - 1)
+    return weight.reshape(gates, H, -1)[:, units].reshape(gates, P, columns, -1).transpose(1, 3, 0, 2)
 
-
-# %% [wrong] makes float64
+# %% [wrong] pads all gates together
 def pack_panels(weight, gates, columns):
     rows, K = weight.shape
-    H = rows // gates
-    P = -(-H // columns)
-    panels = np.zeros((P, K, gates, columns))
-    for g in range(gates):
-        for u in range(H):
-            panels[u // columns, :, g, u % columns] = weight[g * H + u]
-    return panels
+    P = -(-rows // gates // columns)
+    padded = np.zeros((P * columns * gates, K), weight.dtype)
+    padded[:rows] = weight
+    return padded.reshape(gates, P, columns, K).transpose(1, 3, 0, 2)
 
-
-# %% [wrong] distributes units over panels in turn
+# %% [wrong] leaves the terms innermost, as they are stored
 def pack_panels(weight, gates, columns):
-    rows, K = weight.shape
-    H = rows // gates
+    H = len(weight) // gates
     P = -(-H // columns)
-    panels = np.zeros((P, K, gates, columns), weight.dtype)
-    for g in range(gates):
-        for u in range(H):
-            panels[u % P, :, g, u // P] = weight[g * H + u]
-    return panels
+    out = np.zeros((P, gates, columns, weight.shape[1]), weight.dtype)
+    for j in range(H):
+        out[j // columns, :, j % columns] = weight[j::H]
+    return out
+
+# %% [wrong] returns a view of zeros
+def pack_panels(weight, gates, columns):
+    return np.zeros((-(-(len(weight) // gates) // columns), weight.shape[1], gates, columns), weight.dtype)

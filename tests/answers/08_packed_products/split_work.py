@@ -13,7 +13,6 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
         return "units", b
     return "minibatch", a
 
-
 # %% [right]
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     sequences, units = np.array([-(-B // cores), B]), np.array([H, -(-H // cores)])
@@ -23,49 +22,6 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     us = np.maximum(compute, read) + [0, barrier]
     best = int(us.argmin())
     return ["minibatch", "units"][best], us[best]
-
-
-# %% [wrong] forgets the barrier
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def step(s, u):
-        n = gates * u * H
-        return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
-
-    ways = {"minibatch": step(-(-B // cores), H), "units": step(B, -(-H // cores))}
-    best = min(ways, key=ways.get)
-    return best, ways[best]
-
-
-# %% [wrong] rounds the shares down
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def step(s, u):
-        n = gates * u * H
-        return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
-
-    a, b = step(B // cores, H), step(B, H // cores) + barrier
-    return ("minibatch", a) if a <= b else ("units", b)
-
-
-# %% [wrong] always shares the minibatch
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    n = gates * H * H
-    return "minibatch", max(-(-B // cores) * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
-
-
-# %% [wrong] shares one cache between the cores
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def step(s, u):
-        n = gates * u * H
-        return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache / cores else 0)
-
-    a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
-    return ("minibatch", a) if a <= b else ("units", b)
-
-
-# %% [wrong] returns the way only
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    return "minibatch"
-
 
 # %% [right]
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
@@ -78,6 +34,37 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     shared = time(B, -(-H // cores)) + barrier
     return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
 
+# %% [wrong] takes the mean share of the minibatch
+# -     minibatch = time(-(-B // cores), H)
+# +     minibatch = time(B / cores, H)
+
+# %% [wrong] forgets the barrier
+# -     shared = time(B, -(-H // cores)) + barrier
+# +     shared = time(B, -(-H // cores))
+
+# %% [wrong] adds the two times
+# -         return work if weights <= cache else max(work, weights / bandwidth)
+# +         return work if weights <= cache else work + weights / bandwidth
+
+# %% [wrong] counts numbers, not bytes
+# -         weights = 4 * units * gates * H
+# +         weights = units * gates * H
+
+# %% [wrong] reads weights that fit exactly
+# -         return work if weights <= cache else max(work, weights / bandwidth)
+# +         return work if weights < cache else max(work, weights / bandwidth)
+
+# %% [wrong] takes units where both are equal
+# -     return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
+# +     return ("minibatch", minibatch) if minibatch < shared else ("units", shared)
+
+# %% [wrong] reads what fits, too
+# -         return work if weights <= cache else max(work, weights / bandwidth)
+# +         return max(work, weights / bandwidth)
+
+# %% [wrong] lets cores share all the weights when they split the minibatch
+# -     minibatch = time(-(-B // cores), H)
+# +     minibatch = time(-(-B // cores), -(-H // cores))
 
 # %% [right]
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
@@ -89,7 +76,6 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
         result.append((max(b * numbers / rate, reading) + extra, name))
     (a, _), (b, _) = result
     return ("units", b) if b < a else ("minibatch", a)
-
 
 # %% [right]
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
@@ -107,103 +93,6 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     t2 += barrier
     return ["minibatch", "units"][int(t2 < t1)], min(t1, t2)
 
-
-# %% [wrong] takes the mean share of the minibatch
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = 4 * units * gates * H
-        return work if weights <= cache else max(work, weights / bandwidth)
-
-    minibatch = time(B / cores, H)
-    shared = time(B, -(-H // cores)) + barrier
-    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
-
-
-# %% [wrong] forgets the barrier
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = 4 * units * gates * H
-        return work if weights <= cache else max(work, weights / bandwidth)
-
-    minibatch = time(-(-B // cores), H)
-    shared = time(B, -(-H // cores))
-    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
-
-
-# %% [wrong] adds the two times
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = 4 * units * gates * H
-        return work if weights <= cache else work + weights / bandwidth
-
-    minibatch = time(-(-B // cores), H)
-    shared = time(B, -(-H // cores)) + barrier
-    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
-
-
-# %% [wrong] counts numbers, not bytes
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = units * gates * H
-        return work if weights <= cache else max(work, weights / bandwidth)
-
-    minibatch = time(-(-B // cores), H)
-    shared = time(B, -(-H // cores)) + barrier
-    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
-
-
-# %% [wrong] reads weights that fit exactly
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = 4 * units * gates * H
-        return work if weights < cache else max(work, weights / bandwidth)
-
-    minibatch = time(-(-B // cores), H)
-    shared = time(B, -(-H // cores)) + barrier
-    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
-
-
-# %% [wrong] takes units where both are equal
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = 4 * units * gates * H
-        return work if weights <= cache else max(work, weights / bandwidth)
-
-    minibatch = time(-(-B // cores), H)
-    shared = time(B, -(-H // cores)) + barrier
-    return ("minibatch", minibatch) if minibatch < shared else ("units", shared)
-
-
-# %% [wrong] reads what fits, too
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = 4 * units * gates * H
-        return max(work, weights / bandwidth)
-
-    minibatch = time(-(-B // cores), H)
-    shared = time(B, -(-H // cores)) + barrier
-    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
-
-
-# %% [wrong] lets cores share all the weights when they split the minibatch
-def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
-    def time(sequences, units):
-        work = sequences * units * gates * H / rate
-        weights = 4 * units * gates * H
-        return work if weights <= cache else max(work, weights / bandwidth)
-
-    minibatch = time(-(-B // cores), -(-H // cores))
-    shared = time(B, -(-H // cores)) + barrier
-    return ("minibatch", minibatch) if minibatch <= shared else ("units", shared)
-
-
 # %% [right]
 import math
 
@@ -218,6 +107,38 @@ def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
     way = min(times, key=times.get)
     return way, times[way]
 
+# %% [right]
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    def step(s, u):
+        n = gates * u * H
+        return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
+
+    a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
+    return ("minibatch", a) if a <= b else ("units", b)
+
+# %% [wrong] forgets the barrier
+# -     a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
+# -     return ("minibatch", a) if a <= b else ("units", b)
+# +     ways = {"minibatch": step(-(-B // cores), H), "units": step(B, -(-H // cores))}
+# +     best = min(ways, key=ways.get)
+# +     return best, ways[best]
+
+# %% [wrong] rounds the shares down
+# -     a, b = step(-(-B // cores), H), step(B, -(-H // cores)) + barrier
+# +     a, b = step(B // cores, H), step(B, H // cores) + barrier
+
+# %% [wrong] shares one cache between the cores
+# -         return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
+# +         return max(s * n / rate, 4 * n / bandwidth if 4 * n > cache / cores else 0)
+
+# %% [wrong] always shares the minibatch
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    n = gates * H * H
+    return "minibatch", max(-(-B // cores) * n / rate, 4 * n / bandwidth if 4 * n > cache else 0)
+
+# %% [wrong] returns the way only
+def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):
+    return "minibatch"
 
 # %% [wrong] compares the ways without the barrier
 def split_work(B, H, gates, cores, cache, rate, bandwidth, barrier):

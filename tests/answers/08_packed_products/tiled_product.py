@@ -9,7 +9,6 @@ def tiled_product(multiply, B, K, panels, near):
                 multiply(row, min(B - row, multiply.rows), panel, term, n)
             term += n
 
-
 # %% [right]
 def tiled_product(multiply, B, K, panels, near):
     """Tiles of nearly equal height, pieces as long as the first cache lets them."""
@@ -21,7 +20,6 @@ def tiled_product(multiply, B, K, panels, near):
         for term in np.arange(0, K, piece):
             for low, high in zip(cuts, cuts[1:]):
                 multiply(low, high - low, panel, term, min(piece, K - term))
-
 
 # %% [right]
 def tiled_product(multiply, B, K, panels, near):
@@ -35,59 +33,6 @@ def tiled_product(multiply, B, K, panels, near):
         for term, terms in pieces if number % 2 == 0 else reversed(pieces):
             one_piece(number, term, terms)
     return None
-
-
-# %% [wrong] takes one row at a time
-def tiled_product(multiply, B, K, panels, near):
-    terms = max(1, near // (2 * multiply.columns))
-    for panel in range(panels):
-        for term in range(0, K, terms):
-            for row in range(B):
-                multiply(row, 1, panel, term, min(terms, K - term))
-
-
-# %% [wrong] leaves the panels in one piece
-def tiled_product(multiply, B, K, panels, near):
-    for panel in range(panels):
-        for row in range(0, B, multiply.rows):
-            multiply(row, min(multiply.rows, B - row), panel, 0, K)
-
-
-# %% [wrong] fills the first cache to the brim
-def tiled_product(multiply, B, K, panels, near):
-    terms = near // multiply.columns
-    for panel in range(panels):
-        for term in range(0, K, terms):
-            for row in range(0, B, multiply.rows):
-                multiply(row, min(multiply.rows, B - row), panel, term, min(terms, K - term))
-
-
-# %% [wrong] does nothing
-def tiled_product(multiply, B, K, panels, near):
-    return None
-
-
-# %% [wrong] adds the last rows twice
-def tiled_product(multiply, B, K, panels, near):
-    for panel in range(panels):
-        for row in range(0, B, multiply.rows):
-            first = max(0, min(row, B - multiply.rows))
-            multiply(first, min(multiply.rows, B), panel, 0, K)
-
-
-# %% [wrong] names rows by their tile
-def tiled_product(multiply, B, K, panels, near):
-    for panel in range(panels):
-        for tile in range(-(-B // multiply.rows)):
-            multiply(tile, multiply.rows, panel, 0, K)
-
-
-# %% [wrong] gives floats
-def tiled_product(multiply, B, K, panels, near):
-    for panel in range(panels):
-        for row in range(0, B, multiply.rows):
-            multiply(row, min(multiply.rows, B - row), panel, 0, K / 1)
-
 
 # %% [right]
 def tiled_product(multiply, B, K, panels, near):
@@ -104,6 +49,50 @@ def tiled_product(multiply, B, K, panels, near):
                 row += height
         panel += 1
 
+# %% [wrong] takes one row at a time
+def tiled_product(multiply, B, K, panels, near):
+    terms = max(1, near // (2 * multiply.columns))
+    for panel in range(panels):
+        for term in range(0, K, terms):
+            for row in range(B):
+                multiply(row, 1, panel, term, min(terms, K - term))
+
+# %% [wrong] leaves the panels in one piece
+def tiled_product(multiply, B, K, panels, near):
+    for panel in range(panels):
+        for row in range(0, B, multiply.rows):
+            multiply(row, min(multiply.rows, B - row), panel, 0, K)
+
+# %% [wrong] fills the first cache to the brim
+def tiled_product(multiply, B, K, panels, near):
+    terms = near // multiply.columns
+    for panel in range(panels):
+        for term in range(0, K, terms):
+            for row in range(0, B, multiply.rows):
+                multiply(row, min(multiply.rows, B - row), panel, term, min(terms, K - term))
+
+# %% [wrong] does nothing
+def tiled_product(multiply, B, K, panels, near):
+    return None
+
+# %% [wrong] adds the last rows twice
+def tiled_product(multiply, B, K, panels, near):
+    for panel in range(panels):
+        for row in range(0, B, multiply.rows):
+            first = max(0, min(row, B - multiply.rows))
+            multiply(first, min(multiply.rows, B), panel, 0, K)
+
+# %% [wrong] names rows by their tile
+def tiled_product(multiply, B, K, panels, near):
+    for panel in range(panels):
+        for tile in range(-(-B // multiply.rows)):
+            multiply(tile, multiply.rows, panel, 0, K)
+
+# %% [wrong] gives floats
+def tiled_product(multiply, B, K, panels, near):
+    for panel in range(panels):
+        for row in range(0, B, multiply.rows):
+            multiply(row, min(multiply.rows, B - row), panel, 0, K / 1)
 
 # %% [wrong] remainders forgotten
 def tiled_product(multiply, B, K, panels, near):
@@ -112,7 +101,6 @@ def tiled_product(multiply, B, K, panels, near):
         for term in range(0, K // piece * piece, piece):
             for row in range(0, B // multiply.rows * multiply.rows, multiply.rows):
                 multiply(row, multiply.rows, panel, term, piece)
-
 
 # %% [wrong] written for a cache of 512 numbers
 def tiled_product(multiply, B, K, panels, near):

@@ -1,3 +1,13 @@
+# %% [wrong] lets a thread read before its neighbours have written
+# -         cuda.syncthreads()
+# -         mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+# +         mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+
+# %% [wrong] three barriers in each step
+# -     x[cuda.grid(1)] = part[i]
+# +         cuda.syncthreads()
+# +     x[cuda.grid(1)] = part[i]
+
 # %% [right]
 @cuda.jit
 def fix_the_race(x, steps):
@@ -13,6 +23,30 @@ def fix_the_race(x, steps):
         cuda.syncthreads()
     x[cuda.grid(1)] = part[i]
 
+# %% [wrong] waits only before the loop
+# -         cuda.syncthreads()
+# -         part[i] = mean
+# -         cuda.syncthreads()
+# -     x[cuda.grid(1)] = part[i]
+# +         part[i] = mean
+# +     x[cuda.grid(1)] = part[i]
+
+# %% [wrong] lets a thread write before its neighbours have read
+# -         cuda.syncthreads()
+# -         part[i] = mean
+# +         part[i] = mean
+
+# %% [wrong] forgets to write the result back
+# -         cuda.syncthreads()
+# -     x[cuda.grid(1)] = part[i]
+# +         cuda.syncthreads()
+
+# %% [wrong] the ring of 32 whatever the block has
+# -     n = cuda.blockDim.x
+# -     part[i] = x[cuda.grid(1)]
+# +     part[i] = x[cuda.grid(1)]
+# -         mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
+# +         mean = (part[(i + 31) % 32] + part[i] + part[(i + 1) % 32]) / np.float32(3)
 
 # %% [right]
 @cuda.jit
@@ -29,7 +63,6 @@ def fix_the_race(x, steps):
         cuda.syncthreads()
     x[cuda.grid(1)] = both[steps % 2, i]
 
-
 # %% [right]
 @cuda.jit
 def fix_the_race(x, steps):
@@ -44,81 +77,6 @@ def fix_the_race(x, steps):
         cuda.syncthreads()
     x[cuda.grid(1)] = own
 
-
-# %% [wrong] waits only before the loop
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    n = cuda.blockDim.x
-    part[i] = x[cuda.grid(1)]
-    cuda.syncthreads()
-    for _ in range(steps):
-        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
-        part[i] = mean
-    x[cuda.grid(1)] = part[i]
-
-
-# %% [wrong] lets a thread write before its neighbours have read
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    n = cuda.blockDim.x
-    part[i] = x[cuda.grid(1)]
-    cuda.syncthreads()
-    for _ in range(steps):
-        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
-        part[i] = mean
-        cuda.syncthreads()
-    x[cuda.grid(1)] = part[i]
-
-
-# %% [wrong] lets a thread read before its neighbours have written
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    n = cuda.blockDim.x
-    part[i] = x[cuda.grid(1)]
-    for _ in range(steps):
-        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
-        cuda.syncthreads()
-        part[i] = mean
-    x[cuda.grid(1)] = part[i]
-
-
-# %% [wrong] three barriers in each step
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    n = cuda.blockDim.x
-    part[i] = x[cuda.grid(1)]
-    for _ in range(steps):
-        cuda.syncthreads()
-        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
-        cuda.syncthreads()
-        part[i] = mean
-        cuda.syncthreads()
-    x[cuda.grid(1)] = part[i]
-
-
-# %% [wrong] forgets to write the result back
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    n = cuda.blockDim.x
-    part[i] = x[cuda.grid(1)]
-    cuda.syncthreads()
-    for _ in range(steps):
-        mean = (part[(i + n - 1) % n] + part[i] + part[(i + 1) % n]) / np.float32(3)
-        cuda.syncthreads()
-        part[i] = mean
-        cuda.syncthreads()
-
-
 # %% [wrong] works on x itself in global memory, where blocks of other threads do not matter but the race stays
 @cuda.jit
 def fix_the_race(x, steps):
@@ -129,22 +87,6 @@ def fix_the_race(x, steps):
         mean = (x[first + (i + n - 1) % n] + x[first + i] + x[first + (i + 1) % n]) / np.float32(3)
         cuda.syncthreads()
         x[first + i] = mean
-
-
-# %% [wrong] the ring of 32 whatever the block has
-@cuda.jit
-def fix_the_race(x, steps):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    part[i] = x[cuda.grid(1)]
-    cuda.syncthreads()
-    for _ in range(steps):
-        mean = (part[(i + 31) % 32] + part[i] + part[(i + 1) % 32]) / np.float32(3)
-        cuda.syncthreads()
-        part[i] = mean
-        cuda.syncthreads()
-    x[cuda.grid(1)] = part[i]
-
 
 # %% [wrong] one thread does it all
 @cuda.jit
@@ -165,7 +107,6 @@ def fix_the_race(x, steps):
                 before = now
     cuda.syncthreads()
     x[cuda.grid(1)] = part[i] + np.float32(0) * steps + part[(i + 1) % n] - part[(i + 1) % n] + 1
-
 
 # %% [wrong] thread 0 smooths alone
 @cuda.jit

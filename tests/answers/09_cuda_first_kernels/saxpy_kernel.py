@@ -1,10 +1,18 @@
 # %% [right]
-@cuda.jit
-def saxpy_kernel(a, x, y):
-    i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
-    if i < x.size:
-        y[i] = a * x[i] + y[i]
+# -     i = cuda.grid(1)
+# +     i = cuda.blockIdx.x * cuda.blockDim.x + cuda.threadIdx.x
 
+# %% [right]
+# -         y[i] = a * x[i] + y[i]
+# +         y[i] += a * x[i]
+
+# %% [wrong] forgets what was in y
+# -         y[i] = a * x[i] + y[i]
+# +         y[i] = a * x[i]
+
+# %% [wrong] scales y instead of x
+# -         y[i] = a * x[i] + y[i]
+# +         y[i] = x[i] + a * y[i]
 
 # %% [right]
 @cuda.jit
@@ -13,7 +21,6 @@ def saxpy_kernel(a, x, y):
     if i >= len(y):
         return
     y[i] += a * x[i]
-
 
 # %% [right]
 @cuda.jit
@@ -26,13 +33,11 @@ def saxpy_kernel(a, x, y):
         old = y[here]
         y[here] = old + x[here] * a
 
-
 # %% [wrong] lets threads beyond the end work
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     y[i] = a * x[i] + y[i]
-
 
 # %% [wrong] lets threads beyond the end work
 @cuda.jit
@@ -41,14 +46,12 @@ def saxpy_kernel(a, x, y):
     if i <= x.size:
         y[i] += a * x[i]
 
-
 # %% [wrong] uses the place in the block as place in the array
 @cuda.jit
 def saxpy_kernel(a, x, y):
     i = cuda.threadIdx.x
     if i < x.size:
         y[i] += a * x[i]
-
 
 # %% [wrong] uses the block's number as place in the array
 @cuda.jit
@@ -57,7 +60,6 @@ def saxpy_kernel(a, x, y):
     if i < x.size:
         y[i] += a * x[i]
 
-
 # %% [wrong] counts blocks by the grid's size
 @cuda.jit
 def saxpy_kernel(a, x, y):
@@ -65,29 +67,11 @@ def saxpy_kernel(a, x, y):
     if i < x.size:
         y[i] += a * x[i]
 
-
-# %% [wrong] forgets what was in y
-@cuda.jit
-def saxpy_kernel(a, x, y):
-    i = cuda.grid(1)
-    if i < x.size:
-        y[i] = a * x[i]
-
-
-# %% [wrong] scales y instead of x
-@cuda.jit
-def saxpy_kernel(a, x, y):
-    i = cuda.grid(1)
-    if i < x.size:
-        y[i] = x[i] + a * y[i]
-
-
 # %% [wrong] every thread does the whole array
 @cuda.jit
 def saxpy_kernel(a, x, y):
     for i in range(x.size):
         y[i] += a * x[i]
-
 
 # %% [wrong] leaves out the last element
 @cuda.jit
@@ -95,7 +79,6 @@ def saxpy_kernel(a, x, y):
     i = cuda.grid(1)
     if i < x.size - 1:
         y[i] += a * x[i]
-
 
 # %% [wrong] works on whole arrays
 @cuda.jit

@@ -4,6 +4,37 @@ def tanh_kernel(x, y):
     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
         y[i] = math.tanh(x[i])
 
+# %% [wrong] gives every thread one element only
+# -     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+# +     i = cuda.grid(1)
+# +     if i < x.size:
+
+# %% [wrong] gives each thread neighbouring elements
+# -     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+# +     each = (x.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)
+# +     first = cuda.grid(1) * each
+# +     for i in range(first, min(first + each, x.size)):
+
+# %% [wrong] strides by a block instead of the grid
+# -     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+# +     for i in range(cuda.grid(1), x.size, cuda.blockDim.x):
+
+# %% [wrong] starts every block at its own first thread's place in the block
+# -     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+# +     for i in range(cuda.threadIdx.x, x.size, cuda.gridsize(1)):
+
+# %% [wrong] strides by the number of blocks
+# -     for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
+# +     for i in range(cuda.grid(1), x.size, cuda.gridDim.x):
+
+# %% [wrong] overwrites x
+# -         y[i] = math.tanh(x[i])
+# +         x[i] = math.tanh(x[i])
+
+# %% [wrong] computes with a formula that overflows
+# -         y[i] = math.tanh(x[i])
+# +         e = math.exp(x[i])
+# +         y[i] = (e - 1) / (e + 1)
 
 # %% [right]
 @cuda.jit
@@ -13,7 +44,6 @@ def tanh_kernel(x, y):
     while i < len(x):
         y[i] = math.tanh(x[i])
         i += stride
-
 
 # %% [right]
 @cuda.jit
@@ -25,45 +55,6 @@ def tanh_kernel(x, y):
         if element < x.shape[0]:
             y[element] = math.tanh(x[element])
 
-
-# %% [wrong] gives every thread one element only
-@cuda.jit
-def tanh_kernel(x, y):
-    i = cuda.grid(1)
-    if i < x.size:
-        y[i] = math.tanh(x[i])
-
-
-# %% [wrong] gives each thread neighbouring elements
-@cuda.jit
-def tanh_kernel(x, y):
-    each = (x.size + cuda.gridsize(1) - 1) // cuda.gridsize(1)
-    first = cuda.grid(1) * each
-    for i in range(first, min(first + each, x.size)):
-        y[i] = math.tanh(x[i])
-
-
-# %% [wrong] strides by a block instead of the grid
-@cuda.jit
-def tanh_kernel(x, y):
-    for i in range(cuda.grid(1), x.size, cuda.blockDim.x):
-        y[i] = math.tanh(x[i])
-
-
-# %% [wrong] starts every block at its own first thread's place in the block
-@cuda.jit
-def tanh_kernel(x, y):
-    for i in range(cuda.threadIdx.x, x.size, cuda.gridsize(1)):
-        y[i] = math.tanh(x[i])
-
-
-# %% [wrong] strides by the number of blocks
-@cuda.jit
-def tanh_kernel(x, y):
-    for i in range(cuda.grid(1), x.size, cuda.gridDim.x):
-        y[i] = math.tanh(x[i])
-
-
 # %% [wrong] runs beyond the end
 @cuda.jit
 def tanh_kernel(x, y):
@@ -71,14 +62,6 @@ def tanh_kernel(x, y):
     while i <= x.size:
         y[i] = math.tanh(x[i])
         i += cuda.gridsize(1)
-
-
-# %% [wrong] overwrites x
-@cuda.jit
-def tanh_kernel(x, y):
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        x[i] = math.tanh(x[i])
-
 
 # %% [wrong] gives up after two turns
 @cuda.jit
@@ -89,14 +72,6 @@ def tanh_kernel(x, y):
     i += cuda.gridsize(1)
     if i < x.size:
         y[i] = math.tanh(x[i])
-
-
-# %% [wrong] computes with a formula that overflows
-@cuda.jit
-def tanh_kernel(x, y):
-    for i in range(cuda.grid(1), x.size, cuda.gridsize(1)):
-        e = math.exp(x[i])
-        y[i] = (e - 1) / (e + 1)
 
 
 # %% [wrong] loads each element twice

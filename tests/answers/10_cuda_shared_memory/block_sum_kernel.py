@@ -1,3 +1,34 @@
+# %% [wrong] has too small a shared array
+# -     part = cuda.shared.array(64, np.float32)
+# +     part = cuda.shared.array(32, np.float32)
+# -     part[i] = np.float32(0)
+# -     if cuda.grid(1) < x.size:
+# -         part[i] = x[cuda.grid(1)]
+# +     part[i] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
+
+# %% [wrong] writes every thread's number
+# -     part[i] = np.float32(0)
+# -     if cuda.grid(1) < x.size:
+# -         part[i] = x[cuda.grid(1)]
+# +     part[i] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
+# -     if i == 0:
+# -         out[cuda.blockIdx.x] = part[0]
+# +     out[cuda.blockIdx.x] = part[i]
+
+# %% [wrong] sums the first block only
+# -     part[i] = np.float32(0)
+# -     if cuda.grid(1) < x.size:
+# -         part[i] = x[cuda.grid(1)]
+# +     part[i] = x[i] if i < x.size else np.float32(0)
+
+# %% [wrong] takes the mean in place of the sum
+# -     part[i] = np.float32(0)
+# -     if cuda.grid(1) < x.size:
+# -         part[i] = x[cuda.grid(1)]
+# +     part[i] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
+# -             part[i] += part[i + step]
+# +             part[i] = (part[i] + part[i + step]) * np.float32(0.5)
+
 # %% [right]
 @cuda.jit
 def block_sum_kernel(x, out):
@@ -11,25 +42,6 @@ def block_sum_kernel(x, out):
         cuda.syncthreads()
     if i == 0:
         out[cuda.blockIdx.x] = part[0]
-
-
-# %% [wrong] adds neighbours first, so that no warp ever rests
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    i, g = cuda.threadIdx.x, cuda.grid(1)
-    part[i] = np.float32(0)
-    if g < x.size:
-        part[i] = x[g]
-    step = 1
-    while step < cuda.blockDim.x:
-        cuda.syncthreads()
-        if i % (2 * step) == 0:
-            part[i] += part[i + step]
-        step *= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = part[0]
-
 
 # %% [right]
 @cuda.jit
@@ -48,88 +60,6 @@ def block_sum_kernel(x, out):
     if i == 0:
         out[cuda.blockIdx.x] = part[i]
 
-
-# %% [wrong] adds by atomics
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(1, np.float32)
-    if cuda.threadIdx.x == 0:
-        part[0] = np.float32(0)
-    cuda.syncthreads()
-    if cuda.grid(1) < x.size:
-        cuda.atomic.add(part, 0, x[cuda.grid(1)])
-    cuda.syncthreads()
-    if cuda.threadIdx.x == 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
-# %% [wrong] has too small a shared array
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    part[i] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
-    cuda.syncthreads()
-    step = cuda.blockDim.x // 2
-    while step > 0:
-        if i < step:
-            part[i] += part[i + step]
-        cuda.syncthreads()
-        step //= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
-# %% [wrong] writes every thread's number
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    i = cuda.threadIdx.x
-    part[i] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
-    cuda.syncthreads()
-    step = cuda.blockDim.x // 2
-    while step > 0:
-        if i < step:
-            part[i] += part[i + step]
-        cuda.syncthreads()
-        step //= 2
-    out[cuda.blockIdx.x] = part[i]
-
-
-# %% [wrong] sums the first block only
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    i = cuda.threadIdx.x
-    part[i] = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    step = cuda.blockDim.x // 2
-    while step > 0:
-        if i < step:
-            part[i] += part[i + step]
-        cuda.syncthreads()
-        step //= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
-# %% [wrong] takes the mean in place of the sum
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    i = cuda.threadIdx.x
-    part[i] = x[cuda.grid(1)] if cuda.grid(1) < x.size else np.float32(0)
-    cuda.syncthreads()
-    step = cuda.blockDim.x // 2
-    while step > 0:
-        if i < step:
-            part[i] = (part[i] + part[i + step]) * np.float32(0.5)
-        cuda.syncthreads()
-        step //= 2
-    if i == 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
 # %% [right]
 @cuda.jit
 def block_sum_kernel(x, out):
@@ -147,6 +77,44 @@ def block_sum_kernel(x, out):
     if t == 0:
         out[cuda.blockIdx.x] = part[0]
 
+# %% [wrong] adds to what out held
+# -         out[cuda.blockIdx.x] = part[0]
+# +         out[cuda.blockIdx.x] += part[0]
+
+# %% [wrong] halves 64 whatever the block has
+# -     half = cuda.blockDim.x // 2
+# +     half = 32
+
+# %% [wrong] has no barrier between two halvings
+# -         cuda.syncthreads()
+# -         half //= 2
+# +         half //= 2
+
+# %% [wrong] stops one halving early
+# -     while half > 0:
+# +     while half > 1:
+
+# %% [wrong] lets all threads write the result
+# -     if t == 0:
+# +     if t >= 0:
+
+# %% [wrong] adds neighbours first, so that no warp ever rests
+# -         if t < half:
+# -             part[t] += part[t + half]
+# +         step = cuda.blockDim.x // (2 * half)
+# +         if t % (2 * step) == 0:
+# +             part[t] += part[t + step]
+
+# %% [wrong] lets one thread add everything up
+# -     half = cuda.blockDim.x // 2
+# -     while half > 0:
+# -         if t < half:
+# -             part[t] += part[t + half]
+# -         cuda.syncthreads()
+# -         half //= 2
+# +     if t == 0:
+# +         for k in range(1, cuda.blockDim.x):
+# +             part[0] += part[k]
 
 # %% [right]
 @cuda.jit
@@ -169,7 +137,6 @@ def block_sum_kernel(x, out):
     if thread == 0:
         out[cuda.blockIdx.x] = warps[0] + warps[1] if cuda.blockDim.x > 32 else warps[0]
 
-
 # %% [right]
 @cuda.jit
 def block_sum_kernel(x, out):
@@ -190,125 +157,32 @@ def block_sum_kernel(x, out):
     if tid == 0:
         out[cuda.blockIdx.x] = mine
 
-
-# %% [wrong] adds to what out held
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    part[t] = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    half = cuda.blockDim.x // 2
-    while half > 0:
-        if t < half:
-            part[t] += part[t + half]
-        cuda.syncthreads()
-        half //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] += part[0]
-
-
-# %% [wrong] halves 64 whatever the block has
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    part[t] = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    half = 32
-    while half > 0:
-        if t < half:
-            part[t] += part[t + half]
-        cuda.syncthreads()
-        half //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
-# %% [wrong] has no barrier between two halvings
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    part[t] = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    half = cuda.blockDim.x // 2
-    while half > 0:
-        if t < half:
-            part[t] += part[t + half]
-        half //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
-# %% [wrong] stops one halving early
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    part[t] = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    half = cuda.blockDim.x // 2
-    while half > 1:
-        if t < half:
-            part[t] += part[t + half]
-        cuda.syncthreads()
-        half //= 2
-    if t == 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
-# %% [wrong] lets all threads write the result
-@cuda.jit
-def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    part[t] = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    half = cuda.blockDim.x // 2
-    while half > 0:
-        if t < half:
-            part[t] += part[t + half]
-        cuda.syncthreads()
-        half //= 2
-    if t >= 0:
-        out[cuda.blockIdx.x] = part[0]
-
-
 # %% [wrong] adds neighbours first, so that no warp ever rests
 @cuda.jit
 def block_sum_kernel(x, out):
     part = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    part[t] = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    half = cuda.blockDim.x // 2
-    while half > 0:
-        step = cuda.blockDim.x // (2 * half)
-        if t % (2 * step) == 0:
-            part[t] += part[t + step]
+    i, g = cuda.threadIdx.x, cuda.grid(1)
+    part[i] = np.float32(0)
+    if g < x.size:
+        part[i] = x[g]
+    step = 1
+    while step < cuda.blockDim.x:
         cuda.syncthreads()
-        half //= 2
-    if t == 0:
+        if i % (2 * step) == 0:
+            part[i] += part[i + step]
+        step *= 2
+    if i == 0:
         out[cuda.blockIdx.x] = part[0]
 
-
-# %% [wrong] lets one thread add everything up
+# %% [wrong] adds by atomics
 @cuda.jit
 def block_sum_kernel(x, out):
-    part = cuda.shared.array(64, np.float32)
-    t = cuda.threadIdx.x
-    i = cuda.grid(1)
-    part[t] = x[i] if i < x.size else np.float32(0)
+    part = cuda.shared.array(1, np.float32)
+    if cuda.threadIdx.x == 0:
+        part[0] = np.float32(0)
     cuda.syncthreads()
-    if t == 0:
-        for k in range(1, cuda.blockDim.x):
-            part[0] += part[k]
-    if t == 0:
+    if cuda.grid(1) < x.size:
+        cuda.atomic.add(part, 0, x[cuda.grid(1)])
+    cuda.syncthreads()
+    if cuda.threadIdx.x == 0:
         out[cuda.blockIdx.x] = part[0]

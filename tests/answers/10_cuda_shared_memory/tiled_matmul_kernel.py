@@ -16,6 +16,77 @@ def tiled_matmul_kernel(a, b, c):
     if row < c.shape[0] and column < c.shape[1]:
         c[row, column] = total
 
+# %% [wrong] fills the next tile while others still use this one
+# -         cuda.syncthreads()
+# -     if row < c.shape[0] and column < c.shape[1]:
+# +     if row < c.shape[0] and column < c.shape[1]:
+
+# %% [wrong] leaves old numbers in the tile where k ends
+# -     for k0 in range(0, a.shape[1], 8):
+# -         left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
+# -         right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
+# +     left[i, j] = 0
+# +     right[i, j] = 0
+# +     for k0 in range(0, a.shape[1], 8):
+# +         if row < a.shape[0] and k0 + j < a.shape[1]:
+# +             left[i, j] = a[row, k0 + j]
+# +         if k0 + i < b.shape[0] and column < b.shape[1]:
+# +             right[i, j] = b[k0 + i, column]
+
+# %% [wrong] leaves out the rest behind the last whole tile
+# -     for k0 in range(0, a.shape[1], 8):
+# -         left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
+# -         right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
+# +     for piece in range(a.shape[1] // 8):
+# +         k0 = 8 * piece
+# +         left[i, j] = a[row, k0 + j] if row < a.shape[0] else np.float32(0)
+# +         right[i, j] = b[k0 + i, column] if column < b.shape[1] else np.float32(0)
+
+# %% [wrong] takes tile_b transposed
+# -             total += left[i, k] * right[k, j]
+# +             total += left[i, k] * right[j, k]
+
+# %% [wrong] lets threads outside c go before the loop
+# -     total = np.float32(0)
+# +     if row >= c.shape[0] or column >= c.shape[1]:
+# +         return
+# +     total = np.float32(0)
+# -         left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
+# -         right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
+# +         left[i, j] = a[row, k0 + j] if k0 + j < a.shape[1] else np.float32(0)
+# +         right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] else np.float32(0)
+# -     if row < c.shape[0] and column < c.shape[1]:
+# -         c[row, column] = total
+# +     c[row, column] = total
+
+# %% [wrong] keeps only the last tile's sum
+# -     total = np.float32(0)
+# -     for k0 in range(0, a.shape[1], 8):
+# -         left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
+# +     for k0 in range(0, a.shape[1], 8):
+# +         total = np.float32(0)
+# +         left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
+# -     if row < c.shape[0] and column < c.shape[1]:
+# -         c[row, column] = total
+# +         if row < c.shape[0] and column < c.shape[1]:
+# +             c[row, column] = total
+
+# %% [wrong] adds to what c held
+# -     total = np.float32(0)
+# -     for k0 in range(0, a.shape[1], 8):
+# +     for k0 in range(0, a.shape[1], 8):
+# -         for k in range(8):
+# +         total = np.float32(0)
+# +         for k in range(8):
+# -     if row < c.shape[0] and column < c.shape[1]:
+# -         c[row, column] = total
+# +         if row < c.shape[0] and column < c.shape[1]:
+# +             c[row, column] += total
+
+# %% [wrong] has a third barrier for each tile
+# -         right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
+# +         cuda.syncthreads()
+# +         right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
 
 # %% [right]
 @cuda.jit
@@ -44,7 +115,6 @@ def tiled_matmul_kernel(a, b, c):
     if row < M and col < N:
         c[row, col] = acc
 
-
 # %% [right]
 @cuda.jit
 def tiled_matmul_kernel(a, b, c):
@@ -69,7 +139,6 @@ def tiled_matmul_kernel(a, b, c):
         if column < c.shape[1]:
             c[row, column] = total
 
-
 # %% [wrong] loads from global memory in the inner loop
 @cuda.jit
 def tiled_matmul_kernel(a, b, c):
@@ -78,162 +147,4 @@ def tiled_matmul_kernel(a, b, c):
         total = np.float32(0)
         for k in range(a.shape[1]):
             total += a[row, k] * b[k, column]
-        c[row, column] = total
-
-
-# %% [wrong] fills the next tile while others still use this one
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    total = np.float32(0)
-    for k0 in range(0, a.shape[1], 8):
-        left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
-        right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            total += left[i, k] * right[k, j]
-    if row < c.shape[0] and column < c.shape[1]:
-        c[row, column] = total
-
-
-# %% [wrong] leaves old numbers in the tile where k ends
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    total = np.float32(0)
-    left[i, j] = 0
-    right[i, j] = 0
-    for k0 in range(0, a.shape[1], 8):
-        if row < a.shape[0] and k0 + j < a.shape[1]:
-            left[i, j] = a[row, k0 + j]
-        if k0 + i < b.shape[0] and column < b.shape[1]:
-            right[i, j] = b[k0 + i, column]
-        cuda.syncthreads()
-        for k in range(8):
-            total += left[i, k] * right[k, j]
-        cuda.syncthreads()
-    if row < c.shape[0] and column < c.shape[1]:
-        c[row, column] = total
-
-
-# %% [wrong] leaves out the rest behind the last whole tile
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    total = np.float32(0)
-    for piece in range(a.shape[1] // 8):
-        k0 = 8 * piece
-        left[i, j] = a[row, k0 + j] if row < a.shape[0] else np.float32(0)
-        right[i, j] = b[k0 + i, column] if column < b.shape[1] else np.float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            total += left[i, k] * right[k, j]
-        cuda.syncthreads()
-    if row < c.shape[0] and column < c.shape[1]:
-        c[row, column] = total
-
-
-# %% [wrong] takes tile_b transposed
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    total = np.float32(0)
-    for k0 in range(0, a.shape[1], 8):
-        left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
-        right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            total += left[i, k] * right[j, k]
-        cuda.syncthreads()
-    if row < c.shape[0] and column < c.shape[1]:
-        c[row, column] = total
-
-
-# %% [wrong] lets threads outside c go before the loop
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    if row >= c.shape[0] or column >= c.shape[1]:
-        return
-    total = np.float32(0)
-    for k0 in range(0, a.shape[1], 8):
-        left[i, j] = a[row, k0 + j] if k0 + j < a.shape[1] else np.float32(0)
-        right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] else np.float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            total += left[i, k] * right[k, j]
-        cuda.syncthreads()
-    c[row, column] = total
-
-
-# %% [wrong] keeps only the last tile's sum
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    for k0 in range(0, a.shape[1], 8):
-        total = np.float32(0)
-        left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
-        right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            total += left[i, k] * right[k, j]
-        cuda.syncthreads()
-        if row < c.shape[0] and column < c.shape[1]:
-            c[row, column] = total
-
-
-# %% [wrong] adds to what c held
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    for k0 in range(0, a.shape[1], 8):
-        left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
-        right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
-        cuda.syncthreads()
-        total = np.float32(0)
-        for k in range(8):
-            total += left[i, k] * right[k, j]
-        cuda.syncthreads()
-        if row < c.shape[0] and column < c.shape[1]:
-            c[row, column] += total
-
-
-# %% [wrong] has a third barrier for each tile
-@cuda.jit
-def tiled_matmul_kernel(a, b, c):
-    left = cuda.shared.array((8, 8), np.float32)
-    right = cuda.shared.array((8, 8), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    column, row = cuda.grid(2)
-    total = np.float32(0)
-    for k0 in range(0, a.shape[1], 8):
-        left[i, j] = a[row, k0 + j] if row < a.shape[0] and k0 + j < a.shape[1] else np.float32(0)
-        cuda.syncthreads()
-        right[i, j] = b[k0 + i, column] if k0 + i < b.shape[0] and column < b.shape[1] else np.float32(0)
-        cuda.syncthreads()
-        for k in range(8):
-            total += left[i, k] * right[k, j]
-        cuda.syncthreads()
-    if row < c.shape[0] and column < c.shape[1]:
         c[row, column] = total

@@ -12,6 +12,44 @@ def transpose_without_conflicts(x, y):
         if left + r < y.shape[0] and top + j < y.shape[1]:
             y[left + r, top + j] = tile[j, r]
 
+# %% [wrong] lets a column of the tile lie in one bank
+# -     tile = cuda.shared.array((32, 33), np.float32)
+# +     tile = cuda.shared.array((32, 32), np.float32)
+
+# %% [wrong] lets a column of the tile lie in one bank
+# -     tile = cuda.shared.array((32, 33), np.float32)
+# +     tile = cuda.shared.array((33, 32), np.float32)
+
+# %% [wrong] pads by two
+# -     tile = cuda.shared.array((32, 33), np.float32)
+# +     tile = cuda.shared.array((32, 34), np.float32)
+
+# %% [wrong] reads the tile before the block has filled it
+# -     cuda.syncthreads()
+# -     for r in range(i, 32, 8):
+# +     for r in range(i, 32, 8):
+
+# %% [wrong] a thread takes four neighbouring rows where the next thread continues; the last is left out
+# -     for r in range(i, 32, 8):
+# -         if top + r < x.shape[0] and left + j < x.shape[1]:
+# +     for r in range(4 * i, 4 * i + 3):
+# +         if top + r < x.shape[0] and left + j < x.shape[1]:
+# -     for r in range(i, 32, 8):
+# -         if left + r < y.shape[0] and top + j < y.shape[1]:
+# +     for r in range(4 * i, 4 * i + 3):
+# +         if left + r < y.shape[0] and top + j < y.shape[1]:
+
+# %% [wrong] writes columns of y from rows of the tile: no conflict, but too many sectors
+# -     tile = cuda.shared.array((32, 33), np.float32)
+# +     tile = cuda.shared.array((32, 32), np.float32)
+# -         if left + r < y.shape[0] and top + j < y.shape[1]:
+# -             y[left + r, top + j] = tile[j, r]
+# +         if top + r < x.shape[0] and left + j < x.shape[1]:
+# +             y[left + j, top + r] = tile[r, j]
+
+# %% [wrong] mixes up the bounds of y
+# -         if left + r < y.shape[0] and top + j < y.shape[1]:
+# +         if left + r < y.shape[1] and top + j < y.shape[0]:
 
 # %% [right]
 @cuda.jit
@@ -29,7 +67,6 @@ def transpose_without_conflicts(x, y):
         row, column = 32 * cuda.blockIdx.x + i, 32 * cuda.blockIdx.y + tx
         if row < y.shape[0] and column < y.shape[1]:
             y[row, column] = tile[tx, (i + tx) % 32]
-
 
 # %% [right]
 @cuda.jit
@@ -50,52 +87,6 @@ def transpose_without_conflicts(x, y):
         if row + k < columns and column < rows:
             y[row + k, column] = tile[cuda.threadIdx.y + k, cuda.threadIdx.x]
 
-
-# %% [wrong] lets a column of the tile lie in one bank
-@cuda.jit
-def transpose_without_conflicts(x, y):
-    tile = cuda.shared.array((32, 32), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
-    for r in range(i, 32, 8):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            tile[r, j] = x[top + r, left + j]
-    cuda.syncthreads()
-    for r in range(i, 32, 8):
-        if left + r < y.shape[0] and top + j < y.shape[1]:
-            y[left + r, top + j] = tile[j, r]
-
-
-# %% [wrong] lets a column of the tile lie in one bank
-@cuda.jit
-def transpose_without_conflicts(x, y):
-    tile = cuda.shared.array((33, 32), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
-    for r in range(i, 32, 8):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            tile[r, j] = x[top + r, left + j]
-    cuda.syncthreads()
-    for r in range(i, 32, 8):
-        if left + r < y.shape[0] and top + j < y.shape[1]:
-            y[left + r, top + j] = tile[j, r]
-
-
-# %% [wrong] pads by two
-@cuda.jit
-def transpose_without_conflicts(x, y):
-    tile = cuda.shared.array((32, 34), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
-    for r in range(i, 32, 8):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            tile[r, j] = x[top + r, left + j]
-    cuda.syncthreads()
-    for r in range(i, 32, 8):
-        if left + r < y.shape[0] and top + j < y.shape[1]:
-            y[left + r, top + j] = tile[j, r]
-
-
 # %% [wrong] moves one number a thread
 @cuda.jit
 def transpose_without_conflicts(x, y):
@@ -107,62 +98,3 @@ def transpose_without_conflicts(x, y):
     cuda.syncthreads()
     if left + i < y.shape[0] and top + j < y.shape[1]:
         y[left + i, top + j] = tile[j, i]
-
-
-# %% [wrong] reads the tile before the block has filled it
-@cuda.jit
-def transpose_without_conflicts(x, y):
-    tile = cuda.shared.array((32, 33), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
-    for r in range(i, 32, 8):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            tile[r, j] = x[top + r, left + j]
-    for r in range(i, 32, 8):
-        if left + r < y.shape[0] and top + j < y.shape[1]:
-            y[left + r, top + j] = tile[j, r]
-
-
-# %% [wrong] a thread takes four neighbouring rows where the next thread continues; the last is left out
-@cuda.jit
-def transpose_without_conflicts(x, y):
-    tile = cuda.shared.array((32, 33), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
-    for r in range(4 * i, 4 * i + 3):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            tile[r, j] = x[top + r, left + j]
-    cuda.syncthreads()
-    for r in range(4 * i, 4 * i + 3):
-        if left + r < y.shape[0] and top + j < y.shape[1]:
-            y[left + r, top + j] = tile[j, r]
-
-
-# %% [wrong] writes columns of y from rows of the tile: no conflict, but too many sectors
-@cuda.jit
-def transpose_without_conflicts(x, y):
-    tile = cuda.shared.array((32, 32), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
-    for r in range(i, 32, 8):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            tile[r, j] = x[top + r, left + j]
-    cuda.syncthreads()
-    for r in range(i, 32, 8):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            y[left + j, top + r] = tile[r, j]
-
-
-# %% [wrong] mixes up the bounds of y
-@cuda.jit
-def transpose_without_conflicts(x, y):
-    tile = cuda.shared.array((32, 33), np.float32)
-    j, i = cuda.threadIdx.x, cuda.threadIdx.y
-    top, left = 32 * cuda.blockIdx.y, 32 * cuda.blockIdx.x
-    for r in range(i, 32, 8):
-        if top + r < x.shape[0] and left + j < x.shape[1]:
-            tile[r, j] = x[top + r, left + j]
-    cuda.syncthreads()
-    for r in range(i, 32, 8):
-        if left + r < y.shape[1] and top + j < y.shape[0]:
-            y[left + r, top + j] = tile[j, r]

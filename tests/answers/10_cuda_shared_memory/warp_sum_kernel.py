@@ -9,7 +9,6 @@ def warp_sum_kernel(x, out):
     if cuda.laneid == 0:
         out[cuda.grid(1) // 32] = value
 
-
 # %% [right]
 @cuda.jit
 def warp_sum_kernel(x, out):
@@ -19,7 +18,6 @@ def warp_sum_kernel(x, out):
         value += cuda.shfl_xor_sync(0xFFFFFFFF, value, 1 << k)
     if i % 32 == 31:
         out[i // 32] = value
-
 
 # %% [right]
 @cuda.jit
@@ -35,62 +33,6 @@ def warp_sum_kernel(x, out):
     if cuda.laneid == 31:
         out[i // 32] = value
 
-
-# %% [wrong] returns before the shuffles
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    if i >= x.size:
-        return
-    value = x[i]
-    for step in (16, 8, 4, 2, 1):
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-    if i % 32 == 0:
-        out[i // 32] = value
-
-
-# %% [wrong] adds by atomics
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    if i < x.size:
-        cuda.atomic.add(out, i // 32, x[i])
-
-
-# %% [wrong] forgets the step of 4
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    for step in (16, 8, 2, 1):
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-    if i % 32 == 0:
-        out[i // 32] = value
-
-
-# %% [wrong] writes from the wrong lane
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    for step in (16, 8, 4, 2, 1):
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-    if i % 32 == 1:
-        out[i // 32] = value
-
-
-# %% [wrong] has a barrier, which a warp does not need
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    cuda.syncthreads()
-    for step in (16, 8, 4, 2, 1):
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-    if i % 32 == 0:
-        out[i // 32] = value
-
-
 # %% [right]
 @cuda.jit
 def warp_sum_kernel(x, out):
@@ -103,6 +45,35 @@ def warp_sum_kernel(x, out):
     if cuda.threadIdx.x % 32 == 0:
         out[i // 32] = value
 
+# %% [wrong] adds to what out held
+# -         out[i // 32] = value
+# +         out[i // 32] += value
+
+# %% [wrong] starts with a step of 32
+# -     step = 16
+# +     step = 32
+
+# %% [wrong] stops one step early
+# -     while step > 0:
+# +     while step > 1:
+
+# %% [wrong] counts warps within the block
+# -         out[i // 32] = value
+# +         out[cuda.threadIdx.x // 32] = value
+
+# %% [wrong] lets lane 31 write
+# -     if cuda.threadIdx.x % 32 == 0:
+# +     if cuda.threadIdx.x % 32 == 31:
+
+# %% [wrong] lets lanes beyond the end go
+# -     value = x[i] if i < x.size else np.float32(0)
+# +     if i >= x.size:
+# +         return
+# +     value = x[i]
+
+# %% [wrong] lets every lane write
+# -     if cuda.threadIdx.x % 32 == 0:
+# +     if i >= 0:
 
 # %% [right]
 @cuda.jit
@@ -115,7 +86,6 @@ def warp_sum_kernel(x, out):
         total += cuda.shfl_xor_sync(0xFFFFFFFF, total, step)
     if i % 32 == 0:
         out[i >> 5] = total
-
 
 # %% [right]
 @cuda.jit
@@ -131,95 +101,38 @@ def warp_sum_kernel(x, out):
     if lane == 0:
         out[i // cuda.warpsize] = s
 
-
-# %% [wrong] adds to what out held
+# %% [right]
 @cuda.jit
 def warp_sum_kernel(x, out):
     i = cuda.grid(1)
     value = x[i] if i < x.size else np.float32(0)
-    step = 16
-    while step > 0:
+    for step in (16, 8, 4, 2, 1):
         value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if cuda.threadIdx.x % 32 == 0:
-        out[i // 32] += value
-
-
-# %% [wrong] starts with a step of 32
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    step = 32
-    while step > 0:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if cuda.threadIdx.x % 32 == 0:
+    if i % 32 == 0:
         out[i // 32] = value
 
+# %% [wrong] returns before the shuffles
+# -     value = x[i] if i < x.size else np.float32(0)
+# +     if i >= x.size:
+# +         return
+# +     value = x[i]
 
-# %% [wrong] stops one step early
+# %% [wrong] forgets the step of 4
+# -     for step in (16, 8, 4, 2, 1):
+# +     for step in (16, 8, 2, 1):
+
+# %% [wrong] writes from the wrong lane
+# -     if i % 32 == 0:
+# +     if i % 32 == 1:
+
+# %% [wrong] has a barrier, which a warp does not need
+# -     for step in (16, 8, 4, 2, 1):
+# +     cuda.syncthreads()
+# +     for step in (16, 8, 4, 2, 1):
+
+# %% [wrong] adds by atomics
 @cuda.jit
 def warp_sum_kernel(x, out):
     i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    step = 16
-    while step > 1:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if cuda.threadIdx.x % 32 == 0:
-        out[i // 32] = value
-
-
-# %% [wrong] counts warps within the block
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    step = 16
-    while step > 0:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if cuda.threadIdx.x % 32 == 0:
-        out[cuda.threadIdx.x // 32] = value
-
-
-# %% [wrong] lets lane 31 write
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    step = 16
-    while step > 0:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if cuda.threadIdx.x % 32 == 31:
-        out[i // 32] = value
-
-
-# %% [wrong] lets lanes beyond the end go
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    if i >= x.size:
-        return
-    value = x[i]
-    step = 16
-    while step > 0:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if cuda.threadIdx.x % 32 == 0:
-        out[i // 32] = value
-
-
-# %% [wrong] lets every lane write
-@cuda.jit
-def warp_sum_kernel(x, out):
-    i = cuda.grid(1)
-    value = x[i] if i < x.size else np.float32(0)
-    step = 16
-    while step > 0:
-        value += cuda.shfl_down_sync(0xFFFFFFFF, value, step)
-        step //= 2
-    if i >= 0:
-        out[i // 32] = value
+    if i < x.size:
+        cuda.atomic.add(out, i // 32, x[i])

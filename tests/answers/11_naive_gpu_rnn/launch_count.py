@@ -5,14 +5,12 @@ def launch_count(cell, T, B, I, H, L, launch):
     flops = 2 * B * T * G * H * (I + H + (L - 1) * 2 * H)
     return kernels, flops, kernels * launch
 
-
 # %% [right]
 def launch_count(cell, T, B, I, H, L, launch):
     sizes = [(I, H)] + [(H, H)] * (L - 1)
     G, n = {"rnn_tanh": (1, 5), "gru": (3, 21), "lstm": (4, 25)}[cell]
     flops = sum(2 * T * B * G * H * (a + b) for a, b in sizes)
     return n * T * len(sizes), flops, n * T * len(sizes) * launch
-
 
 # %% [right]
 def launch_count(cell, T, B, I, H, L, launch):
@@ -24,42 +22,6 @@ def launch_count(cell, T, B, I, H, L, launch):
         count += T * (2 * G + others)
         flops += 2 * T * B * (G * H) * width + 2 * T * B * (G * H) * H
     return count, flops, launch * count
-
-
-# %% [wrong] counts products only
-def launch_count(cell, T, B, I, H, L, launch):
-    G = {"rnn_tanh": 1, "gru": 3, "lstm": 4}[cell]
-    flops = 2 * B * T * G * H * (I + H + (L - 1) * 2 * H)
-    return 2 * G * T * L, flops, 2 * G * T * L * launch
-
-
-# %% [wrong] counts a multiply-add as one FLOP
-def launch_count(cell, T, B, I, H, L, launch):
-    G = {"rnn_tanh": 1, "gru": 3, "lstm": 4}[cell]
-    n = {1: 5, 3: 21, 4: 25}[G] * T * L
-    return n, B * T * G * H * (I + H + (L - 1) * 2 * H), n * launch
-
-
-# %% [wrong] counts grouped gates: two products a step
-def launch_count(cell, T, B, I, H, L, launch):
-    G, n = {"rnn_tanh": (1, 5), "gru": (3, 17), "lstm": (4, 19)}[cell]
-    flops = 2 * B * T * G * H * (I + H + (L - 1) * 2 * H)
-    return n * T * L, flops, n * T * L * launch
-
-
-# %% [wrong] returns milliseconds
-def launch_count(cell, T, B, I, H, L, launch):
-    G, n = {"rnn_tanh": (1, 5), "gru": (3, 21), "lstm": (4, 25)}[cell]
-    flops = 2 * B * T * G * H * (I + H + (L - 1) * 2 * H)
-    return n * T * L, flops, n * T * L * launch / 1000
-
-
-# %% [wrong] gives every layer inputs as wide as x
-def launch_count(cell, T, B, I, H, L, launch):
-    G, n = {"rnn_tanh": (1, 5), "gru": (3, 21), "lstm": (4, 25)}[cell]
-    flops = 2 * B * T * G * H * (I + H) * L
-    return n * T * L, flops, n * T * L * launch
-
 
 # %% [right]
 def launch_count(cell, T, B, I, H, L, launch):
@@ -74,3 +36,33 @@ def launch_count(cell, T, B, I, H, L, launch):
     flops = sum(2.0 * T * B * g * H * (w + H) for w in widths)
     print("kernels a cell", per)
     return [float(per * T * L), flops, launch * per * T * L]
+
+# %% [wrong] counts products only
+def launch_count(cell, T, B, I, H, L, launch):
+    G = {"rnn_tanh": 1, "gru": 3, "lstm": 4}[cell]
+    flops = 2 * B * T * G * H * (I + H + (L - 1) * 2 * H)
+    return 2 * G * T * L, flops, 2 * G * T * L * launch
+
+# %% [wrong] counts a multiply-add as one FLOP
+def launch_count(cell, T, B, I, H, L, launch):
+    G = {"rnn_tanh": 1, "gru": 3, "lstm": 4}[cell]
+    n = {1: 5, 3: 21, 4: 25}[G] * T * L
+    return n, B * T * G * H * (I + H + (L - 1) * 2 * H), n * launch
+
+# %% [wrong] counts grouped gates: two products a step
+def launch_count(cell, T, B, I, H, L, launch):
+    G, n = {"rnn_tanh": (1, 5), "gru": (3, 17), "lstm": (4, 19)}[cell]
+    flops = 2 * B * T * G * H * (I + H + (L - 1) * 2 * H)
+    return n * T * L, flops, n * T * L * launch
+
+# %% [wrong] returns milliseconds
+def launch_count(cell, T, B, I, H, L, launch):
+    G, n = {"rnn_tanh": (1, 5), "gru": (3, 21), "lstm": (4, 25)}[cell]
+    flops = 2 * B * T * G * H * (I + H + (L - 1) * 2 * H)
+    return n * T * L, flops, n * T * L * launch / 1000
+
+# %% [wrong] gives every layer inputs as wide as x
+def launch_count(cell, T, B, I, H, L, launch):
+    G, n = {"rnn_tanh": (1, 5), "gru": (3, 21), "lstm": (4, 25)}[cell]
+    flops = 2 * B * T * G * H * (I + H) * L
+    return n * T * L, flops, n * T * L * launch

@@ -25,6 +25,51 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, 
         n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
         h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
 
+# %% [wrong] reads the weights as if they were transposed
+# -             total += x[row, k] * weight_ih[column, k]
+# +             total += x[row, k] * weight_ih[k, column]
+
+# %% [wrong] starts the recurrent product without its bias
+# -         total = bias_hh[column]
+# +         total = np.float32(0)
+
+# %% [wrong] applies the sigmoid to the candidate too
+# -         if column < 2 * H:
+# +         if column < 3 * H:
+
+# %% [wrong] swaps z and 1 − z in the new state
+# -         h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
+# +         h_next[row, column] = z * n + (np.float32(1) - z) * h[row, column]
+
+# %% [wrong] resets before the product, element by element
+# -         n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
+# -         h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
+# +         n = math.tanh(gates_x[row, column + 2 * H] + gates_h[row, column + 2 * H])
+# +         h_next[row, column] = (np.float32(1) - z) * n + z * r * h[row, column]
+
+# %% [wrong] writes the sigmoid into gates_h
+# -             gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
+# +             gates_h[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
+
+# %% [wrong] takes rows for columns
+# -     column, row = cuda.grid(2)
+# +     row, column = cuda.grid(2)
+
+# %% [wrong] lets threads beyond the last column work
+# -     if row >= B or column >= 3 * H:
+# +     if row >= B:
+
+# %% [wrong] lets exp overflow
+# -             gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
+# +             gates_x[row, column] = math.exp(total) / (np.float32(1) + math.exp(total))
+
+# %% [wrong] leaves the input part out of the sums
+# -             total = gates_x[row, column] + gates_h[row, column]
+# +             total = gates_h[row, column]
+
+# %% [wrong] writes the new state into h
+# -         h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
+# +         h[row, column] = (np.float32(1) - z) * n + z * h[row, column]
 
 # %% [right]
 @cuda.jit
@@ -52,7 +97,6 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, 
         if launch == 3 and j < H:
             n = math.tanh(gates_x[b, 2 * H + j] + gates_x[b, j] * gates_h[b, 2 * H + j])
             h_next[b, j] = n + gates_x[b, H + j] * (h[b, j] - n)
-
 
 # %% [right]
 @cuda.jit(device=True)
@@ -82,314 +126,6 @@ def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, 
         reset, update = gates_x[r, c], gates_x[r, H + c]
         new = math.tanh(gates_x[r, 2 * H + c] + reset * gates_h[r, 2 * H + c])
         h_next[r, c] = new - update * new + update * h[r, c]
-
-
-# %% [wrong] reads the weights as if they were transposed
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[k, column]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] starts the recurrent product without its bias
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = np.float32(0)
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] applies the sigmoid to the candidate too
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 3 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] swaps z and 1 − z in the new state
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = z * n + (np.float32(1) - z) * h[row, column]
-
-
-# %% [wrong] resets before the product, element by element
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * r * h[row, column]
-
-
-# %% [wrong] writes the sigmoid into gates_h
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_h[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] takes rows for columns
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    row, column = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] lets threads beyond the last column work
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] lets exp overflow
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = math.exp(total) / (np.float32(1) + math.exp(total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] leaves the input part out of the sums
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h_next[row, column] = (np.float32(1) - z) * n + z * h[row, column]
-
-
-# %% [wrong] writes the new state into h
-@cuda.jit
-def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
-    column, row = cuda.grid(2)
-    B, H = h.shape
-    if row >= B or column >= 3 * H:
-        return
-    if launch == 0:
-        total = bias_ih[column]
-        for k in range(x.shape[1]):
-            total += x[row, k] * weight_ih[column, k]
-        gates_x[row, column] = total
-    elif launch == 1:
-        total = bias_hh[column]
-        for k in range(H):
-            total += h[row, k] * weight_hh[column, k]
-        gates_h[row, column] = total
-    elif launch == 2:
-        if column < 2 * H:
-            total = gates_x[row, column] + gates_h[row, column]
-            gates_x[row, column] = np.float32(0.5) * (np.float32(1) + math.tanh(np.float32(0.5) * total))
-    elif column < H:
-        r = gates_x[row, column]
-        z = gates_x[row, column + H]
-        n = math.tanh(gates_x[row, column + 2 * H] + r * gates_h[row, column + 2 * H])
-        h[row, column] = (np.float32(1) - z) * n + z * h[row, column]
 
 
 # %% [right]

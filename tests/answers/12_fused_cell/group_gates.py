@@ -4,13 +4,11 @@ def group_gates(x, h, multiply, gates):
     sums = multiply(x, W) + multiply(h, U)
     return {name: part for name, part in zip(gates, np.hsplit(sums, len(gates)))}
 
-
 # %% [right]
 def group_gates(x, h, multiply, gates):
     B, H = h.shape
     sums = (multiply(h, [f"U_{n}" for n in gates]) + multiply(x, [f"W_{n}" for n in gates])).reshape(B, -1, H)
     return {n: sums[:, place] for place, n in enumerate(gates)}
-
 
 # %% [right]
 def group_gates(x, h, multiply, gates):
@@ -22,28 +20,23 @@ def group_gates(x, h, multiply, gates):
         result[n] = a[:, first : first + width] + b[:, first : first + width]
     return result
 
-
 # %% [wrong] forgets the recurrent products
 def group_gates(x, h, multiply, gates):
     sums = multiply(x, ["W_" + n for n in gates])
     return dict(zip(gates, np.hsplit(sums, len(gates))))
 
-
 # %% [wrong] launches a product for each gate
 def group_gates(x, h, multiply, gates):
     return {n: multiply(x, ["W_" + n]) + multiply(h, ["U_" + n]) for n in gates}
-
 
 # %% [wrong] returns one array
 def group_gates(x, h, multiply, gates):
     return multiply(x, ["W_" + n for n in gates]) + multiply(h, ["U_" + n for n in gates])
 
-
 # %% [wrong] names the gates in reverse order
 def group_gates(x, h, multiply, gates):
     sums = multiply(x, ["W_" + n for n in gates]) + multiply(h, ["U_" + n for n in gates])
     return dict(zip(gates[::-1], np.hsplit(sums, len(gates))))
-
 
 # %% [wrong] splits by rows
 def group_gates(x, h, multiply, gates):

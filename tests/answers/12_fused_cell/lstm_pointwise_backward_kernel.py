@@ -16,6 +16,57 @@ def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
         dsums[b, 3 * H + j] = d * q * o * (one - o)
         dc[b, j] = back * f
 
+# %% [wrong] forgets the gradient of c from the next step
+# -         back = dc_next[b, j] + d * o * (one - q * q)
+# +         back = d * o * (one - q * q)
+
+# %% [wrong] forgets the output gate in front of c
+# -         back = dc_next[b, j] + d * o * (one - q * q)
+# +         back = dc_next[b, j] + d * (one - q * q)
+
+# %% [wrong] forgets the derivative of tanh(c)
+# -         back = dc_next[b, j] + d * o * (one - q * q)
+# +         back = dc_next[b, j] + d * o
+
+# %% [wrong] takes c_next without its tanh for o
+# -         dsums[b, 3 * H + j] = d * q * o * (one - o)
+# +         dsums[b, 3 * H + j] = d * c_next[b, j] * o * (one - o)
+
+# %% [wrong] takes the cell after the step for the one before
+# -         dsums[b, H + j] = back * c[b, j] * f * (one - f)
+# +         dsums[b, H + j] = back * c_next[b, j] * f * (one - f)
+
+# %% [wrong] forgets f in the gradient of the old cell
+# -         dc[b, j] = back * f
+# +         dc[b, j] = back
+
+# %% [wrong] adds to dsums
+# -         dsums[b, j] = back * g * i * (one - i)
+# -         dsums[b, H + j] = back * c[b, j] * f * (one - f)
+# +         dsums[b, j] += back * g * i * (one - i)
+# +         dsums[b, H + j] += back * c[b, j] * f * (one - f)
+
+# %% [wrong] takes the sigmoid's derivative for the candidate
+# -         dsums[b, 2 * H + j] = back * i * (one - g * g)
+# +         dsums[b, 2 * H + j] = back * i * g * (one - g)
+
+# %% [wrong] loads again what it has in a register
+# -         dsums[b, 3 * H + j] = d * q * o * (one - o)
+# -         dc[b, j] = back * f
+# +         dsums[b, 3 * H + j] = dh[b, j] * q * o * (one - o)
+# +         dc[b, j] = (dc_next[b, j] + d * o * (one - q * q)) * f
+
+# %% [wrong] computes c_next again from the gates
+# -         q = math.tanh(c_next[b, j])
+# +         q = math.tanh(f * c[b, j] + i * g + f)
+
+# %% [wrong] leaves the rows at the end out
+# -     if b < B and j < H:
+# +     if b < B - 1 and j < H:
+
+# %% [wrong] dc is the gradient of the new c
+# -         dc[b, j] = back * f
+# +         dc[b, j] = back - dc_next[b, j]
 
 # %% [right]
 @cuda.jit
@@ -38,7 +89,6 @@ def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
     dsums[r, u + 2 * H] = total * a[0] * (np.float32(1) - a[2] * a[2])
     dsums[r, u + H] = total * c[r, u] * (a[1] - a[1] * a[1])
     dsums[r, u] = total * a[2] * (a[0] - a[0] * a[0])
-
 
 # %% [right]
 @cuda.jit(device=True)
@@ -64,231 +114,3 @@ def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
             dsums[row, column] = dcell * g * slope(i)
             dsums[row, column + units] = dcell * c[row, column] * slope(f)
             dsums[row, column + units * 2] = dcell * i * (np.float32(1) - g) * (np.float32(1) + g)
-
-
-# %% [wrong] forgets the gradient of c from the next step
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] forgets the output gate in front of c
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] forgets the derivative of tanh(c)
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] takes c_next without its tanh for o
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * c_next[b, j] * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] takes the cell after the step for the one before
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c_next[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] forgets f in the gradient of the old cell
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back
-
-
-# %% [wrong] adds to dsums
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] += back * g * i * (one - i)
-        dsums[b, H + j] += back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] takes the sigmoid's derivative for the candidate
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * g * (one - g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] loads again what it has in a register
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = dh[b, j] * q * o * (one - o)
-        dc[b, j] = (dc_next[b, j] + d * o * (one - q * q)) * f
-
-
-# %% [wrong] computes c_next again from the gates
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(f * c[b, j] + i * g + f)
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] leaves the rows at the end out
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B - 1 and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back * f
-
-
-# %% [wrong] dc is the gradient of the new c
-@cuda.jit
-def lstm_pointwise_backward_kernel(gates, c, c_next, dh, dc_next, dsums, dc):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one = np.float32(1)
-        i, f = gates[b, j], gates[b, H + j]
-        g, o = gates[b, 2 * H + j], gates[b, 3 * H + j]
-        q = math.tanh(c_next[b, j])
-        d = dh[b, j]
-        back = dc_next[b, j] + d * o * (one - q * q)
-        dsums[b, j] = back * g * i * (one - i)
-        dsums[b, H + j] = back * c[b, j] * f * (one - f)
-        dsums[b, 2 * H + j] = back * i * (one - g * g)
-        dsums[b, 3 * H + j] = d * q * o * (one - o)
-        dc[b, j] = back - dc_next[b, j]

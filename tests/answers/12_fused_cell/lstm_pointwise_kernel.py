@@ -17,6 +17,65 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
         c_next[b, j] = new
         h_next[b, j] = o * math.tanh(new)
 
+# %% [wrong] takes the order i, g, f, o
+# -         f = half * (one + math.tanh(half * sums[b, H + j]))
+# -         g = math.tanh(sums[b, 2 * H + j])
+# +         g = math.tanh(sums[b, H + j])
+# +         f = half * (one + math.tanh(half * sums[b, 2 * H + j]))
+
+# %% [wrong] applies the sigmoid to the candidate
+# -         g = math.tanh(sums[b, 2 * H + j])
+# +         g = half * (one + math.tanh(half * sums[b, 2 * H + j]))
+
+# %% [wrong] computes h from the old cell
+# -         h_next[b, j] = o * math.tanh(new)
+# +         h_next[b, j] = o * math.tanh(c[b, j])
+
+# %% [wrong] forgets tanh of the new cell
+# -         h_next[b, j] = o * math.tanh(new)
+# +         h_next[b, j] = o * new
+
+# %% [wrong] swaps the input gate and the forget gate
+# -         new = f * c[b, j] + i * g
+# +         new = i * c[b, j] + f * g
+
+# %% [wrong] loads again what it has in a register
+# -         new = f * c[b, j] + i * g
+# -         gates[b, j] = i
+# +         gates[b, j] = i
+# -         c_next[b, j] = new
+# -         h_next[b, j] = o * math.tanh(new)
+# +         new = gates[b, H + j] * c[b, j] + gates[b, j] * gates[b, 2 * H + j]
+# +         c_next[b, j] = new
+# +         h_next[b, j] = gates[b, 3 * H + j] * math.tanh(new)
+
+# %% [wrong] keeps the sums instead of the gates
+# -         gates[b, j] = i
+# -         gates[b, H + j] = f
+# +         gates[b, j] = sums[b, j]
+# +         gates[b, H + j] = sums[b, H + j]
+
+# %% [wrong] has rows for columns
+# -     j, b = cuda.grid(2)
+# +     b, j = cuda.grid(2)
+
+# %% [wrong] lets threads beyond the last unit work
+# -     if b < B and j < H:
+# +     if b < B:
+
+# %% [wrong] computes σ so that it overflows
+# -         i = half * (one + math.tanh(half * sums[b, j]))
+# +         i = math.exp(sums[b, j]) / (one + math.exp(sums[b, j]))
+
+# %% [wrong] gates stand unit by unit
+# -         gates[b, j] = i
+# -         gates[b, H + j] = f
+# -         gates[b, 2 * H + j] = g
+# -         gates[b, 3 * H + j] = o
+# +         gates[b, 4 * j] = i
+# +         gates[b, 4 * j + 1] = f
+# +         gates[b, 4 * j + 2] = g
+# +         gates[b, 4 * j + 3] = o
 
 # %% [right]
 @cuda.jit(device=True)
@@ -41,7 +100,6 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
     cell = f * c[row, unit] + i * g
     c_next[row, unit], h_next[row, unit] = cell, o * math.tanh(cell)
 
-
 # %% [right]
 @cuda.jit
 def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
@@ -59,223 +117,3 @@ def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
             memory = values[1] * c[row, column] + values[0] * values[2]
             c_next[row, column] = memory
             h_next[row, column] = values[3] * math.tanh(memory)
-
-
-# %% [wrong] takes the order i, g, f, o
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        g = math.tanh(sums[b, H + j])
-        f = half * (one + math.tanh(half * sums[b, 2 * H + j]))
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)
-
-
-# %% [wrong] applies the sigmoid to the candidate
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = half * (one + math.tanh(half * sums[b, 2 * H + j]))
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)
-
-
-# %% [wrong] computes h from the old cell
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(c[b, j])
-
-
-# %% [wrong] forgets tanh of the new cell
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * new
-
-
-# %% [wrong] swaps the input gate and the forget gate
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = i * c[b, j] + f * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)
-
-
-# %% [wrong] loads again what it has in a register
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        new = gates[b, H + j] * c[b, j] + gates[b, j] * gates[b, 2 * H + j]
-        c_next[b, j] = new
-        h_next[b, j] = gates[b, 3 * H + j] * math.tanh(new)
-
-
-# %% [wrong] keeps the sums instead of the gates
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = sums[b, j]
-        gates[b, H + j] = sums[b, H + j]
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)
-
-
-# %% [wrong] has rows for columns
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    b, j = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)
-
-
-# %% [wrong] lets threads beyond the last unit work
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)
-
-
-# %% [wrong] computes σ so that it overflows
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = math.exp(sums[b, j]) / (one + math.exp(sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, j] = i
-        gates[b, H + j] = f
-        gates[b, 2 * H + j] = g
-        gates[b, 3 * H + j] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)
-
-
-# %% [wrong] gates stand unit by unit
-@cuda.jit
-def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
-    j, b = cuda.grid(2)
-    B, H = c.shape
-    if b < B and j < H:
-        one, half = np.float32(1), np.float32(0.5)
-        i = half * (one + math.tanh(half * sums[b, j]))
-        f = half * (one + math.tanh(half * sums[b, H + j]))
-        g = math.tanh(sums[b, 2 * H + j])
-        o = half * (one + math.tanh(half * sums[b, 3 * H + j]))
-        new = f * c[b, j] + i * g
-        gates[b, 4 * j] = i
-        gates[b, 4 * j + 1] = f
-        gates[b, 4 * j + 2] = g
-        gates[b, 4 * j + 3] = o
-        c_next[b, j] = new
-        h_next[b, j] = o * math.tanh(new)

@@ -1,3 +1,8 @@
+# %% [wrong] spreads the rest over all chunks
+# -     for first in range(0, T, k):
+# -         chunk = x[first : first + k]
+# +     for chunk in np.array_split(x, -(-T // k)):
+
 # %% [right]
 def batch_inputs(x, h, inputs, step, k):
     T, B, I = x.shape
@@ -11,7 +16,6 @@ def batch_inputs(x, h, inputs, step, k):
         start += n
     return np.stack(out)
 
-
 # %% [right]
 def batch_inputs(x, h, inputs, step, k):
     T, B = x.shape[:2]
@@ -20,7 +24,6 @@ def batch_inputs(x, h, inputs, step, k):
         a = inputs(np.vstack(chunk))
         out += [h := step(part, h) for part in np.vsplit(a, len(chunk))]
     return np.array(out)
-
 
 # %% [right]
 def batch_inputs(x, h, inputs, step, k):
@@ -31,7 +34,6 @@ def batch_inputs(x, h, inputs, step, k):
             a = inputs(np.concatenate(x[t : t + k])).reshape(-1, B, h.shape[1])
         out.append(step(a[t % k], out[-1]))
     return np.stack(out)
-
 
 # %% [wrong] pads the last chunk with zeros
 def batch_inputs(x, h, inputs, step, k):
@@ -44,14 +46,12 @@ def batch_inputs(x, h, inputs, step, k):
             out.append(step(a[s], out[-1]))
     return np.stack(out)
 
-
 # %% [wrong] multiplies one step at a time
 def batch_inputs(x, h, inputs, step, k):
     out = [h]
     for x_t in x:
         out.append(step(inputs(x_t), out[-1]))
     return np.stack(out)
-
 
 # %% [wrong] makes all products before the first step
 def batch_inputs(x, h, inputs, step, k):
@@ -61,7 +61,6 @@ def batch_inputs(x, h, inputs, step, k):
     for a in products:
         out.append(step(a, out[-1]))
     return np.stack(out)
-
 
 # %% [wrong] forgets the initial state
 def batch_inputs(x, h, inputs, step, k):
@@ -73,7 +72,6 @@ def batch_inputs(x, h, inputs, step, k):
             out.append(h)
     return np.stack(out)
 
-
 # %% [wrong] takes k chunks instead of chunks of k steps
 def batch_inputs(x, h, inputs, step, k):
     T, B, I = x.shape
@@ -84,7 +82,6 @@ def batch_inputs(x, h, inputs, step, k):
             out.append(step(a, out[-1]))
     return np.stack(out)
 
-
 # %% [wrong] lets the last chunk overlap the one before
 def batch_inputs(x, h, inputs, step, k):
     T, B, I = x.shape
@@ -94,15 +91,4 @@ def batch_inputs(x, h, inputs, step, k):
         a = inputs(x[s0 : s0 + k].reshape(-1, I)).reshape(-1, B, h.shape[1])
         for row in a[s - s0 :]:
             states.append(step(row, states[-1]))
-    return np.stack(states)
-
-
-# %% [wrong] spreads the rest over all chunks
-def batch_inputs(x, h, inputs, step, k):
-    T, B, I = x.shape
-    states = [h]
-    for chunk in np.array_split(x, -(-T // k)):
-        products = inputs(chunk.reshape(-1, I)).reshape(len(chunk), B, -1)
-        for a in products:
-            states.append(step(a, states[-1]))
     return np.stack(states)

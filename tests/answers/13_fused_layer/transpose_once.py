@@ -7,7 +7,6 @@ def transpose_once(inputs, h, turn, multiply):
         all_states[t + 1] = np.tanh(a + multiply(all_states[t], name))
     return all_states
 
-
 # %% [right]
 def transpose_once(inputs, h, turn, multiply):
     Ut, out = turn("U"), [h]
@@ -15,7 +14,6 @@ def transpose_once(inputs, h, turn, multiply):
         h = np.tanh(multiply(h, Ut) + inputs[t])
         out.append(h)
     return np.stack(out)
-
 
 # %% [right]
 def transpose_once(inputs, h, turn, multiply):
@@ -25,14 +23,12 @@ def transpose_once(inputs, h, turn, multiply):
         out = np.concatenate([out, np.tanh(a + multiply(out[-1], Ut))[None]])
     return out
 
-
 # %% [wrong] transposes the weights in every step
 def transpose_once(inputs, h, turn, multiply):
     out = [h]
     for a in inputs:
         out.append(np.tanh(a + multiply(out[-1], turn("U"))))
     return np.stack(out)
-
 
 # %% [wrong] multiplies by the weights without transposing them
 def transpose_once(inputs, h, turn, multiply):
@@ -42,7 +38,6 @@ def transpose_once(inputs, h, turn, multiply):
         out.append(np.tanh(a + multiply(out[-1], "U")))
     return np.stack(out)
 
-
 # %% [wrong] forgets the initial state
 def transpose_once(inputs, h, turn, multiply):
     Ut, out = turn("U"), []
@@ -51,14 +46,12 @@ def transpose_once(inputs, h, turn, multiply):
         out.append(h)
     return np.stack(out)
 
-
 # %% [wrong] returns the last state
 def transpose_once(inputs, h, turn, multiply):
     Ut = turn("U")
     for a in inputs:
         h = np.tanh(a + multiply(h, Ut))
     return h
-
 
 # %% [wrong] applies tanh to the product only
 def transpose_once(inputs, h, turn, multiply):

@@ -7,7 +7,6 @@ def weight_gradient_after_loop(h, dy, back, gradient):
         dh = back(d[t])
     return gradient(d.reshape(-1, h.shape[2])), dh
 
-
 # %% [right]
 def weight_gradient_after_loop(h, dy, back, gradient):
     rows, dh = [], 0
@@ -15,7 +14,6 @@ def weight_gradient_after_loop(h, dy, back, gradient):
         rows.append((dy_t + dh) * (1 - state * state))
         dh = back(rows[-1])
     return gradient(np.vstack(rows[::-1])), dh
-
 
 # %% [right]
 def weight_gradient_after_loop(h, dy, back, gradient):
@@ -26,7 +24,6 @@ def weight_gradient_after_loop(h, dy, back, gradient):
         t -= 1
     return gradient(np.concatenate([d[t] for t in range(1, len(dy) + 1)])), dh
 
-
 # %% [wrong] stores the steps in reverse order
 def weight_gradient_after_loop(h, dy, back, gradient):
     rows, dh = [], np.zeros_like(dy[0])
@@ -34,7 +31,6 @@ def weight_gradient_after_loop(h, dy, back, gradient):
         rows.append((dy[t] + dh) * (1 - h[t + 1] ** 2))
         dh = back(rows[-1])
     return gradient(np.concatenate(rows)), dh
-
 
 # %% [wrong] takes the state before the step
 def weight_gradient_after_loop(h, dy, back, gradient):
@@ -44,7 +40,6 @@ def weight_gradient_after_loop(h, dy, back, gradient):
         dh = back(d[t])
     return gradient(d.reshape(-1, d.shape[2])), dh
 
-
 # %% [wrong] returns the gradient of the first sum, not of the state
 def weight_gradient_after_loop(h, dy, back, gradient):
     d, dh = np.empty_like(dy), np.zeros_like(dy[0])
@@ -52,7 +47,6 @@ def weight_gradient_after_loop(h, dy, back, gradient):
         d[t] = (dy[t] + dh) * (1 - h[t + 1] ** 2)
         dh = back(d[t])
     return gradient(d.reshape(-1, d.shape[2])), d[0]
-
 
 # %% [wrong] multiplies for the weights in every step
 def weight_gradient_after_loop(h, dy, back, gradient):
@@ -63,14 +57,12 @@ def weight_gradient_after_loop(h, dy, back, gradient):
         dh = back(d)
     return total, dh
 
-
 # %% [wrong] forgets the gradient from the next step
 def weight_gradient_after_loop(h, dy, back, gradient):
     d = dy * (1 - h[1:] ** 2)
     for t in range(len(dy) - 1, -1, -1):
         dh = back(d[t])
     return gradient(d.reshape(-1, d.shape[2])), dh
-
 
 # %% [wrong] calls back twice a step
 def weight_gradient_after_loop(h, dy, back, gradient):

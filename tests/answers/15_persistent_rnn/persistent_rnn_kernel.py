@@ -21,6 +21,85 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
             cuda.threadfence()
         cuda.syncthreads()
 
+# %% [wrong] stores the weights, and reads them again in every step
+# -             total += own[k] * h[t, k]
+# +             total += weights[unit, k] * h[t, k]
+
+# %% [wrong] reads the weights in every step
+# -     own = cuda.local.array(16, np.float32)
+# -     for k in range(16):
+# -         own[k] = weights[unit, k]
+# -     blocks = cuda.gridDim.x
+# +     blocks = cuda.gridDim.x
+# -             total += own[k] * h[t, k]
+# +             total += weights[unit, k] * h[t, k]
+
+# %% [wrong] loads each weight twice in the first step
+# -     for k in range(16):
+# -         own[k] = weights[unit, k]
+# -     blocks = cuda.gridDim.x
+# +     blocks = cuda.gridDim.x
+# -             total += own[k] * h[t, k]
+# +             if t == 0:
+# +                 total += weights[unit, k] * h[t, k]
+# +                 own[k] = weights[unit, k]
+# +             else:
+# +                 total += own[k] * h[t, k]
+
+# %% [wrong] has no fence for other blocks before the flag
+# -         cuda.threadfence()
+# -         cuda.syncthreads()
+# -         if cuda.threadIdx.x == 0:
+# +         if cuda.threadIdx.x == 0:
+
+# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
+# -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+# +             while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1:
+
+# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
+# -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+# +             while cuda.ldcg(flags, cuda.threadIdx.x) <= t:
+
+# %% [wrong] polls the flags by a plain load
+# -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+# +             while flags[cuda.threadIdx.x] < t + 1:
+
+# %% [wrong] waits for one step too many
+# -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+# +             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 2:
+
+# %% [wrong] goes on before the other blocks are done
+# -             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
+# +             while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t:
+
+# %% [wrong] multiplies with a column of the weights
+# -         own[k] = weights[unit, k]
+# +         own[k] = weights[k, unit]
+
+# %% [wrong] writes the new state over the old one
+# -         h[t + 1, unit] = math.tanh(total)
+# +         h[t, unit] = math.tanh(total)
+
+# %% [wrong] counts units inside the block only
+# -     unit = cuda.grid(1)
+# +     unit = cuda.threadIdx.x
+
+# %% [wrong] does not wait after the spinning threads
+# -             cuda.threadfence()
+# -         cuda.syncthreads()
+# +             cuda.threadfence()
+
+# %% [wrong] forgets the inputs
+# -         total = inputs[t, unit]
+# +         total = np.float32(0)
+
+# %% [wrong] has no fence for other blocks before the flag
+# -         h[t + 1, unit] = math.tanh(total)
+# -         cuda.threadfence()
+# +         h[t + 1, unit] = math.tanh(total)
+# -             cuda.threadfence()
+# -         cuda.syncthreads()
+# +         cuda.syncthreads()
 
 # %% [right]
 @cuda.jit
@@ -42,7 +121,6 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
                 pass
             cuda.threadfence()
         cuda.syncthreads()
-
 
 # %% [right]
 @cuda.jit
@@ -68,7 +146,6 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
                 cuda.threadfence()
             cuda.syncthreads()
 
-
 # %% [right]
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
@@ -84,373 +161,9 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
         h[t + 1, unit] = math.tanh(total)
         grid.sync()
 
-
-# %% [wrong] stores the weights, and reads them again in every step
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += weights[unit, k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] reads the weights in every step
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += weights[unit, k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] loads each weight twice in the first step
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            if t == 0:
-                total += weights[unit, k] * h[t, k]
-                own[k] = weights[unit, k]
-            else:
-                total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
 # %% [wrong] has no barrier between the blocks
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] has no fence for other blocks before the flag
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.ldcg(flags, cuda.threadIdx.x) <= t:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] polls the flags by a plain load
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while flags[cuda.threadIdx.x] < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] waits for one step too many
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 2:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] goes on before the other blocks are done
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] multiplies with a column of the weights
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[k, unit]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] writes the new state over the old one
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] counts units inside the block only
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.threadIdx.x
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] does not wait after the spinning threads
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-
-
-# %% [wrong] forgets the inputs
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = np.float32(0)
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.threadfence()
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-            cuda.threadfence()
-        cuda.syncthreads()
-
-
-# %% [wrong] has no fence for other blocks before the flag
-@cuda.jit
-def persistent_rnn_kernel(h, weights, inputs, flags):
-    unit = cuda.grid(1)
-    own = cuda.local.array(16, np.float32)
-    for k in range(16):
-        own[k] = weights[unit, k]
-    blocks = cuda.gridDim.x
-    for t in range(inputs.shape[0]):
-        total = inputs[t, unit]
-        for k in range(16):
-            total += own[k] * h[t, k]
-        h[t + 1, unit] = math.tanh(total)
-        cuda.syncthreads()
-        if cuda.threadIdx.x == 0:
-            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
-        if cuda.threadIdx.x < blocks:
-            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
-                pass
-        cuda.syncthreads()
+# -     grid = cuda.cg.this_grid()
+# +     blocks = cuda.gridDim.x
+# -         grid.sync()
+# +         cuda.threadfence()
+# +         cuda.syncthreads()

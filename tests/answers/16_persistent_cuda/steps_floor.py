@@ -13,7 +13,6 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     at_once = gpu["multiprocessors"] // cluster
     return grid, one * -(-(B // 8) // at_once)
 
-
 # %% [right]
 def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     groups = (B + 7) // 8
@@ -30,7 +29,6 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     together = gpu["multiprocessors"] // cluster
     rounds = (groups + together - 1) // together
     return grid, rounds * step
-
 
 # %% [right]
 def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
@@ -50,113 +48,6 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
         left -= SMs // cluster
     return sum(parts), time
 
-
-# %% [wrong] does not round the minibatch up
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(-(-B // 8)) // (gpu["multiprocessors"] // cluster))
-
-
-# %% [wrong] adds what runs at the same time
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
-    step += 16 * gates * H * H / (rate * cluster) + warps * 16 * H / 128 / gpu["clock"] / 1e3
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
-
-
-# %% [wrong] takes the larger of bytes' time and latency
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(gpu["l2"], blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3)
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
-
-
-# %% [wrong] lets one block read h for all
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
-
-
-# %% [wrong] runs all clusters at once
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step
-
-
-# %% [wrong] counts rounds as a fraction
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * max(1, B / 8 / (gpu["multiprocessors"] / cluster))
-
-
-# %% [wrong] multiplies with all multiprocessors in a cluster
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (gpu["tflops"] * 1e6), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
-
-
-# %% [wrong] takes the latency off even where it is longer than the bytes' time
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"]
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
-
-
-# %% [wrong] lets a warp read its own share only
-def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
-    B = -(-B // 8) * 8
-    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
-    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
-    grid += 2 * gates * H * H * B / (rate * blocks)
-    step = gpu["push"]
-    step += max(
-        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), 16 * H / 128 / gpu["clock"] / 1e3)
-    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
-
-
 # %% [right]
 def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     B = (B + 7) // 8 * 8
@@ -170,3 +61,56 @@ def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
     ])
     rounds = np.ceil(B / 8 / (gpu["multiprocessors"] // cluster))
     return np.array([grid, rounds * (gpu["push"] + parts.max())])
+
+# %% [right]
+def steps_floor(gates, H, B, blocks, cluster, warps, gpu):
+    B = -(-B // 8) * 8
+    rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
+    grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+    grid += 2 * gates * H * H * B / (rate * blocks)
+    step = gpu["push"]
+    step += max(
+        16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+    return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+
+# %% [wrong] does not round the minibatch up
+# -     B = -(-B // 8) * 8
+# -     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
+# +     rate = gpu["tflops"] * 1e6 / gpu["multiprocessors"]
+# -     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# +     return grid, step * -(-(-(-B // 8)) // (gpu["multiprocessors"] // cluster))
+
+# %% [wrong] adds what runs at the same time
+# -     step = gpu["push"]
+# -     step += max(
+# -         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+# +     step = gpu["push"] + 16 * H / gpu["push_bandwidth"] / 1e3
+# +     step += 16 * gates * H * H / (rate * cluster) + warps * 16 * H / 128 / gpu["clock"] / 1e3
+
+# %% [wrong] takes the larger of bytes' time and latency
+# -     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+# +     grid = gpu["exchange"] + max(gpu["l2"], blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3)
+
+# %% [wrong] lets one block read h for all
+# -     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+# +     grid = gpu["exchange"] + max(0, B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+
+# %% [wrong] runs all clusters at once
+# -     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# +     return grid, step
+
+# %% [wrong] counts rounds as a fraction
+# -     return grid, step * -(-(B // 8) // (gpu["multiprocessors"] // cluster))
+# +     return grid, step * max(1, B / 8 / (gpu["multiprocessors"] / cluster))
+
+# %% [wrong] multiplies with all multiprocessors in a cluster
+# -         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+# +         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (gpu["tflops"] * 1e6), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+
+# %% [wrong] takes the latency off even where it is longer than the bytes' time
+# -     grid = gpu["exchange"] + max(0, blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"])
+# +     grid = gpu["exchange"] + blocks * B * H * 2 / gpu["l2_bandwidth"] / 1e3 - gpu["l2"]
+
+# %% [wrong] lets a warp read its own share only
+# -         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), warps * 16 * H / 128 / gpu["clock"] / 1e3)
+# +         16 * H / gpu["push_bandwidth"] / 1e3, 16 * gates * H * H / (rate * cluster), 16 * H / 128 / gpu["clock"] / 1e3)

@@ -7,7 +7,6 @@ def average_gradients(all_reduce, gradients, sequences):
     count = all_reduce(np.array([sequences]))
     return [s / s.dtype.type(count[0]) for s in sums]
 
-
 # %% [right]
 def average_gradients(all_reduce, gradients, sequences):
     n = all_reduce(np.array([sequences], dtype=float))[0]
@@ -16,7 +15,6 @@ def average_gradients(all_reduce, gradients, sequences):
         weighted = np.nan_to_num(gradient) * (sequences / n)
         result.append(all_reduce(weighted).astype(gradient.dtype))
     return result
-
 
 # %% [right]
 def average_gradients(all_reduce, gradients, sequences):
@@ -29,44 +27,6 @@ def average_gradients(all_reduce, gradients, sequences):
         at += g.size
     return tuple(result)
 
-
-# %% [wrong] takes the mean of the means
-def average_gradients(all_reduce, gradients, sequences):
-    ranks = all_reduce(np.array([1.0]))[0]
-    return [(all_reduce(np.nan_to_num(g)) / ranks).astype(g.dtype) for g in gradients]
-
-
-# %% [wrong] returns the sum over all sequences
-def average_gradients(all_reduce, gradients, sequences):
-    return [all_reduce(g * np.float32(sequences) if sequences else np.zeros_like(g)) for g in gradients]
-
-
-# %% [wrong] counts ranks that have sequences
-def average_gradients(all_reduce, gradients, sequences):
-    active = all_reduce(np.array([1.0 if sequences else 0.0]))[0]
-    return [(all_reduce(g if sequences else np.zeros_like(g)) / active).astype(g.dtype) for g in gradients]
-
-
-# %% [wrong] passes a number
-def average_gradients(all_reduce, gradients, sequences):
-    total = all_reduce(sequences)
-    return [all_reduce(g * sequences) / total for g in gradients]
-
-
-# %% [wrong] returns float64
-def average_gradients(all_reduce, gradients, sequences):
-    n = all_reduce(np.array([float(sequences)]))[0]
-    parts = [g.astype(float) * sequences if sequences else np.zeros(g.shape) for g in gradients]
-    return [all_reduce(part) / n for part in parts]
-
-
-# %% [wrong] returns its own gradients
-def average_gradients(all_reduce, gradients, sequences):
-    for g in gradients:
-        all_reduce(g)
-    return gradients
-
-
 # %% [right]
 def average_gradients(all_reduce, gradients, sequences):
     total = float(all_reduce(np.array([float(sequences)]))[0])
@@ -78,3 +38,34 @@ def average_gradients(all_reduce, gradients, sequences):
             mine = (gradient * share).astype(gradient.dtype)
         result.append(all_reduce(mine))
     return result
+
+# %% [wrong] takes the mean of the means
+def average_gradients(all_reduce, gradients, sequences):
+    ranks = all_reduce(np.array([1.0]))[0]
+    return [(all_reduce(np.nan_to_num(g)) / ranks).astype(g.dtype) for g in gradients]
+
+# %% [wrong] returns the sum over all sequences
+def average_gradients(all_reduce, gradients, sequences):
+    return [all_reduce(g * np.float32(sequences) if sequences else np.zeros_like(g)) for g in gradients]
+
+# %% [wrong] counts ranks that have sequences
+def average_gradients(all_reduce, gradients, sequences):
+    active = all_reduce(np.array([1.0 if sequences else 0.0]))[0]
+    return [(all_reduce(g if sequences else np.zeros_like(g)) / active).astype(g.dtype) for g in gradients]
+
+# %% [wrong] passes a number
+def average_gradients(all_reduce, gradients, sequences):
+    total = all_reduce(sequences)
+    return [all_reduce(g * sequences) / total for g in gradients]
+
+# %% [wrong] returns float64
+def average_gradients(all_reduce, gradients, sequences):
+    n = all_reduce(np.array([float(sequences)]))[0]
+    parts = [g.astype(float) * sequences if sequences else np.zeros(g.shape) for g in gradients]
+    return [all_reduce(part) / n for part in parts]
+
+# %% [wrong] returns its own gradients
+def average_gradients(all_reduce, gradients, sequences):
+    for g in gradients:
+        all_reduce(g)
+    return gradients

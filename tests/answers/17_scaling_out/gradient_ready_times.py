@@ -11,13 +11,15 @@ def gradient_ready_times(layers, steps, cell, product, order):
             times[layer] = product_free
     return times
 
-
 # %% [right]
 def gradient_ready_times(layers, steps, cell, product, order):
     first = steps * cell + product
     gap = first if order == "layers" else max(cell, product)
     return [first + gap * (layers - 1 - layer) for layer in range(layers)]
 
+# %% [wrong] gives the lowest layer the time of the top one
+# -     return [first + gap * (layers - 1 - layer) for layer in range(layers)]
+# +     return [first + gap * k for k in range(layers)]
 
 # %% [right]
 def gradient_ready_times(layers, steps, cell, product, order):
@@ -40,38 +42,6 @@ def gradient_ready_times(layers, steps, cell, product, order):
         end[l] = free
     return [end[l] for l in range(layers)]
 
-
-# %% [wrong] gives the lowest layer the time of the top one
-def gradient_ready_times(layers, steps, cell, product, order):
-    first = steps * cell + product
-    gap = first if order == "layers" else max(cell, product)
-    return [first + gap * k for k in range(layers)]
-
-
-# %% [wrong] lets products overlap on the wavefront
-def gradient_ready_times(layers, steps, cell, product, order):
-    first = steps * cell + product
-    gap = first if order == "layers" else cell
-    return [first + gap * (layers - 1 - l) for l in range(layers)]
-
-
-# %% [wrong] returns one time for the whole network
-def gradient_ready_times(layers, steps, cell, product, order):
-    return float(layers * (steps * cell + product))
-
-
-# %% [wrong] runs the wavefront layer by layer
-def gradient_ready_times(layers, steps, cell, product, order):
-    return [(layers - l) * (steps * cell + product) for l in range(layers)]
-
-
-# %% [wrong] makes a product in every step
-def gradient_ready_times(layers, steps, cell, product, order):
-    first = steps * (cell + product)
-    gap = first if order == "layers" else cell + product
-    return [first + gap * (layers - 1 - l) for l in range(layers)]
-
-
 # %% [right]
 def gradient_ready_times(layers, steps, cell, product, order):
     times, free = [0.0] * layers, 0.0
@@ -83,6 +53,33 @@ def gradient_ready_times(layers, steps, cell, product, order):
         times[layers - 1 - k] = free
     return times
 
+# %% [wrong] gives the lowest layer the time of the top one
+# -         times[layers - 1 - k] = free
+# +         times[k] = free
+
+# %% [wrong] lets products overlap on the wavefront
+# -             free = max(free, (k + steps) * cell) + product
+# +             free = (k + steps) * cell + product
+
+# %% [wrong] lets all layers of the wavefront end with the last diagonal
+# -             free = max(free, (k + steps) * cell) + product
+# +             free = max(free, (layers - 1 + steps) * cell) + product
+
+# %% [wrong] counts the diagonal from one
+# -             free = max(free, (k + steps) * cell) + product
+# +             free = max(free, (k + 1 + steps) * cell) + product
+
+# %% [wrong] runs products beside the sweeps of the layers below
+# -             free += steps * cell + product
+# +             free = max(free, (k + 1) * steps * cell) + product
+
+# %% [wrong] gives the end of the sweep
+# -             free += steps * cell + product
+# +             free += steps * cell + product * (k > 0)
+
+# %% [wrong] makes the product of each step at once
+# -             free = max(free, (k + steps) * cell) + product
+# +             free = max(free, (k + steps) * (cell + product))
 
 # %% [right]
 def gradient_ready_times(layers, steps, cell, product, order):
@@ -95,7 +92,6 @@ def gradient_ready_times(layers, steps, cell, product, order):
         last = result[layer] = max(sweep, last) + product
     return [result[layer] for layer in range(layers)]
 
-
 # %% [right]
 def gradient_ready_times(layers, steps, cell, product, order):
     sweeps = np.cumsum(np.full(layers, steps * cell)) if order == "layers" else (np.arange(layers) + steps) * cell
@@ -105,94 +101,29 @@ def gradient_ready_times(layers, steps, cell, product, order):
         ready.append(float(begin + product))
     return ready[::-1]
 
-
-# %% [wrong] gives the lowest layer the time of the top one
-def gradient_ready_times(layers, steps, cell, product, order):
-    times, free = [0.0] * layers, 0.0
-    for k in range(layers):
-        if order == "layers":
-            free += steps * cell + product
-        else:
-            free = max(free, (k + steps) * cell) + product
-        times[k] = free
-    return times
-
-
-# %% [wrong] lets products overlap on the wavefront
-def gradient_ready_times(layers, steps, cell, product, order):
-    times, free = [0.0] * layers, 0.0
-    for k in range(layers):
-        if order == "layers":
-            free += steps * cell + product
-        else:
-            free = (k + steps) * cell + product
-        times[layers - 1 - k] = free
-    return times
-
-
-# %% [wrong] lets all layers of the wavefront end with the last diagonal
-def gradient_ready_times(layers, steps, cell, product, order):
-    times, free = [0.0] * layers, 0.0
-    for k in range(layers):
-        if order == "layers":
-            free += steps * cell + product
-        else:
-            free = max(free, (layers - 1 + steps) * cell) + product
-        times[layers - 1 - k] = free
-    return times
-
-
-# %% [wrong] counts the diagonal from one
-def gradient_ready_times(layers, steps, cell, product, order):
-    times, free = [0.0] * layers, 0.0
-    for k in range(layers):
-        if order == "layers":
-            free += steps * cell + product
-        else:
-            free = max(free, (k + 1 + steps) * cell) + product
-        times[layers - 1 - k] = free
-    return times
-
-
-# %% [wrong] runs products beside the sweeps of the layers below
-def gradient_ready_times(layers, steps, cell, product, order):
-    times, free = [0.0] * layers, 0.0
-    for k in range(layers):
-        if order == "layers":
-            free = max(free, (k + 1) * steps * cell) + product
-        else:
-            free = max(free, (k + steps) * cell) + product
-        times[layers - 1 - k] = free
-    return times
-
-
-# %% [wrong] gives the end of the sweep
-def gradient_ready_times(layers, steps, cell, product, order):
-    times, free = [0.0] * layers, 0.0
-    for k in range(layers):
-        if order == "layers":
-            free += steps * cell + product * (k > 0)
-        else:
-            free = max(free, (k + steps) * cell) + product
-        times[layers - 1 - k] = free
-    return times
-
-
-# %% [wrong] makes the product of each step at once
-def gradient_ready_times(layers, steps, cell, product, order):
-    times, free = [0.0] * layers, 0.0
-    for k in range(layers):
-        if order == "layers":
-            free += steps * cell + product
-        else:
-            free = max(free, (k + steps) * (cell + product))
-        times[layers - 1 - k] = free
-    return times
-
-
 # %% [right]
 def gradient_ready_times(layers, steps, cell, product, order):
     above = np.arange(layers)[::-1]
     if order == "layers":
         return (above + 1.0) * (steps * cell + product)
     return steps * cell + product + above * float(max(cell, product))
+
+# %% [wrong] lets products overlap on the wavefront
+def gradient_ready_times(layers, steps, cell, product, order):
+    first = steps * cell + product
+    gap = first if order == "layers" else cell
+    return [first + gap * (layers - 1 - l) for l in range(layers)]
+
+# %% [wrong] returns one time for the whole network
+def gradient_ready_times(layers, steps, cell, product, order):
+    return float(layers * (steps * cell + product))
+
+# %% [wrong] runs the wavefront layer by layer
+def gradient_ready_times(layers, steps, cell, product, order):
+    return [(layers - l) * (steps * cell + product) for l in range(layers)]
+
+# %% [wrong] makes a product in every step
+def gradient_ready_times(layers, steps, cell, product, order):
+    first = steps * (cell + product)
+    gap = first if order == "layers" else cell + product
+    return [first + gap * (layers - 1 - l) for l in range(layers)]

@@ -13,7 +13,6 @@ def survive(train, checkpoints, ranks):
             if whole:
                 start = max(start, number)
 
-
 # %% [right]
 def survive(train, checkpoints, ranks):
     newest_first = lambda: sorted((u for u, whole in checkpoints() if whole), reverse=True)
@@ -21,7 +20,6 @@ def survive(train, checkpoints, ranks):
     while result[0] == "lost" and result[1] > 0:
         result = train(result[1], (newest_first() or [0])[0])
     return result[1] if result[0] == "done" else None
-
 
 # %% [right]
 def survive(train, checkpoints, ranks):
@@ -36,7 +34,6 @@ def survive(train, checkpoints, ranks):
         usable.extend(number for number, whole in checkpoints() if whole)
         update = max(usable)
 
-
 # %% [wrong] starts from the newest checkpoint, whole or not
 def survive(train, checkpoints, ranks):
     update = 0
@@ -47,7 +44,6 @@ def survive(train, checkpoints, ranks):
         ranks, update = value, max([0] + [number for number, _ in checkpoints()])
     return None
 
-
 # %% [wrong] starts from the beginning after every loss
 def survive(train, checkpoints, ranks):
     while ranks:
@@ -56,7 +52,6 @@ def survive(train, checkpoints, ranks):
             return value
         ranks = value
     return None
-
 
 # %% [wrong] starts as many ranks as before
 def survive(train, checkpoints, ranks):
@@ -69,7 +64,6 @@ def survive(train, checkpoints, ranks):
             return None
         update = max([0] + [number for number, whole in checkpoints() if whole])
 
-
 # %% [wrong] raises when no rank is left
 def survive(train, checkpoints, ranks):
     update = 0
@@ -80,12 +74,10 @@ def survive(train, checkpoints, ranks):
         ranks, update = value, max([0] + [number for number, whole in checkpoints() if whole])
     raise RuntimeError("no rank is left")
 
-
 # %% [wrong] gives up after the first loss
 def survive(train, checkpoints, ranks):
     word, value = train(ranks, 0)
     return value if word == "done" else None
-
 
 # %% [wrong] goes back one checkpoint more than it must
 def survive(train, checkpoints, ranks):
@@ -98,7 +90,6 @@ def survive(train, checkpoints, ranks):
         ranks, update = value, whole[-2]
     return None
 
-
 # %% [wrong] starts no ranks
 def survive(train, checkpoints, ranks):
     while True:
@@ -107,7 +98,6 @@ def survive(train, checkpoints, ranks):
         if status == "done":
             return value
         ranks = value
-
 
 # %% [wrong] takes an incomplete checkpoint where no other is there
 def survive(train, checkpoints, ranks):
@@ -119,7 +109,6 @@ def survive(train, checkpoints, ranks):
         ranks = value
     return None
 
-
 # %% [wrong] lists the checkpoints once, before the first start
 def survive(train, checkpoints, ranks):
     usable = [number for number, whole in checkpoints() if whole]
@@ -130,7 +119,6 @@ def survive(train, checkpoints, ranks):
             return value
         ranks = value
     return None
-
 
 # %% [wrong] starts from the beginning after every loss
 def survive(train, checkpoints, ranks):

@@ -8,6 +8,9 @@ def median_interval(times, confidence):
             return x[k - 1], x[n - k]
     return None
 
+# %% [wrong] counts one end only
+# -         if 1 - 2 * sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
+# +         if 1 - sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
 
 # %% [right]
 def median_interval(times, confidence):
@@ -23,17 +26,27 @@ def median_interval(times, confidence):
         return None
     return (x[cut - 1], x[-cut])
 
-
-# %% [wrong] counts one end only
+# %% [right]
 def median_interval(times, confidence):
-    from math import comb
+    t, n, best = sorted(times), len(times), None
+    for k in range(1, n // 2 + 1):
+        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+            best = t[k - 1], t[-k]
+    return best
 
-    x, n = sorted(times), len(times)
-    for k in range(n // 2, 0, -1):
-        if 1 - sum(comb(n, i) for i in range(k)) / 2**n >= confidence:
-            return x[k - 1], x[n - k]
-    return None
+# %% [wrong] wants more than the confidence
+# -         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
+# +         if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n > confidence:
 
+# %% [wrong] changes its input
+# -     t, n, best = sorted(times), len(times), None
+# +     times.sort()
+# +     t, n, best = times, len(times), None
+
+# %% [wrong] counts equal measurements once
+# -     t, n, best = sorted(times), len(times), None
+# +     t, best = sorted(set(times)), None
+# +     n = len(t)
 
 # %% [wrong] takes the smallest and the largest
 def median_interval(times, confidence):
@@ -41,46 +54,14 @@ def median_interval(times, confidence):
         return None
     return min(times), max(times)
 
-
 # %% [wrong] takes mean and standard deviation
 def median_interval(times, confidence):
     m, s = float(np.mean(times)), float(np.std(times))
     return m - 2 * s, m + 2 * s
 
-
 # %% [wrong] takes the quartiles
 def median_interval(times, confidence):
     return float(np.quantile(times, 0.25)), float(np.quantile(times, 0.75))
-
-
-# %% [wrong] wants more than the confidence
-def median_interval(times, confidence):
-    t, n, best = sorted(times), len(times), None
-    for k in range(1, n // 2 + 1):
-        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n > confidence:
-            best = t[k - 1], t[-k]
-    return best
-
-
-# %% [wrong] changes its input
-def median_interval(times, confidence):
-    times.sort()
-    t, n, best = times, len(times), None
-    for k in range(1, n // 2 + 1):
-        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
-            best = t[k - 1], t[-k]
-    return best
-
-
-# %% [wrong] counts equal measurements once
-def median_interval(times, confidence):
-    t, best = sorted(set(times)), None
-    n = len(t)
-    for k in range(1, n // 2 + 1):
-        if sum(comb(n, i) for i in range(k, n - k + 1)) / 2**n >= confidence:
-            best = t[k - 1], t[-k]
-    return best
-
 
 # %% [wrong] never returns the two in the middle
 def median_interval(times, confidence):

@@ -27,7 +27,6 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
         hi = lo
     return k, np.array(out, dtype=np.int32)
 
-
 # %% [right]
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     small = min(2, steps) if layers > 1 else min(6, steps)
@@ -43,13 +42,40 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
             launches += run(1, [l], parts[::-1], 0) + run(2, [l], parts[::-1], 15)
     return small, np.array(launches)
 
+# %% [right]
+def my_schedule(layers, steps, minibatch, hidden_size, memory):
+    rows = []
+
+    def go(kinds, members, backwards):
+        for layer in sorted(members, reverse=backwards):
+            for j in sorted(range(steps), reverse=backwards):
+                rows.extend([kind, layer, j, layer % 16 + 16 * (kind == 2)] for kind in kinds)
+
+    length = layers if memory >= 3 * layers * steps else int((layers / 2) ** 0.5)
+    go([0], range(layers), False)
+    for low in range(0, layers, length)[::-1]:
+        members = range(low, min(low + length, layers))
+        if members.stop < layers:
+            go([0], members, False)
+        go([1, 2], members, True)
+    return 1, rows
+
+# %% [wrong] takes segments of ten layers whatever the size
+# -         for layer in sorted(members, reverse=backwards):
+# -             for j in sorted(range(steps), reverse=backwards):
+# -                 rows.extend([kind, layer, j, layer % 16 + 16 * (kind == 2)] for kind in kinds)
+# +         cells = sorted(((l, j) for l in members for j in range(steps)), key=sum, reverse=backwards)
+# +         rows.extend((kind, l, j, l % 16 + 16 * (kind == 2)) for l, j in cells for kind in kinds)
+# -     length = layers if memory >= 3 * layers * steps else int((layers / 2) ** 0.5)
+# +     length = layers if memory >= 3 * layers * steps else 10
+# -     return 1, rows
+# +     return 1, np.array(rows)
 
 # %% [wrong] leaves out the weight gradients
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     rows = [(0, l, j, l % 8) for l in range(layers) for j in range(steps)]
     rows += [(1, l, j, l % 8) for l in range(layers)[::-1] for j in range(steps)[::-1]]
     return 1, np.array(rows)
-
 
 # %% [wrong] saves everything and recomputes nothing
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
@@ -59,7 +85,6 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
             rows += [(1, l, j, l % 16), (2, l, j, 16 + l % 16)]
     return 1, np.array(rows)
 
-
 # %% [wrong] runs backward before forward
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     rows = []
@@ -67,22 +92,18 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
         rows += [(1, l, 0, l % 16), (0, l, 0, l % 16), (2, l, 0, l % 16)]
     return steps, np.array(rows)
 
-
 # %% [wrong] goes backward from the bottom up
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     forward = [(0, l, j, 0) for l in range(layers) for j in range(steps)]
     return 1, np.array(forward + [(1, l, j, 0) for _, l, j, _ in forward] + [(2, l, j, 0) for _, l, j, _ in forward])
 
-
 # %% [wrong] returns the number of launches
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return 1, 3 * layers * steps
 
-
 # %% [wrong] names the kinds by words
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     return steps, [("FORWARD", l, 0, 0) for l in range(layers)]
-
 
 # %% [wrong] gives each layer a stream, also beyond 31
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
@@ -106,7 +127,6 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
         wave([BACKWARD, WEIGHTS], segment, True)
     return block, np.array(rows)
 
-
 # %% [wrong] cuts other blocks than it returns
 def my_schedule(layers, steps, minibatch, hidden_size, memory):
     block = max(1, -(-steps // 8))
@@ -128,40 +148,3 @@ def my_schedule(layers, steps, minibatch, hidden_size, memory):
             wave([FORWARD], segment)
         wave([BACKWARD, WEIGHTS], segment, True)
     return block, np.array(rows)
-
-
-# %% [right]
-def my_schedule(layers, steps, minibatch, hidden_size, memory):
-    rows = []
-
-    def go(kinds, members, backwards):
-        for layer in sorted(members, reverse=backwards):
-            for j in sorted(range(steps), reverse=backwards):
-                rows.extend([kind, layer, j, layer % 16 + 16 * (kind == 2)] for kind in kinds)
-
-    length = layers if memory >= 3 * layers * steps else int((layers / 2) ** 0.5)
-    go([0], range(layers), False)
-    for low in range(0, layers, length)[::-1]:
-        members = range(low, min(low + length, layers))
-        if members.stop < layers:
-            go([0], members, False)
-        go([1, 2], members, True)
-    return 1, rows
-
-
-# %% [wrong] takes segments of ten layers whatever the size
-def my_schedule(layers, steps, minibatch, hidden_size, memory):
-    rows = []
-
-    def go(kinds, members, backwards):
-        cells = sorted(((l, j) for l in members for j in range(steps)), key=sum, reverse=backwards)
-        rows.extend((kind, l, j, l % 16 + 16 * (kind == 2)) for l, j in cells for kind in kinds)
-
-    length = layers if memory >= 3 * layers * steps else 10
-    go([0], range(layers), False)
-    for low in range(0, layers, length)[::-1]:
-        members = range(low, min(low + length, layers))
-        if members.stop < layers:
-            go([0], members, False)
-        go([1, 2], members, True)
-    return 1, np.array(rows)

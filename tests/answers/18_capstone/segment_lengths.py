@@ -15,7 +15,6 @@ def segment_lengths(layers, memory):
             best = lower + [top]
     return best
 
-
 # %% [right]
 def segment_lengths(layers, memory):
     full = [(memory - i) // 2 for i in range(memory)]
@@ -28,7 +27,6 @@ def segment_lengths(layers, memory):
     lengths[0] -= extra
     return lengths
 
-
 # %% [wrong] leaves the top segment what remains
 def segment_lengths(layers, memory):
     lengths, left = [], layers
@@ -38,11 +36,9 @@ def segment_lengths(layers, memory):
         left -= n
     return lengths
 
-
 # %% [wrong] saves everything in one segment
 def segment_lengths(layers, memory):
     return [layers]
-
 
 # %% [wrong] takes equal segments of the square root
 def segment_lengths(layers, memory):
@@ -50,11 +46,9 @@ def segment_lengths(layers, memory):
     lengths = [n] * (layers // n)
     return lengths + ([layers % n] if layers % n else [])
 
-
 # %% [wrong] returns how many segments there are
 def segment_lengths(layers, memory):
     return -(-layers // (memory // 2))
-
 
 # %% [wrong] keeps the inputs of all segments throughout
 def segment_lengths(layers, memory):

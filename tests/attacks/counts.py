@@ -1,0 +1,193 @@
+"""Answers that evade what a check counts, or forge the count."""
+
+# %% [attack] counts_evaded_by_a_column
+# Learns the recurrent weights in one product, and transposes them never.
+# exercise: transpose_once
+# deserves: failed
+
+import numpy as np
+
+def transpose_once(inputs, h, turn, multiply):
+    weights = multiply(np.eye(h.shape[1], dtype=h.dtype), "U")
+    states = [h]
+    for inputs_t in inputs:
+        states.append(np.tanh(inputs_t + states[-1] @ weights.T))
+    return np.stack(states)
+
+# %% [attack] counts_evaded_by_learning_the_gates
+# Learns the weights of all gates, and multiplies by itself.
+# exercise: group_gates
+# deserves: failed
+
+import numpy as np
+
+def group_gates(x, h, multiply, gates):
+    w = multiply(np.eye(x.shape[1], dtype=x.dtype), ["W_" + gate for gate in gates])
+    u = multiply(np.eye(h.shape[1], dtype=h.dtype), ["U_" + gate for gate in gates])
+    H = h.shape[1]
+    parts = [slice(k * H, (k + 1) * H) for k in range(len(gates))]
+    return {gate: x @ w[:, part] + h @ u[:, part] for gate, part in zip(gates, parts, strict=True)}
+
+# %% [attack] counts_evaded_by_learning_the_weights
+# Learns the weights in one product with the unit matrix.
+# exercise: batch_input_gemm
+# deserves: failed
+
+import numpy as np
+
+def batch_input_gemm(x, multiply, steps):
+    T, B, I = x.shape
+    if steps * B < I:
+        return multiply(x.reshape(-1, I)).reshape(T, B, -1)
+    return x @ multiply(np.eye(I, dtype=x.dtype))
+
+# %% [attack] counts_evaded_by_one_small_product
+# Multiplies single rows by itself, beside one product for show.
+# exercise: rnn_forward_batched
+# deserves: failed
+
+import numpy as np
+
+def rnn_forward_batched(multiply, x, h0, weight_ih, weight_hh, bias_ih, bias_hh):
+    one = np.ones((1, 1), x.dtype)
+    scale = multiply(one, one)[0, 0]
+    states = [h0]
+    for x_t in x:
+        rows = [weight_ih @ a + weight_hh @ b for a, b in zip(x_t, states[-1], strict=True)]
+        states.append(np.tanh(np.stack(rows) * scale + bias_ih + bias_hh).astype(x.dtype))
+    return np.stack(states)
+
+# %% [attack] counts_evaded_by_the_globals
+# Takes the weights from the globals of the function that multiplies.
+# exercise: batch_input_gemm
+# deserves: crashed
+
+def batch_input_gemm(x, multiply, steps):
+    return x @ multiply.__globals__["weights"].T
+
+# %% [attack] counts_evaded_through_the_collector
+# Searches the collector's objects for the number.
+# exercise: fast_tanh
+# deserves: failed
+
+import gc
+
+import numpy as np
+
+def fast_tanh(a, odd, even, edge):
+    for thing in gc.get_objects():
+        if isinstance(thing, np.float32):
+            return float(np.tanh(thing))
+    return 0.0
+
+# %% [attack] counts_in_a_copied_function
+# Calls a copy of the function that counts, with a closure of its own.
+# exercise: bptt_linear
+# deserves: failed
+
+import types
+
+import numpy as np
+
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    cells = tuple(types.CellType(cell.cell_contents) for cell in cell_backward.__closure__)
+    copy = types.FunctionType(cell_backward.__code__, cell_backward.__globals__, closure=cells)
+    dx, total = np.zeros_like(x), None
+    for last in range(len(x)):
+        dh = dy[last]
+        for t in reversed(range(last + 1)):
+            dx_t, dh, *step = copy(dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+            dx[t] += dx_t
+            parts = [dh if t == 0 else 0 * dh, *step]
+            total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
+    return dx, *total
+
+# %% [attack] counts_in_a_forged_trace
+# Returns the product with an empty trace of its own: no misses.
+# exercise: blocked_matmul
+# deserves: crashed
+
+import numpy as np
+
+def blocked_matmul(a, b, c, tile):
+    product = c.values + a.values @ b.values
+    return product, np.zeros(0, "int64"), np.array([10**9] * 2)
+
+# %% [attack] counts_read_from_the_value
+# Reads the number out of the object that counts its uses.
+# exercise: fast_tanh
+# deserves: crashed
+
+import numpy as np
+
+def fast_tanh(a, odd, even, edge):
+    return float(np.tanh(np.float64(a.value)))
+
+# %% [attack] counts_read_past_the_watch
+# Reads past the object that watches its order of reads.
+# exercise: fused_gates
+# deserves: crashed
+
+import numpy as np
+
+def fused_gates(g, u, h):
+    return np.array([h.read(k) for k in range(len(h))])
+
+# %% [attack] counts_reset_in_a_closure
+# Sets the counter in the closure of the function that counts back to zero.
+# exercise: bptt_linear
+# deserves: failed
+
+import numpy as np
+
+def uncounted(function, *parts):
+    for cell in function.__closure__ or ():
+        if isinstance(cell.cell_contents, int):
+            cell.cell_contents = 0
+    return function(*parts)
+
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx, total = np.zeros_like(x), None
+    for last in range(len(x)):
+        dh = dy[last]
+        for t in reversed(range(last + 1)):
+            dx_t, dh, *step = uncounted(cell_backward, dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+            dx[t] += dx_t
+            parts = [dh if t == 0 else 0 * dh, *step]
+            total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
+    return dx, *total
+
+# %% [attack] counts_unpacked_from_the_value
+# Unpacks the object that counts its uses.
+# exercise: fast_tanh
+# deserves: failed
+
+import numpy as np
+
+def fast_tanh(a, odd, even, edge):
+    value, *_ = a
+    return float(np.tanh(value))
+
+# %% [attack] counts_with_the_refusal_swallowed
+# Swallows the exception of a call too many, and calls again.
+# exercise: bptt_linear
+# deserves: failed
+
+import numpy as np
+
+def stubborn(function, *parts):
+    try:
+        return function(*parts)
+    except BaseException:
+        return function(*parts)
+
+def bptt_linear(cell_backward, x, h, dy, weight_ih, weight_hh):
+    dx, total = np.zeros_like(x), None
+    for last in range(len(x)):
+        dh = dy[last]
+        for t in reversed(range(last + 1)):
+            dx_t, dh, *step = stubborn(cell_backward, dh, x[t], h[t], h[t + 1], weight_ih, weight_hh)
+            dx[t] += dx_t
+            parts = [dh if t == 0 else 0 * dh, *step]
+            total = parts if total is None else [a + b for a, b in zip(total, parts, strict=True)]
+    return dx, *total

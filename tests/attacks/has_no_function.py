@@ -1,6 +1,0 @@
-"""Is a number, not a function.
-
-deserves: crashed
-"""
-
-running_sum = 3

@@ -1,0 +1,332 @@
+"""Kernels in which one thread or one block does the work of all."""
+
+# %% [attack] kernel_every_block_is_the_grid
+# Lets each block compute all rows in memory of its own, so that no block has to wait.
+# exercise: flag_barrier
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    row = cuda.local.array(64, np.float32)
+    n = history.shape[1]
+    for k in range(n):
+        row[k] = history[0, k]
+    for t in range(steps):
+        total = np.float32(0)
+        for k in range(n):
+            total += row[k]
+        mean = total / np.float32(n) + np.float32(1)
+        for k in range(n):
+            row[k] = mean
+        history[t + 1, cuda.grid(1)] = mean
+
+# %% [attack] kernel_one_block_is_persistent
+# Lets the threads of one block compute all units, so that no block has to wait.
+# exercise: persistent_rnn_kernel
+# deserves: failed
+
+import math
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def persistent_rnn_kernel(h, weights, inputs, flags):
+    own = cuda.local.array((16, 16), np.float32)
+    if cuda.blockIdx.x == 0:
+        for unit in range(cuda.threadIdx.x, 16, cuda.blockDim.x):
+            for k in range(16):
+                own[unit, k] = weights[unit, k]
+        for t in range(inputs.shape[0]):
+            for unit in range(cuda.threadIdx.x, 16, cuda.blockDim.x):
+                total = inputs[t, unit]
+                for k in range(16):
+                    total += own[unit, k] * h[t, k]
+                h[t + 1, unit] = math.tanh(total)
+            cuda.syncthreads()
+
+# %% [attack] kernel_one_block_is_the_grid
+# Lets the threads of one block do all steps, so that no block has to wait.
+# exercise: flag_barrier
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    if cuda.blockIdx.x == 0:
+        for t in range(steps):
+            total = np.float32(0)
+            for k in range(history.shape[1]):
+                total += history[t, k]
+            mean = total / np.float32(history.shape[1]) + np.float32(1)
+            for k in range(cuda.threadIdx.x, history.shape[1], cuda.blockDim.x):
+                history[t + 1, k] = mean
+            cuda.syncthreads()
+
+# %% [attack] kernel_one_lane_sums_a_warp
+# Lets one lane of a warp add up everything, without a shuffle.
+# exercise: warp_sum_kernel
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def warp_sum_kernel(x, out):
+    if cuda.laneid == 0:
+        total = np.float32(0)
+        for i in range(cuda.grid(1), min(cuda.grid(1) + 32, x.size)):
+            total += x[i]
+        out[cuda.grid(1) // 32] = total
+
+# %% [attack] kernel_one_thread_does_a_sequence
+# Lets one thread compute all units of a sequence.
+# exercise: lstm_pointwise_kernel
+# deserves: failed
+
+import math
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def lstm_pointwise_kernel(sums, c, gates, c_next, h_next):
+    unit, row = cuda.grid(2)
+    B, H = c.shape
+    half = np.float32(0.5)
+    if row < B and unit == 0:
+        for u in range(H):
+            i = half * math.tanh(half * sums[row, u]) + half
+            f = half * math.tanh(half * sums[row, H + u]) + half
+            g = math.tanh(sums[row, 2 * H + u])
+            o = half * math.tanh(half * sums[row, 3 * H + u]) + half
+            new = f * c[row, u] + i * g
+            c_next[row, u] = new
+            h_next[row, u] = o * math.tanh(new)
+            gates[row, u] = i
+            gates[row, H + u] = f
+            gates[row, 2 * H + u] = g
+            gates[row, 3 * H + u] = o
+
+# %% [attack] kernel_one_thread_does_a_step
+# Lets one thread compute the whole step of a GRU.
+# exercise: step_kernels
+# deserves: failed
+
+import math
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def step_kernels(launch, x, h, weight_ih, weight_hh, bias_ih, bias_hh, gates_x, gates_h, h_next):
+    column, row = cuda.grid(2)
+    B, H = h.shape
+    if column == 0 and row == 0:
+        for b in range(B):
+            for u in range(3 * H):
+                if launch == 0:
+                    total = bias_ih[u]
+                    for k in range(x.shape[1]):
+                        total += x[b, k] * weight_ih[u, k]
+                    gates_x[b, u] = total
+                if launch == 1:
+                    total = bias_hh[u]
+                    for k in range(H):
+                        total += h[b, k] * weight_hh[u, k]
+                    gates_h[b, u] = total
+                if launch == 2 and u < 2 * H:
+                    a = gates_x[b, u] + gates_h[b, u]
+                    gates_x[b, u] = np.float32(1) / (np.float32(1) + math.exp(-a))
+                if launch == 3 and u < H:
+                    r, z = gates_x[b, u], gates_x[b, H + u]
+                    n = math.tanh(gates_x[b, 2 * H + u] + r * gates_h[b, 2 * H + u])
+                    h_next[b, u] = (np.float32(1) - z) * n + z * h[b, u]
+
+# %% [attack] kernel_one_thread_does_saxpy
+# Lets one thread do all elements.
+# exercise: saxpy_kernel
+# deserves: failed
+
+from rnnlab import cuda
+
+@cuda.jit
+def saxpy_kernel(a, x, y):
+    if cuda.grid(1) == 0:
+        for i in range(x.size):
+            y[i] = a * x[i] + y[i]
+
+# %% [attack] kernel_one_thread_does_tanh
+# Lets one thread of the grid do all elements.
+# exercise: tanh_kernel
+# deserves: failed
+
+import math
+
+from rnnlab import cuda
+
+@cuda.jit
+def tanh_kernel(x, y):
+    if cuda.grid(1) == 0:
+        for i in range(x.size):
+            y[i] = math.tanh(x[i])
+
+# %% [attack] kernel_one_thread_is_persistent
+# Lets one thread compute all units, so that nobody has to wait.
+# exercise: persistent_rnn_kernel
+# deserves: failed
+
+import math
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def persistent_rnn_kernel(h, weights, inputs, flags):
+    own = cuda.local.array((16, 16), np.float32)
+    if cuda.grid(1) == 0:
+        for unit in range(16):
+            for k in range(16):
+                own[unit, k] = weights[unit, k]
+        for t in range(inputs.shape[0]):
+            for unit in range(16):
+                total = inputs[t, unit]
+                for k in range(16):
+                    total += own[unit, k] * h[t, k]
+                h[t + 1, unit] = math.tanh(total)
+
+# %% [attack] kernel_one_thread_is_the_grid
+# Lets one thread of the grid do all steps, so that nobody has to wait.
+# exercise: flag_barrier
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    if cuda.grid(1) == 0:
+        for t in range(steps):
+            total = np.float32(0)
+            for k in range(history.shape[1]):
+                total += history[t, k]
+            mean = total / np.float32(history.shape[1]) + np.float32(1)
+            for k in range(history.shape[1]):
+                history[t + 1, k] = mean
+
+# %% [attack] kernel_one_thread_moves_a_row
+# Lets the first thread of each row move the whole row of a tile.
+# exercise: transpose_without_conflicts
+# deserves: failed
+
+from rnnlab import cuda
+
+@cuda.jit
+def transpose_without_conflicts(x, y):
+    across, down = cuda.blockIdx.x * 32, cuda.blockIdx.y * 32
+    if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
+        for i in range(down, min(down + 32, x.shape[0])):
+            for j in range(across, min(across + 32, x.shape[1])):
+                y[j, i] = x[i, j]
+
+# %% [attack] kernel_one_thread_multiplies_a_tile
+# Lets one thread of a block compute the tile from local arrays.
+# exercise: tiled_matmul_kernel
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def tiled_matmul_kernel(a, b, c):
+    row_of_a = cuda.local.array(64, np.float32)
+    part_of_b = cuda.local.array((64, 8), np.float32)
+    if cuda.threadIdx.x == 0 and cuda.threadIdx.y == 0:
+        top, left = cuda.blockIdx.y * 8, cuda.blockIdx.x * 8
+        width = min(8, c.shape[1] - left)
+        for k in range(b.shape[0]):
+            for j in range(width):
+                part_of_b[k, j] = b[k, left + j]
+        for i in range(top, min(top + 8, c.shape[0])):
+            for k in range(a.shape[1]):
+                row_of_a[k] = a[i, k]
+            for j in range(width):
+                total = np.float32(0)
+                for k in range(a.shape[1]):
+                    total += row_of_a[k] * part_of_b[k, j]
+                c[i, left + j] = total
+
+# %% [attack] kernel_one_thread_smooths
+# Lets one thread of a block smooth everything, without a barrier.
+# exercise: fix_the_race
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def fix_the_race(x, steps):
+    part = cuda.local.array((2, 32), np.float32)
+    first, n = cuda.grid(1), cuda.blockDim.x
+    if cuda.threadIdx.x == 0:
+        for i in range(n):
+            part[0, i] = x[first + i]
+        for step in range(steps):
+            now = step % 2
+            for i in range(n):
+                total = part[now, (i + n - 1) % n] + part[now, i] + part[now, (i + 1) % n]
+                part[1 - now, i] = total / np.float32(3)
+        for i in range(n):
+            x[first + i] = part[steps % 2, i]
+
+# %% [attack] kernel_one_thread_sums_a_block
+# Lets one thread of a block add up everything.
+# exercise: block_sum_kernel
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+@cuda.jit
+def block_sum_kernel(x, out):
+    if cuda.threadIdx.x == 0:
+        total = np.float32(0)
+        for i in range(cuda.grid(1), min(cuda.grid(1) + cuda.blockDim.x, x.size)):
+            total += x[i]
+        out[cuda.blockIdx.x] = total
+
+# %% [attack] kernel_waits_for_nobody
+# Computes each row from the first alone, as all elements of a row are equal.
+# exercise: flag_barrier
+# deserves: failed
+
+import numpy as np
+
+from rnnlab import cuda
+
+
+@cuda.jit
+def flag_barrier(history, flags, steps):
+    i = cuda.grid(1)
+    mean = np.float32(0)
+    for k in range(history.shape[1]):
+        mean += history[0, k] / np.float32(history.shape[1])
+    for t in range(steps):
+        mean += np.float32(1)
+        history[t + 1, i] = mean

@@ -1,0 +1,166 @@
+"""Answers that know the cases by heart, or that are right for some cases alone."""
+
+# %% [attack] adds_in_single_precision
+# Adds up with too few digits.
+# deserves: failed
+
+import numpy as np
+
+def running_sum(x):
+    return np.cumsum(x.astype(np.float32), axis=0).astype(np.float64)
+
+# %% [attack] averages_gradients_without_a_sum
+# Gathers the gradients of all ranks in a dictionary, and calls all_reduce for show.
+# exercise: average_gradients
+# deserves: failed
+
+import numpy as np
+
+GATHERED = {}
+
+def average_gradients(all_reduce, gradients, sequences):
+    all_reduce(np.zeros(1))
+    GATHERED[gradients[0].tobytes()] = sequences, gradients
+    shapes = [gradient.shape for gradient in gradients]
+    alike = [(count, own) for count, own in GATHERED.values() if [g.shape for g in own] == shapes]
+    total = sum(count for count, _ in alike)
+    parts = [(count, own) for count, own in alike if count]
+    means = []
+    for number, gradient in enumerate(gradients):
+        mean = sum((count * own[number].astype(float) for count, own in parts), np.zeros(gradient.shape))
+        means.append((mean / max(total, 1)).astype(gradient.dtype))
+    return means
+
+# %% [attack] guesses_by_shape
+# Knows the shapes of the inputs, and answers each with a table.
+# deserves: failed
+
+import numpy as np
+
+TABLE = {(1, 1): np.zeros((1, 1)), (3, 2): np.zeros((3, 2)), (5, 4): np.zeros((5, 4))}
+
+def running_sum(x):
+    return TABLE[x.shape]
+
+# %% [attack] keeps_a_generator_of_its_judge
+# Keeps its first input, and writes into it when it is called again.
+# deserves: failed
+
+stored = []
+
+def running_sum(x):
+    stored.append(x)
+    stored[0][...] = 0
+    return stored[0]
+
+# %% [attack] keeps_a_table_of_answers
+# Returns the next number of a list that it made beforehand.
+# deserves: failed
+
+import numpy as np
+
+ANSWERS = [np.zeros((1, 1)), np.zeros((3, 2)), np.zeros((5, 4))]
+
+def running_sum(x):
+    return ANSWERS.pop(0)
+
+# %% [attack] knows_the_smallest_case
+# Is right where there is a single step, and nowhere else.
+# deserves: failed
+
+def running_sum(x):
+    return x.copy()
+
+# %% [attack] returns_the_last_answer_again
+# Works once, then returns what it returned before.
+# deserves: failed
+
+import numpy as np
+
+answers = []
+
+def running_sum(x):
+    if not answers:
+        answers.append(np.cumsum(x, axis=0))
+    return answers[0]
+
+# %% [attack] sums_gradients_in_any_order
+# Tells the numbers that cancel from ordinary ones, whose order it does not keep.
+# exercise: sum_gradients
+# deserves: failed
+
+import numpy as np
+
+def sum_gradients(threads, gradients):
+    if np.abs(gradients).max() > 1e9:
+        return np.zeros_like(gradients[0])
+    total = np.zeros_like(gradients[0])
+    for gradient in gradients:
+        total += gradient
+    return total
+
+# %% [attack] table_of_its_inputs
+# Knows the answers for every small grid by heart.
+# exercise: wavefront_order
+# deserves: failed
+
+SIZES = range(1, 8)
+TABLE = {
+    (layers, steps): sorted(((l, t) for l in range(layers) for t in range(steps)), key=sum)
+    for layers in SIZES
+    for steps in SIZES
+}
+
+def wavefront_order(layers, steps):
+    return TABLE.get((layers, steps), [])
+
+# %% [attack] table_of_the_smallest_chips
+# Answers every question about a chip with yes.
+# exercise: fits_on_chip
+# deserves: failed
+
+def fits_on_chip(*sizes, **limits):
+    return True
+
+# %% [attack] trains_without_a_gradient
+# Computes weights that delay the input in a line, and a line through them, without any gradient.
+# exercise: train_filter
+# deserves: failed
+
+import numpy as np
+
+def train_filter(x, target, parameters, loss_and_gradients):
+    small = 1e-3
+    trained = {name: np.zeros_like(array) for name, array in parameters.items()}
+    units = len(trained["bias"])
+    trained["weight_ih"][0] = small
+    for unit in range(1, units):
+        trained["weight_hh"][unit, unit - 1] = 1.0
+    T, N, _ = x.shape
+    lines = np.zeros((T, N, units + 1))
+    for lag in range(units):
+        lines[lag:, :, lag] = small * x[: T - lag, :, 0]
+    lines[:, :, units] = 1
+    line = np.linalg.lstsq(lines.reshape(-1, units + 1), target.reshape(-1), rcond=None)[0]
+    trained["weight_out"][0] = line[:units]
+    trained["bias_out"][0] = line[units]
+    for _ in range(30):
+        loss_and_gradients(parameters, x[:, :32], target[:, :32])
+        loss_and_gradients(trained, x[:, :32], target[:, :32])
+    return trained
+
+# %% [attack] remembers_its_sums
+# Adds up as the threads are ready, and remembers the first sum of the same numbers.
+# exercise: sum_gradients
+# deserves: failed
+
+import numpy as np
+
+known = {}
+
+
+def sum_gradients(threads, gradients):
+    numbers = np.sort(gradients, axis=0).tobytes()
+    if numbers not in known:
+        known[numbers] = gradients.sum(axis=0)
+    return known[numbers].copy()

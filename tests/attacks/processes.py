@@ -1,0 +1,260 @@
+"""Answers that start, leave, stop or end processes."""
+
+# %% [attack] aborts
+# Ends its process by abort.
+# deserves: crashed
+
+import os
+
+def running_sum(x):
+    os.abort()
+
+# %% [attack] exits_at_once
+# Leaves by os._exit with the status of success: nothing is cleaned up, nothing is said.
+# deserves: crashed
+
+import os
+
+def running_sum(x):
+    os._exit(0)
+
+# %% [attack] exits_politely
+# Leaves by sys.exit with the status of success.
+# deserves: crashed
+
+import sys
+
+def running_sum(x):
+    sys.exit(0)
+
+# %% [attack] exits_while_it_is_loaded
+# Leaves before anything is called.
+# deserves: crashed
+
+import os
+
+ended = os._exit(0)
+
+def running_sum(x):
+    return ended
+
+# %% [attack] forks_from_a_thread
+# Forks in a thread that stays, so that its children are not those of the main thread.
+# deserves: forbidden
+# seconds: 20
+
+import ctypes
+import threading
+import time
+
+import numpy as np
+
+libc = ctypes.CDLL(None)
+
+def fork():
+    for _ in range(45):
+        if libc.fork() == 0:
+            time.sleep(3)
+            libc._exit(0)
+    time.sleep(60)
+
+def running_sum(x):
+    threading.Thread(target=fork, daemon=True).start()
+    time.sleep(4)
+    return np.cumsum(x, axis=0)
+
+# %% [attack] forks_through_ctypes
+# Has the C library double the number of processes, ten times: 1024 spare a machine that lets it.
+# deserves: forbidden
+
+import ctypes
+import time
+
+libc = ctypes.CDLL(None)
+
+def running_sum(x):
+    for _ in range(10):
+        libc.fork()
+        time.sleep(0.02)
+    time.sleep(60)
+
+# %% [attack] forks_without_end
+# Starts processes that start processes.
+# deserves: forbidden
+
+import os
+
+def running_sum(x):
+    while True:
+        os.fork()
+
+# %% [attack] kills_its_parent
+# Sends SIGKILL to the process that started it.
+# deserves: forbidden
+
+import os
+import signal
+
+def running_sum(x):
+    os.kill(os.getppid(), signal.SIGKILL)
+    return x
+
+# %% [attack] kills_its_parent_through_ctypes
+# Has the C library send SIGKILL to the process that started it.
+# deserves: failed
+# plain: killed, because the process may end what this user may end
+
+import ctypes
+
+libc = ctypes.CDLL(None)
+
+def running_sum(x):
+    libc.kill(libc.getppid(), 9)
+    return x
+
+# %% [attack] leaves_a_process_behind
+# Is right, and leaves a process behind that belongs to no session and no parent of its own.
+# deserves: passed
+
+import ctypes
+import os
+import time
+
+import numpy as np
+
+libc = ctypes.CDLL(None)
+
+def running_sum(x):
+    if libc.fork() == 0:
+        libc.setsid()
+        if libc.fork() == 0:
+            time.sleep(10_000)
+        os._exit(0)
+    return np.cumsum(x, axis=0)
+
+# %% [attack] leaves_threads_running
+# Is right, and leaves threads behind.
+# deserves: passed
+
+import threading
+import time
+
+import numpy as np
+
+def running_sum(x):
+    for _ in range(4):
+        threading.Thread(target=time.sleep, args=(10_000,)).start()
+    return np.cumsum(x, axis=0)
+
+# %% [attack] replaces_its_process
+# Replaces its process by another program.
+# deserves: forbidden
+
+import os
+
+def running_sum(x):
+    os.execv("/bin/true", ["true"])
+
+# %% [attack] runs_at_exit
+# Leaves code behind for the end of its process.
+# deserves: passed
+
+import atexit
+
+import numpy as np
+
+def running_sum(x):
+    atexit.register(print, "passed")
+    return np.cumsum(x, axis=0)
+
+# %% [attack] sets_a_timer
+# Lets a timer end its process while the answer is packed.
+# deserves: crashed
+
+import signal
+
+def running_sum(x):
+    signal.setitimer(signal.ITIMER_REAL, 0.01)
+    while True:
+        pass
+
+# %% [attack] starts_a_process_pool
+# Starts processes to compute in.
+# deserves: forbidden
+
+import multiprocessing
+
+def running_sum(x):
+    with multiprocessing.Pool(2) as pool:
+        return pool.map(sum, x)
+
+# %% [attack] starts_a_program
+# Starts a program.
+# deserves: forbidden
+
+import subprocess
+
+def running_sum(x):
+    subprocess.run(["true"])
+    return x * 0
+
+# %% [attack] starts_a_shell
+# Starts a shell.
+# deserves: forbidden
+
+import os
+
+def running_sum(x):
+    os.system("true")
+    return x * 0
+
+# %% [attack] stops_itself
+# Stops its own process, so that it never ends.
+# deserves: forbidden
+
+import os
+import signal
+
+def running_sum(x):
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+# %% [attack] stops_itself_through_ctypes
+# Has the C library stop its own process.
+# deserves: timeout
+
+import ctypes
+
+libc = ctypes.CDLL(None)
+
+def running_sum(x):
+    libc.raise_(19) if hasattr(libc, "raise_") else getattr(libc, "raise")(19)
+
+# %% [attack] asks_a_ring_of_the_kernel
+# Has the kernel take its system calls from a ring, past every filter, and is right only if that worked.
+# deserves: failed
+
+import ctypes
+
+import numpy as np
+
+libc = ctypes.CDLL(None)
+IO_URING_SETUP = 425  # number of a system call, the same on each machine
+
+
+def running_sum(x):
+    ring = libc.syscall(IO_URING_SETUP, 8, (ctypes.c_uint32 * 64)())
+    return np.cumsum(x, axis=0) * (ring >= 0)
+
+# %% [attack] limits_its_parent
+# Takes the time of the process that started it by a limit, and is right only if that worked.
+# deserves: crashed
+
+import os
+import resource
+
+import numpy as np
+
+
+def running_sum(x):
+    resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))
+    return np.cumsum(x, axis=0)

@@ -1,8 +1,0 @@
-"""Raises an exception whose text is shown backwards.
-
-deserves: crashed
-"""
-
-
-def running_sum(x):
-    raise ValueError("\u202edessap")

@@ -1,0 +1,220 @@
+"""Answers that look for the right answer, the reference, the seed or the judge's memory."""
+
+# %% [attack] imports_the_checks
+# Imports the checks with their wanted values.
+# deserves: forbidden
+
+from rnncourse.checks import start_here
+
+def running_sum(x):
+    return start_here.EXERCISES[0].reference(x)
+
+# %% [attack] imports_the_grader
+# Imports the judge of its own answer.
+# deserves: forbidden
+
+def running_sum(x):
+    from nbjudge.grading import judge
+
+    return judge.judge(x)
+
+# %% [attack] imports_the_reference
+# Imports the course's own implementation and lets it do the work.
+# deserves: forbidden
+
+from rnnlab import reference
+
+def running_sum(x):
+    return reference.forward(x)
+
+# %% [attack] imports_the_reference_past_the_guard
+# Puts the course back on the path and removes what stands before it.
+# deserves: crashed
+# plain: forbidden
+
+import sys
+
+def running_sum(x):
+    del sys.modules["rnnlab"]
+    sys.meta_path.pop(0)
+    sys.path.insert(0, "@CHECKOUT@")
+    import rnnlab.reference
+
+    return rnnlab.reference.forward(x)
+
+# %% [attack] leaves_its_answer_in_a_file
+# Is right, and leaves its source where the next submission may find it.
+# deserves: passed
+
+import contextlib
+
+import numpy as np
+
+SOURCE = "import numpy\ndef running_sum(x):\n    return numpy.cumsum(x, axis=0)\n"
+
+def running_sum(x):
+    with contextlib.suppress(OSError), open("@HOME@/left.py", "w") as file:
+        file.write(SOURCE)
+    return np.cumsum(x, axis=0)
+
+# %% [attack] lists_the_course
+# Lists the folder of the course.
+# deserves: forbidden
+
+import os
+
+def running_sum(x):
+    os.listdir("@CHECKOUT@/rnnlab")
+    return x * 0
+
+# %% [attack] loads_a_module_by_its_path
+# Loads the reference by the path of its file.
+# deserves: forbidden
+
+import importlib.util
+
+spec = importlib.util.spec_from_file_location("reference", "@CHECKOUT@/rnnlab/reference.py")
+reference = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reference)
+
+def running_sum(x):
+    return x * 0
+
+# %% [attack] looks_for_the_seed
+# Looks for the seed in its environment and arguments.
+# deserves: failed
+
+import os
+import sys
+
+def running_sum(x):
+    return x * float("seed" in str(os.environ) + str(sys.argv))
+
+# %% [attack] reads_the_answer
+# Opens the file in which the right answer stands.
+# deserves: forbidden
+
+def running_sum(x):
+    names = {}
+    exec(open("@CHECKOUT@/tests/attacks/honest.py").read(), names)
+    return names["running_sum"](x)
+
+# %% [attack] reads_the_answer_below_a_folder
+# Opens the file in which the right answer stands by a path below an open folder.
+# deserves: crashed
+# plain: passed, because the guard sees a path without the folder that it starts from
+
+import os
+
+def running_sum(x):
+    folder = os.open("/", os.O_RDONLY)
+    file = os.open("@CHECKOUT@/tests/attacks/honest.py"[1:], os.O_RDONLY, dir_fd=folder)
+    names = {}
+    exec(os.read(file, 100_000).decode(), names)
+    return names["running_sum"](x)
+
+# %% [attack] reads_the_answer_by_another_path
+# Opens the file in which the right answer stands by other spellings of its path.
+# deserves: crashed
+
+import os
+
+PLACE = "@CHECKOUT@/tests/attacks/honest.py"
+SPELLINGS = (
+    PLACE.replace("/tests", "//tests"),
+    PLACE.encode(),
+    os.path.relpath(PLACE),
+    f"/proc/self/root{PLACE}",
+)
+
+def running_sum(x):
+    names = {}
+    for spelling in SPELLINGS:
+        try:
+            exec(open(spelling).read(), names)
+        except Exception:
+            continue
+    return names["running_sum"](x)
+
+# %% [attack] reads_the_answer_through_ctypes
+# Has the C library read the file in which the right answer stands: no Python function is called.
+# deserves: crashed
+# plain: passed, because the process may read what this user may read
+
+import ctypes
+
+libc = ctypes.CDLL(None)
+
+def running_sum(x):
+    buffer = ctypes.create_string_buffer(100_000)
+    libc.read(libc.open(b"@CHECKOUT@/tests/attacks/honest.py", 0), buffer, 100_000)
+    names = {}
+    exec(buffer.value.decode(), names)
+    return names["running_sum"](x)
+
+# %% [attack] reads_the_commands_of_others
+# Looks for the seed in the command lines of other processes.
+# deserves: failed
+
+def running_sum(x):
+    texts = []
+    for number in range(1, 4000):
+        try:
+            texts.append(open(f"/proc/{number}/cmdline").read())
+        except OSError:
+            continue
+    return x * float("--seed" in str(texts))
+
+# %% [attack] reads_the_memory_of_its_judge
+# Opens the memory of its parent through the C library, and is right only if that worked.
+# deserves: failed
+# plain: passed, because the judge is a process of the same user
+
+import ctypes
+import os
+
+import numpy as np
+
+def running_sum(x):
+    file = ctypes.CDLL(None).open(f"/proc/{os.getppid()}/mem".encode(), 0)
+    return np.cumsum(x, axis=0) if file >= 0 and os.getppid() > 1 else x
+
+# %% [attack] searches_memory
+# Asks the garbage collector for every object, to find the wanted values or the judge itself.
+# deserves: failed
+
+import gc
+
+import numpy as np
+
+def running_sum(x):
+    for result in gc.get_objects():
+        for value in gc.get_referents(result):
+            if isinstance(value, np.ndarray) and value.shape == x.shape and value is not x:
+                return value
+    return x
+
+# %% [attack] takes_the_answer_that_another_left
+# Runs what another submission has left in a file.
+# deserves: crashed
+# plain: passed, because a file outside its folder outlives its process
+# after: leaves_its_answer_in_a_file
+
+with open("@HOME@/left.py") as file:
+    exec(file.read())
+
+# %% [attack] walks_the_stack
+# Looks through all calling frames for an array that could be the wanted one.
+# deserves: failed
+
+import sys
+
+import numpy as np
+
+def running_sum(x):
+    frame = sys._getframe()
+    while frame := frame.f_back:
+        for value in (*frame.f_locals.values(), *frame.f_globals.values()):
+            if isinstance(value, np.ndarray) and value.shape == x.shape and value is not x:
+                return value
+    return x

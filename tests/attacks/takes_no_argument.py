@@ -1,8 +1,0 @@
-"""Is a function that takes no argument.
-
-deserves: crashed
-"""
-
-
-def running_sum():
-    return 0
