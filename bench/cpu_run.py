@@ -12,7 +12,7 @@ from bench.peers import LADDER, PEERS, Candidate
 from bench.peers.process import find_peers_python
 from bench.progress import show_progress
 from rnnlab import records
-from rnnlab.cells import GATES
+from rnnlab.cells import modes
 from rnnlab.records import cpu_picture, cpu_report
 from rnnlab.records.workload import CELLS, SHAPES, Workload
 from rnnlab.resources import usable_cores
@@ -87,7 +87,7 @@ def _keep(record: dict) -> None:
 def plan(chosen: argparse.Namespace) -> Plan:
     """From the options.  Raises ValueError for a name or size that there is not."""
     shapes = [_shape(text) for text in chosen.shapes or ()] or (QUICK_SHAPES if chosen.quick else SHAPES)
-    cells = _known("cell", chosen.cells or CELLS, list(GATES))
+    cells = _known("cell", chosen.cells or CELLS, modes())
     rungs = _select("rung", LADDER, chosen.rungs, chosen.quick)
     peers = _select("peer", PEERS, chosen.peers, chosen.quick)
     rounds = (3 if chosen.quick else Settings.rounds) if chosen.rounds is None else chosen.rounds

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell, modes
 from rnnlab.files import write_whole
 from rnnlab.network import Network
 
@@ -50,14 +50,14 @@ def from_torch(state_dict: Mapping[str, np.ndarray], cell: str) -> Network:
 
     Raises ValueError for a missing, surplus or misshapen array, and for what this course does not build.
     """
-    if cell not in GATES:
-        raise ValueError(f"cell is {cell!r}, expected one of {', '.join(GATES)}")
+    if cell not in modes():
+        raise ValueError(f"cell is {cell!r}, expected one of {', '.join(modes())}")
     arrays = {name: np.array(value) for name, value in state_dict.items()}  # copies: PyTorch trains in place
     _refuse_what_is_not_built(arrays)
     layers = sum(name.startswith("weight_hh_l") for name in arrays)
     rows, hidden_size = arrays["weight_hh_l0"].shape
-    if rows != len(GATES[cell]) * hidden_size:
-        expected = f"a {cell} of {hidden_size} units has {len(GATES[cell]) * hidden_size} rows"
+    if rows != len(find_cell(cell).gates) * hidden_size:
+        expected = f"a {cell} of {hidden_size} units has {len(find_cell(cell).gates) * hidden_size} rows"
         raise ValueError(f"weight_hh_l0 has shape {(rows, hidden_size)}: {expected}")
     if not any(name.startswith("bias") for name in arrays):  # made with bias=False
         zeros = np.zeros(rows, arrays["weight_hh_l0"].dtype)

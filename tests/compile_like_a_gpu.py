@@ -24,7 +24,7 @@ from machine_code import blind_loops
 from numba import float32, int32
 
 from rnnlab import cuda
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell, modes
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import ARCHITECTURES, _read
 from rnnlab.compiling.without_gpu import without_gpu
@@ -38,10 +38,10 @@ numba.cuda.dispatcher._Kernel.bind = lambda self: None  # it would load the code
 
 def rungs():
     """The kernels of the rung that Numba compiles, by name; one layer of 96 units."""
-    for cell, reset in [*((cell, "after") for cell in GATES), ("gru", "before")]:
+    for cell, reset in [*((cell, "after") for cell in modes()), ("gru", "before")]:
         network = Network.create(cell, 1, 1, reset=reset)
         flat, ints = float32[::1], int32[::1]
-        both = numba_layer.kernels_of(network, tiles_for(len(GATES[cell]), 96, 132))
+        both = numba_layer.kernels_of(network, tiles_for(len(find_cell(cell).gates), 96, 132))
         for kernel, arrays in zip(both, (4, 8), strict=True):
             signature = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
             yield f"{kernel.py_func.__name__} {cell} {reset}", (kernel, signature)

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rnnlab.compare import relative_error
-from rnnlab.graphs.cells import CELLS, sequence_graph
+from rnnlab.graphs.cells import EQUATIONS, sequence_graph
 from rnnlab.graphs.graph import run
 from rnnlab.graphs.mirror import gradients, mirror
 from rnnlab.graphs.transform import accumulate, reset_after, stack_gates, stack_time, stack_weight_gradients
@@ -40,7 +40,7 @@ def test_gemm_calls_per_forward_pass_are_the_published_ones(T):
 
 @settings(max_examples=40, deadline=None)
 @given(
-    cell=st.sampled_from(sorted(CELLS)),
+    cell=st.sampled_from(sorted(EQUATIONS)),
     T=st.integers(1, 4),
     order=st.permutations(EQUAL),
     many=st.integers(0, 3),
@@ -58,7 +58,7 @@ def test_any_order_of_transformations_gives_the_same_numbers_both_ways(cell, T, 
     assert all(relative_error(after[wire], before[wire]) < 1e-12 for wire in graph.inputs)
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_stacked_weight_gradients_are_the_same_and_leave_one_product_in_the_loop(cell):
     T = 5
     graph = accumulate(stack_time(stack_gates(sequence_graph(cell, T, B, I, H))))

@@ -9,7 +9,7 @@ from legs import in_full
 
 from bench.gpu import tensor_layers
 from rnnlab import cuda, reference
-from rnnlab.cells import STATES, Saved
+from rnnlab.cells import Saved, find_cell, modes
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.course import ROOT
 from rnnlab.ladder import RUNGS, Rung, find
@@ -20,7 +20,7 @@ from rnnlab.records import cpu_picture, gpu_report
 from rnnlab.scaling.settings import Settings
 from rnnlab.views import step_view
 
-CELLS = [(cell, "after") for cell in STATES] + [("gru", "before")]
+CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
 CPU_RUNGS = [
     rung
     for rung in RUNGS
@@ -49,7 +49,7 @@ def problem(cell, reset, shape, dtype):
     network = Network.create(cell, I, H, L, reset=reset, dtype=dtype, gain=2.0, seed=T + H)
     rng = np.random.default_rng(H)
     draw = lambda *size: rng.normal(size=size).astype(dtype)
-    states = [tuple(0.5 * draw(L, B, H) for _ in STATES[cell]) for _ in range(2)]
+    states = [tuple(0.5 * draw(L, B, H) for _ in find_cell(cell).states) for _ in range(2)]
     return network, 2 * draw(T, B, I), states[0], draw(T, B, H), states[1]
 
 
@@ -135,7 +135,7 @@ def test_a_gradient_that_numpy_would_broadcast_is_refused(module):
         (dy[:, :1], dstate, r"dy has shape \(4, 1, 5\), expected \(4, 3, 5\)"),
         (dy.astype("float64"), dstate, "dy has dtype float64, the network computes in float32"),
         (dy, tuple(part[:, :1] for part in dstate), r"dstate h has shape \(1, 1, 5\), expected \(1, 3, 5\)"),
-        (dy, dstate[:1], r"the dstate of an LSTM is a tuple \(h, c\), got a tuple of 1"),
+        (dy, dstate[:1], r"the dstate of cell 'lstm' is a tuple \(h, c\), got a tuple of 1"),
     ]:
         with pytest.raises(ValueError, match=words):
             module.backward(network, saved, bad_dy, bad_dstate)
@@ -177,7 +177,7 @@ LEDGERS = [
     (rung, cell)
     for rung in RUNGS
     if rung.facts.ledger and (rung.facts.ledger.unit, rung.facts.package) == ("products", None)
-    for cell in rung.facts.cells
+    for cell in rung.cells
     if cell != "rnn_relu"  # the same products as rnn_tanh
 ]
 
@@ -247,7 +247,7 @@ def test_a_variant_keeps_as_many_numbers_as_its_docstring_says(name, reset, per_
 
 
 @pytest.mark.parametrize(
-    "rung", [rung for rung in RUNGS if rung.facts.cells == ("gru",)], ids=lambda rung: rung.name
+    "rung", [rung for rung in RUNGS if rung.cells == ("gru",)], ids=lambda rung: rung.name
 )
 def test_a_variant_says_which_gru_it_is_not(rung):
     refusals = {r: rung.refuses(Network.create("gru", 2, 3, reset=r), 1, 1) for r in ("after", "before")}
@@ -278,7 +278,7 @@ def test_every_rung_that_a_picture_or_a_setting_names_is_one():
 
 def test_facts_that_no_reader_would_understand_are_refused():
     with pytest.raises(ValueError, match="needs is 'gpu'; a rung needs one of cpu, cuda, sm80, sm90"):
-        Facts("an idea", "a_lesson", needs="gpu")
+        Facts("an idea", "a_lesson", cells=None, needs="gpu")
     counted = "products, launches, weights or packings"
     with pytest.raises(ValueError, match=f"a ledger counts {counted}, not 'bytes'"):
         Ledger("bytes", lambda n: n.T)

@@ -8,7 +8,7 @@ from emulated_gpu import EmulatedChip, compiler
 from legs import in_full
 
 from rnnlab import reference
-from rnnlab.cells import GATES, STATES
+from rnnlab.cells import find_cell, modes
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.devices import find
 from rnnlab.kernels.persistence.fragments import loaded, stored
@@ -17,7 +17,7 @@ from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape
 from rnnlab.network import Network
 
 H200, A100 = find("H200"), find("A100")
-CELLS = tuple(GATES)
+CELLS = modes()
 
 
 def problem(cell, precision, sizes, layers=1):
@@ -31,7 +31,7 @@ def problem(cell, precision, sizes, layers=1):
     network = replace(network, parameters={k: rounded(v) for k, v in network.parameters.items()})
     rng = np.random.default_rng(T)
     draw = lambda *shape: rounded(rng.normal(size=shape))
-    states = [tuple(0.5 * draw(layers, B, H) for _ in STATES[cell]) for _ in range(2)]
+    states = [tuple(0.5 * draw(layers, B, H) for _ in find_cell(cell).states) for _ in range(2)]
     return network, draw(T, B, 5), states[0], draw(T, B, H), states[1]
 
 

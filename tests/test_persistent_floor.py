@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rnnlab.cells import GATES as CELLS
+from rnnlab.cells import modes
 from rnnlab.devices import DEVICES, find
 from rnnlab.kernels.persistence import cuda_chip
 from rnnlab.kernels.persistence.chooser import Abilities, choose
@@ -84,7 +84,7 @@ def test_the_chooser_takes_what_runs_and_says_why_not_the_others(task, gpu, chos
     assert chosen in str(result).splitlines()[0]
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", modes())
 def test_a_naive_step_has_as_many_kernels_as_its_plan(cell):
     """Two steps' plan less one's, apart from how the chooser counts."""
     plans = [forward_plan("gru_after" if cell == "gru" else cell, Sizes(T, 8, 64, 64, 1)) for T in (1, 2)]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
-from rnnlab.cells import GATES
+from rnnlab.cells import modes
 from rnnlab.compiling import compilers
 from rnnlab.devices import find
 from rnnlab.gpu import cuda_driver
@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_refused_with_the_reason(refused, words):
         refused()
 
 
-@pytest.mark.parametrize("cell", GATES)
+@pytest.mark.parametrize("cell", modes())
 @pytest.mark.parametrize("precision", ["bfloat16", "tf32"])
 def test_shapes_stay_within_the_device(cell, precision):
     for hidden in range(64, 1025, 64):

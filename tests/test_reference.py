@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from rnnlab import reference
-from rnnlab.cells import STATES
+from rnnlab.cells import find_cell, modes
 from rnnlab.compare import relative_error
 from rnnlab.exchange import from_torch
 from rnnlab.network import Network
 
 PYTORCH = np.load(Path(__file__).parent / "fixtures/pytorch.npz", allow_pickle=False)
-CELLS = [(cell, "after") for cell in STATES] + [("gru", "before")]
+CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
 
 
 def problem(cell, reset="after", T=5, B=3, I=4, H=3, L=1):
     """A float64 network and x, state, dy, dstate, nothing zero."""
     network = Network.create(cell, I, H, L, reset=reset, dtype="float64", gain=1.5, seed=3)
     rng = np.random.default_rng(7)
-    state, dstate = (tuple(rng.normal(size=(L, B, H)) for _ in STATES[cell]) for _ in range(2))
+    state, dstate = (tuple(rng.normal(size=(L, B, H)) for _ in find_cell(cell).states) for _ in range(2))
     return network, rng.normal(size=(T, B, I)), state, rng.normal(size=(T, B, H)), dstate
 
 
@@ -30,12 +30,14 @@ def loss(network, x, state, dy, dstate):
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
-@pytest.mark.parametrize("cell", list(STATES))
+@pytest.mark.parametrize("cell", modes())
 def test_forward_and_every_gradient_agree_with_pytorch(cell, layers):
     case = {key.split("/")[1]: PYTORCH[key] for key in PYTORCH if key.startswith(f"{cell}_{layers}/")}
     names = [name for name in case if name.startswith(("weight", "bias"))]
     network = from_torch({name: case[name] for name in names}, cell)
-    of_state = lambda prefix, suffix: tuple(case[f"{prefix}{name}{suffix}"] for name in STATES[cell])
+    of_state = lambda prefix, suffix: tuple(
+        case[f"{prefix}{name}{suffix}"] for name in find_cell(cell).states
+    )
     y, final, saved = reference.forward(network, case["x"], of_state("", "0"))
     dx, dfirst, gradients = reference.backward(network, saved, case["dy"], of_state("d", "T"))
     got = [y, *final, dx, *dfirst, *(gradients[name] for name in names)]
@@ -169,7 +171,7 @@ def test_bad_input_is_named_with_its_value_and_the_remedy():
     ]:
         with pytest.raises(ValueError, match=words):
             reference.forward(network, bad, state)
-    with pytest.raises(ValueError, match=r"the state of an LSTM is a tuple \(h, c\), got a tuple of 1"):
+    with pytest.raises(ValueError, match=r"the state of cell 'lstm' is a tuple \(h, c\), got a tuple of 1"):
         reference.forward(network, x, state[:1])
     with pytest.raises(ValueError, match=r"state c has shape \(1, 3, 2\), expected \(1, 3, 3\)"):
         reference.forward(network, x, (state[0], state[1][..., :2]))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.checks.answers import answers
 from rnnlab.checks.numbers import compare_numbers
 from rnnlab.devices import Device, find
@@ -106,7 +106,7 @@ def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device
     lower_bounds = [floor(shape, B, device, known) for shape in (grid, cluster)]
     parts = " + ".join(f"{part:.4f}" for part in lower_bounds[0])
     expect(
-        submission(len(GATES[cell]), H, B, blocks, cluster.cluster, cluster.warps, gpu),
+        submission(len(find_cell(cell).gates), H, B, blocks, cluster.cluster, cluster.warps, gpu),
         tuple(bound.step for bound in lower_bounds),
         axes=(),
         what=("the grid's step", "the cluster's step"),

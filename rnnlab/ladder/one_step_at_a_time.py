@@ -18,6 +18,7 @@ from rnnlab.network import Layer, Network
 FACTS = Facts(
     idea="the equations as they are first written: a product per step and gate",
     lesson="rnn_forward",
+    cells=None,
     ledger=Ledger("products", lambda n: n.T * 2 * n.G, lambda n: n.T * (3 * n.G + 1)),
 )
 
@@ -54,7 +55,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 
 def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.Saved]:
     gates_x = _gate_by_gate(network, x_t, layer.weight_ih) + layer.bias_ih
-    if cells.resets_before(network.cell, network.reset):
+    if network.facts.resets_before:
         return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))
     gates_h = _gate_by_gate(network, state[0], layer.weight_hh) + layer.bias_hh
     return cells.pointwise(network.cell, gates_x, gates_h, state)

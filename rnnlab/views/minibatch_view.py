@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.fragments import PRECISIONS
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 from rnnlab.scaling.published import RATES, UNITS
@@ -50,7 +50,7 @@ class Parts(NamedTuple):
 
 def rate(cell: str, hidden: int, minibatch: int, step: float) -> float:
     """TFLOP/s of the recurrent product of a step of that many microseconds."""
-    return 2 * len(GATES[cell]) * hidden**2 * minibatch / step / 1e6
+    return 2 * len(find_cell(cell).gates) * hidden**2 * minibatch / step / 1e6
 
 
 def predicted(cell: str, hidden: int, precision: str, device: str) -> tuple[Rates, dict[str, str]]:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Any
 
 from rnnlab.devices import DEVICES, find
+from rnnlab.graphs.cells import EQUATIONS
 from rnnlab.picture import Page, Slider, View, slider_view
 from rnnlab.views.published_timelines import published
 from rnnlab.views.schedule_drawing import draw, scaled
@@ -35,7 +36,6 @@ __all__ = [
     "stage_numbers",
 ]
 
-CELLS = "rnn_tanh", "gru_before", "gru_after", "lstm"
 OFF_ON = False, True
 SWITCHES = {  # by pass, in the order in which they are made
     "group_gates": Slider("group gates", OFF_ON),
@@ -49,7 +49,7 @@ SWITCHES = {  # by pass, in the order in which they are made
 }
 SIZES = {
     "direction": Slider("direction", ("forward", "backward")),
-    "cell": Slider("cell", CELLS),
+    "cell": Slider("cell", tuple(EQUATIONS)),
     "layers": Slider("layers L", range(1, 5)),
     "hidden_size": Slider("hidden size H", (32, 64, 128, 256, 512, 1024, 2048)),
     "minibatch": Slider("minibatch B", (1, 4, 16, 32, 64, 128, 256)),

@@ -6,7 +6,7 @@ Every way either refuses, with the reason, or has a predicted step; the quickest
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell, modes
 from rnnlab.devices import DEVICES, Device
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
@@ -57,9 +57,9 @@ def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: 
     Raises ValueError for a cell, precision or size that nothing here knows.
     """
     T, B = sizes
-    if cell not in GATES or precision not in ("float32", "tf32", "bfloat16", "float16"):
+    if cell not in modes() or precision not in ("float32", "tf32", "bfloat16", "float16"):
         raise ValueError(
-            f"{cell} in {precision}: cells are {', '.join(GATES)}, precisions float32, tf32, "
+            f"{cell} in {precision}: cells are {', '.join(modes())}, precisions float32, tf32, "
             "bfloat16, float16"
         )
     if min(hidden, T, B) < 1:
@@ -105,7 +105,7 @@ def _way(rung: Rung, cell: str, hidden: int, precision: str, sizes: tuple[int, i
 
 def launch_by_launch(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
     """Predicted microseconds of a step whose kernels the host launches one by one."""
-    kernels = forward_plan("gru_after" if cell == "gru" else cell, ONE_STEP).count()
+    kernels = forward_plan(find_cell(cell).name, ONE_STEP).count()
     return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
 
 
@@ -121,8 +121,8 @@ def persistent_layer(cell: str, hidden: int, precision: str, sizes: tuple[int, i
     _require(sizes[0] > 1, "one step has nothing to keep weights for")
     _require(precision == "float32", "its kernels compute in float32")
     _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    tiles_for(len(GATES[cell]), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
-    flops = 2 * len(GATES[cell]) * hidden**2 * sizes[1]
+    tiles_for(len(find_cell(cell).gates), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
+    flops = 2 * len(find_cell(cell).gates) * hidden**2 * sizes[1]
     return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
 
 
@@ -155,7 +155,7 @@ def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> 
 
     Tensor cores are as much faster than the lanes of float32 as their peak is.
     """
-    rows, itemsize = len(GATES[cell]) * hidden, ITEMSIZE.get(precision, 4)
+    rows, itemsize = len(find_cell(cell).gates) * hidden, ITEMSIZE.get(precision, 4)
     work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
     if precision != "float32":
         work *= TENSOR_PEAK.get(device.name, device.peak) * (TF32 if precision == "tf32" else 1) / device.peak

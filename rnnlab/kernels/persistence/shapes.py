@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.devices import Device
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import ITEMSIZE, PRECISIONS
@@ -60,7 +60,7 @@ class Shape:
 
     @property
     def gates(self) -> int:
-        return len(GATES[self.cell])
+        return len(find_cell(self.cell).gates)
 
     @property
     def tile_units(self) -> int:

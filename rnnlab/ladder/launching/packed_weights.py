@@ -7,12 +7,13 @@ of time steps, so that the gradients of the gates are never stored for all of th
 One sequence has no tile, and too few numbers to pack for: its passes are numba_parallel's.
 """
 
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 from rnnlab.ladder.launching import numba_parallel
 
 FACTS = Facts(
     idea="weights packed once a sequence, tiles in registers",
     lesson="packed_products",
+    cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("packings", lambda n: 1, lambda n: 1),
 )
