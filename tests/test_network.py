@@ -77,6 +77,7 @@ def test_a_change_of_dtype_rounds_and_keeps_the_rest():
         ({"layers": 1.5}, "layers is 1.5, expected a whole number"),
         ({"reset": "never"}, "reset is 'never', expected one of after, before"),
         ({"dtype": "float16"}, "dtype is 'float16', expected one of float32, float64"),
+        ({"dtype": "bfloat16"}, "dtype is 'bfloat16', expected one of float32, float64"),
         ({"gain": np.nan}, "gain is nan, expected a finite number"),
         ({"init": "zeros"}, "init is 'zeros', expected one of uniform, orthogonal"),
     ],
