@@ -1,4 +1,4 @@
-"""One step of an RNN, GRU or LSTM, and its gradient.  It is written to be read, not to be fast.
+"""One step of an RNN, GRU, LSTM or minimal GRU, and its gradient.  It is written to be read, not to be fast.
 
 A step reads gates_x [B,G·H] = x W_ihᵀ + b_ih, which no earlier step influences, and the state h [B,H] (LSTM:
 h and c).  It returns the next state, and what its gradient will need (Saved).  Gate order and formulas
@@ -8,6 +8,7 @@ are PyTorch's:
     gru   h' = (1 − z)·n + z·h        n = tanh(x_n + r·(h W_nᵀ + b_n))     reset after the product (cuDNN)
                                       n = tanh(x_n + (r·h) W_nᵀ + b_n)     reset before it (Cho et al. 2014)
     lstm  c' = f·c + i·g,  h' = o·tanh(c')
+    min_gru  h' = (1 − z)·h + z·x_n   z = σ(x_z): no gate reads h (Feng et al. 2024, arXiv 2410.01201)
 
 Pointwise derivatives are written on the output: tanh' = 1 − h², σ' = s(1 − s), relu' = 1 where h > 0.
 
@@ -48,11 +49,17 @@ class Cell:
     pointwise_backward: Callable | None = None
     reset: str | None = None  # "after" or "before" the candidate's product; None: the cell has no reset gate
     inner_bias: str | None = None  # the gate whose recurrent bias a reset gate multiplies, with its product
+    reads_state: bool = True  # False: no gate reads h, so weight_hh has no rows and the step is linear in h
 
     @property
     def name(self) -> str:
         """The cell's key in CELLS, and the name of its graph and of its plans, such as "gru_after"."""
         return f"{self.mode}_{self.reset}" if self.reset else self.mode
+
+    @property
+    def recurrent_gates(self) -> tuple[str, ...]:
+        """The gates that have rows in weight_hh."""
+        return self.gates if self.reads_state else ()
 
     @property
     def resets_before(self) -> bool:
@@ -114,11 +121,11 @@ def backward(
 
 
 def recurrent_inputs(cell: str, saved: Saved, reset: str = "after") -> tuple[np.ndarray, ...]:
-    """Factors [B,H] of the G gates' recurrent weights: h, or r·h for the candidate if it resets before."""
+    """Factors [B,H] of the gates' recurrent weights: h, or r·h for the candidate if it resets before."""
     h, facts = saved.state[0], find_cell(cell, reset)
     if facts.resets_before:
         return h, h, saved.auxiliary
-    return (h,) * len(facts.gates)
+    return (h,) * len(facts.recurrent_gates)
 
 
 def gru_candidate(x_n: np.ndarray, r: np.ndarray, h_n: np.ndarray) -> np.ndarray:
@@ -220,6 +227,18 @@ def _lstm_backward(dstate, saved):
     return da, da, (np.zeros_like(dh), dc * f)
 
 
+def _min_gru(gates_x, gates_h, state):
+    (h,), (z, n) = state, _split_gates(gates_x, 2)
+    z = sigmoid(z)
+    return ((1 - z) * h + z * n,), Saved(state, np.concatenate([z, n], -1), None)
+
+
+def _min_gru_backward(dstate, saved):
+    (h,), (z, n), (dh,) = saved.state, _split_gates(saved.gates, 2), dstate
+    dgates_x = np.concatenate([dh * (n - h) * z * (1 - z), dh * z], -1)
+    return dgates_x, dgates_x[..., :0], (dh * (1 - z),)
+
+
 GRU_GATES = ("r", "z", "n")
 CELLS = {
     cell.name: cell
@@ -229,5 +248,6 @@ CELLS = {
         Cell("gru", GRU_GATES, ("h",), _gru, _gru_backward, reset="after", inner_bias="n"),
         Cell("gru", GRU_GATES, ("h",), reset="before"),
         Cell("lstm", ("i", "f", "g", "o"), ("h", "c"), _lstm, _lstm_backward),
+        Cell("min_gru", ("z", "n"), ("h",), _min_gru, _min_gru_backward, reads_state=False),
     )
 }

@@ -1,6 +1,7 @@
 """A recurrent network as plain data: its sizes and its parameters, under PyTorch's names and in its layout.
 
-Layer l has weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; above
+Layer l has weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; weight_hh and
+bias_hh of a cell whose gates do not read the state have no rows.  Above
 layer 0, I is H.  A state is a tuple with one array [L,B,H] for each state of the cell: (h,), or (h, c).
 """
 
@@ -107,11 +108,11 @@ def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) 
     for name, size in {"input_size": input_size, "hidden_size": hidden_size, "layers": layers}.items():
         if not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
-    rows = len(find_cell(cell).gates) * hidden_size
+    rows, recurrent = (len(n) * hidden_size for n in (find_cell(cell).gates, find_cell(cell).recurrent_gates))
     shapes = {}
     for layer in range(layers):
         columns = input_size if layer == 0 else hidden_size
-        all_four = ((rows, columns), (rows, hidden_size), (rows,), (rows,))
+        all_four = ((rows, columns), (recurrent, hidden_size), (rows,), (recurrent,))
         shapes |= {f"{name}_l{layer}": shape for name, shape in zip(Layer._fields, all_four, strict=True)}
     return shapes
 
@@ -160,7 +161,8 @@ def merged_bias(network: Network, layer: Layer) -> np.ndarray:
 
     A recurrent bias that a reset gate multiplies is left out: it has to stay with its product.
     """
-    bias, inner = layer.bias_ih + layer.bias_hh, network.facts.inner_bias_rows(network.hidden_size)
+    bias, inner = layer.bias_ih.copy(), network.facts.inner_bias_rows(network.hidden_size)
+    bias[: len(layer.bias_hh)] += layer.bias_hh
     bias[inner] = layer.bias_ih[inner]
     return bias
 
@@ -258,9 +260,8 @@ def _orthogonal(rng, name, shape, hidden_size, gain):
         bound = np.sqrt(3 / shape[1])
         return rng.uniform(-bound, bound, shape)
     square = (hidden_size, hidden_size)
-    return np.concatenate(
-        [gain * np.linalg.qr(rng.normal(size=square))[0] for _ in range(shape[0] // hidden_size)]
-    )
+    blocks = [gain * np.linalg.qr(rng.normal(size=square))[0] for _ in range(shape[0] // hidden_size)]
+    return np.concatenate([np.empty((0, hidden_size)), *blocks])
 
 
 def _kind(value: object) -> str:

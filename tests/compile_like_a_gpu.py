@@ -24,12 +24,13 @@ from machine_code import blind_loops
 from numba import float32, int32
 
 from rnnlab import cuda
-from rnnlab.cells import find_cell, modes
+from rnnlab.cells import find_cell
 from rnnlab.compiling import compilers
 from rnnlab.compiling.report import ARCHITECTURES, _read
 from rnnlab.compiling.without_gpu import without_gpu
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.tiles import tiles_for
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 assert cuda is numba.cuda
@@ -38,7 +39,7 @@ numba.cuda.dispatcher._Kernel.bind = lambda self: None  # it would load the code
 
 def rungs():
     """The kernels of the rung that Numba compiles, by name; one layer of 96 units."""
-    for cell, reset in [*((cell, "after") for cell in modes()), ("gru", "before")]:
+    for cell, reset in [*((cell, "after") for cell in WITH_KERNELS), ("gru", "before")]:
         network = Network.create(cell, 1, 1, reset=reset)
         flat, ints = float32[::1], int32[::1]
         both = numba_layer.kernels_of(network, tiles_for(len(find_cell(cell).gates), 96, 132))

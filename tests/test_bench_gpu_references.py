@@ -8,7 +8,7 @@ import pytest
 
 from bench.gpu import references
 from bench.workload import by_numpy, problem
-from rnnlab.cells import modes
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.records.workload import Workload
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
@@ -27,7 +27,7 @@ def numbers(monkeypatch):
     references._distance.cache_clear()
 
 
-@pytest.mark.parametrize("cell", modes())
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_pytorch_and_numpy_compute_the_same_reference(cell):
     pytest.importorskip("torch")
     for layers in (1, 2):

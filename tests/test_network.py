@@ -51,8 +51,9 @@ def test_the_seed_alone_decides():
 def test_counts_agree_with_a_count_by_hand(cell):
     G, I, H, L, T, B = len(find_cell(cell).gates), 5, 7, 2, 11, 3
     network = Network.create(cell, I, H, L)
-    assert parameter_count(network) == G * H * (I + H + 2) + G * H * (H + H + 2)
-    assert forward_flops(network, T, B) == 2 * T * B * G * H * (I + H + H + H)
+    R = len(find_cell(cell).recurrent_gates)
+    assert parameter_count(network) == G * H * (I + 1) + R * H * (H + 1) + G * H * (H + 1) + R * H * (H + 1)
+    assert forward_flops(network, T, B) == 2 * T * B * H * (G * (I + H) + R * (H + H))
     assert training_flops(network, T, B) == 3 * forward_flops(network, T, B)
 
 

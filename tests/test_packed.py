@@ -14,7 +14,7 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from rnnlab import reference
-from rnnlab.cells import find_cell, modes
+from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.packed import backward as backward_loop
 from rnnlab.kernels.packed import forward as forward_loop
@@ -23,6 +23,7 @@ from rnnlab.kernels.packed import split as splitting
 from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.launching import numba_parallel, packed_weights
 from rnnlab.network import Network
 
@@ -189,7 +190,7 @@ CHOICES = {"sequences": splitting._by_sequences, "units": splitting._by_units}
 
 
 @pytest.mark.parametrize("dtype", ["float32", in_full("float64")])  # compiled once more, 10 s
-@pytest.mark.parametrize("cell", modes())
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_every_team_and_split_agrees_with_float64_and_repeats_its_bits(cell, dtype, monkeypatch):
     """Sizes with edges everywhere: rows, panels of 32 and 16 units, strips, chunks, blocks of a chunk."""
     example = problem(cell, 5, 13, 35, 70, 2, dtype)

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 from legs import in_full
 
 from rnnlab import cuda, devices, reference
-from rnnlab.cells import find_cell, modes
+from rnnlab.cells import find_cell
 from rnnlab.compiling import compilers
 from rnnlab.kernels.persistence import kernels, numba_layer, tiles
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find
-from rnnlab.ladder.facts import LedgerSizes
+from rnnlab.ladder.facts import WITH_KERNELS, LedgerSizes
 from rnnlab.ladder.launching import persistent
 from rnnlab.network import RESETS, Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
-CELLS = [*((cell, "after") for cell in modes()), ("gru", "before")]
+CELLS = [*((cell, "after") for cell in WITH_KERNELS), ("gru", "before")]
 H200 = devices.find("H200")
 
 

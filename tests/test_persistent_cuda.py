@@ -8,16 +8,17 @@ from emulated_gpu import EmulatedChip, compiler
 from legs import in_full
 
 from rnnlab import reference
-from rnnlab.cells import find_cell, modes
+from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.devices import find
 from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.kernels.persistence.layers import TensorLayers
 from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 H200, A100 = find("H200"), find("A100")
-CELLS = modes()
+CELLS = WITH_KERNELS
 
 
 def problem(cell, precision, sizes, layers=1):

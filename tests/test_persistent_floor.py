@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from rnnlab.cells import modes
 from rnnlab.devices import DEVICES, find
 from rnnlab.kernels.persistence import cuda_chip
 from rnnlab.kernels.persistence.chooser import Abilities, choose
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor, latencies_of
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.launching.persistent_cluster import shape_for as cluster_for
 from rnnlab.ladder.launching.persistent_grid import shape_for
 from rnnlab.network import Network
@@ -84,7 +84,7 @@ def test_the_chooser_takes_what_runs_and_says_why_not_the_others(task, gpu, chos
     assert chosen in str(result).splitlines()[0]
 
 
-@pytest.mark.parametrize("cell", modes())
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_a_naive_step_has_as_many_kernels_as_its_plan(cell):
     """Two steps' plan less one's, apart from how the chooser counts."""
     plans = [forward_plan("gru_after" if cell == "gru" else cell, Sizes(T, 8, 64, 64, 1)) for T in (1, 2)]

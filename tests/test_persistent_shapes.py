@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from legs import in_full
 
-from rnnlab.cells import modes
 from rnnlab.compiling import compilers
 from rnnlab.devices import find
 from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import fragments, register_table
 from rnnlab.kernels.persistence.fragments import STORED, factors, loaded
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
+from rnnlab.ladder.facts import WITH_KERNELS
 
 H200, A100 = find("H200"), find("A100")
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_refused_with_the_reason(refused, words):
         refused()
 
 
-@pytest.mark.parametrize("cell", modes())
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 @pytest.mark.parametrize("precision", ["bfloat16", "tf32"])
 def test_shapes_stay_within_the_device(cell, precision):
     for hidden in range(64, 1025, 64):

@@ -30,7 +30,7 @@ def loss(network, x, state, dy, dstate):
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])
-@pytest.mark.parametrize("cell", modes())
+@pytest.mark.parametrize("cell", sorted({key.rpartition("/")[0][:-2] for key in PYTORCH} - {""}))
 def test_forward_and_every_gradient_agree_with_pytorch(cell, layers):
     case = {key.split("/")[1]: PYTORCH[key] for key in PYTORCH if key.startswith(f"{cell}_{layers}/")}
     names = [name for name in case if name.startswith(("weight", "bias"))]

@@ -24,7 +24,7 @@ from rnnlab.schedule.passes import (
 from rnnlab.schedule.plan import Sizes, overlap
 from rnnlab.schedule.run_numpy import allocate, execute
 
-CELLS = [(cell, "after") for cell in modes()] + [("gru", "before")]
+CELLS = [(cell, "after") for cell in modes() if find_cell(cell).reads_state] + [("gru", "before")]
 SIZES = Sizes(T=5, B=3, I=4, H=6, L=3)
 BUILD = {"forward": forward_plan, "backward": backward_plan}
 PASSES = {

@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnlab import cells
 from rnnlab.graphs.graph import Graph, Sketch, Wire, relu, sigmoid, tanh
-from rnnlab.network import Network
+from rnnlab.network import Network, merged_bias
 
 State = dict[str, Wire]
 
@@ -50,12 +50,19 @@ def lstm(g: Sketch, x: Wire, h: Wire, t: str, c: Wire) -> State:
     return {"h": o * tanh(c_next), "c": c_next}
 
 
+def min_gru(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    """A minimal GRU, from x [B,I] and h [B,H]: its gates read x alone."""
+    z = g.name("z" + t, sigmoid(x @ g.W_z.T + g.b_z))
+    return {"h": (1 - z) * h + z * (x @ g.W_n.T + g.b_n)}
+
+
 EQUATIONS: dict[str, Callable] = {  # by the cell's name in rnnlab.cells
     "rnn_tanh": rnn_tanh,
     "rnn_relu": rnn_relu,
     "gru_before": gru_before,
     "gru_after": gru_after,
     "lstm": lstm,
+    "min_gru": min_gru,
 }
 
 
@@ -82,26 +89,31 @@ def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) 
     """Values of a sequence graph's inputs: a one-layer network's, x [T,B,I] and its state, each [1,B,H]."""
     values = {f"x{t}": x_t for t, x_t in enumerate(x, 1)}
     values |= {f"{name}0": part[0] for name, part in zip(network.facts.states, state, strict=True)}
-    weight_ih, weight_hh, bias_ih, bias_hh = (np.split(p, network.gates) for p in network.layer(0))
-    for k, gate in enumerate(network.facts.gates):
-        inside_reset = gate == network.facts.inner_bias
-        values |= {f"W_{gate}": weight_ih[k], f"U_{gate}": weight_hh[k]}
-        values[f"b_{gate}"] = bias_ih[k] if inside_reset else bias_ih[k] + bias_hh[k]
-        if inside_reset:
-            values[f"c_{gate}"] = bias_hh[k]
+    layer, facts = network.layer(0), network.facts
+    by_gate = lambda array: np.split(array, network.gates)
+    for k, gate in enumerate(facts.gates):
+        values |= {
+            f"W_{gate}": by_gate(layer.weight_ih)[k],
+            f"b_{gate}": by_gate(merged_bias(network, layer))[k],
+        }
+        if gate in facts.recurrent_gates:
+            values[f"U_{gate}"] = by_gate(layer.weight_hh)[k]
+        if gate == facts.inner_bias:
+            values[f"c_{gate}"] = by_gate(layer.bias_hh)[k]
     return values
 
 
 def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Gradients in PyTorch's layout, keyed like network.parameters, from those on the weight wires."""
-    gates, inner_bias = network.facts.gates, network.facts.inner_bias
-    column = lambda letter: np.concatenate([d[f"{letter}_{gate}"] for gate in gates])
-    inner = [d[f"c_{gate}"] if gate == inner_bias else d[f"b_{gate}"] for gate in gates]
+    facts, H = network.facts, network.hidden_size
+    column = lambda letter: np.concatenate([d[f"{letter}_{gate}"] for gate in facts.gates])
+    recurrent = [d[f"U_{gate}"] for gate in facts.recurrent_gates]
+    inner = [d[f"c_{gate}" if gate == facts.inner_bias else f"b_{gate}"] for gate in facts.recurrent_gates]
     return {
         "weight_ih_l0": column("W"),
-        "weight_hh_l0": column("U"),
+        "weight_hh_l0": np.concatenate([np.empty((0, H)), *recurrent]),
         "bias_ih_l0": column("b"),
-        "bias_hh_l0": np.concatenate(inner),
+        "bias_hh_l0": np.concatenate([np.empty(0), *inner]),
     }
 
 
@@ -110,7 +122,9 @@ def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tupl
         raise ValueError(f"no graph of the cell {cell!r} is drawn; there are {', '.join(EQUATIONS)}")
     facts, weights = cells.CELLS[cell], {}
     for gate in facts.gates:
-        weights |= {f"W_{gate}": (H, I), f"U_{gate}": (H, H), f"b_{gate}": (H,)}
+        weights |= {f"W_{gate}": (H, I), f"b_{gate}": (H,)}
+        if gate in facts.recurrent_gates:
+            weights[f"U_{gate}"] = (H, H)
     if facts.inner_bias:
         weights[f"c_{facts.inner_bias}"] = (H,)
     states = {f"{name}{step}": (B, H) for name in facts.states}

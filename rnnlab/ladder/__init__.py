@@ -85,6 +85,7 @@ RUNGS = tuple(
             "launching.numba_parallel",
             "launching.halide_scheduled",
             "launching.packed_weights",
+            "parallel_in_time",
             "launching.kernel_per_operation",
             "launching.fused_cell",
             "launching.fused_layer",

@@ -6,13 +6,14 @@ from typing import NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 
-from rnnlab.cells import find_cell, modes
+from rnnlab.cells import find_cell
 from rnnlab.devices import DEVICES, find
+from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
 from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape
 from rnnlab.kernels.persistence.tiles import fits, tiles_for
 from rnnlab.picture import PALETTE, Slider, View, canvas, slider_view
 
-CELLS = modes()
+CELLS = tuple(KERNEL_CELLS)
 HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072)
 BYTES = (2, 4)
 

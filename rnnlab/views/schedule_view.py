@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from rnnlab.cells import CELLS
 from rnnlab.devices import DEVICES, find
 from rnnlab.graphs.cells import EQUATIONS
 from rnnlab.picture import Page, Slider, View, slider_view
@@ -49,7 +50,7 @@ SWITCHES = {  # by pass, in the order in which they are made
 }
 SIZES = {
     "direction": Slider("direction", ("forward", "backward")),
-    "cell": Slider("cell", tuple(EQUATIONS)),
+    "cell": Slider("cell", tuple(name for name in EQUATIONS if CELLS[name].reads_state)),
     "layers": Slider("layers L", range(1, 5)),
     "hidden_size": Slider("hidden size H", (32, 64, 128, 256, 512, 1024, 2048)),
     "minibatch": Slider("minibatch B", (1, 4, 16, 32, 64, 128, 256)),

@@ -6,10 +6,11 @@ Every way either refuses, with the reason, or has a predicted step; the quickest
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from rnnlab.cells import find_cell, modes
+from rnnlab.cells import find_cell
 from rnnlab.devices import DEVICES, Device
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, TF32, floor, latencies_of
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
+from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
 from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung
@@ -57,9 +58,9 @@ def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: 
     Raises ValueError for a cell, precision or size that nothing here knows.
     """
     T, B = sizes
-    if cell not in modes() or precision not in ("float32", "tf32", "bfloat16", "float16"):
+    if cell not in KERNEL_CELLS or precision not in ("float32", "tf32", "bfloat16", "float16"):
         raise ValueError(
-            f"{cell} in {precision}: cells are {', '.join(modes())}, precisions float32, tf32, "
+            f"{cell} in {precision}: cells are {', '.join(KERNEL_CELLS)}, precisions float32, tf32, "
             "bfloat16, float16"
         )
     if min(hidden, T, B) < 1:

@@ -56,8 +56,13 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
 
 def only_drawn(network: Network, T: int, B: int) -> str | None:
     """A `why_not`: the reason if no graph of the network's cell is drawn, from which its plan follows."""
-    known = network.facts.name in EQUATIONS
-    return None if known else f"no graph of the cell {network.facts.name!r} is drawn in rnnlab.graphs.cells"
+    if network.facts.name not in EQUATIONS:
+        return f"no graph of the cell {network.facts.name!r} is drawn in rnnlab.graphs.cells"
+    if not network.facts.reads_state:
+        return (
+            f"plans order recurrent products, and a step of {network.cell!r} has none: take parallel_in_time"
+        )
+    return None
 
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
