@@ -13,8 +13,8 @@ def chain_of_steps() -> Sheet:
     """Lesson 18: a network of T steps as it has been run so far, one step after the other."""
     s = Sheet(
         "A chain of steps",
-        "Eight steps of a recurrent network stand in a row, and each waits for the state of the one before. However "
-        "fast a step is, eight of them take eight times as long. The question below the row: must it be a chain?",
+        "Eight steps of a recurrent network stand in a row, and each waits for the state of the one before. "
+        "However fast a step is, eight of them take eight times as long.",
         214,
     )
     s.heading(20, "Each step waits for the state before it")
@@ -33,12 +33,12 @@ def scan_levels(level: int = 0) -> Sheet:
     left, right = hillis_steele(), blelloch()
     s = Sheet(
         "Two scans, level by level",
-        "Eight affine maps are composed to all prefixes. On the left each level doubles the steps that every map "
-        "covers: three levels, seventeen compositions. On the right pairs are composed to one map of all, then the "
-        "prefixes between are completed: five levels, eleven compositions. A tile names the steps that it covers; "
-        "green: a prefix, which begins at step 0.",
+        "Eight affine maps are composed to all prefixes. On the left each level doubles the steps that every "
+        "map covers: three levels, seventeen compositions. On the right pairs are composed to one map of all, "
+        "then the prefixes between are completed: five levels, eleven compositions. A tile names the steps "
+        "that it covers; green: a prefix, which begins at step 0.",
         TOP + LEVEL * len(right) + 40,
-        f"Level {level}: {_composed(left, level)} compositions on the left, {_composed(right, level)} on the right.",
+        f"Level {level}: {_composed(left, level)} compositions left, {_composed(right, level)} right.",
     )
     panels(
         s,

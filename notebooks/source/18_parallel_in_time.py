@@ -69,8 +69,7 @@ print("grouped differently:", left, right, "  in the other order:", scan.compose
 # <!-- exercise: compose_affine -->
 #
 # In [work/18_parallel_in_time.ipynb](../work/18_parallel_in_time.ipynb), for steps whose a is a matrix.
-
-# %% [markdown]
+#
 # A tree has levels, and only levels wait for each other. **Predict** for T = 1024: how many levels does a scan need, and how many compositions, where the loop needs 1023 of both?
 
 # %%
@@ -153,8 +152,7 @@ for t in (99, 799, 999, 1099):
 
 # %% [markdown]
 # The product leaves the range of float32: below 1e-38 only a few bits are left, and its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
-
-# %% [markdown]
+#
 # ## 4 · On a GPU: a chain of blocks
 #
 # A warp scans 32 steps by shuffles, in five levels (lesson 10). Many blocks have to hand on their results. Three kernels would do: scan blocks, scan their ends, add; they read and write everything twice. Merrill and Garland (2016) need one pass: each block publishes the map of its steps, then **looks back** over the blocks before it until it finds one that knows its last state.
@@ -205,8 +203,7 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
 # ### Exercise: a block's scan
 #
 # <!-- exercise: block_scan_kernel -->
-
-# %% [markdown]
+#
 # ## 5 · The backward pass was linear all along
 #
 # Lesson 02: a step's backward pass is linear in dh. For every cell, `dh[t] = Jᵀ[t+1]·dh[t+1] + dy[t]`, where J is the matrix of derivatives of a step, its **Jacobian**. The forward pass may be as nonlinear as it likes: backward the states are known, so J is known. **Predict:** how large is the difference between an LSTM's gradients by the loop and by one scan in reverse?
@@ -229,8 +226,7 @@ print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradie
 # ### Exercise: BPTT by a scan
 #
 # <!-- exercise: backward_by_scan -->
-
-# %% [markdown]
+#
 # ## 6 · The GRU, all steps at once
 #
 # A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Write the number of rounds that a method needs which works on all steps at once in each round:
@@ -247,7 +243,7 @@ x = rng.standard_normal((512, 1, 16))
 one_by_one, _, saved = reference.forward(gru, x)
 steps = newton.steps_of(gru, x)
 largest = []
-for k, guess in zip(range(1, 7), newton.iterate(steps, np.zeros((1, 16)))):
+for k, guess in zip(range(1, 7), newton.iterate(steps, np.zeros((1, 16))), strict=False):
     largest.append(np.abs(guess - one_by_one).max())
     print(f"round {k}: largest error of any state {largest[-1]:.0e}")
 exact_after = next(k for k, error in enumerate(largest, 1) if error < 1e-10)
@@ -269,8 +265,7 @@ explore_newton()
 # ### Exercise: states by Newton's method
 #
 # <!-- exercise: newton_states -->
-
-# %% [markdown]
+#
 # ## 7 · Break it: where time cannot be parallel
 #
 # Lesson 03 measured how a small difference grows or fades from step to step: the product of Jacobians. Its mean logarithm a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
@@ -300,8 +295,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
 
 # %% [markdown]
 # Where differences fade, a handful of rounds; where they grow, as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Below zero, but close to it, dozens of rounds remain: long memory has its price here, too.
-
-# %% [markdown]
+#
 # ## 8 · Is it faster?
 #
 # Two CPU cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls, and a scan by chunks makes fewer of them. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?

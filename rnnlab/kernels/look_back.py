@@ -1,13 +1,13 @@
 """A linear recurrence h[t] = a[t] h[t−1] + b[t] scanned by a grid in one pass: decoupled look-back.
 
-The idea is Merrill and Garland's (2016), in NVIDIA's CUB.  A warp scans 32 steps by shuffles and publishes the
-map of all 32.  Then one lane goes back over the blocks before it: where a block has published its map alone, it
-composes and goes on; where a block knows its last state, it stops.  So a block waits for what is ready, and
-every step is read once and written once: 2 words read, 1 written, beside 3 words and a flag a block.
+The idea is Merrill and Garland's (2016), in NVIDIA's CUB.  A warp scans 32 steps by shuffles and publishes
+the map of all 32.  Then one lane goes back over the blocks before it: where a block has published its map
+alone, it composes and goes on; where a block knows its last state, it stops.  Every step is read once and
+written once: 2 words read, 1 written, beside 3 words and a flag a block.
 
-grid: T/32 blocks of one warp; flags [blocks] are 0 (nothing), MAP (the block's map) or STATE (its last state).
-A loop that waits for a block before it must know that this block has started.  CUDA starts blocks in any order,
-so each block takes a ticket from an atomic counter, and the ticket, not blockIdx, says which steps are its own.
+grid: T/32 blocks of one warp; a flag is 0 (nothing yet), MAP (the block's map) or STATE (its last state).
+A loop that waits for a block before it must know that this block has started.  CUDA starts blocks in any
+order, so each block takes a ticket from an atomic counter: the ticket, not blockIdx, is its place in time.
 """
 
 import numpy as np
@@ -69,7 +69,7 @@ def scan_of_block(a, b, h, block, flags, maps, ends):
 
 @cuda.jit
 def scan_with_tickets(a, b, h, ticket, flags, maps, ends):
-    """h [T] from a, b [T], from state 0; ticket [1], flags [T/32], maps [T/32,2], ends [T/32] begin as zeros."""
+    """h [T] from a, b [T] and state 0; zeros: ticket [1], flags [T/32], maps [T/32,2], ends [T/32]."""
     block = 0
     if cuda.threadIdx.x == 0:
         block = cuda.atomic.add(ticket, 0, 1)

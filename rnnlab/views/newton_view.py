@@ -47,8 +47,9 @@ def finding(gain: float = 1.0, iteration: int = 2) -> str:
     right = int((errors(gain)[iteration - 1] < EXACT).sum())
     rate = guesses(gain)[2]
     return (
-        f"Weights × {gain:g}: a small difference changes by e^{rate:.2f} a step. After iteration {iteration} the "
-        f"largest error is {by_iteration[iteration - 1]:.0e}, and {right} of {STEPS} states are exact; all are, {count}."
+        f"Weights × {gain:g}: a small difference changes by e^{rate:.2f} a step. After iteration {iteration} "
+        f"the largest error is {by_iteration[iteration - 1]:.0e}, and {right} of {STEPS} states are exact; all "
+        f"are, {count}."
     )
 
 
