@@ -34,9 +34,9 @@ def scan_levels(level: int = 0) -> Sheet:
     s = Sheet(
         "Two scans, level by level",
         "Eight affine maps are composed to all prefixes. On the left each level doubles the steps that every "
-        "map covers: three levels, seventeen compositions. On the right pairs are composed to one map of all, "
-        "then the prefixes between are completed: five levels, eleven compositions. A tile names the steps "
-        "that it covers; green: a prefix, which begins at step 0.",
+        "map covers: three levels, seventeen compositions. On the right pairs are composed to one map of "
+        "all, then the prefixes between are completed: five levels, eleven compositions. A tile names the "
+        "steps that it covers; green: a prefix, which begins at step 0.",
         TOP + LEVEL * len(right) + 40,
         f"Level {level}: {_composed(left, level)} compositions left, {_composed(right, level)} right.",
     )

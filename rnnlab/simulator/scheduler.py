@@ -218,8 +218,8 @@ class Launch:
             return deadlock(waiting)
         return deadlock(
             waiting,
-            f"; block {self.block_order[self.next_block]} has not started: the device holds {resident} of the "
-            f"{self.blocks} blocks at once, so launch no more than that if blocks wait for one another",
+            f"; block {self.block_order[self.next_block]} has not started: the device holds {resident} of "
+            f"the {self.blocks} blocks at once, so launch no more than that if blocks wait for one another",
         )
 
     def _end_greenlets(self) -> None:
