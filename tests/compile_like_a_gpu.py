@@ -20,8 +20,9 @@ import numba.cuda
 numba.cuda.is_available = lambda: True
 
 from course_kernels import LESSONS, SOLUTIONS, kernels
-from machine_code import blind_loops
+from machine_code import blind_loops, disassembled, waiting_loads
 from numba import float32, int32
+from source_polls import waits_of
 
 from rnnlab import cuda
 from rnnlab.cells import find_cell
@@ -56,11 +57,14 @@ def compiled(kernel, signature, arch):
         dispatcher.compile(signature)
         ptx = dispatcher.inspect_asm(signature)
     (row,) = _read(*compilers.linked(ptx, arch), ptx, arch, kernel.py_func.__name__)
+    codes = disassembled(row.cubin).items()
+    code = next(code for name, code in codes if kernel.py_func.__name__ in name)
     return {
         "registers": row.registers,
         "spills": row.spill_stores + row.spill_loads,
         "float64": ".f64" in ptx,
         "blind loops": blind_loops(row.cubin),
+        "waits": (len(waiting_loads(code)), waits_of(kernel)),  # in the machine code, in the source
     }
 
 

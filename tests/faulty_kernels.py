@@ -279,7 +279,7 @@ def announces_without_a_fence(x, flag, out):
         x[0] = 7
         cuda.atomic.exch(flag, 0, 1)
     else:
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             pass
         cuda.threadfence()
         out[0] = x[0]
@@ -288,7 +288,7 @@ def announces_without_a_fence(x, flag, out):
 @finds("missing_fence", 2, 1, lambda: (floats(1), np.zeros(1, "int32"), floats(1)))
 def reads_after_the_flag_without_a_fence(x, flag, out):
     if cuda.blockIdx.x == 1:
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             pass
         out[0] = x[0]
     else:
@@ -329,10 +329,157 @@ def fences_only_for_its_block(x, flag, out):
         cuda.threadfence_block()
         cuda.atomic.exch(flag, 0, 1)
     else:
+        while cuda.atomic.add(flag, 0, 0) == 0:
+            pass
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+# loops that wait by a load, which compilers for sm_75, sm_80 and sm_90 remove
+
+
+def flagged():
+    return floats(1), np.zeros(1, "int32"), floats(1)
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv(x, flag, out):
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
         while cuda.ldcv(flag, 0) == 0:
             pass
         cuda.threadfence()
         out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcg_what_a_store_sets(x, flag, out):
+    if cuda.blockIdx.x == 1:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.stcg(flag, 0, 1)
+    else:
+        while cuda.ldcg(flag, 0) == 0:
+            pass
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv_in_an_endless_loop(x, flag, out):
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        while True:
+            if cuda.ldcv(flag, 0) != 0:
+                break
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv_before_the_condition(x, flag, out):
+    if cuda.blockIdx.x == 1:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        seen = cuda.ldcv(flag, 0)
+        while seen == 0:
+            seen = cuda.ldcv(flag, 0)
+        cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 1, flagged)
+def fences_around_the_loop_but_not_in_it(x, flag, out):
+    for t in range(2):
+        if cuda.blockIdx.x == 0:
+            x[0] = 7 + t
+            cuda.threadfence()
+            cuda.atomic.exch(flag, 0, t + 1)
+        else:
+            while cuda.ldcv(flag, 0) < t + 1:
+                cuda.nanosleep(10)
+            cuda.threadfence()
+
+
+@finds("weak_poll", 2, 1, flagged)
+def polls_by_ldcv_with_a_fence_in_the_loop(x, flag, out):  # which numba-cuda takes out all the same
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        while cuda.ldcv(flag, 0) == 0:
+            cuda.threadfence()
+        out[0] = x[0]
+
+
+@finds("weak_poll", 2, 4, flagged)
+def polls_by_ldcv_between_barriers(x, flag, out):
+    seen = cuda.shared.array(1, np.int32)
+    if cuda.blockIdx.x == 1:
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.exch(flag, 0, 1)
+        return
+    while True:
+        if cuda.threadIdx.x == 0:
+            seen[0] = cuda.ldcv(flag, 0)
+        cuda.syncthreads()
+        if seen[0]:
+            return
+        cuda.syncthreads()
+
+
+@finds("race", 2, 1, flagged)
+def polls_by_a_plain_load_with_a_fence(x, flag, out):
+    if cuda.blockIdx.x == 0:
+        x[0] = 7
+        cuda.threadfence()
+        cuda.atomic.exch(flag, 0, 1)
+    else:
+        while flag[0] == 0:
+            cuda.threadfence()
+        out[0] = x[0]
+
+
+# shuffles and votes make lanes wait for one another, and order no memory
+
+
+def swapped_after(word):
+    """Lanes write shared memory, call that word, and read what other lanes wrote."""
+
+    def kernel(x, y):
+        box, lane = cuda.shared.array(32, np.float32), cuda.threadIdx.x
+        box[lane] = x[lane]
+        word(lane)
+        y[lane] = box[31 - lane]
+
+    return kernel
+
+
+COLLECTIVES = {
+    "ballot_sync": lambda lane: cuda.ballot_sync(FULL, lane < 4),
+    "any_sync": lambda lane: cuda.any_sync(FULL, lane < 4),
+    "all_sync": lambda lane: cuda.all_sync(FULL, lane < 4),
+    "eq_sync": lambda lane: cuda.eq_sync(FULL, lane < 4),
+    "match_any_sync": lambda lane: cuda.match_any_sync(FULL, lane),
+    "match_all_sync": lambda lane: cuda.match_all_sync(FULL, lane),
+    "shfl_sync": lambda lane: cuda.shfl_sync(FULL, lane, 0),
+    "shfl_up_sync": lambda lane: cuda.shfl_up_sync(FULL, lane, 1),
+    "shfl_down_sync": lambda lane: cuda.shfl_down_sync(FULL, lane, 1),
+    "shfl_xor_sync": lambda lane: cuda.shfl_xor_sync(FULL, lane, 1),
+}
+for name, word in COLLECTIVES.items():
+    function = swapped_after(word)
+    function.__name__ = f"takes_{name}_for_a_fence"
+    finds("race", 1, 32, vectors(32))(function)
 
 
 # barriers and deadlocks
@@ -406,7 +553,7 @@ def half_a_warp_shuffles_with_all(out):
 @finds("deadlock", 2, 1, counters(1))
 def never_sets_the_flag(flag):
     if cuda.blockIdx.x == 1:
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             cuda.threadfence()
 
 

@@ -1,8 +1,10 @@
 """Machine code as text, by nvdisasm, and whether a loop that waits for other blocks really loads.
 
 A waiting loop does nothing but count, compare, load and look at the clock.  A compiler that takes a load for
-one that gives the same value each time moves it out of the loop, and the thread waits for a register: no
-simulator and no count of registers shows that, the machine code does.
+one that gives the same value each time moves it out of the loop, and the thread waits for a register; or it
+removes the loop, and the thread does not wait.  No simulator and no count of registers shows that, the
+machine code does.  What is left of the second kind is nothing: so the loads in waiting loops are counted, and
+tests compare the number with that of the source (source_polls.py).
 """
 
 import re
@@ -19,11 +21,15 @@ SECTION = re.compile(r"\.text\.([\w$]+)")
 LABEL = re.compile(r"\s*(\.L_x_\d+):")
 INSTRUCTION = re.compile(r"\s*/\*[0-9a-f]+\*/\s+(.*?)\s*;")
 JUMP = re.compile(r"BRA\b.*`\((\.L_x_\d+)\)")
-STRONG = re.compile(r"\b(LDG?|ATOMG?)\.[\w.]*STRONG|\bSYNCS\.")  # SYNCS: the barrier of a cluster
+# what sees the writes of other multiprocessors; SYNCS: the barrier of a cluster
+STRONG = re.compile(r"\b(LDG?|ATOMG?|ATOM)\.[\w.]*STRONG\.(GPU|SYS)|\bATOMS\b|\bSYNCS\.")
+PLAIN = re.compile(r"\bLDG?\.")  # so does a load behind an emptied first-level cache
+EMPTIED = re.compile(r"\bCCTL\.IVALL\b")
+ENDS = re.compile(r"(BRA|JMP)(\.\w+)* `\(\.L_x_\d+\)|(EXIT|RET|BRX|JMX)\b.*")  # nothing runs behind it
 WORK = (
     re.compile(  # arithmetic on floating-point numbers, stores, exchanges, barriers, calls of other sections
         r"\b([FD](ADD|MUL|FMA)|H(ADD2|MUL2|MMA)|HFMA2(?!\.MMA \w+, -RZ, RZ)|MUFU"
-        r"|ST[GSL]?|STAS|SHFL|BAR|UCGABAR_\w+|UBLK\w+|CALL\.ABS)\b"
+        r"|ST[GSL]?|STAS|SHFL\.(?!IDX)|BAR|UCGABAR_\w+|UBLK\w+|CALL\.ABS)\b"
     )
 )
 
@@ -102,11 +108,68 @@ def waiting_loops(code: tuple[str, ...]) -> list[Loop]:
     return [loop for loop in innermost_loops(code) if loop.waits]
 
 
+Graph = dict[int, list[int]]  # place of an instruction -> the places of those that may come next
+
+
+def control_flow(code: tuple[str, ...]) -> Graph:
+    """What may run after each instruction or label, of those that the first one reaches."""
+    labels = {line: place for place, line in enumerate(code) if line.startswith(".L_x_")}
+    after: Graph = {}
+    todo = [0] if code else []
+    while todo:
+        place = todo.pop()
+        if place in after or place >= len(code):
+            continue
+        line = code[place]
+        # BSSY names where the lanes of a warp join again; the BSYNC before that label brings them there
+        targets = [] if "BSSY" in line else re.findall(r"`\((\.L_x_\d+)\)", line)
+        after[place] = [labels[target] for target in targets if target in labels]
+        if not ENDS.fullmatch(line):
+            after[place].append(place + 1)
+        todo += after[place]
+    return after
+
+
+def loops_of(code: tuple[str, ...]) -> list[set[int]]:
+    """Natural loops, as places of their instructions: for each branch back all that leads to it from its
+    target."""
+    after = control_flow(code)
+    before: Graph = {}
+    for place, followers in after.items():
+        for follower in followers:
+            before.setdefault(follower, []).append(place)
+    loops = []
+    for last, first in ((a, b) for a, followers in after.items() for b in followers if b <= a):
+        loop, todo = {first}, [last]
+        while todo:
+            if (place := todo.pop()) not in loop:
+                loop.add(place)
+                todo += before.get(place, [])
+        loops.append(loop)
+    return loops
+
+
+def idle_loops(code: tuple[str, ...]) -> list[tuple[set[int], set[int]]]:
+    """Loops that compute and store nothing; with each the places of its loads that see what others write."""
+    result = []
+    for loop in loops_of(code):
+        if not any(WORK.search(code[place]) for place in loop):
+            empties = any(EMPTIED.search(code[place]) for place in loop)
+            sees = lambda line, empties=empties: STRONG.search(line) or (empties and PLAIN.search(line))
+            result.append((loop, {place for place in loop if sees(code[place])}))
+    return result
+
+
+def waiting_loads(code: tuple[str, ...]) -> list[str]:
+    """Loads that see what others write, in loops that compute and store nothing: one for each wait."""
+    return [code[place] for place in sorted(set().union(*(loads for _, loads in idle_loops(code))))]
+
+
 def blind_loops(cubin: bytes) -> list[str]:
-    """ "kernel label" of each waiting loop without a load that sees what others write: it waits for ever."""
+    """ "kernel label" of each loop that does nothing, not even such a load: it waits for a register."""
     return [
-        f"{name} {loop.label}"
+        f"{name} {code[min(loop)]}"
         for name, code in disassembled(cubin).items()
-        for loop in waiting_loops(code)
-        if not loop.loads
+        for loop, loads in idle_loops(code)
+        if not loads and not any("VOTE" in code[place] for place in loop)  # which brings lanes together
     ]

@@ -1001,13 +1001,13 @@ def warp_producer_and_warp_consumer(x, y):
 
 
 @right(2, 1, lambda: (f(1), z(1), z(1, dtype=np.int32), z(1)), (3, lambda x, b, r, y: x))
-def polling_with_ldcv(x, box, ready, y):
+def polling_what_a_store_sets(x, box, ready, y):
     if cuda.blockIdx.x == 0:
         box[0] = x[0]
         cuda.threadfence()
         cuda.stwt(ready, 0, 1)
     else:
-        while cuda.ldcv(ready, 0) == 0:
+        while cuda.atomic.add(ready, 0, 0) == 0:
             pass
         cuda.threadfence()
         y[0] = box[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from faulty_kernels import FULL, floats
+from faulty_kernels import COLLECTIVES, FULL, floats, swapped_after
 
 from rnnlab import cuda
 
@@ -437,7 +437,7 @@ def every_writer_fences_before_the_barrier(flags, h):
         if cuda.threadIdx.x == 0:
             cuda.atomic.exch(flags, cuda.blockIdx.x, t + 1)
         if cuda.threadIdx.x < cuda.gridDim.x:
-            while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1:
+            while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1:
                 pass
         cuda.threadfence()
         cuda.syncthreads()
@@ -454,7 +454,7 @@ def the_first_thread_fences_and_looks_at_all(flags, h):
             cuda.stcg(flags, cuda.blockIdx.x, t + 1)
             for block in range(cuda.gridDim.x):
                 while True:
-                    if cuda.ldcv(flags, block) >= t + 1:
+                    if cuda.atomic.add(flags, block, 0) >= t + 1:
                         break
             cuda.threadfence()
         cuda.syncthreads()
@@ -487,7 +487,7 @@ def turns_a_sense_after_the_last_arrival(state, h):
                 cuda.atomic.exch(state, 0, 0)
                 cuda.threadfence()
                 cuda.atomic.exch(state, 1, t + 1)
-            while cuda.ldcv(state, 1) < t + 1:
+            while cuda.atomic.add(state, 1, 0) < t + 1:
                 pass
             cuda.threadfence()
         cuda.syncthreads()
@@ -516,7 +516,7 @@ def gives_a_lock_back_with_a_store(lock, x):
 @leaves(lambda ticket, x: np.array([4]), 4, 1, lambda: (np.zeros(2, "int32"), np.zeros(1, "float32")))
 def serves_tickets_in_turn(ticket, x):
     mine = cuda.atomic.add(ticket, 0, 1)
-    while cuda.ldcv(ticket, 1) != mine:
+    while cuda.atomic.add(ticket, 1, 0) != mine:
         pass
     cuda.threadfence()
     x[0] += 1
@@ -530,10 +530,26 @@ def serves_tickets_in_turn(ticket, x):
 def looks_back_at_the_block_before(x, flags, y):
     block, before = cuda.blockIdx.x, ZERO
     if block > 0:
-        while cuda.ldcv(flags, block - 1) == 0:
+        while cuda.atomic.add(flags, block - 1, 0) == 0:
             cuda.nanosleep(10)
         cuda.threadfence()
         before = y[block - 1]
     y[block] = before + x[block]
     cuda.threadfence()
     cuda.atomic.exch(flags, block, 1)
+
+
+def then_syncwarp(word):
+    """The word of a warp with the barrier that it is not."""
+
+    def both(lane):
+        word(lane)
+        cuda.syncwarp()
+
+    return both
+
+
+for name, word in COLLECTIVES.items():
+    function = swapped_after(then_syncwarp(word))
+    function.__name__ = f"synchronises_after_{name}"
+    leaves(lambda x, y: x[::-1], 1, 32, one(32))(function)

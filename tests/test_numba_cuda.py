@@ -51,6 +51,13 @@ def test_every_loop_that_waits_loads(tables):
     assert [row["blind loops"] for table in tables for _, _, row in rows(table) if row["blind loops"]] == []
 
 
+def test_every_loop_of_the_source_that_waits_is_in_the_machine_code(tables):
+    waits = [(name, *row["waits"]) for table in tables for name, _, row in rows(table)]
+    waiting = {name for name, _, expected in waits if expected}
+    assert {"15_persistent_rnn:flag_barrier", "persistent_forward lstm after"} <= waiting
+    assert [entry for entry in waits if entry[2] and (not entry[1] or entry[1] % entry[2])] == []
+
+
 def test_both_compute_in_float64_where_the_other_does(tables):
     theirs, own = ({(name, arch): row["float64"] for name, arch, row in rows(table)} for table in tables)
     assert theirs == own

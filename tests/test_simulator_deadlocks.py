@@ -55,14 +55,14 @@ def test_a_flag_that_nobody_sets_is_a_deadlock_that_names_who_waits():
     @cuda.jit
     def forgotten(flag):
         if cuda.blockIdx.x == 1 and cuda.threadIdx.x == 0:
-            while cuda.ldcv(flag, 0) == 0:
+            while cuda.atomic.add(flag, 0, 0) == 0:
                 pass
         cuda.syncthreads()
 
     (finding,) = run(forgotten, 2, 4, np.zeros(1, np.int32))
     assert finding.kind == "deadlock"
     assert "thread 1 of block 1 and 2 more at syncthreads()" in finding.message
-    assert f"thread 0 of block 1 at a load on line {line(forgotten, 'ldcv')}" in finding.message
+    assert f"thread 0 of block 1 at an atomic on line {line(forgotten, 'atomic')}" in finding.message
 
 
 def test_a_whole_block_that_looks_between_barriers_is_a_deadlock_too():
@@ -71,7 +71,7 @@ def test_a_whole_block_that_looks_between_barriers_is_a_deadlock_too():
         seen = cuda.shared.array(1, int32)
         while True:
             if cuda.threadIdx.x == 0:
-                seen[0] = cuda.ldcv(flag, 0)
+                seen[0] = cuda.atomic.add(flag, 0, 0)
             cuda.syncthreads()
             if seen[0]:
                 return
@@ -117,7 +117,8 @@ def test_waiting_by_plain_loads_is_told_instead_of_running_for_ever():
     (finding,) = run(plain, 1, 2, np.zeros(1, np.int32))
     assert finding.kind == "deadlock"
     assert finding.line == line(plain, "while flag")
-    assert "wait with cuda.ldcv" in finding.message
+    assert "cuda.atomic.add" in finding.message
+    assert "ldcv" not in finding.message
 
 
 def test_many_loads_that_lead_somewhere_are_no_spinning():

@@ -165,7 +165,7 @@ def test_a_kernel_that_names_numba_cuda_runs_here():
 def test_a_lock_that_many_blocks_wait_for_in_vain_is_told_soon():
     @cuda.jit
     def never(flag):
-        while cuda.ldcv(flag, 0) == 0:
+        while cuda.atomic.add(flag, 0, 0) == 0:
             pass
 
     began = time.monotonic()
@@ -199,3 +199,20 @@ def test_an_extension_that_is_added_to_a_kernel_prepares_the_arguments_of_its_la
     store.extensions.append(Doubled())
     store[1, 1](y, 21)
     assert y[0] == 42
+
+
+@pytest.mark.parametrize("bounds", [64, (64, 2)], ids=str)
+@pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+def test_a_block_of_more_threads_than_launch_bounds_promise_is_refused(bounds, checks):
+    def first(x):
+        x[cuda.grid(1)] = 1
+
+    bounded = cuda.jit(launch_bounds=bounds)(first)
+    x = np.zeros(128, np.float32)
+    with cuda.settings(checks=checks):
+        bounded[2, 64](x)
+        assert x.sum() == 128
+        with pytest.raises(ValueError, match="64"):
+            bounded[1, 128](x)
+        with pytest.raises(ValueError, match="64"):
+            bounded[1, (8, 3, 3)](x)

@@ -71,7 +71,7 @@ def persistent_sum(history, flags):
     block, t, blocks = cuda.blockIdx.x, cuda.threadIdx.x, cuda.gridDim.x
     for step in range(1, history.shape[0]):
         if t < blocks:
-            while cuda.ldcv(flags, t) < step - 1:
+            while cuda.atomic.add(flags, t, 0) < step - 1:
                 pass
             cuda.threadfence()
         cuda.syncthreads()

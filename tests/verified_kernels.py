@@ -26,8 +26,8 @@ Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` hol
 - *compiled*: `tests/test_compiling.py`, `tests/test_persistent.py` and `tests/test_persistent_shapes.py`;
   beside numba-cuda by the kernel's own dispatcher, `tests/test_numba_cuda.py` (`make test-cuda`). CUDA C++
   goes through NVRTC.
-- *disassembled*: in machine code no loop that waits for other blocks is without a load:
-  `tests/test_numba_cuda.py`, `tests/test_machine_code.py`.
+- *disassembled*: each loop of the source that waits for other blocks is in the machine code, and has a load
+  that sees what they write: `tests/test_numba_cuda.py`, `tests/test_machine_code.py`.
 - *emulated*: CUDA C++ on threads of the CPU, `tests/test_persistent_cuda.py` and
   `tests/test_bench_gpu_persistent.py`.
 - *simulated*: Python, thread by thread, with races and unread memory looked for: lessons, exercises,

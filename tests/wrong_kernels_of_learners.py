@@ -315,6 +315,19 @@ def polling_a_plain_flag(x, box, ready, y):
         y[0] = box[0]
 
 
+@wrong("weak_poll", "cuda.atomic.add(ready, 0, 0)", 2, 1, lambda: (f(1), z(1), z(1, dtype=np.int32), z(1)))
+def polling_with_ldcv(x, box, ready, y):
+    if cuda.blockIdx.x == 0:
+        box[0] = x[0]
+        cuda.threadfence()
+        cuda.stwt(ready, 0, 1)
+    else:
+        while cuda.ldcv(ready, 0) == 0:
+            pass
+        cuda.threadfence()
+        y[0] = box[0]
+
+
 @wrong("missing_fence", "cuda.threadfence()", 4, 32, lambda: (f(128), z(4), z(1, dtype=np.int32), z(1)))
 def last_block_adds_up_without_fence(x, partial, ticket, out):
     last = cuda.shared.array(1, int32)

@@ -186,7 +186,7 @@ except RuntimeError as fault:
 # %% [markdown]
 # ## 4 · From register to register
 #
-# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. It also synchronises the lanes in its mask, hence `_sync`; without a shuffle, `cuda.syncwarp()` does that. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
+# The last five halvings happen within one warp, whose 32 lanes run mostly, but not always, in step. They need neither shared memory nor a barrier: a **shuffle** copies the register of another lane. The lanes in its mask wait for one another, hence `_sync`; but only `cuda.syncwarp()` also orders what they write to memory. `cuda.shfl_down_sync(mask, value, step)` gives lane `i` the `value` of lane `i + step`; `mask` says which lanes take part, here all 32.
 
 # %%
 drawings.show("shuffle_down")

@@ -156,7 +156,7 @@ print("the numbers:", history[-1], "right" if (history[-1] == 3).all() else "WRO
 
 # %% [markdown]
 # - **Cumulativity.** After `syncthreads`, what the whole block wrote counts as written before thread 0's fence. So one fence, by the thread that sets the flag, publishes the writes of its block. A fence by every writer before the barrier is right as well, only more work.
-# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever; read a flag with an atomic, or with `cuda.ldcv`, which does not take the cached value.
+# - **L1.** Each multiprocessor has a first-level cache that other multiprocessors do not update. A plain read in a loop may return an old value for ever. The compiler may also take a read out of the loop, or remove a loop that only reads, even with `cuda.ldcv`, which does not take the cached value; the machine code for three GPUs shows it. So a loop that waits reads its flag with an atomic: `cuda.atomic.add(flags, i, 0)`.
 #
 # With one flag for each block, in place of one counter, no block waits for its turn to add. Flags count steps and are compared with `<`, not with `!=`: a fast block may already have set the flag of the next step before a slow one has read it.
 

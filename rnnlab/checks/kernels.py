@@ -27,6 +27,7 @@ REMEDIES = {
     "uninitialised": "Follow the index: which thread writes that element, and when?",
     "barrier_divergence": "Every thread of the block must come to the same cuda.syncthreads().",
     "deadlock": "Who waits, and who should let them go on?",
+    "weak_poll": "Poll with cuda.atomic.add(flags, i, 0): it adds nothing, and no compiler takes it out.",
     "missing_fence": "The data must be visible before the flag is: cuda.threadfence() between the two.",
     "whole_array": "A thread works on single elements: give the array one whole number for each dimension.",
     "undefined_lane": "Every lane of the mask must call the shuffle: put conditions around what follows it.",

@@ -25,7 +25,10 @@ def _operand(kind: types.Type) -> str:
 
 
 def _pointer(context, builder, array_type, array, index_type, index) -> ir.Value:
-    indices = [index] if isinstance(index_type, types.Integer) else cgutils.unpack_tuple(builder, index)
+    is_one = isinstance(index_type, types.Integer)
+    indices = [index] if is_one else cgutils.unpack_tuple(builder, index)
+    kinds = [index_type] if is_one else index_type.types
+    indices = [context.cast(builder, *pair, types.intp) for pair in zip(indices, kinds, strict=True)]
     view = context.make_array(array_type)(context, builder, array)
     return cgutils.get_item_pointer(context, builder, array_type, view, indices, wraparound=False)
 

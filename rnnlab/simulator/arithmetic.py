@@ -1,8 +1,9 @@
 """Numbers as a GPU computes them: integers that Numba widens, float32 mathematics, single instructions, and
 the value of a lane that took no part.
 
-Python's math computes in float64 and raises where the result is infinite or not a number.  While a launch
-runs, its functions are replaced by float32 ones wherever the kernel names them.
+Python's math computes in float64 and raises where the result is infinite or not a number; NumPy's integers
+raise where a number does not fit.  While a launch runs, wherever the kernel names them, functions of math are
+replaced by float32 ones, and types of integers by conversions that wrap.
 """
 
 import math
@@ -12,8 +13,10 @@ from contextlib import contextmanager
 from types import CellType, FunctionType, SimpleNamespace
 
 import numpy as np
+from numba.core import types
 from numba.cuda.simulator.kernelapi import FakeCUDAFp16
 
+from rnnlab.simulator.language import is_library
 from rnnlab.simulator.threads import remark
 
 
@@ -38,6 +41,12 @@ def _widened(value: np.integer, other: object) -> tuple[object, object]:
     return wide(value), other if isinstance(other, int) else wide(other)
 
 
+def _in_own_width(value: np.integer, result: int) -> np.integer:
+    """-value or ~value, which Numba computes in 32 bits and then widens."""
+    wide = np.uint64 if isinstance(value, np.unsignedinteger) else np.int64
+    return wide(wrapped(result, value.dtype))
+
+
 class Int32(np.int32):
     """An element of int32: it has 32 bits, and arithmetic with it has 64."""
 
@@ -52,8 +61,8 @@ for _kind in (Int32, UInt32):
         _forward, _reflected = _in_64_bits(_operation)
         setattr(_kind, f"__{_name}__", _forward)
         setattr(_kind, f"__r{_name}__", _reflected)
-    _kind.__neg__ = lambda self: -np.int64(self)
-    _kind.__invert__ = lambda self: ~np.int64(self)
+    _kind.__neg__ = lambda self: _in_own_width(self, -int(self))
+    _kind.__invert__ = lambda self: _in_own_width(self, ~int(self))
     _kind.__abs__ = lambda self: abs(np.int64(self))
 
 WIDENED = {
@@ -69,17 +78,21 @@ def as_register(value: object) -> object:
     return value if kind is None else kind(value)
 
 
-class Narrow(np.ndarray):
-    """Integers of up to 32 bits: Numba computes in 64, so that a uint8 200 + 100 is 300 and not 44."""
-
-    def __getitem__(self, index):
-        return as_register(super().__getitem__(index))
+class Wrapping(np.ndarray):
+    """Integers that wrap where they are stored, as in a register."""
 
     def __setitem__(self, index, value):
         try:
             super().__setitem__(index, value)
         except OverflowError:
             super().__setitem__(index, wrapped(value, self.dtype))
+
+
+class Narrow(Wrapping):
+    """Integers of up to 32 bits: Numba computes in 64, so that a uint8 200 + 100 is 300 and not 44."""
+
+    def __getitem__(self, index):
+        return as_register(super().__getitem__(index))
 
 
 def as_kernel_sees(array: np.ndarray) -> np.ndarray:
@@ -89,6 +102,12 @@ def as_kernel_sees(array: np.ndarray) -> np.ndarray:
     if array.dtype.kind in "iu" and array.itemsize <= 4:
         return array.view(Narrow)
     return array.view(np.ndarray)
+
+
+def as_bare(array: np.ndarray) -> np.ndarray:
+    """The same memory, as a kernel sees it whose accesses are not written down."""
+    seen = as_kernel_sees(array)
+    return seen.view(Wrapping) if type(seen) is np.ndarray and seen.dtype.kind in "iu" else seen
 
 
 def wrapped(value: int, dtype: np.dtype) -> np.generic:
@@ -232,13 +251,57 @@ GPU_MATH = {
 }
 
 
-MODULE = SimpleNamespace(**{**vars(math), **GPU_MATH})
-REPLACEMENTS = {id(math): MODULE, **{id(PYTHON_MATH[name]): function for name, function in GPU_MATH.items()}}
+class Conversion:
+    """np.int32 or another type of integers, as a kernel calls it: the value wraps, as Numba truncates it.
+
+    It serves as a dtype, too: cuda.shared.array(32, np.int32).
+    """
+
+    def __init__(self, kind: type[np.integer]):
+        self.kind, self.dtype, self.__name__ = kind, np.dtype(kind), kind.__name__
+
+    def __call__(self, value: object = 0) -> object:
+        if isinstance(value, float | np.floating):
+            value = _truncated(float(value), self.dtype)
+        try:
+            return as_register(self.kind(value))
+        except OverflowError:
+            return as_register(wrapped(value, self.dtype))
+
+
+def _truncated(value: float, dtype: np.dtype) -> int:
+    """A float without its fraction, for a type of integers.
+
+    LLVM leaves a float beyond the type undefined.  Here it becomes the nearest integer of 32 bits, or 64, and
+    NaN becomes 0, as cvt.rzi of a GPU converts; 8 or 16 bits keep the lowest of these.
+    """
+    limits = np.iinfo(f"{dtype.kind}{max(4, dtype.itemsize)}")
+    return 0 if value != value else int(min(max(value, limits.min), limits.max))
+
+
+class _Numpy(SimpleNamespace):
+    """NumPy with other types of integers."""
+
+    def __getattr__(self, name: str):
+        return getattr(np, name)
+
+
+SIGNED, UNSIGNED = (np.int8, np.int16, np.int32, np.int64), (np.uint8, np.uint16, np.uint32, np.uint64)
+INTEGERS = {id(kind): Conversion(kind) for kind in SIGNED + UNSIGNED}
+MATH = SimpleNamespace(**{**vars(math), **GPU_MATH})
+NUMPY = _Numpy(**{name: INTEGERS.get(id(value), value) for name, value in vars(np).items()})
+REPLACEMENTS = {
+    id(math): MATH,
+    **{id(PYTHON_MATH[name]): function for name, function in GPU_MATH.items()},
+    id(np): NUMPY,
+    **INTEGERS,
+    **{id(getattr(types, conversion.__name__)): conversion for conversion in INTEGERS.values()},
+}
 
 
 @contextmanager
-def math_of_gpu(kernel: Callable) -> Iterator[None]:
-    """Inside the block, replace `math` and names imported from it for the kernel and all that it calls."""
+def words_of_gpu(kernel: Callable) -> Iterator[None]:
+    """Inside the block, replace `math`, `np` and names imported from them for the kernel and all it calls."""
     uses = [*_uses(kernel, set())]
     for scope, name, value in uses:
         scope[name] = REPLACEMENTS[id(value)]
@@ -250,7 +313,7 @@ def math_of_gpu(kernel: Callable) -> Iterator[None]:
 
 
 def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, object]]:
-    """(globals, name, value) wherever Python's math is used by the function or by those it calls."""
+    """(globals, name, value) wherever one of REPLACEMENTS is used by the function or by those it calls."""
     visited.add(id(function.__code__))
     cells = [cell.cell_contents for cell in function.__closure__ or () if cell != EMPTY]
     for name in function.__code__.co_names:
@@ -259,5 +322,6 @@ def _uses(function: Callable, visited: set[int]) -> Iterator[tuple[dict, str, ob
             yield function.__globals__, name, value
         cells.append(value)
     for value in cells:
-        if isinstance(value, FunctionType) and id(value.__code__) not in visited:
+        is_own = isinstance(value, FunctionType) and not is_library(value)
+        if is_own and id(value.__code__) not in visited:
             yield from _uses(value, visited)

@@ -61,8 +61,8 @@ def count_memory(log: Accesses, lines: np.ndarray) -> dict[int, dict[str, int]]:
     add = lambda name, where, amount=None: table.__setitem__(
         name, table[name] + np.bincount(where, amount, len(table[name])).astype(np.int64)
     )
-    is_kind = lambda one, other: (log.kind == one) | (log.kind == other)
-    loads, stores = is_kind(trace.LOAD, trace.VOLATILE_LOAD), is_kind(trace.STORE, trace.VOLATILE_STORE)
+    loads = np.isin(log.kind, trace.LOADS)
+    stores = np.isin(log.kind, (trace.STORE, trace.VOLATILE_STORE))
     add("atomics", line[log.kind == trace.ATOMIC])
     request = requests(log)
     for word, mask in (("load", loads), ("store", stores)):

@@ -11,8 +11,8 @@ import numpy as np
 from rnnlab.simulator import trace
 from rnnlab.simulator.language import source_tree
 from rnnlab.simulator.memory import whole_array
-from rnnlab.simulator.races import READING, Race, races
-from rnnlab.simulator.threads import Finding, thread_name
+from rnnlab.simulator.races import Race, WaitingSites, is_weak_poll, races
+from rnnlab.simulator.threads import Finding, remedy_of_weak_poll, thread_name
 from rnnlab.simulator.trace import Accesses, Columns, Watch, cells, label_of, line_of
 
 Index = tuple[int, int, int]
@@ -23,7 +23,7 @@ FENCES = {  # what is missing, by whose fence it is
     "reader": "the second has waited for the flag, but without a cuda.threadfence() between the wait and the "
     "read it may get an old value from its cache",
 }
-_loops: dict[int, tuple[CodeType, set[int], set[int]]] = {}  # by id: code, lines of conditions, of loops
+_loops: dict[int, tuple[CodeType, tuple]] = {}  # by id: a code object, and what _while_lines says of it
 
 
 class Diagnosis:
@@ -31,7 +31,7 @@ class Diagnosis:
 
     def __init__(self, columns: Columns, log: Accesses, lines: np.ndarray, watch: Watch):
         self.columns, self.log, self.lines, self.watch = columns, log, lines, watch
-        self.waits, self.polls = waiting_sites(columns.sites)
+        self.waiting = waiting_sites(columns.sites)
 
     def findings(self) -> tuple[Finding, ...]:
         """Races, reads of what nobody has written, misaligned accesses, and work on whole arrays."""
@@ -43,7 +43,7 @@ class Diagnosis:
 
     def _races(self) -> tuple[Finding, ...]:
         by_lines = {}
-        for race in races(self.columns, self.log, self.waits, self.polls):
+        for race in races(self.columns, self.log, self.waiting):
             finding = self._race(race)
             by_lines.setdefault((finding.kind, *sorted((finding.line, finding.other_line))), finding)
         return tuple(by_lines.values())
@@ -74,6 +74,9 @@ class Diagnosis:
         barrier = "a cuda.syncthreads()" if same_block else "a grid barrier"
         pair = race.first, race.second
         kinds = {int(self.log.kind[place]) for place in pair}
+        weak = [place for place in pair if is_weak_poll(self.log, self.waiting, place)]
+        if weak:
+            return "weak_poll", self._poll_with_atomic(weak[0])
         both_change = all(self._changes(place, race.first) for place in pair)
         if trace.ATOMIC in kinds and kinds & {trace.LOAD, trace.STORE}:
             remedy = f"an atomic and a plain access are not ordered: {barrier} between, or an atomic for both"
@@ -91,12 +94,18 @@ class Diagnosis:
             atomic = ", or an atomic if both change it" if both_change else ""
             remedy = f"nothing orders the two: a cuda.syncthreads() belongs between{atomic}"
         else:
-            waits = any(self.polls[self.log.site[place]] for place in pair)
             remedy = (
                 "blocks run in any order: let one block do both, or use an atomic, a flag with a fence, or a "
-                f"grid barrier{'; a loop that waits reads with an atomic or cuda.ldcv' if waits else ''}"
+                "grid barrier"
             )
+        if not same_block or trace.ATOMIC in kinds:
+            polls = self.waiting.polls[self.log.site[[*pair]]] & (self.log.kind[[*pair]] == trace.LOAD)
+            remedy = "; ".join([remedy, *(self._poll_with_atomic(pair[k]) for k in np.flatnonzero(polls))])
         return "race", remedy
+
+    def _poll_with_atomic(self, place: int) -> str:
+        name, index = self._name_and_index(place)
+        return remedy_of_weak_poll(name or "a", f"({index})" if "," in index else index)
 
     def _between_rounds(self, race: Race, same_block: bool) -> str:
         """Another remedy, where the line stands in a loop whose rounds may read what others wrote."""
@@ -110,7 +119,7 @@ class Diagnosis:
         """Does the thread of that access write the element that the other one accesses?"""
         log = self.log
         same = (log.thread == log.thread[place]) & (log.address == log.address[of])
-        return bool((same & ~np.isin(log.kind, READING)).any())
+        return bool((same & ~np.isin(log.kind, trace.LOADS)).any())
 
     def _array(self, place: int) -> object:
         """The array of the kernel to which the element belongs."""
@@ -169,13 +178,19 @@ class Diagnosis:
 
     def _element(self, place: int) -> str:
         """The array's name in the kernel, its index, and its space where that is not global memory."""
+        name, index = self._name_and_index(place)
+        root = self.log.arrays[self.log.array[place]].root
+        space = "" if root.space == "global" else f" ({root.space})"
+        return f"{name or root.space}[{index}]{space if name else ''}"
+
+    def _name_and_index(self, place: int) -> tuple[str, str]:
+        """The array's name in the kernel, empty if it has none, and the element's index."""
         root = self.log.arrays[self.log.array[place]].root
         offset = int(self.log.address[place]) - int(self.log.base[self.log.array[place]])
         index = np.unravel_index(
             max(0, offset // root.data.itemsize) % max(1, root.data.size), root.data.shape
         )
-        name, space = label_of(root.label), "" if root.space == "global" else f" ({root.space})"
-        return f"{name or root.space}[{', '.join(map(str, index))}]{space if name else ''}"
+        return label_of(root.label), ", ".join(map(str, index))
 
 
 def first_reads(log: Accesses) -> np.ndarray:
@@ -211,32 +226,56 @@ def misaligned(log: Accesses) -> np.ndarray:
     return places[np.sort(first)]
 
 
-def waiting_sites(sites: list[tuple[CodeType, int]]) -> tuple[np.ndarray, np.ndarray]:
-    """[sites] Is it in the condition of a while?  And in a loop that waits: there, or before a break?"""
-    waits, polls = np.zeros(max(1, len(sites)), bool), np.zeros(max(1, len(sites)), bool)
+def waiting_sites(sites: list[tuple[CodeType, int]]) -> WaitingSites:
+    """Which places of the program are in a loop that waits."""
+    result = WaitingSites(*np.zeros((3, max(1, len(sites))), bool))
     for number, (code, instruction) in enumerate(sites):
         if id(code) not in _loops:
-            _loops[id(code)] = code, *_while_lines(code)
-        _, conditions, loops = _loops[id(code)]
+            _loops[id(code)] = code, _while_lines(code)
         line = line_of(code, instruction)
-        waits[number], polls[number] = line in conditions, line in conditions or line in loops
-    return waits, polls
+        for mask, lines in zip(result, _loops[id(code)][1], strict=True):
+            mask[number] = line in lines
+    return result
 
 
-def _while_lines(code: CodeType) -> tuple[set[int], set[int]]:
-    """Lines of conditions of while, and of the bodies of those that a break leaves."""
+def _while_lines(code: CodeType) -> tuple[set[int], set[int], set[int]]:
+    """Lines of conditions of while; these, and the bodies of loops that a break leaves; what loops test."""
     tree, shift = source_tree(code)
-    conditions, loops = set(), set()
+    conditions, polls, tested = set(), set(), set()
     for node in ast.walk(tree) if tree else ():
         if isinstance(node, ast.While):
-            conditions |= {*range(node.test.lineno, node.test.end_lineno + 1)}
-            if any(isinstance(inner, ast.Break) for inner in ast.walk(node)):
-                loops |= {*range(node.lineno, node.end_lineno + 1)}
-    return {line + shift for line in conditions}, {line + shift for line in loops}
+            conditions |= _lines_of(node.test)
+            polls |= _lines_of(node if _holds(node, ast.Break) else node.test)
+            tested |= _tested_lines(node)
+    return tuple({line + shift for line in lines} for lines in (conditions, polls, tested))
+
+
+def _tested_lines(loop: ast.While) -> set[int]:
+    """Lines that say whether the loop ends: its condition, an if around break or return, and assignments to
+    what these test, as in `while seen == 0: seen = cuda.ldcv(flag, 0)`."""
+    branches = (node for node in ast.walk(loop) if isinstance(node, ast.If))
+    tests = [loop.test, *(node.test for node in branches if _holds(node, ast.Break, ast.Return))]
+    names = set().union(*map(_names, tests))
+    assigned = [node for node in ast.walk(loop) if isinstance(node, ast.Assign)]
+    bases = lambda node: [getattr(target, "value", target) for target in node.targets]  # `seen` of seen[0]
+    tests += [node for node in assigned if names & set().union(*map(_names, bases(node)))]
+    return set().union(*map(_lines_of, tests))
+
+
+def _lines_of(node: ast.AST) -> set[int]:
+    return {*range(node.lineno, node.end_lineno + 1)}
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
+
+
+def _holds(node: ast.AST, *kinds: type[ast.AST]) -> bool:
+    return any(isinstance(inner, kinds) for inner in ast.walk(node))
 
 
 def _verb(kind: int) -> str:
-    return "reads" if kind in READING else "changes" if kind == trace.ATOMIC else "writes"
+    return "reads" if kind in trace.LOADS else "changes" if kind == trace.ATOMIC else "writes"
 
 
 def _index(number: int, size: Index) -> Index:

@@ -46,7 +46,7 @@ from rnnlab.devices import Device
 from rnnlab.simulator.memory import poisoned
 from rnnlab.simulator.settings import clock_now, current
 from rnnlab.simulator.threads import Finding
-from rnnlab.simulator.trace import GLOBAL, LOAD, VOLATILE_LOAD, WARP, Watch
+from rnnlab.simulator.trace import GLOBAL, LOADS, WARP, Watch
 
 MOST_ISSUED = 256  # launches on streams since the last synchronisation
 _numbers = count(1)
@@ -147,7 +147,7 @@ def _touched(watch: Watch) -> tuple[Extents, Extents]:
     """Extents of global memory that were read, and that were written."""
     columns = watch.trace.columns()
     reads, writes = {}, {}
-    reading = np.isin(columns.kind, (LOAD, VOLATILE_LOAD))
+    reading = np.isin(columns.kind, LOADS)
     for mask, extents in ((reading, reads), (~reading, writes)):
         for number in np.unique(columns.array[mask & (columns.array > 0)]).tolist():
             root = columns.arrays[number].root

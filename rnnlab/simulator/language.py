@@ -71,11 +71,7 @@ def _refused(function: FunctionType, visited: set[int], is_kernel: bool) -> Iter
             yield _finding(line + shift, "a kernel that returns a value", "store it in an array")
     for name in {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} & outside.keys():
         called = getattr(outside[name], "py_func", outside[name])
-        if (
-            isinstance(called, FunctionType)
-            and id(called.__code__) not in visited
-            and not _is_library(called)
-        ):
+        if isinstance(called, FunctionType) and id(called.__code__) not in visited and not is_library(called):
             yield from _refused(called, visited, is_kernel=False)
 
 
@@ -158,7 +154,7 @@ def _is_none(node: ast.AST) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _is_library(function: FunctionType) -> bool:
+def is_library(function: FunctionType) -> bool:
     """Is it a word of a package, and no device function of the learner's?"""
     return (function.__module__ or "").split(".")[0] in ("numba", "numpy", "math") or (
         function.__module__ or ""

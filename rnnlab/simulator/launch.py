@@ -30,13 +30,20 @@ from numba.cuda.errors import normalize_kernel_dimensions
 from numba.cuda.simulator.api import In, InOut, Out
 from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray, sentry_contiguous
 
-from rnnlab.simulator.arithmetic import as_kernel_sees, as_register, math_of_gpu
+from rnnlab.simulator.arithmetic import as_bare, as_register, words_of_gpu
 from rnnlab.simulator.diagnosis import waiting_sites
 from rnnlab.simulator.host import unordered
 from rnnlab.simulator.memory import is_written, poisoned, watched
 from rnnlab.simulator.report import report
 from rnnlab.simulator.scheduler import Launch
-from rnnlab.simulator.settings import Settings, advance_clock, check_dimensions, current, limits
+from rnnlab.simulator.settings import (
+    Settings,
+    advance_clock,
+    check_dimensions,
+    check_launch_bounds,
+    current,
+    limits,
+)
 from rnnlab.simulator.threads import Finding, Findings, LaunchStopped, finding, machine, name_of, spinning
 from rnnlab.simulator.trace import FIELDS, GLOBAL, KINDS, LOAD, Trace, Watch, line_of
 
@@ -100,7 +107,7 @@ def spins(trace: Trace) -> bool:
     return loads and len({*zip(last[::FIELDS], map(str, last[1::FIELDS]), strict=True)}) <= PLACES
 
 
-NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices")
+NUMPY_OUT_OF_BOUNDS = re.compile("out of bounds for axis|too many indices|too large to convert to C")
 THREADS_PER_BLOCK = 128  # default of forall
 
 
@@ -164,6 +171,7 @@ class Kernel:
         grid, block = normalize_kernel_dimensions(self.grid, self.block)
         trace = Trace() if now.checks else None
         check_dimensions(grid, block)
+        check_launch_bounds(self.options.get("launch_bounds"), block)
         bounds = limits(now.sheet, block[0] * block[1] * block[2], self.shared)
         passed = Arguments(arguments, trace, self.extensions, _parameters(self.py_func))
         shuffle = random.Random(now.seed) if now.shuffle else None
@@ -211,18 +219,18 @@ def _run(launch: Launch, division_by_zero: str, now: Settings) -> tuple[Finding,
     collecting = gc.isenabled()
     gc.disable()  # a trace is a million small tuples, and none of them is garbage
     try:
-        with np.errstate(all="ignore", divide=division_by_zero), math_of_gpu(launch.function):
+        with np.errstate(all="ignore", divide=division_by_zero), words_of_gpu(launch.function):
             with Watchdog(launch.trace, now):
                 launch.run()
     except SpinningThread:
         *_, instruction, code = launch.trace.events
         line = line_of(code, instruction)
-        return (spinning(launch.fault, line, bool(waiting_sites([(code, instruction)])[1][0])),)
+        return (spinning(launch.fault, line, bool(waiting_sites([(code, instruction)]).polls[0])),)
     except EndlessLaunch as error:
         return (_endless(error, launch, now),)
     except LaunchStopped as stop:
         return (stop.finding,)
-    except IndexError as error:
+    except (IndexError, OverflowError) as error:
         if not NUMPY_OUT_OF_BOUNDS.search(str(error)):
             raise
         return (_beyond(error, launch),)
@@ -248,7 +256,7 @@ def _endless(error: EndlessLaunch, launch: Launch, now: Settings) -> Finding:
     return finding("endless", message, thread, line)
 
 
-def _beyond(error: IndexError, launch: Launch) -> Finding:
+def _beyond(error: Exception, launch: Launch) -> Finding:
     """Without checks NumPy notices some accesses beyond the end; the rest goes unseen, as on a GPU."""
     thread, line = launch.fault, _line_in_kernel(error)
     return finding("out_of_bounds", f"{name_of(thread)} on line {line}: {error}", thread, line)
@@ -323,7 +331,7 @@ class Arguments:
         self, data: np.ndarray, name: str, written: bool | np.ndarray = True, owner: int | None = None
     ) -> object:
         if self.trace is None:
-            return as_kernel_sees(data)
+            return as_bare(data)
         return watched(data, GLOBAL, self.trace, written, name, owner)
 
 

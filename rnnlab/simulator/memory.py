@@ -16,7 +16,7 @@ from numba.core import types
 from numba.np import numpy_support
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from rnnlab.simulator.arithmetic import Narrow, as_kernel_sees, wrapped
+from rnnlab.simulator.arithmetic import Narrow, as_bare, as_kernel_sees, wrapped
 from rnnlab.simulator.settings import current
 from rnnlab.simulator.threads import Block, fault, global_index, machine, name_of, remark
 from rnnlab.simulator.trace import CONSTANT, LOAD, LOCAL, SHARED, STORE, Trace, start_of
@@ -52,7 +52,7 @@ class Watched(NDArrayOperatorsMixin):
     def __getitem__(self, index):
         try:
             value = self.data[index]
-        except IndexError:
+        except (IndexError, OverflowError):  # no place has a number of more than 63 bits
             raise beyond(self, index, _getframe(1), "reads") from None
         if type(value) is ndarray:
             return part(self, value, index)
@@ -66,13 +66,20 @@ class Watched(NDArrayOperatorsMixin):
         except IndexError:
             raise beyond(self, index, _getframe(1), "writes") from None
         except OverflowError:
-            self.data[index] = wrapped(value, self.data.dtype)
+            self._store_wrapped(index, value, _getframe(1))
         except ValueError:
             if isinstance(value, Watched | ndarray):
                 raise _row_for_element(_getframe(1).f_lineno, value.shape) from None
             raise
         frame, events = _getframe(1), self.events
         events += self.store, index, frame.f_lasti, frame.f_code
+
+    def _store_wrapped(self, index, value, frame: FrameType) -> None:
+        """Store an integer that the elements, or the index that an address, cannot hold."""
+        try:
+            self.data[index] = wrapped(value, self.data.dtype)
+        except OverflowError:
+            raise beyond(self, index, frame, "writes") from None
 
     def __len__(self) -> int:
         return len(self.data)
@@ -106,7 +113,7 @@ class WatchedNarrow(Watched):
     def __getitem__(self, index):
         try:
             value = self.data[index]
-        except IndexError:
+        except (IndexError, OverflowError):
             if self.data.ndim == 0 and self.data.dtype.names:
                 return self[self.data.dtype.names[index]]  # a record's fields have numbers, too
             raise beyond(self, index, _getframe(1), "reads") from None
@@ -356,6 +363,6 @@ def _too_much_shared(line: int, size: int, limit: str) -> Exception:
 
 def _new(array: np.ndarray, space: str, frame: FrameType):
     if machine.trace is None:
-        return as_kernel_sees(array)
+        return as_bare(array)
     label = frame.f_code, frame.f_lasti
     return watched(array, space, machine.trace, written=False, label=label)

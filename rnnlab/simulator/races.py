@@ -5,10 +5,11 @@ barriers behind them are ordered; between blocks, those with a different number 
 the pairs that are left is the order decided in detail: did one access certainly happen before the other?
 
 That is decided by vector clocks over the trace (Fidge 1988, Mattern 1989).  Every thread counts its own
-segments, which end where it publishes what it has done: at a barrier, where its warp synchronises, at a
-fence.  A flag carries what was published at the last fence of the thread that set it, or at the last fence of
-any thread with which it has synchronised since.  Set without a fence it carries nothing, because then its
-write may arrive before those that it announces.
+segments, which end where it publishes what it has done: at a barrier, at syncwarp(), at a fence.  Shuffles
+and votes make lanes wait for one another, but they order no memory.  A flag carries what was published at
+the last fence of the thread that set it, or at the last fence of any thread with which it has synchronised
+since.  Set without a fence it carries nothing, because then its write may arrive before those that it
+announces.
 
 A thread that waits for a flag in a loop may use what the flag carries after a fence of its own: without one
 it may read an old value from its cache.  An atomic in the condition of a while only reads the flag: it does
@@ -24,8 +25,8 @@ import numpy as np
 from rnnlab.simulator import trace
 from rnnlab.simulator.trace import Accesses, Columns, cells
 
-READING = (trace.LOAD, trace.VOLATILE_LOAD)
-SYNCHRONISING = {trace.ATOMIC, trace.VOLATILE_LOAD, trace.VOLATILE_STORE}
+SYNCHRONISING = {trace.ATOMIC, *trace.PAST_FIRST_LEVEL, trace.VOLATILE_STORE}
+POLLING = (trace.ATOMIC, *trace.PAST_FIRST_LEVEL)
 WRITER, READER = "writer", "reader"
 WRITER_AND_READER, WRITER_ONLY = frozenset({WRITER, READER}), frozenset({WRITER})  # whose fences are needed
 PAIRS_PER_ADDRESS = 64  # most pairs of one address whose order is decided in detail
@@ -34,13 +35,25 @@ THREADS_AT_ONCE = 512  # whose clocks are replayed together; it bounds memory an
 Pair = tuple[int, int]
 
 
+class WaitingSites(NamedTuple):
+    """Places of the program in loops that wait for other threads."""
+
+    conditions: np.ndarray  # [sites] in the condition of a while
+    polls: np.ndarray  # [sites] there, or in a loop that a break leaves
+    tested: np.ndarray  # [sites] what says whether a loop ends
+
+
+def is_weak_poll(log: Accesses, waiting: WaitingSites, place: int) -> bool:
+    """Does a loop wait by this load, which a compiler may take out of it, or remove with it?"""
+    return log.kind[place] == trace.VOLATILE_LOAD and bool(waiting.tested[log.site[place]])
+
+
 class Flags(NamedTuple):
     """Addresses through which threads synchronise, and where the program does so."""
 
     addresses: set[int]
     waited: set[int]  # of these, those that a loop waits for
-    waits: np.ndarray  # [sites] in the condition of a while
-    polls: np.ndarray  # [sites] in a loop that waits
+    waiting: WaitingSites
     fenced: np.ndarray  # [accesses] the thread has a fence behind it
 
 
@@ -53,12 +66,9 @@ class Race:
     fence: str = ""
 
 
-def races(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray) -> list[Race]:
-    """One race for each pair of program places.
-
-    waits [sites]: the place is the condition of a while.  polls [sites]: it is in a loop that waits.
-    """
-    flags = _flags(columns, log, waits, polls)
+def races(columns: Columns, log: Accesses, waiting: WaitingSites) -> list[Race]:
+    """One race for each pair of program places."""
+    flags = _flags(columns, log, waiting)
     candidates = _candidates(columns, log, flags)
     racing = _racing(columns, log, flags, candidates)
     by_writer = ordered_pairs(columns, log, flags, racing, WRITER_ONLY) if racing else set()
@@ -66,20 +76,19 @@ def races(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray)
     result = []
     for pair in racing:
         fence = "reader" if pair in by_writer else "writer" if pair in in_time else ""
-        if fence == "reader" and log.kind[pair[1]] == trace.VOLATILE_LOAD:
+        if fence == "reader" and log.kind[pair[1]] in trace.PAST_FIRST_LEVEL:
             continue  # it does not trust the first-level cache, which is all that the fence would empty
         result.append(Race(*pair, fence="" if int(log.address[pair[0]]) in flags.addresses else fence))
     return result
 
 
-def _flags(columns: Columns, log: Accesses, waits: np.ndarray, polls: np.ndarray) -> Flags:
+def _flags(columns: Columns, log: Accesses, waiting: WaitingSites) -> Flags:
     """Addresses through which threads synchronise: touched atomically, or polled past all caches."""
-    polled = (log.kind == trace.VOLATILE_LOAD) & polls[log.site]
+    polled = np.isin(log.kind, POLLING) & waiting.polls[log.site]
     flags = np.unique(log.address[(log.kind == trace.ATOMIC) | polled])
-    polled_or_atomic = np.isin(log.kind, (trace.ATOMIC, trace.VOLATILE_LOAD)) & polls[log.site]
-    waited = np.unique(log.address[polled_or_atomic])
+    waited = np.unique(log.address[polled])
     fenced = counted_before(columns, trace.FENCE)[log.when] > 0
-    return Flags(set(flags.tolist()), set(waited.tolist()), waits, polls, fenced)
+    return Flags(set(flags.tolist()), set(waited.tolist()), waiting, fenced)
 
 
 def _racing(columns: Columns, log: Accesses, flags: Flags, candidates: list[Pair]) -> list[Pair]:
@@ -124,7 +133,7 @@ def counted_before(columns: Columns, kind: int) -> np.ndarray:
 def _candidates(columns: Columns, log: Accesses, flags: Flags) -> list[Pair]:
     """Pairs of accesses that barriers leave open, earlier first."""
     atomic = log.kind == trace.ATOMIC
-    writes = ~np.isin(log.kind, READING)
+    writes = ~np.isin(log.kind, trace.LOADS)
     place, cell = _written_by_many(log, writes)
     if not len(place):
         return []
@@ -213,6 +222,8 @@ def _uses_flag(log: Accesses, flags: Flags, first: int, second: int) -> bool:
     """
     address = int(log.address[first])
     if address not in flags.addresses:
+        return False
+    if any(is_weak_poll(log, flags.waiting, place) for place in (first, second)):
         return False
     kinds = {int(log.kind[first]), int(log.kind[second])}
     if kinds <= SYNCHRONISING:
@@ -338,15 +349,18 @@ class Replay:
     def _flag(self, kind: int, thread: int, place: int) -> None:
         address, block = int(self.log.address[place]), thread // self.log.threads_per_block
         site = self.log.site[place]
-        if kind in (trace.ATOMIC, trace.VOLATILE_LOAD):
+        if kind in POLLING:
             for setter, clock in self.carried.get(address, {}).items():
                 if setter[0] == trace.BLOCK and setter[1] != block:
                     continue  # a fence that only its own block waits for
-                if READER in self.fences and self.flags.polls[site]:
+                if READER in self.fences and self.flags.waiting.polls[site]:
                     _merge_clocks(self.unfenced, (thread, setter[1] == block), clock)
                 else:
                     np.maximum(self.known[thread], clock, out=self.known[thread])
-        if kind in (trace.ATOMIC, trace.STORE, trace.VOLATILE_STORE) and not self.flags.waits[site]:
+        if (
+            kind in (trace.ATOMIC, trace.STORE, trace.VOLATILE_STORE)
+            and not self.flags.waiting.conditions[site]
+        ):
             clock, scope = self.fenced.get(thread, (None, None))
             if WRITER not in self.fences:
                 clock, scope = self._end_segment(thread), trace.DEVICE

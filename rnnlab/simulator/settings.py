@@ -74,6 +74,20 @@ def check_dimensions(grid: tuple[int, int, int], block: tuple[int, int, int]) ->
                 raise ValueError(f"a {what} of size {size}: its {axis} is {extent}, and must be 1 to {most}")
 
 
+def check_launch_bounds(bounds: int | tuple[int, ...] | None, block: tuple[int, int, int]) -> None:
+    """Raise ValueError for a block of more threads than cuda.jit(launch_bounds=…) promised the compiler.
+
+    bounds: the most threads of a block; in a tuple before the least blocks of a multiprocessor.
+    """
+    most = bounds[0] if isinstance(bounds, tuple) else bounds
+    threads = block[0] * block[1] * block[2]
+    if most and threads > most:
+        raise ValueError(
+            f"a block of {threads} threads: the kernel has launch_bounds={bounds}, so a GPU launches at most "
+            f"{most} threads a block"
+        )
+
+
 def limits(device: Device, threads: int, dynamic_shared: int) -> Limits:
     """What a launch of blocks of that many threads gets.  Raises ValueError for a block that does not fit."""
     if threads > device.threads_per_block:

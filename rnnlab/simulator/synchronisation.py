@@ -28,9 +28,11 @@ from rnnlab.simulator.trace import (
     BARRIER,
     BLOCK,
     DEVICE,
+    EXCHANGE,
     FENCE,
     GRID_SYNC,
     LOAD,
+    PAST_FIRST_LEVEL,
     STORE,
     SYSTEM,
     VOLATILE_LOAD,
@@ -244,7 +246,7 @@ def _exchange(name: str, mask: int, value: object, frame: FrameType) -> tuple[di
     if not mask >> thread.lane & 1:
         raise outside_mask(name, mask, frame.f_lineno)
     if machine.trace is not None:
-        machine.trace.note(WARP_SYNC, mask, frame)
+        machine.trace.note(WARP_SYNC if name == "syncwarp" else EXCHANGE, mask, frame)
     thread.wait_at(frame, name)
     collective = warp.collectives.setdefault((name, mask), Collective(mask))
     collective.arrived.append(thread)
@@ -271,7 +273,7 @@ def _read(kind: int, array, index, frame: FrameType, verb: str):
     array.recorder.note(array.tag + kind, index, frame)
     try:
         return as_register(array.data[index])
-    except IndexError:
+    except (IndexError, OverflowError):
         raise beyond(array, index, frame, verb) from None
 
 
@@ -324,12 +326,12 @@ class atomic:
 
 
 def _load(kind: int) -> Callable:
-    """A load with a cache hint; a volatile one reads past the first-level cache."""
+    """A load with a cache hint, or one that no compiler moves."""
 
     def load(array, index):
         frame = _getframe(1)
         value = _read(kind, array, index, frame, "reads")
-        if kind == VOLATILE_LOAD:
+        if kind in PAST_FIRST_LEVEL:
             machine.launch.poll(frame, (id(array), index), value, "a load")
         return value
 

@@ -19,6 +19,7 @@ KINDS = (
     "deadlock",
     "race",
     "missing_fence",
+    "weak_poll",  # a loop waits by a load that the compiler may take out
     "whole_array",  # work on many elements in one word, which is neither counted nor watched
     "undefined_lane",  # a value from a lane that took no part
     "limit",  # more than a GPU has: shared memory
@@ -324,9 +325,16 @@ def spinning(thread: Thread, line: int, waits: bool) -> Finding:
     if not waits:
         remedy = "let its body change what its condition tests"
         return finding("endless", f"{again}: the loop never stops; {remedy}", thread, line)
-    remedy = "wait with cuda.ldcv, an atomic or a fence in the loop"
-    why = "and nobody else can run: a GPU may even read it only once"
-    return finding("deadlock", f"{again}, {why}; {remedy}", thread, line)
+    message = f"{again}, and nobody else can run; {remedy_of_weak_poll()}"
+    return finding("deadlock", message, thread, line)
+
+
+def remedy_of_weak_poll(array: str = "a", index: str = "i") -> str:
+    """What to do about a loop that waits for that element by a load."""
+    return (
+        "a loop that waits reads with an atomic, because a GPU's compiler may remove one that polls by a "
+        f"load: poll with cuda.atomic.add({array}, {index}, 0)"
+    )
 
 
 def _line(thread: Thread) -> int:

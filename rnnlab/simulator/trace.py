@@ -57,8 +57,11 @@ def label_of(label: object) -> str:
 
 LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE = range(5)
 FENCE, BARRIER, WARP_SYNC, GRID_SYNC = range(5, 9)
+STRONG_LOAD = 9  # ld.relaxed, ld.acquire: as VOLATILE_LOAD, but no compiler takes it out of a loop
+EXCHANGE = 10  # a shuffle, a vote or a match: lanes wait for one another, and no memory is ordered
 KINDS = 16  # room for kinds in a tag
-MEMORY = (LOAD, STORE, ATOMIC, VOLATILE_LOAD, VOLATILE_STORE)
+LOADS = (LOAD, VOLATILE_LOAD, STRONG_LOAD)
+PAST_FIRST_LEVEL = (VOLATILE_LOAD, STRONG_LOAD)  # they do not read the multiprocessor's own cache
 
 GLOBAL, SHARED, LOCAL, CONSTANT = "global", "shared", "local", "constant"
 BLOCK, DEVICE, SYSTEM = "block", "device", "system"  # how far a fence reaches
@@ -157,7 +160,7 @@ SHARED_BASE, LOCAL_BASE = 1 << 50, 1 << 55
 class Accesses:
     """n accesses to memory, in the order in which they happened."""
 
-    kind: np.ndarray  # [n] of MEMORY
+    kind: np.ndarray  # [n] a load, a store or an atomic
     thread: np.ndarray  # [n] counted through the grid
     site: np.ndarray  # [n] place in `sites`
     address: np.ndarray  # [n] of the first byte

@@ -4,9 +4,9 @@
     load_acquire(array, index)  ld.acquire.gpu: what was written before the value can be read after it
     nanoseconds()               %globaltimer; in the simulator a clock that goes on by 1000 at each reading
 
-A waiting loop cannot use cuda.ldcv: it is a weak load, which the assembler takes out of the loop, and the
-block then waits for a register.  numba-cuda's cuda.ldcg may be moved over a barrier, since nothing tells the
-compiler that it depends on memory.
+A waiting loop cannot use cuda.ldcv: it is a weak load, which the assembler takes out of the loop (the block
+then waits for a register), or removes together with the loop (the block does not wait).  numba-cuda's
+cuda.ldcg may be moved over a barrier, since nothing tells the compiler that it depends on memory.
 """
 
 import itertools
@@ -40,9 +40,10 @@ def _word(on_gpu: Callable, make_simulated: Callable[[], Callable]) -> Callable:
 
 
 def _coherent_load() -> Callable:
-    from rnnlab.simulator.synchronisation import VOLATILE_LOAD, _load
+    from rnnlab.simulator.synchronisation import _load
+    from rnnlab.simulator.trace import STRONG_LOAD
 
-    return _load(VOLATILE_LOAD)
+    return _load(STRONG_LOAD)
 
 
 def _clock() -> Callable:

@@ -99,6 +99,14 @@ check(persistent_rnn_kernel)
 # +         cuda.syncthreads()
 # +
 
+# %% [mistake] polls the flags by cuda.ldcv, which a compiler removes
+# - while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1
+# + while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1
+
+# %% [mistake] polls the flags by a plain load
+# - while cuda.atomic.add(flags, cuda.threadIdx.x, 0) < t + 1
+# + while flags[cuda.threadIdx.x] < t + 1
+
 # %% [mistake] waits for an equal flag
 # - 0) < t + 1
 # + 0) != t + 1

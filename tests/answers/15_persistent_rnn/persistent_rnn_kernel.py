@@ -148,7 +148,55 @@ def persistent_rnn_kernel(h, weights, inputs, flags):
         cuda.syncthreads()
 
 
-# %% [wrong] waits with a plain load
+# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
+@cuda.jit
+def persistent_rnn_kernel(h, weights, inputs, flags):
+    unit = cuda.grid(1)
+    own = cuda.local.array(16, np.float32)
+    for k in range(16):
+        own[k] = weights[unit, k]
+    blocks = cuda.gridDim.x
+    for t in range(inputs.shape[0]):
+        total = inputs[t, unit]
+        for k in range(16):
+            total += own[k] * h[t, k]
+        h[t + 1, unit] = math.tanh(total)
+        cuda.threadfence()
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
+        if cuda.threadIdx.x < blocks:
+            while cuda.ldcv(flags, cuda.threadIdx.x) < t + 1:
+                pass
+            cuda.threadfence()
+        cuda.syncthreads()
+
+
+# %% [wrong] polls the flags by cuda.ldcv, which a compiler removes
+@cuda.jit
+def persistent_rnn_kernel(h, weights, inputs, flags):
+    unit = cuda.grid(1)
+    own = cuda.local.array(16, np.float32)
+    for k in range(16):
+        own[k] = weights[unit, k]
+    blocks = cuda.gridDim.x
+    for t in range(inputs.shape[0]):
+        total = inputs[t, unit]
+        for k in range(16):
+            total += own[k] * h[t, k]
+        h[t + 1, unit] = math.tanh(total)
+        cuda.threadfence()
+        cuda.syncthreads()
+        if cuda.threadIdx.x == 0:
+            cuda.atomic.add(flags, cuda.blockIdx.x, 1)
+        if cuda.threadIdx.x < blocks:
+            while cuda.ldcg(flags, cuda.threadIdx.x) <= t:
+                pass
+            cuda.threadfence()
+        cuda.syncthreads()
+
+
+# %% [wrong] polls the flags by a plain load
 @cuda.jit
 def persistent_rnn_kernel(h, weights, inputs, flags):
     unit = cuda.grid(1)

@@ -1,0 +1,170 @@
+"""Conversions to integers in a kernel wrap, and what follows is as wide, as in Numba's compiled code."""
+
+import numpy as np
+import pytest
+from numba import int32, njit, uint32
+
+from rnnlab import cuda
+
+NAMES = [f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)]
+NUMBERS = np.array(
+    [0, 1, -1, 127, 128, 255, 256, -129, 2**31 - 1, 2**31, 2**32 + 5, -(2**31) - 1, 2**62 + 3, -(2**63)]
+)
+BINARY = ("a + b", "a - b", "a * b", "a ^ b", "a & b", "a | b", "a << 3", "a >> 3", "a // 7", "a % 7")
+BINARY += ("a * 3 + 1", "a / 2")
+CASES = [
+    (name, operation) for name in NAMES if name != "uint64" for operation in BINARY
+]  # that makes float64
+CASES += [(name, operation) for name in ("int32", "uint32", "int64") for operation in ("-a", "~a")]
+
+
+def simulated(function, values, dtype, checks=False):
+    """function of each value [n], by a kernel with a thread for each."""
+
+    @cuda.jit
+    def kernel(x, y):
+        i = cuda.grid(1)
+        y[i] = function(x[i])
+
+    y = np.zeros(len(values), dtype)
+    with cuda.settings(checks=checks):
+        kernel[1, len(values)](values, y)
+    return y
+
+
+def compiled(function, values, dtype):
+    """function of each value [n], by Numba's compiler for the CPU."""
+    inner = njit(function)
+
+    @njit
+    def loop(x, y):
+        for i in range(len(x)):
+            y[i] = inner(x[i])
+
+    y = np.zeros(len(values), dtype)
+    loop(values, y)
+    return y
+
+
+def conversion(name):
+    """A function that converts by np.<name>."""
+    scope = {"np": np}
+    exec(f"def convert(value):\n    return np.{name}(value)\n", scope)
+    return scope["convert"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_integer_that_does_not_fit_wraps_as_in_compiled_code(name):
+    function = conversion(name)
+    expected = compiled(function, NUMBERS, name)
+    np.testing.assert_array_equal(simulated(function, NUMBERS, name), expected)
+    # products of Python numbers are longer than any register
+    many = simulated(lambda value: function(int(value) * 2654435761 * 2654435761), NUMBERS, name)
+    wrapped = np.array([int(value) * 2654435761**2 % 2**64 for value in NUMBERS], np.uint64).astype(name)
+    np.testing.assert_array_equal(many, wrapped)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_float_loses_its_fraction_as_in_compiled_code(name, dtype):
+    values = np.array([0.0, 0.9, 1.5, 99.99, 126.99], dtype)
+    if not name.startswith("u"):
+        values = np.r_[values, -values]
+    function = conversion(name)
+    np.testing.assert_array_equal(simulated(function, values, name), compiled(function, values, name))
+
+
+def test_a_float_beyond_the_type_becomes_the_nearest_integer_as_on_a_gpu():
+    values = np.array([3e9, -3e9, 1e30, -1e30, np.inf, -np.inf, np.nan])
+    low, high = -(2**31), 2**31 - 1
+    got = simulated(conversion("int32"), values, np.int64)
+    np.testing.assert_array_equal(got, [high, low, high, low, high, low, 0])
+    got = simulated(conversion("uint32"), values, np.int64)
+    np.testing.assert_array_equal(got, [3 * 10**9, 0, 2**32 - 1, 0, 2**32 - 1, 0, 0])
+
+
+@pytest.mark.parametrize(("name", "operation"), CASES)
+def test_arithmetic_behind_a_conversion_is_as_wide_as_in_compiled_code(name, operation):
+    scope = {"np": np}
+    text = f"a, b = np.{name}(value), np.{name}(value >> 1)"
+    exec(f"def function(value):\n    {text}\n    return {operation}\n", scope)
+    dtype = np.float64 if "/ 2" in operation else np.int64
+    values = NUMBERS >> 1  # their sums fit into 64 bits
+    expected = compiled(scope["function"], values, dtype)
+    for checks in (False, True):
+        got = simulated(scope["function"], values, dtype, checks)
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_numba_types_convert_as_those_of_numpy_do():
+    @cuda.jit
+    def hashes(signed, unsigned):
+        i = cuda.grid(1)
+        signed[i] = int32(i * 1103515245 + 12345)
+        unsigned[i] = uint32(i * 2654435761)
+
+    signed, unsigned = np.zeros(64, np.int64), np.zeros(64, np.int64)
+    hashes[2, 32](signed, unsigned)
+    i = np.arange(64)
+    np.testing.assert_array_equal(signed, (i * 1103515245 + 12345).astype(np.int32))
+    np.testing.assert_array_equal(unsigned, i * 2654435761 % 2**32)
+
+
+def test_a_type_of_integers_is_still_a_dtype():
+    @cuda.jit
+    def through_shared(x, same):
+        box = cuda.shared.array(32, np.int32)
+        own = cuda.local.array(2, uint32)
+        t = cuda.threadIdx.x
+        own[0] = t
+        box[t] = own[0]
+        cuda.syncthreads()
+        x[t] = box[31 - t]
+        same[t] = x.dtype == np.int32
+
+    x, same = np.zeros(32, np.int32), np.zeros(32, np.int32)
+    through_shared[1, 32](x, same)
+    np.testing.assert_array_equal(x, np.arange(32)[::-1])
+    assert same.all()
+
+
+def test_a_hash_of_an_index_picks_an_element_without_a_finding():
+    @cuda.jit
+    def scatter(bins):
+        h = np.uint32(cuda.grid(1) * 2654435761)
+        h = np.uint32(h ^ (h >> 15))
+        cuda.atomic.add(bins, h % bins.size, 1)
+
+    bins = np.zeros(16, np.int32)
+    report = cuda.observe(scatter, 4, 64, bins)
+    h = np.arange(256) * 2654435761 % 2**32
+    expected = np.bincount((h ^ (h >> 15)) % 16, minlength=16)
+    assert report.findings == ()
+    np.testing.assert_array_equal(bins, expected)
+
+
+def test_an_index_that_overflows_32_bits_is_out_of_bounds():
+    @cuda.jit
+    def far(x):
+        row = cuda.grid(1)
+        x[np.int32(row * 1103515245 + 12345) % 2**30 + np.int32(3 * 2**30)] = 1
+
+    report = cuda.observe(far, 1, 4, np.zeros(2**10, np.float32))
+    assert [finding.kind for finding in report.findings] == ["out_of_bounds"]
+    assert report.findings[0].thread == (0, 0, 0)
+
+
+@pytest.mark.parametrize("checks", [True, False], ids=["watched", "bare"])
+def test_an_unsigned_index_below_zero_is_out_of_bounds_however_it_is_used(checks):
+    @cuda.jit
+    def reads(x, row):
+        row[0] = x[np.uint64(0) - np.uint64(1)]
+
+    @cuda.jit
+    def writes(x, row):
+        x[np.uint32(cuda.grid(1)) - np.uint32(1)] = 7
+
+    for kernel in (reads, writes):
+        with cuda.settings(checks=checks), pytest.raises(cuda.Findings) as raised:
+            kernel[1, 1](np.zeros(4, np.float32), np.zeros(1, np.float32))
+        assert [finding.kind for finding in raised.value.findings] == ["out_of_bounds"]
