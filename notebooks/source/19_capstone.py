@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 18 · Capstone
+# # 19 · Capstone
 #
 # **Claim to test: a hundred layers can be trained in a fifth of the memory of their activations, for at most 40 % more time.**
 #
@@ -82,7 +82,7 @@ print("better than standing still:", [name for name, loss in losses.items() if l
 #
 # <!-- exercise: skip_step_backward -->
 #
-# In [work/18_capstone.ipynb](../work/18_capstone.ipynb).
+# In [work/19_capstone.ipynb](../work/19_capstone.ipynb).
 
 # %% [markdown]
 # ## 2 · Memory
@@ -257,7 +257,7 @@ print("a fifth of the memory:", try_schedule(my_attempt, tight))
 # %% [markdown]
 # ## 5 · The board and the page
 #
-# On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/18_capstone.ipynb --as NAME` adds yours. **Predict:** how far above the bound is the course's own best entry, in its worst problem?
+# On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. **Predict:** how far above the bound is the course's own best entry, in its worst problem?
 
 # %%
 from rnnlab.capstone import board
@@ -269,7 +269,7 @@ for _, entry in board.read(board.OWN):
     print("  each problem:", ", ".join(f"{ratio:.2f}" for ratio in entry.ratios))
 
 # %% [markdown]
-# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/18_page.md`, and `rnnlab page` checks the numbers, not the prose. Below is the page of section 3 with **two mistakes** in it. Find them before you run the cell.
+# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`, and `rnnlab page` checks the numbers, not the prose. Below is the page of section 3 with **two mistakes** in it. Find them before you run the cell.
 
 # %%
 from rnnlab.capstone.page import TEMPLATE, check_page
