@@ -27,6 +27,7 @@ LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and
     "persistent_rnn": "15_persistent_rnn",
     "persistent_cuda": "16_persistent_cuda",
     "scaling_out": "17_scaling_out",
+    "parallel_in_time": "18_parallel_in_time",
     "capstone": "19_capstone",
 }
 
