@@ -36,7 +36,7 @@ words = 2 * T * 8 * 256 * 2
 print(f"reading and writing its states once: {words / gpu.bandwidth / 1e6:.1f} ms")
 
 # %% [markdown]
-# The chip could move all states in about a hundredth of that time. It waits: only one step can run, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
+# 43 ms, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
 #
 # ## 2 · A step is a map
 #
@@ -68,7 +68,7 @@ print("grouped differently:", left, right, "  in the other order:", scan.compose
 #
 # <!-- exercise: compose_affine -->
 #
-# In [work/18_parallel_in_time.ipynb](../work/18_parallel_in_time.ipynb), for steps whose a is a matrix.
+# In [work/18_parallel_in_time.ipynb](../work/18_parallel_in_time.ipynb), for steps whose a is a matrix: then the order inside the product matters, too.
 #
 # A tree has levels, and only levels wait for each other. **Predict** for T = 1024: how many levels does a scan need, and how many compositions, where the loop needs 1023 of both?
 
@@ -88,7 +88,7 @@ for name, run in SCANS.items():
 print("you guessed", my_guess)
 
 # %% [markdown]
-# Ten levels instead of 1023, for about nine times the work (Hillis and Steele); or nineteen levels for twice the work (Blelloch). Chunks lie between: inside each chunk a loop, all chunks at once, then a loop over the chunks' results. Step through the two trees; a tile names the steps that its map covers.
+# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: inside each chunk a loop, all chunks at once, then a loop over the chunks' results. Step through the two trees; a tile names the steps that its map covers.
 
 # %%
 drawings.show("scan_levels")
@@ -97,6 +97,8 @@ drawings.show("scan_levels")
 # ### Exercise: a scan by chunks
 #
 # <!-- exercise: scan_by_chunks -->
+#
+# Any associative `compose` will do. The check counts your levels; a loop over time has too many of them.
 #
 # ## 3 · A cell made for it
 #
@@ -135,7 +137,7 @@ for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1), ("min_gru", 2)
     print(f"{cell:9} {layers} layer(s): {shares[cell, layers]:6.1%} of the baseline's error")
 
 # %% [markdown]
-# The tanh network learns nothing in these 400 updates: its gradients vanish. The minimal GRU keeps what it stores, because a = 1 − z may stay near 1, and its error falls to about a seventh of the baseline's; the GRU's falls below a hundredth. One layer cannot let a *stored* number decide what happens to the next one. A second layer can, and regains most of it. That is how such cells are used today: many layers, each linear in its own state.
+# The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error are left, because its gradients vanish. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % are left. The GRU leaves less than 1 %. One layer cannot let a *stored* number decide what happens to the next one. A second layer can: 2.4 %. That is how such cells are used today: many layers, each linear in its own state.
 #
 # ### A trap: dividing by a product
 #
@@ -151,7 +153,7 @@ for t in (99, 799, 999, 1099):
     print(f"after {t + 1:4} steps: product {A[t, 0]:8.1e}  by division {by_division[t, 0]:9.6f}  by scan {by_scan[t, 0]:.6f}")
 
 # %% [markdown]
-# The product leaves the range of float32: below 1e-38 only a few bits are left, and its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
+# The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
 #
 # ## 4 · On a GPU: a chain of blocks
 #
@@ -182,7 +184,7 @@ if launch.counts:
     print(f"{loads} loads and {stores} stores for {T} steps: {(loads + stores) / T:.2f} words a step; inputs and result are 3")
 
 # %% [markdown]
-# Nearly three words a step, the least there is: two inputs, one result. The rest belongs to the blocks: a map, a state and a flag each.
+# On the simulator, 3.12 words a step. Three are the least there is: two inputs, one result. A copy moves two. The rest belongs to the blocks: a map and a state each, and the maps that others read while they look back.
 #
 # Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once.
 
@@ -204,6 +206,8 @@ for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
 #
 # <!-- exercise: block_scan_kernel -->
 #
+# What one warp does by shuffles, for a block of up to 64 threads.
+#
 # ## 5 · The backward pass was linear all along
 #
 # Lesson 02: a step's backward pass is linear in dh. For every cell, `dh[t] = Jᵀ[t+1]·dh[t+1] + dy[t]`, where J is the matrix of derivatives of a step, its **Jacobian**. The forward pass may be as nonlinear as it likes: backward the states are known, so J is known. **Predict:** how large is the difference between an LSTM's gradients by the loop and by one scan in reverse?
@@ -221,7 +225,7 @@ want_dx, _, want = reference.backward(lstm, saved, dy)
 print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradients[name], want[name]):.0e}" for name in want))
 
 # %% [markdown]
-# None but rounding: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
+# None but rounding, about 1e-15: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
 #
 # ### Exercise: BPTT by a scan
 #
@@ -247,10 +251,12 @@ for k, guess in zip(range(1, 7), newton.iterate(steps, np.zeros((1, 16))), stric
     largest.append(np.abs(guess - one_by_one).max())
     print(f"round {k}: largest error of any state {largest[-1]:.0e}")
 exact_after = next(k for k, error in enumerate(largest, 1) if error < 1e-10)
-print(f"exact after {exact_after} rounds; you guessed {my_guess}")
+diagonal = newton.iterate(steps, np.zeros((1, 16)), diagonal=True)
+diagonal_after = next(k for k, guess in enumerate(diagonal, 1) if np.abs(guess - one_by_one).max() < 1e-10)
+print(f"exact after {exact_after} rounds; you guessed {my_guess}; with the diagonals alone {diagonal_after}")
 
 # %% [markdown]
-# **Four.** All 512 states, to the last digits of float64. Each round squares the error once it is small. `one_by_one` is the loop: run it, if you do not believe it.
+# **Four.** All 512 states to 1e-13, and to the last digit in the fifth round: once the error is small, each round squares it. `one_by_one` is the loop: compare single states, if you do not believe it. Composing full Jacobians costs H³ a step. Their diagonals alone cost H, and a guess along them is worse: 16 rounds here.
 #
 # State 511 depends on state 0 through 511 tanhs. Where did that dependence go? Move the sliders. **Look for:** the weights at which four rounds no longer suffice, and which states are exact after k rounds in any case.
 
@@ -294,7 +300,7 @@ show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.
      "they rise steeply where the exponent comes near zero.")
 
 # %% [markdown]
-# Where differences fade, a handful of rounds; where they grow, as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Below zero, but close to it, dozens of rounds remain: long memory has its price here, too.
+# Where differences fade quickly, a handful of rounds: 4, 5 and 11. Where they neither fade nor grow, 79. Where they grow, 120 to 256: in the end as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
 #
 # ## 8 · Is it faster?
 #
@@ -314,17 +320,18 @@ for H in my_guess:
           f"{by_scan / loop:.2f} times as long; you guessed {my_guess[H]}")
 
 # %% [markdown]
-# The fewer numbers a step has, the more of the loop's time is calls, and the more a scan saves. With many units both are bound by memory, and the scan moves more. Neither says anything about a GPU. There, a model has to do: no GPU has run this yet.
+# With 1 unit, nearly all of the loop's time is calls in Python. If the scan is many times as fast there, it is because it makes fewer of them: about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory, and the scan does more of both. If it takes longer, this is why; if it is still the faster one, calls cost more on your machine than twice the work. Neither says anything about a GPU. There, a model has to do: no GPU has run this yet.
 #
-# The model below has three terms. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange each, and the bytes of its maps. Newton's method with full Jacobians adds 2·2·H³ operations a step and round; with diagonals it multiplies all states with the weights once a round, as one product.
+# The model below counts exchanges, bytes and operations. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange of 0.3 µs each (lesson 16), and the bytes of its maps. Newton's method with full Jacobians moves H² words a step and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The peak is that of float32 without tensor cores.
 
 # %%
-def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=17, word=2):
+def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2):
     """Milliseconds on the H200 of section 1: the loop, a linear cell's scan, Newton's method twice."""
     exchange, peak = 0.3, gpu.peak * 1e6  # µs; operations a µs
     levels = 2 * np.ceil(np.log2(T)) * exchange
     scan_us = levels + 3 * word * T * B * H / (gpu.bandwidth * 1e3)
-    full = rounds * (levels + T * B * 2 * 2 * H**3 / peak)
+    matrices = 3 * word * T * B * H**2 / (gpu.bandwidth * 1e3)
+    full = rounds * (levels + matrices + T * B * 2 * 2 * H**3 / peak)
     diagonal = diagonal_rounds * (scan_us + T * B * 2 * 3 * H**2 / peak)
     loop = T * floor(cluster_shape("gru", H, "bfloat16", gpu), B, gpu).step
     return [1e-3 * time for time in (loop, scan_us, full, diagonal)]
@@ -336,7 +343,7 @@ for H in (64, 256, 512):
         print(f"{H:7} {T:7,}", "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
 
 # %% [markdown]
-# By this model the linear cell's scan beats the loop by two orders of magnitude at T = 100 000. Newton's method with full Jacobians pays for small layers only: its H³ overtakes the loop's floor between 64 and 256 units. With diagonals it stays ahead up to about 512 units, if 17 rounds are enough, and section 7 says when they are. More sequences change the picture: the loop takes hardly longer for 8 than for 1, Newton's method 8 times as long. **Change** B: at which minibatch does the loop win again for 256 units?
+# By this model the linear cell's scan takes about a thousandth of the loop's time at T = 100 000. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 43 with 256. With diagonals it stays ahead up to 512 units, 44 ms against 61, if 16 rounds are enough: section 7 says when they are. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 4: 45 ms against 43.)
 #
 # Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times a sequential loop of the same cells, for GRUs and LSTMs whose recurrent weights are diagonal, trained with 7 billion parameters.
 

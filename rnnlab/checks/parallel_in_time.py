@@ -259,9 +259,10 @@ def _draw_network(rng, T: int, B: int, n: int, gain: float, earlier: int) -> tup
         if len(sizes) <= earlier or largest[earlier - 1] < 1.3 * others[earlier - 1]:
             continue
         tolerance = float(np.sqrt(largest[earlier - 1] * others[earlier - 1]))
-        stops = [int(np.argmax(rule <= tolerance)) + 1 for rule in (largest, mean, leading)]
-        near = np.abs(np.log(np.stack([largest, mean, leading]) / tolerance)) < 0.05
-        if stops[:2] == [earlier + 1, earlier] and stops[2] != 4 and not near.any():
+        rules = np.stack([largest, mean, leading])
+        stops = 1 + np.argmax(rules <= tolerance, axis=1)
+        near = (rules > 0.95 * tolerance) & (rules < 1.05 * tolerance)
+        if (*stops[:2],) == (earlier + 1, earlier) and stops[2] != 4 and not near.any():
             network.reset()
             return network, first, tolerance
 
@@ -350,7 +351,7 @@ EXERCISES = (
             (13, 1, 3, 1.5, 3),
             (1, 2, 3, 1.0),
             (3, 2, 2, 4.0),
-            (int(rng.integers(17, 30)), 3, 4, 2.0, 5),
+            (int(rng.integers(17, 30)), 3, 4, 1.5, 5),
         ),
     ),
 )
