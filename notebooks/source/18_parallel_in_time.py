@@ -5,7 +5,7 @@
 #
 # Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will take a linear recurrence apart, put it together as a tree, write that tree for a GPU, and then try the same with a GRU, which is not linear. The recap tests the claim.
 #
-# - **Time:** 140 minutes, exercises included.
+# - **Time:** 160 minutes, exercises included.
 # - **You need:** [02 · BPTT](02_bptt.ipynb), [03 · Training](03_training.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU.
 # - **Afterwards you can** write a scan and say what it costs, choose a cell for it, write one that waits correctly on a GPU, and find the states of a GRU without going through them one by one.
 

@@ -52,8 +52,8 @@ class NamedMaps:
         """The steps of each map; None if the array holds anything but names of maps."""
         if not isinstance(names, np.ndarray) or names.shape[1:] != (1, 2) or names.dtype != float:
             return None
-        found = [self.steps.get(tuple(name.flat)) for name in names]
-        return None if None in found else found
+        steps = [self.steps.get(tuple(name.flat)) for name in names]
+        return None if None in steps else steps
 
     def _name(self, steps: tuple) -> np.ndarray:
         name = self.rng.uniform(-1, 1, (1, 2))

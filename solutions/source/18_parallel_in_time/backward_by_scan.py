@@ -47,6 +47,10 @@ check(backward_by_scan)
 # - jacobians.swapaxes(-1, -2)
 # + jacobians
 
+# %% [mistake] transposes for dh0 alone
+# - np.concatenate([transposed[1:], last])
+# + np.concatenate([jacobians[1:], last])
+
 # %% [mistake] multiplies by the Jacobian of the same step
 # -     later = np.concatenate([transposed[1:], last])
 # -
