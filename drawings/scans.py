@@ -15,7 +15,7 @@ def chain_of_steps() -> Sheet:
         "A chain of steps",
         "Eight steps of a recurrent network stand in a row, and each waits for the state of the one before. "
         "However fast a step is, eight of them take eight times as long.",
-        214,
+        224,
     )
     s.heading(20, "Each step waits for the state before it")
     for t in range(STEPS):
@@ -28,7 +28,7 @@ def chain_of_steps() -> Sheet:
     return s
 
 
-def scan_levels(level: int = 0) -> Sheet:
+def scan_levels(level: int = 1) -> Sheet:
     """Lesson 18: two scans of eight steps, level by level; a tile says which steps its map covers."""
     left, right = hillis_steele(), blelloch()
     s = Sheet(

@@ -56,3 +56,18 @@ def test_without_tickets_a_full_device_waits_for_blocks_that_cannot_start(seed):
         with pytest.raises(cuda.Findings) as caught:
             look_back.scan_without_tickets[60, 32, 0, 48 * 1024](*look_back.arguments(a, b))
     assert [finding.kind for finding in caught.value.findings] == ["deadlock"]
+
+
+def test_both_scans_compile_for_three_gpus_without_spills():
+    pytest.importorskip("cuda.core")
+    from numba import float32, int32
+
+    from rnnlab.compiling.report import ARCHITECTURES, compile_report
+
+    vector, flags = float32[::1], int32[::1]
+    types = vector, vector, vector, flags, flags, float32[:, ::1], vector
+    for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
+        for arch in ARCHITECTURES:
+            (compiled,) = compile_report(kernel, types, arch=arch)
+            assert (compiled.spill_stores, compiled.spill_loads) == (0, 0)
+            assert compiled.registers <= 32

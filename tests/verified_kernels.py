@@ -10,6 +10,7 @@ from pathlib import Path
 from course_kernels import CPP, LESSONS, SOLUTIONS, kernels
 
 from rnnlab.course import ROOT
+from rnnlab.kernels import look_back
 from rnnlab.kernels.persistence import kernels as persistent
 from rnnlab.kernels.persistence import reset_before
 
@@ -23,7 +24,8 @@ TITLE = """# What has been done with each GPU kernel
 
 Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` holds it to the kernels.
 
-- *compiled*: `tests/test_compiling.py`, `tests/test_persistent.py` and `tests/test_persistent_shapes.py`;
+- *compiled*: `tests/test_compiling.py`, `tests/test_look_back.py`, `tests/test_persistent.py` and
+  `tests/test_persistent_shapes.py`;
   beside numba-cuda by the kernel's own dispatcher, `tests/test_numba_cuda.py` (`make test-cuda`). CUDA C++
   goes through NVRTC.
 - *disassembled*: each loop of the source that waits for other blocks is in the machine code, and has a load
@@ -31,7 +33,7 @@ Made by `python tests/verified_kernels.py`; `tests/test_verified_kernels.py` hol
 - *emulated*: CUDA C++ on threads of the CPU, `tests/test_persistent_cuda.py` and
   `tests/test_bench_gpu_persistent.py`.
 - *simulated*: Python, thread by thread, with races and unread memory looked for: lessons, exercises,
-  `tests/test_persistent.py`.
+  `tests/test_look_back.py`, `tests/test_persistent.py`.
 - *run on*: the GPUs of the records in `rnnlab/records/measured`.
 """
 
@@ -60,6 +62,8 @@ def rows():
         text = Path(module.__file__).read_text(encoding="utf-8")
         for kernel in re.findall(r"@cuda\.jit\n    def (\w+)\(", text):
             yield kernel, "rung persistent", NUMBA, THREE, "yes", "", "yes", gpus()
+    for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
+        yield kernel.__name__, "kernels/look_back.py", "Numba", THREE, "", "", "yes", gpus()
     for path in CPP:
         for kernel in cuda_kernels(path):
             arch, emulated = OLDER.get(path.name, "sm_90"), "" if kernel in NOT_EMULATED else "yes"

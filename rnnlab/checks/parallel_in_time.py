@@ -204,7 +204,7 @@ class HiddenNetwork:
         self.reset()
 
     def reset(self) -> None:
-        """As before any call."""
+        """Forget all calls."""
         self.calls: list[str] = []
         self.guess, self.jacobians = None, None
 
