@@ -370,13 +370,11 @@ rnnlab.progress("parallel_in_time")
 #
 # <details><summary>Which property of the composition lets it run as a tree, and which one does it lack?</summary>It is associative, so it may be grouped in any way. It is not commutative, so the order of time must be kept.</details>
 #
-# <details><summary>Hillis and Steele need half of Blelloch's levels. What do they pay?</summary>T·log₂T compositions in place of about 2T.</details>
-#
 # <details><summary>What may a gate of a minimal GRU not do?</summary>Look at the state. What is stored cannot decide what happens to the next input, unless a second layer reads it.</details>
 #
 # <details><summary>Why does a block take a ticket before it looks back?</summary>It waits for blocks before it. CUDA starts blocks in any order, and a block that has not started may never start while others wait for it.</details>
 #
-# <details><summary>Why is the backward pass of an LSTM one scan, and the forward pass not?</summary>Backward the states are known, so each step multiplies dh with a known matrix. Forward the next state is a nonlinear function of an unknown one.</details>
+# <details><summary>Why is an LSTM's backward pass one scan, and its forward pass not?</summary>Backward each step multiplies dh by a known matrix. Forward the next state is a nonlinear function of an unknown one.</details>
 #
 # <details><summary>After 10 rounds of Newton's method, which states are right in any network?</summary>At least the first 10.</details>
 #
