@@ -378,7 +378,7 @@ rnnlab.progress("parallel_in_time")
 #
 # <details><summary>After 10 rounds of Newton's method, which states are right in any network?</summary>At least the first 10.</details>
 #
-# <details><summary>What do exploding gradients have to do with parallel time?</summary>Both follow from products of Jacobians that grow. Where they grow, a wrong guess far back spoils everything after it, and Newton's method needs a round for nearly every step.</details>
+# <details><summary>What do exploding gradients have to do with parallel time?</summary>Both follow from products of Jacobians that grow. Where they grow, a wrong guess spoils everything after it, and Newton's method needs a round for nearly every step.</details>
 
 # %% [markdown]
 # ## Sources
