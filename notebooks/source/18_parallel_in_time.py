@@ -138,7 +138,8 @@ for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1), ("min_gru", 2)
 
 # %% [markdown]
 # The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error are left, because its gradients vanish. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % are left. The GRU leaves less than 1 %. One layer cannot let a *stored* number decide what happens to the next one. A second layer can: 2.4 %. That is how such cells are used today: many layers, each linear in its own state.
-#
+
+# %% [markdown]
 # ### A trap: dividing by a product
 #
 # A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: two cumulative sums, no tree. **Predict:** what happens after 1 100 gates of 0.9 in float32?
@@ -154,7 +155,8 @@ for t in (99, 799, 999, 1099):
 
 # %% [markdown]
 # The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
-#
+
+# %% [markdown]
 # ## 4 · On a GPU: a chain of blocks
 #
 # A warp scans 32 steps by shuffles, in five levels (lesson 10). Many blocks have to hand on their results. Three kernels would do: scan blocks, scan their ends, add; they read and write everything twice. Merrill and Garland (2016) need one pass: each block publishes the map of its steps, then **looks back** over the blocks before it until it finds one that knows its last state.
