@@ -40,7 +40,9 @@ def test_the_order_in_which_blocks_start_changes_no_state(seed):
 
 def test_each_step_is_read_once_and_written_once():
     blocks = 8
-    observation = cuda.observe(look_back.scan_with_tickets, blocks, 32, *look_back.arguments(*problem(blocks)))
+    observation = cuda.observe(
+        look_back.scan_with_tickets, blocks, 32, *look_back.arguments(*problem(blocks))
+    )
     of_steps, of_blocks = 32 * blocks, blocks
     assert 2 * of_steps <= observation.counts.global_loads <= 2 * of_steps + 3 * of_blocks
     assert observation.counts.global_stores == of_steps + 3 * of_blocks

@@ -21,8 +21,10 @@ PARTS = (
     "kernels",
     "ladder",
     "network",
+    "newton",
     "reference",
     "scaling",
+    "scan",
     "schedule",
     "training",
 )
