@@ -44,7 +44,9 @@ def _add_cpu(cpu: argparse.ArgumentParser) -> None:
     cpu.add_argument("--record", action="store_true", help="keep what is measured, with its provenance")
     cpu.add_argument("--fresh", action="store_true", help="begin anew where a record was interrupted")
     several = {"nargs": "+", "metavar": "NAME"}
-    cpu.add_argument("--cells", **several, help="of rnn_tanh, rnn_relu, gru, lstm (default: all but relu)")
+    cpu.add_argument(
+        "--cells", **several, help="names of cells, such as min_gru (default: rnn_tanh, gru, lstm)"
+    )
     cpu.add_argument("--shapes", nargs="+", metavar="T,B,I,H", help="sizes, as 100,32,128,256")
     cpu.add_argument("--rungs", **several, help="rungs of the ladder (default: all that run on a CPU)")
     cpu.add_argument("--peers", nargs="*", metavar="NAME", help="of pytorch, pytensor, jax (default: all)")

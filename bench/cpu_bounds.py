@@ -4,7 +4,7 @@ from bench.cpu_targets import FACTORS, TARGETS, WIDE_STEPS, kind, part_of_gemm
 from bench.peers.blas_products import LARGE, LARGE_FLOPS
 from rnncourse.records import cpu_report as report
 from rnncourse.records.workload import Workload
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 
 NUMBER_BYTES = 4
 NONE_MISSED = "No target of this kind of machine is missed."
@@ -38,7 +38,7 @@ def _slower(record: dict) -> list[str]:
 def _recurrence(workload: Workload, large: float, cache: int | None) -> str:
     """Counts of one time step's recurrent product."""
     cell, _, B, _, H, _ = workload
-    gates = len(GATES[cell])
+    gates = len(find_cell(cell).gates)
     weights, flop = NUMBER_BYTES * gates * H**2, 2 * B * gates * H**2
     if cache and weights > cache:
         return (
@@ -77,7 +77,7 @@ def _part_of_gemm(record: dict) -> list[str]:
 def bytes_passed(workload: Workload) -> int:
     """Bytes of a step's arrays over all time steps, as often as they must be read or written."""
     _, T, B, I, H, _ = workload
-    gates = len(GATES[workload.cell])
+    gates = len(find_cell(workload.cell).gates)
     stored = 2 * (gates + 1) if gates > 1 else 0
     return NUMBER_BYTES * T * B * (3 * I + (4 + stored) * H)
 
@@ -90,7 +90,7 @@ def _memory(record: dict) -> list[str]:
         return []
     workload, theirs = Workload(**case["workload"]), case["memory"][report.PYTORCH]
     _, T, B, I, H, _ = workload
-    gates = len(GATES[workload.cell])
+    gates = len(find_cell(workload.cell).gates)
     states, dx, weights = (T + 1) * B * H, T * B * I, gates * H * (I + H)
     stored = T * B * H * (gates + 1) if gates > 1 else 0
     arrays = {"states": states, "gates and one more number a unit": stored, "dx": dx, "gradients": weights}

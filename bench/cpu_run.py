@@ -14,7 +14,7 @@ from bench.progress import show_progress
 from rnncourse import records
 from rnncourse.records import cpu_picture, cpu_report
 from rnncourse.records.workload import CELLS, SHAPES, Workload
-from rnnlab.cells import GATES
+from rnnlab.cells import modes
 from rnnlab.resources import usable_cores
 
 QUICK_SHAPES = SHAPES[1:3]
@@ -89,7 +89,7 @@ def _keep(record: dict) -> None:
 def plan(chosen: argparse.Namespace) -> Plan:
     """From the options.  Raises ValueError for a name or size that there is not."""
     shapes = [_shape(text) for text in chosen.shapes or ()] or (QUICK_SHAPES if chosen.quick else SHAPES)
-    cells = _known("cell", chosen.cells or CELLS, list(GATES))
+    cells = _known("cell", chosen.cells or CELLS, modes())
     rungs = _select("rung", LADDER, chosen.rungs, chosen.quick)
     peers = _select("peer", PEERS, chosen.peers, chosen.quick)
     rounds = (3 if chosen.quick else Settings.rounds) if chosen.rounds is None else chosen.rounds

@@ -19,6 +19,7 @@ from drawings import (
     ranks,
     recurrence,
     residual,
+    scans,
     schedules,
     sequences,
     threads,
@@ -39,6 +40,7 @@ MODULES = (
     launches,
     schedules,
     ranks,
+    scans,
     residual,
 )
 DRAWINGS: dict[str, Callable[..., Sheet]] = {
@@ -57,6 +59,7 @@ STEPPERS = {  # drawings of something that passes in time, with what their argum
     "sum_by_halving": Slider("turn", range(threads.ROUNDS), 1),
     "product_in_tiles": Slider("turn", range(len(products.TURNS)), 3),
     "register_tile": Slider("term", range(products.TERMS), 1),
+    "scan_levels": Slider("level", range(6), 1),
     "wavefront": Slider("turn", range(schedules.TURNS), schedules.MARK),
 }
 

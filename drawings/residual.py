@@ -10,7 +10,7 @@ TILE = 27
 
 
 def residual_layers() -> Sheet:
-    """Lesson 18: a skip passes a layer, or a step; saved inputs of segments stand for their activations."""
+    """Lesson 19: a skip passes a layer, or a step; saved inputs of segments stand for their activations."""
     arrays, live = 2 * SEGMENTS * LENGTH, 1 + 2 * LENGTH
     s = Sheet(
         "Skips and segments",

@@ -11,7 +11,10 @@ from rnncourse import checks
 from rnncourse.checks.answers import Answer, answers, packed
 from rnnlab import resources
 
-OF_NETWORKS = ("cells", "gpu", "kernels", "ladder", "layers", "network", "reference", "scaling", "schedule")
+OF_NETWORKS = (
+    *("cells", "gpu", "kernels", "ladder", "layers", "network", "newton"),
+    *("reference", "scaling", "scan", "schedule"),
+)
 PACKAGES = "pocketgpu", "ranks", "nbjudge", "rnnlab", "rnncourse"
 KERNELS = tuple(
     f"pocketgpu.{name}" for name in ("cuda", "simulator.report", "simulator.strict", "simulator.shares")

@@ -4,6 +4,7 @@ Read in this order.  The core, which computes:
   cells      one step of an RNN, GRU, LSTM, and its gradient
   network    a network's sizes and parameters, in PyTorch's layout
   reference  the reference implementation: layers and steps, and back-propagation through time two ways
+  scan       a linear recurrence in fewer dependent steps than T; newton: any cell, by several scans
   compare    do two results agree, and where do they first differ
   graphs     a cell as a graph; its gradient, and what to save for it
   schedule   a pass through a network as a plan of kernel launches; passes over plans make it faster
@@ -25,13 +26,14 @@ Letters, here and nowhere else:
 Words, one for one thing, in code, messages, lessons and exercises:
   activation      a number that the forward pass computes; saved: what the backward pass needs of them
   all-reduce      a sum over all ranks that every rank receives
+  associative     of an operation: it may be grouped in any way, so that a tree computes it
   backward pass   from dy to dx and the gradients, last step first; the forward pass goes from x to y
   baseline        the loss of an answer without training, which a network must beat
   barrier         a point that all threads of a block, or blocks of a grid, reach before any goes on
   bucket          rows of a buffer that are looked up together when hazards are searched
   buffer          a matrix by name that operations of a plan read and write
   capture         recording launches as a CUDA graph, which replays them as one launch
-  cell            the function of one step: rnn_tanh, rnn_relu, gru, lstm
+  cell            the function of one step: rnn_tanh, rnn_relu, gru, lstm, min_gru
   checkpoint      a file from which a stopped training run goes on
   cluster         blocks of a grid that can read each other's shared memory
   contestant      a program that a benchmark measures: a rung, or a peer (PyTorch, JAX, PyTensor)
@@ -43,15 +45,19 @@ Words, one for one thing, in code, messages, lessons and exercises:
   gate            a block of H rows of the weights; r, z, n of a GRU, i, f, g, o of an LSTM
   GEMM, product   a matrix product
   hazard          two operations that must not change places: read after write, and its two kin
+  Jacobian        derivatives of the state after a step [S] by the state before it [S], a matrix
   kernel          a function that a GPU runs; launch: one start of it
   ladder, rung    the implementations in order of their ideas; one of them
   layer           one recurrence over all steps; layers are stacked
   ledger          a count of products, launches or bytes before and after a rung, which a test repeats
   lesson          one notebook; its exercises are in a notebook of the same name
+  look-back       blocks that each publish their map, and read those before it until a state is known
+  Lyapunov exponent  mean logarithm, a step, of the growth of a small difference
   lower bound     a time that no schedule can beat, computed from data sheets or measured latencies
   makespan        the time from the first issue to the last end
   minibatch       B sequences that run together
   mutant          an answer with one known mistake, which a check must refuse
+  Newton iteration  linearise all steps at a guess of their states, solve them by a scan; lessons: a round
   operation       one launch in a plan
   oracle          the reference in float64, with which tests compare
   panel           neighbouring columns of a matrix, copied so that they lie row after row
@@ -66,6 +72,7 @@ Words, one for one thing, in code, messages, lessons and exercises:
   region          rows and columns of a buffer
   roofline        attainable FLOP/s from peak and bandwidth
   saved           what the forward pass hands to the backward pass
+  scan            all prefixes of T maps, in fewer dependent levels than T
   schedule        when and where operations run, apart from what they compute
   spill           a value that finds no register and goes to memory
   stage           a rung that is a list of passes over a plan

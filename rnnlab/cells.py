@@ -1,4 +1,4 @@
-"""One step of an RNN, GRU or LSTM, and its gradient.  It is written to be read, not to be fast.
+"""One step of an RNN, GRU, LSTM or minimal GRU, and its gradient.  It is written to be read, not to be fast.
 
 A step reads gates_x [B,G·H] = x W_ihᵀ + b_ih, which no earlier step influences, and the state h [B,H] (LSTM:
 h and c).  It returns the next state, and what its gradient will need (Saved).  Gate order and formulas
@@ -8,17 +8,18 @@ are PyTorch's:
     gru   h' = (1 − z)·n + z·h        n = tanh(x_n + r·(h W_nᵀ + b_n))     reset after the product (cuDNN)
                                       n = tanh(x_n + (r·h) W_nᵀ + b_n)     reset before it (Cho et al. 2014)
     lstm  c' = f·c + i·g,  h' = o·tanh(c')
+    min_gru  h' = (1 − z)·h + z·x_n   z = σ(x_z): no gate reads h (Feng et al. 2024, arXiv 2410.01201)
 
 Pointwise derivatives are written on the output: tanh' = 1 − h², σ' = s(1 − s), relu' = 1 where h > 0.
+
+CELLS, at the end, has a Cell for each equation: networks, graphs and plans read its facts there.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-
-GATES = {"rnn_tanh": ("h",), "rnn_relu": ("h",), "gru": ("r", "z", "n"), "lstm": ("i", "f", "g", "o")}
-STATES = {"rnn_tanh": ("h",), "rnn_relu": ("h",), "gru": ("h",), "lstm": ("h", "c")}
 
 State = tuple[np.ndarray, ...]
 Recurrent = Callable[[np.ndarray, slice], np.ndarray]  # values [B,H], rows of W_hh -> gates_h of those rows
@@ -32,6 +33,58 @@ class Saved(NamedTuple):
     auxiliary: np.ndarray | None  # gru: h W_nᵀ + b_n (reset after) or r·h (reset before); lstm: tanh(c')
 
 
+@dataclass(frozen=True)
+class Cell:
+    """One recurrent step: its gates in PyTorch's order, its states, and its arithmetic.
+
+    A GRU is two cells, since its reset gate acts after the candidate's product or before it.  A cell that
+    resets before has a second product in each step, so its arithmetic is not pointwise.
+    """
+
+    mode: str  # what `Network.create` and PyTorch call it
+    gates: tuple[str, ...]
+    states: tuple[str, ...]
+    pointwise: Callable | None = None  # (gates_x, gates_h, state) -> (next state, Saved)
+    # (dstate, Saved) -> (dgates_x, dgates_h, dstate before the step without what the product adds to it)
+    pointwise_backward: Callable | None = None
+    reset: str | None = None  # "after" or "before" the candidate's product; None: the cell has no reset gate
+    inner_bias: str | None = None  # the gate whose recurrent bias a reset gate multiplies, with its product
+    reads_state: bool = True  # False: no gate reads h, so weight_hh has no rows and the step is linear in h
+
+    @property
+    def name(self) -> str:
+        """The cell's key in CELLS, and the name of its graph and of its plans, such as "gru_after"."""
+        return f"{self.mode}_{self.reset}" if self.reset else self.mode
+
+    @property
+    def recurrent_gates(self) -> tuple[str, ...]:
+        """The gates that have rows in weight_hh."""
+        return self.gates if self.reads_state else ()
+
+    @property
+    def resets_before(self) -> bool:
+        """True if the candidate waits for r before its product can start."""
+        return self.reset == "before"
+
+    def inner_bias_rows(self, H: int) -> slice:
+        """Rows of bias_hh [G·H] that belong to inner_bias; an empty slice if the cell has none."""
+        k = self.gates.index(self.inner_bias) if self.inner_bias else len(self.gates)
+        return slice(k * H, (k + 1) * H)
+
+
+def find_cell(mode: str, reset: str = "after") -> Cell:
+    """The cell of that mode; `reset` chooses between the two GRUs.  Raises ValueError for an unknown mode."""
+    for cell in CELLS.values():
+        if cell.mode == mode and cell.reset in (None, reset):
+            return cell
+    raise ValueError(f"cell is {mode!r}, expected one of {', '.join(modes())}")
+
+
+def modes() -> tuple[str, ...]:
+    """What `Network.create` accepts as cell."""
+    return tuple(dict.fromkeys(cell.mode for cell in CELLS.values()))
+
+
 def forward(
     cell: str,
     gates_x: np.ndarray,
@@ -41,7 +94,7 @@ def forward(
     reset: str = "after",
 ) -> tuple[State, Saved]:
     """Next state, each [B,H], from gates_x [B,G·H] and state.   weight_hh [G·H,H], bias_hh [G·H]"""
-    if resets_before(cell, reset):
+    if find_cell(cell, reset).resets_before:
         return gru_before(gates_x, state, lambda h, rows: h @ weight_hh[rows].T + bias_hh[rows])
     gates_h = state[0] @ weight_hh.T + bias_hh
     return pointwise(cell, gates_x, gates_h, state)
@@ -49,7 +102,7 @@ def forward(
 
 def pointwise(cell: str, gates_x: np.ndarray, gates_h: np.ndarray, state: State) -> tuple[State, Saved]:
     """Next state [B,H] without the product, from gates_x and gates_h = h W_hhᵀ + b_hh, both [B,G·H]."""
-    return POINTWISE[cell](gates_x, gates_h, state)
+    return find_cell(cell).pointwise(gates_x, gates_h, state)
 
 
 def backward(
@@ -60,23 +113,19 @@ def backward(
     The weight gradients follow without another look at the step: dW_ih = dgates_xᵀ x, db_ih = Σ dgates_x,
     dW_hh = dgates_hᵀ h, db_hh = Σ dgates_h; recurrent_inputs names the weights that multiply r·h.
     """
-    if resets_before(cell, reset):
+    facts = find_cell(cell, reset)
+    if facts.resets_before:
         return _gru_before_backward(dstate, saved, weight_hh)
-    dgates_x, dgates_h, dstate = POINTWISE_BACKWARD[cell](dstate, saved)
+    dgates_x, dgates_h, dstate = facts.pointwise_backward(dstate, saved)
     return dgates_x, dgates_h, (dstate[0] + dgates_h @ weight_hh, *dstate[1:])
 
 
 def recurrent_inputs(cell: str, saved: Saved, reset: str = "after") -> tuple[np.ndarray, ...]:
-    """Factors [B,H] of the G gates' recurrent weights: h, or r·h for the candidate if resets_before."""
-    (h, *_), gates = saved.state, GATES[cell]
-    if resets_before(cell, reset):
+    """Factors [B,H] of the gates' recurrent weights: h, or r·h for the candidate if it resets before."""
+    h, facts = saved.state[0], find_cell(cell, reset)
+    if facts.resets_before:
         return h, h, saved.auxiliary
-    return (h,) * len(gates)
-
-
-def resets_before(cell: str, reset: str) -> bool:
-    """Does the candidate wait for r before its product can start?"""
-    return cell == "gru" and reset == "before"
+    return (h,) * len(facts.recurrent_gates)
 
 
 def gru_candidate(x_n: np.ndarray, r: np.ndarray, h_n: np.ndarray) -> np.ndarray:
@@ -178,12 +227,27 @@ def _lstm_backward(dstate, saved):
     return da, da, (np.zeros_like(dh), dc * f)
 
 
-# (gates_x, gates_h, state) -> (next state, Saved)
-POINTWISE = {"rnn_tanh": _rnn_tanh, "rnn_relu": _rnn_relu, "gru": _gru, "lstm": _lstm}
-# (dstate, Saved) -> (dgates_x, dgates_h, dstate before the step without what the product adds to it)
-POINTWISE_BACKWARD = {
-    "rnn_tanh": _rnn_tanh_backward,
-    "rnn_relu": _rnn_relu_backward,
-    "gru": _gru_backward,
-    "lstm": _lstm_backward,
+def _min_gru(gates_x, gates_h, state):
+    (h,), (z, n) = state, _split_gates(gates_x, 2)
+    z = sigmoid(z)
+    return ((1 - z) * h + z * n,), Saved(state, np.concatenate([z, n], -1), None)
+
+
+def _min_gru_backward(dstate, saved):
+    (h,), (z, n), (dh,) = saved.state, _split_gates(saved.gates, 2), dstate
+    dgates_x = np.concatenate([dh * (n - h) * z * (1 - z), dh * z], -1)
+    return dgates_x, dgates_x[..., :0], (dh * (1 - z),)
+
+
+GRU_GATES = ("r", "z", "n")
+CELLS = {
+    cell.name: cell
+    for cell in (
+        Cell("rnn_tanh", ("h",), ("h",), _rnn_tanh, _rnn_tanh_backward),
+        Cell("rnn_relu", ("h",), ("h",), _rnn_relu, _rnn_relu_backward),
+        Cell("gru", GRU_GATES, ("h",), _gru, _gru_backward, reset="after", inner_bias="n"),
+        Cell("gru", GRU_GATES, ("h",), reset="before"),
+        Cell("lstm", ("i", "f", "g", "o"), ("h", "c"), _lstm, _lstm_backward),
+        Cell("min_gru", ("z", "n"), ("h",), _min_gru, _min_gru_backward, reads_state=False),
+    )
 }

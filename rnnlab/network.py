@@ -1,16 +1,17 @@
 """A recurrent network as plain data: its sizes and its parameters, under PyTorch's names and in its layout.
 
-Layer l has weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; above
-layer 0, I is H.  A state is a tuple with one array [L,B,H] for each of STATES[cell]: (h,), an LSTM's (h, c).
+Layer l has weight_ih_l<l> [G·H,I], weight_hh_l<l> [G·H,H], bias_ih_l<l> and bias_hh_l<l> [G·H]; weight_hh and
+bias_hh of a cell whose gates do not read the state have no rows.  Above
+layer 0, I is H.  A state is a tuple with one array [L,B,H] for each state of the cell: (h,), or (h, c).
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
-from rnnlab.cells import GATES, STATES, State
+from rnnlab.cells import Cell, State, find_cell, modes
 
 DTYPES = ("float32", "float64")
 RESETS = ("after", "before")
@@ -64,6 +65,7 @@ class Network:
         weights uniform in ±√(3/I), which keeps unit variance; biases 0.
         """
         _check_choice("init", init, INITS)
+        _check_choice("dtype", dtype, DTYPES)
         if not np.isfinite(gain):
             raise ValueError(f"gain is {gain}, expected a finite number; 1 is PyTorch's")
         rng = np.random.default_rng(seed)
@@ -75,8 +77,14 @@ class Network:
         return cls(cell, input_size, hidden_size, parameters, layers, reset, dtype)
 
     @property
+    def facts(self) -> Cell:
+        """The cell's names and arithmetic."""
+        return find_cell(self.cell, self.reset)
+
+    @property
     def gates(self) -> int:
-        return len(GATES[self.cell])
+        """Number of gates G."""
+        return len(self.facts.gates)
 
     def layer(self, index: int) -> Layer:
         return Layer(*(self.parameters[f"{name}_l{index}"] for name in Layer._fields))
@@ -91,20 +99,20 @@ class Network:
 
     def zero_state(self, B: int) -> State:
         """A state of zeros for B sequences, each [L,B,H]."""
-        return tuple(np.zeros((self.layers, B, self.hidden_size), self.dtype) for _ in STATES[self.cell])
+        return tuple(np.zeros((self.layers, B, self.hidden_size), self.dtype) for _ in self.facts.states)
 
 
 def parameter_shapes(cell: str, input_size: int, hidden_size: int, layers: int) -> dict[str, tuple[int, ...]]:
     """Shape of every parameter, under PyTorch's names.  Raises ValueError for impossible sizes."""
-    _check_choice("cell", cell, tuple(GATES))
+    _check_choice("cell", cell, modes())
     for name, size in {"input_size": input_size, "hidden_size": hidden_size, "layers": layers}.items():
         if not isinstance(size, int | np.integer) or size < 1:
             raise ValueError(f"{name} is {size!r}, expected a whole number of at least 1")
-    rows = len(GATES[cell]) * hidden_size
+    rows, recurrent = (len(n) * hidden_size for n in (find_cell(cell).gates, find_cell(cell).recurrent_gates))
     shapes = {}
     for layer in range(layers):
         columns = input_size if layer == 0 else hidden_size
-        all_four = ((rows, columns), (rows, hidden_size), (rows,), (rows,))
+        all_four = ((rows, columns), (recurrent, hidden_size), (rows,), (recurrent,))
         shapes |= {f"{name}_l{layer}": shape for name, shape in zip(Layer._fields, all_four, strict=True)}
     return shapes
 
@@ -140,20 +148,22 @@ def check_gradients(network: Network, T: int, B: int, dy: np.ndarray, dstate: St
     return dstate
 
 
-def resets_after(network: Network) -> bool:
-    """Is the network a GRU whose reset gate multiplies the candidate's product?"""
-    return network.cell == "gru" and network.reset == "after"
+def check_cell(network: Network, cells: Collection[str]) -> None:
+    """Raise ValueError if the network's cell is not one of these, for which a kernel or a loop is written."""
+    if network.cell not in cells:
+        raise ValueError(
+            f"cell is {network.cell!r}, expected one of {', '.join(cells)}: others have no kernel here"
+        )
 
 
 def merged_bias(network: Network, layer: Layer) -> np.ndarray:
     """The bias [G·H] that is added to the input products [T,B,G·H] of all steps at once: b_ih + b_hh.
 
-    A GRU that resets after its product multiplies the candidate's b_hh by r: that part is left out.
+    A recurrent bias that a reset gate multiplies is left out: it has to stay with its product.
     """
-    bias = layer.bias_ih + layer.bias_hh
-    if resets_after(network):
-        candidate = slice(2 * network.hidden_size, None)
-        bias[candidate] = layer.bias_ih[candidate]
+    bias, inner = layer.bias_ih.copy(), network.facts.inner_bias_rows(network.hidden_size)
+    bias[: len(layer.bias_hh)] += layer.bias_hh
+    bias[inner] = layer.bias_ih[inner]
     return bias
 
 
@@ -185,11 +195,10 @@ def training_flops(network: Network, T: int, B: int) -> int:
 
 def _checked_state(what: str, network: Network, B: int, state: State) -> list[tuple[str, np.ndarray]]:
     """The parts of a state, or of its gradient, by name."""
-    names, shape = STATES[network.cell], (network.layers, B, network.hidden_size)
+    names, shape = network.facts.states, (network.layers, B, network.hidden_size)
     if not isinstance(state, tuple) or len(state) != len(names):
-        cell = {"lstm": "an LSTM", "gru": "a GRU"}.get(network.cell, f"an {network.cell}")
         parts = ", ".join(names) if len(names) > 1 else f"{names[0]},"
-        raise ValueError(f"the {what} of {cell} is a tuple ({parts}), got {_kind(state)}")
+        raise ValueError(f"the {what} of cell {network.cell!r} is a tuple ({parts}), got {_kind(state)}")
     named = list(zip(names, state, strict=True))
     for name, part in named:
         _check_kind(f"{what} {name}", part, network.dtype)
@@ -251,9 +260,8 @@ def _orthogonal(rng, name, shape, hidden_size, gain):
         bound = np.sqrt(3 / shape[1])
         return rng.uniform(-bound, bound, shape)
     square = (hidden_size, hidden_size)
-    return np.concatenate(
-        [gain * np.linalg.qr(rng.normal(size=square))[0] for _ in range(shape[0] // hidden_size)]
-    )
+    blocks = [gain * np.linalg.qr(rng.normal(size=square))[0] for _ in range(shape[0] // hidden_size)]
+    return np.concatenate([np.empty((0, hidden_size)), *blocks])
 
 
 def _kind(value: object) -> str:

@@ -151,8 +151,10 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
 def _recurrent_gradient(network: Network, step: cells.Saved, dgates_h: np.ndarray) -> np.ndarray:
     """dW_hh [G·H,H] of one step: each gate's part against what its weights multiplied."""
     factors = cells.recurrent_inputs(network.cell, step, network.reset)
-    parts = np.split(dgates_h, network.gates, axis=1)
-    return np.concatenate([part.T @ factor for part, factor in zip(parts, factors, strict=True)])
+    parts = np.split(dgates_h, max(len(factors), 1), axis=1)
+    return np.concatenate(
+        [part.T @ factor for part, factor in zip(parts, factors or step.state, strict=True)]
+    )
 
 
 def _steps(saved: Saved, start: int, stop: int) -> Saved:

@@ -28,9 +28,10 @@ from pocketgpu import cuda
 from pocketgpu.compiling import compilers
 from pocketgpu.compiling.report import ARCHITECTURES, _read
 from pocketgpu.compiling.without_gpu import without_gpu
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.kernels.persistence.tiles import tiles_for
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 assert cuda is numba.cuda
@@ -39,10 +40,10 @@ numba.cuda.dispatcher._Kernel.bind = lambda self: None  # it would load the code
 
 def rungs():
     """The kernels of the rung that Numba compiles, by name; one layer of 96 units."""
-    for cell, reset in [*((cell, "after") for cell in GATES), ("gru", "before")]:
+    for cell, reset in [*((cell, "after") for cell in WITH_KERNELS), ("gru", "before")]:
         network = Network.create(cell, 1, 1, reset=reset)
         flat, ints = float32[::1], int32[::1]
-        both = numba_layer.kernels_of(network, tiles_for(len(GATES[cell]), 96, 132))
+        both = numba_layer.kernels_of(network, tiles_for(len(find_cell(cell).gates), 96, 132))
         for kernel, arrays in zip(both, (4, 8), strict=True):
             signature = (float32[:, ::1], *[flat] * arrays, ints, ints, int32, int32)
             yield f"{kernel.py_func.__name__} {cell} {reset}", (kernel, signature)

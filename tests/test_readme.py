@@ -41,7 +41,7 @@ def tree():
 
 def test_the_map_names_every_lesson_in_order_and_says_which_are_planned():
     rows = ROW.findall(README)
-    assert [number for number, *_ in rows] == [f"{n:02}" for n in range(19)]
+    assert [number for number, *_ in rows] == [f"{n:02}" for n in range(20)]
     place = {f"{number}_{name}": link for number, name, link, _, _ in rows if name}
     assert place == {stem: f"notebooks/{stem}.ipynb" for stem in NOTEBOOKS}
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from bench.gpu.events import seconds
 from bench.workload import Problem
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 
 LIBRARIES = ("libcudnn.so.9", "libcudnn.so.8", "cudnn64_9.dll", "cudnn64_8.dll")
@@ -170,7 +170,7 @@ class CudnnLayers:
 
     def _places(self, space: object) -> Iterator[tuple[str, slice, int, int]]:
         """(parameter, rows of one gate in it, first element in the space, elements)."""
-        gates, tensors = len(GATES[self.cell]), [create("TensorDescriptor") for _ in range(2)]
+        gates, tensors = len(find_cell(self.cell).gates), [create("TensorDescriptor") for _ in range(2)]
         for l in range(self.L):
             for number in range(2 * gates):
                 where = c_void_p(), c_void_p()

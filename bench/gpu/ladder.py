@@ -5,10 +5,9 @@ import time
 import numpy as np
 
 from bench.workload import STORED, Problem
-from rnnlab.cells import STATES
+from rnnlab.cells import find_cell
 from rnnlab.gpu.card import Gpu
 from rnnlab.gpu.run_cuda import PreparedPlan
-from rnnlab.graphs.cells import cell_name
 from rnnlab.ladder import stage_passes
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.plan import Sizes
@@ -25,9 +24,9 @@ class Stage:
         self.network, self.T, self.B = problem.network, T, B
         self.gpu, passes = Gpu(tf32=problem.precision == "tf32"), stage_passes()[name]
         dtype, before = STORED.get(problem.precision, problem.precision), self.gpu.used_bytes()
-        zeros = tuple(np.zeros((L, B, H), "float32") for _ in STATES[cell])
+        zeros = tuple(np.zeros((L, B, H), "float32") for _ in find_cell(cell).states)
         plans = (
-            plan_for(way, cell_name(self.network), Sizes(T, B, I, H, L), passes)
+            plan_for(way, self.network.facts.name, Sizes(T, B, I, H, L), passes)
             for way in ("forward", "backward")
         )
         arrays = arrays_of.forward_arrays(self.network, problem.x, zeros)

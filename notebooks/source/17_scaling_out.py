@@ -440,4 +440,4 @@ rnnlab.progress("scaling_out")
 # - MLPerf Training v0.6 and v0.7: logs of GNMT. NVIDIA DeepLearningExamples (GNMT) and sentiment-discovery (mLSTM, read off a figure, ± 1).
 # - SVAIL, *Persistent RNNs*, 2016: rates on a TitanX; the figure shows 0.12, the text 0.09 TFLOP/s for products with 4 sequences.
 #
-# Next: [18 · Capstone](18_capstone.ipynb)
+# Next: [18 · Parallel in time](18_parallel_in_time.ipynb)

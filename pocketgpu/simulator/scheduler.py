@@ -51,6 +51,8 @@ class Launch:
         self.blocks = grid[0] * grid[1] * grid[2]
         self.alive = self.threads = self.blocks * block[0] * block[1] * block[2]  # that have not ended
         self.shuffle, self.trace = shuffle, trace
+        blocks = range(self.blocks)  # CUDA promises no order in which blocks start
+        self.block_order = shuffle.sample(blocks, self.blocks) if shuffle else blocks
         self.ready, self.spinning = deque(), deque()
         self.open, self.next_block, self.fresh = {}, 0, iter(())
         self.idle_polls = 0  # polls of spinning threads since one read a new value or a thread ended
@@ -99,7 +101,7 @@ class Launch:
 
     def _open_block(self):
         """Start the next block: an iterator over its threads."""
-        number = self.next_block
+        number = self.block_order[self.next_block]
         block = self.open[number] = Block(number, self.gridDim, self.blockDim)
         self.next_block += 1
         self.fresh = block.fresh(self.shuffle)
@@ -216,8 +218,8 @@ class Launch:
             return deadlock(waiting)
         return deadlock(
             waiting,
-            f"; block {self.next_block} has not started: the device holds {resident} of the {self.blocks} "
-            "blocks at once, so launch no more than that if blocks wait for one another",
+            f"; block {self.block_order[self.next_block]} has not started: the device holds {resident} of "
+            f"the {self.blocks} blocks at once, so launch no more than that if blocks wait for one another",
         )
 
     def _end_greenlets(self) -> None:

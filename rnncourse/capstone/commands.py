@@ -8,7 +8,7 @@ from pathlib import Path
 from nbjudge.printable import printable
 
 ALL_DERIVED, LEFT_OUT, UNUSABLE = 0, 1, 2  # exit statuses
-FOLDER, PAGE = Path("work/board"), Path("work/18_page.md")
+FOLDER, PAGE = Path("work/board"), Path("work/19_page.md")
 
 
 def add_commands(subparsers: argparse._SubParsersAction) -> None:

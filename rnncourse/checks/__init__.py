@@ -27,7 +27,8 @@ LESSONS = {  # lesson: its notebooks' name, in lessons, exercises, solutions and
     "persistent_rnn": "15_persistent_rnn",
     "persistent_cuda": "16_persistent_cuda",
     "scaling_out": "17_scaling_out",
-    "capstone": "18_capstone",
+    "parallel_in_time": "18_parallel_in_time",
+    "capstone": "19_capstone",
 }
 
 

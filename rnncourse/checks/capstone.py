@@ -1,4 +1,4 @@
-"""Checks of lesson 18: a skip through time, segments of layers, an interval of the median, a schedule."""
+"""Checks of lesson 19: a skip through time, segments of layers, an interval of the median, a schedule."""
 
 from math import comb
 

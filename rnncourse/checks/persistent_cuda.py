@@ -9,7 +9,7 @@ from nbjudge.printable import quantity
 from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
 from rnncourse.checks.numbers import compare_numbers
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.floor import H200, OF_PEAK, TENSOR_PEAK, Floor, Latencies, floor
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape, grid_shape
 
@@ -118,7 +118,7 @@ def check_steps_floor(submission, rng, cell: str, H: int, B: int, device: Device
     rounded = {name: round(value, 3) for name, value in gpu.items()}
     lower_bounds = [floor(shape, B, device, known) for shape in (grid, cluster)]
     expect(
-        submission(len(GATES[cell]), H, B, blocks, cluster.cluster, cluster.warps, gpu),
+        submission(len(find_cell(cell).gates), H, B, blocks, cluster.cluster, cluster.warps, gpu),
         tuple(bound.step for bound in lower_bounds),
         axes=(),
         what=("the grid's step", "the cluster's step"),

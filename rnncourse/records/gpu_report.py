@@ -3,6 +3,7 @@
 from pocketgpu.devices import Device
 from rnncourse import records
 from rnncourse.records.workload import PARTS, Result, Workload
+from rnnlab.cells import find_cell
 from rnnlab.ladder import stage_passes
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.stages import plan_for
@@ -160,7 +161,9 @@ def predicted(workload: Workload, device: Device) -> str:
     rows, first = [("stage", "", "forward ms", "backward ms", "step ms", "× naive", "launches")], None
     for name, passes in stage_passes().items():
         sizes = Sizes(*workload[1:])
-        plans = [plan_for(way, _plan_cell(workload.cell), sizes, passes) for way in ("forward", "backward")]
+        plans = [
+            plan_for(way, find_cell(workload.cell).name, sizes, passes) for way in ("forward", "backward")
+        ]
         times = [1e-3 * predict(plan, device).makespan for plan in plans]
         step = sum(times)
         first = first or step
@@ -169,7 +172,3 @@ def predicted(workload: Workload, device: Device) -> str:
             (name, "", *(f"{time:.2f}" for time in (*times, step)), f"{first / step:.1f}", str(launches))
         )
     return f"predicted by the timeline model for one {device.name}, float32: {workload}\n{aligned(rows)}"
-
-
-def _plan_cell(cell: str) -> str:
-    return "gru_after" if cell == "gru" else cell

@@ -8,11 +8,12 @@ from matplotlib.figure import Figure
 
 from pocketgpu.devices import DEVICES, find
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
+from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
 from rnnlab.kernels.persistence.shapes import SEQUENCES, grid_shape
 from rnnlab.kernels.persistence.tiles import fits, tiles_for
 
-CELLS = tuple(GATES)
+CELLS = tuple(KERNEL_CELLS)
 HIDDEN = (64, 128, 256, 384, 512, 768, 1024, 1152, 1536, 2048, 3072)
 BYTES = (2, 4)
 
@@ -34,7 +35,9 @@ def sharing(cell: str, hidden: int, itemsize: int, device: str) -> Sharing | str
             shape = grid_shape(cell, hidden, "bfloat16", SEQUENCES, sheet)
             blocks = shape.launch("forward", SEQUENCES).blocks
             return Sharing("bfloat16 kernel in CUDA C++", blocks, np.ones(blocks))
-        tiles = tiles_for(len(GATES[cell]), hidden, sheet.multiprocessors, sheet.compute_capability[0])
+        tiles = tiles_for(
+            len(find_cell(cell).gates), hidden, sheet.multiprocessors, sheet.compute_capability[0]
+        )
     except ValueError as error:
         return str(error)
     of_block = tiles.warps * tiles.units

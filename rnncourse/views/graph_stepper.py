@@ -11,14 +11,14 @@ import numpy as np
 
 from rnncourse.figures.picture import Page, Slider, View, slider_view
 from rnncourse.views.graph_drawing import needs, side_by_side
-from rnnlab.graphs.cells import sequence_graph, step_graph
+from rnnlab.graphs.cells import EQUATIONS, sequence_graph, step_graph
 from rnnlab.graphs.graph import Graph, Node, run
 from rnnlab.graphs.mirror import Mirror, mirror
 from rnnlab.graphs.transform import accumulate, reset_after, stack_gates, stack_time
 
 SIZES = 2, 3, 4  # sequences, inputs, units: small, so that a value can be read
 STEPS = 10  # of the sequence that is counted
-CELLS = "rnn_tanh", "gru_before", "gru_after", "lstm"
+CELLS = tuple(EQUATIONS)
 CHANGES = {  # in the order in which they are made; names as the switches have them
     "move_reset": reset_after,
     "gates": stack_gates,

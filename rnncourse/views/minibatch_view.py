@@ -16,7 +16,7 @@ from matplotlib.text import Text
 from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.scaling.published import RATES, UNITS
 from rnncourse.views.step_view import CELLS, CLUSTER, DEVICES, GRAPH, GRID, HIDDEN, KNOWN, recorded, rows
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.fragments import PRECISIONS
 
 PUBLISHED_AT = "rnn_tanh", UNITS  # cell and units of the published layer, on a TitanX in float32
@@ -50,7 +50,7 @@ class Parts(NamedTuple):
 
 def rate(cell: str, hidden: int, minibatch: int, step: float) -> float:
     """TFLOP/s of the recurrent product of a step of that many microseconds."""
-    return 2 * len(GATES[cell]) * hidden**2 * minibatch / step / 1e6
+    return 2 * len(find_cell(cell).gates) * hidden**2 * minibatch / step / 1e6
 
 
 def predicted(cell: str, hidden: int, precision: str, device: str) -> tuple[Rates, dict[str, str]]:

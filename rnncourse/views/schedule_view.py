@@ -23,6 +23,8 @@ from rnncourse.views.schedule_numbers import (
     shown_part,
     stage_numbers,
 )
+from rnnlab.cells import CELLS
+from rnnlab.graphs.cells import EQUATIONS
 
 __all__ = [
     "Prediction",
@@ -35,7 +37,6 @@ __all__ = [
     "stage_numbers",
 ]
 
-CELLS = "rnn_tanh", "gru_before", "gru_after", "lstm"
 OFF_ON = False, True
 SWITCHES = {  # by pass, in the order in which they are made
     "group_gates": Slider("group gates", OFF_ON),
@@ -49,7 +50,7 @@ SWITCHES = {  # by pass, in the order in which they are made
 }
 SIZES = {
     "direction": Slider("direction", ("forward", "backward")),
-    "cell": Slider("cell", CELLS),
+    "cell": Slider("cell", tuple(name for name in EQUATIONS if CELLS[name].reads_state)),
     "layers": Slider("layers L", range(1, 5)),
     "hidden_size": Slider("hidden size H", (32, 64, 128, 256, 512, 1024, 2048)),
     "minibatch": Slider("minibatch B", (1, 4, 16, 32, 64, 128, 256)),

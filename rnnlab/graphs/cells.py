@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from rnnlab.cells import GATES, STATES
+from rnnlab import cells
 from rnnlab.graphs.graph import Graph, Sketch, Wire, relu, sigmoid, tanh
-from rnnlab.network import Network
+from rnnlab.network import Network, merged_bias
 
 State = dict[str, Wire]
 
@@ -50,19 +50,26 @@ def lstm(g: Sketch, x: Wire, h: Wire, t: str, c: Wire) -> State:
     return {"h": o * tanh(c_next), "c": c_next}
 
 
-CELLS: dict[str, Callable] = {
+def min_gru(g: Sketch, x: Wire, h: Wire, t: str) -> State:
+    """A minimal GRU, from x [B,I] and h [B,H]: its gates read x alone."""
+    z = g.name("z" + t, sigmoid(x @ g.W_z.T + g.b_z))
+    return {"h": (1 - z) * h + z * (x @ g.W_n.T + g.b_n)}
+
+
+EQUATIONS: dict[str, Callable] = {  # by the cell's name in rnnlab.cells
     "rnn_tanh": rnn_tanh,
     "rnn_relu": rnn_relu,
     "gru_before": gru_before,
     "gru_after": gru_after,
     "lstm": lstm,
+    "min_gru": min_gru,
 }
 
 
 def step_graph(cell: str, B: int, I: int, H: int) -> Graph:
-    """One step of a cell in CELLS: wires x [B,I], h [B,H] (and c [B,H]) in, h_next (and c_next) out."""
+    """One step of a cell in EQUATIONS: wires x [B,I], h [B,H] (and c [B,H]) in, h_next (and c_next) out."""
     g, states = _sketch(cell, {"x": (B, I)}, B, I, H, "")
-    result = CELLS[cell](g, g.x, t="", **{name: g[name] for name in states})
+    result = EQUATIONS[cell](g, g.x, t="", **{name: g[name] for name in states})
     for name, wire in result.items():
         g[f"{name}_next"] = wire
     return g.graph(*(f"{name}_next" for name in result))
@@ -73,7 +80,7 @@ def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
     g, states = _sketch(cell, {f"x{t}": (B, I) for t in range(1, T + 1)}, B, I, H, "0")
     state = {name: g[f"{name}0"] for name in states}
     for t in range(1, T + 1):
-        result = CELLS[cell](g, g[f"x{t}"], t=str(t), **state)
+        result = EQUATIONS[cell](g, g[f"x{t}"], t=str(t), **state)
         state = {name: g.name(f"{name}{t}", wire) for name, wire in result.items()}
     return g.graph(*(f"h{t}" for t in range(1, T + 1)), *(f"{name}{T}" for name in states[1:]))
 
@@ -81,47 +88,44 @@ def sequence_graph(cell: str, T: int, B: int, I: int, H: int) -> Graph:
 def wire_values(network: Network, x: np.ndarray, state: tuple[np.ndarray, ...]) -> dict[str, np.ndarray]:
     """Values of a sequence graph's inputs: a one-layer network's, x [T,B,I] and its state, each [1,B,H]."""
     values = {f"x{t}": x_t for t, x_t in enumerate(x, 1)}
-    values |= {f"{name}0": part[0] for name, part in zip(STATES[network.cell], state, strict=True)}
-    weight_ih, weight_hh, bias_ih, bias_hh = (np.split(p, network.gates) for p in network.layer(0))
-    for k, gate in enumerate(GATES[network.cell]):
-        inside_reset = _has_inner_bias(network, gate)
-        values |= {f"W_{gate}": weight_ih[k], f"U_{gate}": weight_hh[k]}
-        values[f"b_{gate}"] = bias_ih[k] if inside_reset else bias_ih[k] + bias_hh[k]
-        if inside_reset:
-            values[f"c_{gate}"] = bias_hh[k]
+    values |= {f"{name}0": part[0] for name, part in zip(network.facts.states, state, strict=True)}
+    layer, facts = network.layer(0), network.facts
+    by_gate = lambda array: np.split(array, network.gates)
+    for k, gate in enumerate(facts.gates):
+        values |= {
+            f"W_{gate}": by_gate(layer.weight_ih)[k],
+            f"b_{gate}": by_gate(merged_bias(network, layer))[k],
+        }
+        if gate in facts.recurrent_gates:
+            values[f"U_{gate}"] = by_gate(layer.weight_hh)[k]
+        if gate == facts.inner_bias:
+            values[f"c_{gate}"] = by_gate(layer.bias_hh)[k]
     return values
 
 
 def network_gradients(network: Network, d: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Gradients in PyTorch's layout, keyed like network.parameters, from those on the weight wires."""
-    gates = GATES[network.cell]
-    column = lambda letter: np.concatenate([d[f"{letter}_{gate}"] for gate in gates])
-    inner = [d[f"c_{gate}"] if _has_inner_bias(network, gate) else d[f"b_{gate}"] for gate in gates]
+    facts, H = network.facts, network.hidden_size
+    column = lambda letter: np.concatenate([d[f"{letter}_{gate}"] for gate in facts.gates])
+    recurrent = [d[f"U_{gate}"] for gate in facts.recurrent_gates]
+    inner = [d[f"c_{gate}" if gate == facts.inner_bias else f"b_{gate}"] for gate in facts.recurrent_gates]
     return {
         "weight_ih_l0": column("W"),
-        "weight_hh_l0": column("U"),
+        "weight_hh_l0": np.concatenate([np.empty((0, H)), *recurrent]),
         "bias_ih_l0": column("b"),
-        "bias_hh_l0": np.concatenate(inner),
+        "bias_hh_l0": np.concatenate([np.empty(0), *inner]),
     }
 
 
-def cell_name(network: Network) -> str:
-    """The key of CELLS that draws this network's cell."""
-    return f"gru_{network.reset}" if network.cell == "gru" else network.cell
-
-
-def _has_inner_bias(network: Network, gate: str) -> bool:
-    return network.cell == "gru" and network.reset == "after" and gate == "n"
-
-
 def _sketch(cell: str, x_wires: dict, B: int, I: int, H: int, step: str) -> tuple[Sketch, tuple[str, ...]]:
-    if cell not in CELLS:
-        raise ValueError(f"no cell {cell!r} is drawn here; there are {', '.join(CELLS)}")
-    family = cell.removesuffix("_before").removesuffix("_after")
-    weights = {}
-    for gate in GATES[family]:
-        weights |= {f"W_{gate}": (H, I), f"U_{gate}": (H, H), f"b_{gate}": (H,)}
-    if cell == "gru_after":
-        weights["c_n"] = (H,)
-    states = STATES[family]
-    return Sketch(**x_wires, **{f"{name}{step}": (B, H) for name in states}, **weights), states
+    if cell not in EQUATIONS:
+        raise ValueError(f"no graph of the cell {cell!r} is drawn; there are {', '.join(EQUATIONS)}")
+    facts, weights = cells.CELLS[cell], {}
+    for gate in facts.gates:
+        weights |= {f"W_{gate}": (H, I), f"b_{gate}": (H,)}
+        if gate in facts.recurrent_gates:
+            weights[f"U_{gate}"] = (H, H)
+    if facts.inner_bias:
+        weights[f"c_{facts.inner_bias}"] = (H,)
+    states = {f"{name}{step}": (B, H) for name in facts.states}
+    return Sketch(**x_wires, **states, **weights), facts.states

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING
 
+from rnnlab.cells import modes
 from rnnlab.network import Network
 
 if TYPE_CHECKING:
@@ -43,6 +44,11 @@ class Rung:
     def facts(self) -> "Facts":
         return self.module.FACTS
 
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """What `Network.create` calls the cells that it runs."""
+        return modes() if self.facts.cells is None else self.facts.cells
+
     def __getattr__(self, name: str):
         """A fact, such as `idea` or `needs`."""
         if name.startswith("_"):
@@ -51,8 +57,8 @@ class Rung:
 
     def refuses(self, network: Network, T: int, B: int) -> str | None:
         """Why this rung cannot run that network on T steps of B sequences; None if it can."""
-        if network.cell not in self.facts.cells:
-            return f"{self.name} runs {', '.join(self.facts.cells)}, not {network.cell}"
+        if network.cell not in self.cells:
+            return f"{self.name} runs {', '.join(self.cells)}, not {network.cell}"
         package = self.facts.package
         if package and not importlib.util.find_spec(package):
             return f"{package.capitalize()} is not installed: {INSTALL} {package}"
@@ -75,6 +81,7 @@ RUNGS = tuple(
             "numba_parallel",
             "halide_scheduled",
             "packed_weights",
+            "parallel_in_time",
             "kernel_per_operation",
             "fused_cell",
             "fused_layer",

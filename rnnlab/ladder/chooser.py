@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pocketgpu.devices import Device
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence.floor import TF32, floor, latencies_of, tensor_peak
 from rnnlab.kernels.persistence.fragments import ITEMSIZE
 from rnnlab.kernels.persistence.own_sheet import has_large_clusters, own_sheet
+from rnnlab.kernels.persistence.shapes import CELLS as KERNEL_CELLS
 from rnnlab.kernels.persistence.shapes import PORTABLE, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import tiles_for
 from rnnlab.ladder import RUNGS, Rung
@@ -58,9 +59,9 @@ def choose(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: 
     Raises ValueError for a cell, precision or size that nothing here knows.
     """
     T, B = sizes
-    if cell not in GATES or precision not in ("float32", "tf32", "bfloat16", "float16"):
+    if cell not in KERNEL_CELLS or precision not in ("float32", "tf32", "bfloat16", "float16"):
         raise ValueError(
-            f"{cell} in {precision}: cells are {', '.join(GATES)}, precisions float32, tf32, "
+            f"{cell} in {precision}: cells are {', '.join(KERNEL_CELLS)}, precisions float32, tf32, "
             "bfloat16, float16"
         )
     if min(hidden, T, B) < 1:
@@ -96,7 +97,7 @@ def _way(rung: Rung, cell: str, hidden: int, precision: str, sizes: tuple[int, i
 
 def launch_by_launch(cell: str, hidden: int, precision: str, sizes: tuple[int, int], gpu: Abilities) -> float:
     """Predicted microseconds of a step whose kernels the host launches one by one."""
-    kernels = forward_plan("gru_after" if cell == "gru" else cell, ONE_STEP).count()
+    kernels = forward_plan(find_cell(cell).name, ONE_STEP).count()
     return kernels * gpu.sheet.launch + _product(cell, hidden, sizes[1], precision, gpu.sheet)
 
 
@@ -112,8 +113,8 @@ def persistent_layer(cell: str, hidden: int, precision: str, sizes: tuple[int, i
     _require(sizes[0] > 1, "one step has nothing to keep weights for")
     _require(precision == "float32", "its kernels compute in float32")
     _require(gpu.cooperative, f"{gpu.sheet.name} does not promise here that all blocks run at once")
-    tiles_for(len(GATES[cell]), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
-    flops = 2 * len(GATES[cell]) * hidden**2 * sizes[1]
+    tiles_for(len(find_cell(cell).gates), hidden, gpu.sheet.multiprocessors, gpu.sheet.compute_capability[0])
+    flops = 2 * len(find_cell(cell).gates) * hidden**2 * sizes[1]
     return latencies_of(gpu.sheet).grid_barrier + flops / (BEST * gpu.sheet.peak * 1e6)
 
 
@@ -146,7 +147,7 @@ def _product(cell: str, hidden: int, B: int, precision: str, device: Device) -> 
 
     Tensor cores are as much faster than the lanes of float32 as their peak is.
     """
-    rows, itemsize = len(GATES[cell]) * hidden, ITEMSIZE.get(precision, 4)
+    rows, itemsize = len(find_cell(cell).gates) * hidden, ITEMSIZE.get(precision, 4)
     work = throughput(device, -(-rows // TILE[0]) * -(-B // TILE[1]))
     if precision != "float32":
         peak = tensor_peak(device) or device.peak

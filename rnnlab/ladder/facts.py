@@ -8,11 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rnnlab.cells import GATES
 from rnnlab.network import Network
 from rnnlab.schedule.plan import Plan
 
-CELLS = tuple(GATES)
+WITH_KERNELS = "rnn_tanh", "rnn_relu", "gru", "lstm"  # cells that compiled loops and kernels are written for
 GPUS = ("cpu", "cuda", "sm80", "sm90")
 
 
@@ -46,6 +45,8 @@ class Ledger:
 class Facts:
     """What a rung's module states about itself.
 
+    cells: what `Network.create` calls the cells that this rung's own loops or kernels compute; None if it
+    computes whatever equations rnnlab.cells holds.
     passes: the passes over plans that make it, if it is a plan (rnnlab.schedule.passes, order).
     step_us: predicted microseconds of a step of one layer, a function of (cell, hidden size, precision,
     (T, B), rnnlab.ladder.chooser.Abilities) that raises ValueError where the rung does not run.
@@ -53,7 +54,7 @@ class Facts:
 
     idea: str  # the one thing that changes against the rung before
     lesson: str  # the notebook that teaches it, without its number
-    cells: tuple[str, ...] = CELLS
+    cells: tuple[str, ...] | None
     needs: str = "cpu"  # the least GPU that runs it: one of GPUS
     package: str | None = None  # a package that it imports and the course may be without
     passes: tuple[Callable[[Plan], Plan], ...] | None = None

@@ -6,7 +6,7 @@ The input product runs in a stream beside the recurrence.
 """
 
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.plan_rung import stage
+from rnnlab.ladder.plan_rung import only_drawn, stage
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
 
@@ -14,8 +14,10 @@ PASSES = (group_gates, fuse_pointwise, two_streams)
 FACTS = Facts(
     idea="stage 1: a step is two products and one kernel",
     lesson="fused_cell",
+    cells=None,
     needs="cuda",
     passes=PASSES,
     ledger=Ledger("launches", lambda n: 3 * n.T, lambda n: 6 * n.T),
 )
 forward, backward = stage(PASSES)
+why_not = only_drawn

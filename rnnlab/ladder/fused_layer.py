@@ -5,7 +5,7 @@ Launches of an LSTM layer over T steps: forward 3·T → 2·T + 3 (one input pro
 """
 
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.plan_rung import stage
+from rnnlab.ladder.plan_rung import only_drawn, stage
 from rnnlab.schedule.order import two_streams
 from rnnlab.schedule.passes import (
     batch_inputs,
@@ -26,8 +26,10 @@ PASSES = (
 FACTS = Facts(
     idea="stage 2: out of the loop what may leave it",
     lesson="fused_layer",
+    cells=None,
     needs="cuda",
     passes=PASSES,
     ledger=Ledger("launches", lambda n: 2 * n.T + 3, lambda n: 2 * n.T + 4),
 )
 forward, backward = stage(PASSES)
+why_not = only_drawn

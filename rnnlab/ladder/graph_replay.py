@@ -6,16 +6,18 @@ Operations, bytes and order are layer_wavefront's; launches by the host go from 
 from rnnlab.ladder import layer_wavefront
 from rnnlab.ladder.chooser import replayed_graph
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.plan_rung import stage
+from rnnlab.ladder.plan_rung import only_drawn, stage
 from rnnlab.schedule.order import capture
 
 PASSES = (*layer_wavefront.PASSES, capture)
 FACTS = Facts(
     idea="all launches in one",
     lesson="network_schedule",
+    cells=None,
     needs="cuda",
     passes=PASSES,
     ledger=Ledger("launches", lambda n: 5 * n.T // 2 + 2, lambda n: 5 * n.T // 2 + 3),
     step_us=replayed_graph,
 )
 forward, backward = stage(PASSES)
+why_not = only_drawn

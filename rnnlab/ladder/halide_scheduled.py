@@ -15,13 +15,14 @@ import numpy as np
 from rnnlab.cells import State
 from rnnlab.kernels.halide import equations, layers
 from rnnlab.kernels.halide.kernels import OURS, Kernels
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 from rnnlab.layers import backward_through_layers, forward_through_layers
-from rnnlab.network import Network
+from rnnlab.network import Network, check_cell
 
 FACTS = Facts(
     idea="the order of work apart from the work",
     lesson="parallel_cpu",
+    cells=WITH_KERNELS,
     package="halide",
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 2 + 2 * math.ceil(n.T * n.B / layers.BLOCK)),
 )
@@ -30,6 +31,7 @@ why_not = only_reset_after
 
 def forward(network: Network, x: np.ndarray, state: State | None = None):
     """y [T,B,H], final state, saved; see rnnlab.ladder."""
+    check_cell(network, WITH_KERNELS)
     return _ours(network.cell, network.dtype).forward(network, x, state)
 
 

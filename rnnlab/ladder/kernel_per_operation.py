@@ -7,15 +7,17 @@ resets after its product 21·T and 31·T, of a tanh RNN 5·T and 7·T.  Every po
 
 from rnnlab.ladder.chooser import launch_by_launch
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.plan_rung import stage
+from rnnlab.ladder.plan_rung import only_drawn, stage
 
 PASSES = ()
 FACTS = Facts(
     idea="a kernel for every operation",
     lesson="naive_gpu_rnn",
+    cells=None,
     needs="cuda",
     passes=PASSES,
     ledger=Ledger("launches", lambda n: 25 * n.T, lambda n: 36 * n.T),
     step_us=launch_by_launch,
 )
 forward, backward = stage(PASSES)
+why_not = only_drawn

@@ -5,7 +5,7 @@ an LSTM: forward L·(2·T + T/2 + 2), backward L·(2·T + T/2 + 3); T + L steps 
 """
 
 from rnnlab.ladder.facts import Facts, Ledger
-from rnnlab.ladder.plan_rung import stage
+from rnnlab.ladder.plan_rung import only_drawn, stage
 from rnnlab.schedule.order import assign_streams, wavefront
 from rnnlab.schedule.passes import (
     batch_two_inputs,
@@ -27,8 +27,10 @@ PASSES = (
 FACTS = Facts(
     idea="stage 3: layers and steps on the diagonal",
     lesson="network_schedule",
+    cells=None,
     needs="cuda",
     passes=PASSES,
     ledger=Ledger("launches", lambda n: 5 * n.T // 2 + 2, lambda n: 5 * n.T // 2 + 3),
 )
 forward, backward = stage(PASSES)
+why_not = only_drawn

@@ -7,11 +7,12 @@ to want NumPy's BLAS with all its threads.  tanh: a call for every number → a 
 The compiled loop runs on one thread: it multiplies with SciPy's BLAS, whose workers would fight with NumPy's.
 """
 
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
     idea="a step's pointwise work in one compiled loop",
     lesson="numba_cpu",
+    cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
 )

@@ -7,11 +7,12 @@ that pays, although threads then synchronise at every step, and BLAS does it bes
 """
 
 from rnnlab.ladder import numba_fused
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
     idea="the minibatch split over threads",
     lesson="parallel_cpu",
+    cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
 )

@@ -24,6 +24,7 @@ from rnnlab.network import Layer, Network
 FACTS = Facts(
     idea="what does not wait for h leaves the time loop; the gates share a product",
     lesson="bptt",
+    cells=None,
     ledger=Ledger("products", lambda n: 1 + n.T, lambda n: n.T + 3),
 )
 
@@ -94,7 +95,7 @@ def _in_order(results: list) -> tuple[np.ndarray, np.ndarray, Steps]:
 def _recurrent_gradient(network: Network, dgates_h: np.ndarray, steps: Steps) -> np.ndarray:
     """dW_hh [G·H,H]: one product over all steps, with the h that each step started from."""
     h = np.concatenate([step.state[0] for step in steps])
-    if not cells.resets_before(network.cell, network.reset):
+    if not network.facts.resets_before:
         return dgates_h.T @ h
     reset_h, rz = np.concatenate([step.auxiliary for step in steps]), 2 * network.hidden_size
     return np.concatenate([dgates_h[:, :rz].T @ h, dgates_h[:, rz:].T @ reset_h])

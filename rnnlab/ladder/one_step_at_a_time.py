@@ -18,6 +18,7 @@ from rnnlab.network import Layer, Network
 FACTS = Facts(
     idea="the equations as they are first written: a product per step and gate",
     lesson="rnn_forward",
+    cells=None,
     ledger=Ledger("products", lambda n: n.T * 2 * n.G, lambda n: n.T * (3 * n.G + 1)),
 )
 
@@ -54,7 +55,7 @@ def backward(network: Network, saved: Saved, dy: np.ndarray, dstate: State | Non
 
 def _step(network: Network, layer: Layer, x_t: np.ndarray, state: State) -> tuple[State, cells.Saved]:
     gates_x = _gate_by_gate(network, x_t, layer.weight_ih) + layer.bias_ih
-    if cells.resets_before(network.cell, network.reset):
+    if network.facts.resets_before:
         return cells.gru_before(gates_x, state, lambda h, rows: _recurrent(network, layer, h, rows))
     gates_h = _gate_by_gate(network, state[0], layer.weight_hh) + layer.bias_hh
     return cells.pointwise(network.cell, gates_x, gates_h, state)
@@ -64,9 +65,10 @@ def _step_backward(network, layer, gradients, x_t, saved, dstate):
     """dx_t [B,I] and dstate before the step; adds the step's part to `gradients` in place."""
     dgates_x, dgates_h, dstate = cells.backward(network.cell, dstate, saved, layer.weight_hh, network.reset)
     dx_t, h_factors = 0, cells.recurrent_inputs(network.cell, saved, network.reset)
-    for gate, h in zip(_rows(network), h_factors, strict=True):
+    for gate in _rows(layer.weight_ih, network):
         dx_t += dgates_x[:, gate] @ layer.weight_ih[gate]
         gradients.weight_ih[gate] += dgates_x[:, gate].T @ x_t
+    for gate, h in zip(_rows(layer.weight_hh, network), h_factors, strict=True):
         gradients.weight_hh[gate] += dgates_h[:, gate].T @ h
     gradients.bias_ih[:] += dgates_x.sum(0)
     gradients.bias_hh[:] += dgates_h.sum(0)
@@ -75,15 +77,16 @@ def _step_backward(network, layer, gradients, x_t, saved, dstate):
 
 def _recurrent(network: Network, layer: Layer, h: np.ndarray, rows: slice) -> np.ndarray:
     """gates_h of the gates in these rows, one product for each."""
-    gates = [gate for gate in _rows(network) if rows.start <= gate.start < rows.stop]
+    gates = [gate for gate in _rows(layer.weight_hh, network) if rows.start <= gate.start < rows.stop]
     return np.concatenate([h @ layer.weight_hh[gate].T for gate in gates], axis=1) + layer.bias_hh[rows]
 
 
 def _gate_by_gate(network: Network, values: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    return np.concatenate([values @ weight[gate].T for gate in _rows(network)], axis=1)
+    products = [values @ weight[gate].T for gate in _rows(weight, network)]
+    return np.concatenate([values[:, :0], *products], axis=1)
 
 
-def _rows(network: Network) -> list[slice]:
+def _rows(weight: np.ndarray, network: Network) -> list[slice]:
     """Rows of a weight matrix, gate by gate."""
     H = network.hidden_size
-    return [slice(k * H, (k + 1) * H) for k in range(network.gates)]
+    return [slice(k, k + H) for k in range(0, len(weight), H)]

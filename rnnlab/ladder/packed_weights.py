@@ -8,11 +8,12 @@ One sequence has no tile, and too few numbers to pack for: its passes are numba_
 """
 
 from rnnlab.ladder import numba_parallel
-from rnnlab.ladder.facts import Facts, Ledger, only_reset_after
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger, only_reset_after
 
 FACTS = Facts(
     idea="weights packed once a sequence, tiles in registers",
     lesson="packed_products",
+    cells=WITH_KERNELS,
     package="numba",
     ledger=Ledger("packings", lambda n: 1, lambda n: 1),
 )

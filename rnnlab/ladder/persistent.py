@@ -8,12 +8,13 @@ with the inputs and those of the weight gradients, are products over all steps, 
 
 from rnnlab.kernels.persistence import numba_layer
 from rnnlab.ladder.chooser import persistent_layer
-from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.ladder.facts import WITH_KERNELS, Facts, Ledger
 from rnnlab.layers import backward_through_layers, forward_through_layers
 
 FACTS = Facts(
     idea="one kernel for a sequence: weights stay in registers",
     lesson="persistent_rnn",
+    cells=WITH_KERNELS,
     needs="cuda",
     package="numba",
     ledger=Ledger("weights", lambda n: n.G * n.H**2),

@@ -10,11 +10,12 @@ from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.shapes import ClusterShape, cluster_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import persistent_in_clusters
-from rnnlab.ladder.facts import Facts
+from rnnlab.ladder.facts import WITH_KERNELS, Facts
 
 FACTS = Facts(
     idea="clusters push h to each other, in bfloat16",
     lesson="persistent_cuda",
+    cells=WITH_KERNELS,
     needs="sm90",
     step_us=persistent_in_clusters,
 )

@@ -11,11 +11,12 @@ from pocketgpu.devices import Device
 from rnnlab.kernels.persistence.shapes import GridShape, grid_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import persistent_over_the_grid
-from rnnlab.ladder.facts import Facts
+from rnnlab.ladder.facts import WITH_KERNELS, Facts
 
 FACTS = Facts(
     idea="tensor cores keep the weights, in TF32",
     lesson="persistent_cuda",
+    cells=WITH_KERNELS,
     needs="sm80",
     step_us=persistent_over_the_grid,
 )

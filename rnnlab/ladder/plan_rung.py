@@ -11,7 +11,7 @@ import numpy as np
 
 from rnnlab.cells import State
 from rnnlab.gpu import card, run_cuda
-from rnnlab.graphs.cells import cell_name
+from rnnlab.graphs.cells import EQUATIONS
 from rnnlab.network import Network, check_gradients, check_input
 from rnnlab.schedule import network_arrays as arrays_of
 from rnnlab.schedule.plan import Plan, Sizes
@@ -34,7 +34,7 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         """y [T,B,H], final state, saved; see rnnlab.ladder."""
         state = check_input(network, x, state)
         T, B, _ = x.shape
-        plan = plan_for("forward", cell_name(network), arrays_of.sizes_of(network, x), passes)
+        plan = plan_for("forward", network.facts.name, arrays_of.sizes_of(network, x), passes)
         arrays = executed(plan, network.dtype, arrays_of.forward_arrays(network, x, state))
         y, final = arrays_of.forward_results(network, arrays, T, B)
         outputs = {name: array for name, array in arrays.items() if name in plan.outputs}
@@ -45,13 +45,24 @@ def stage(passes: tuple[Pass, ...]) -> tuple[Callable, Callable]:
         T, B = saved.T, saved.B
         dstate = check_gradients(network, T, B, dy, dstate)
         sizes = Sizes(T, B, network.input_size, network.hidden_size, network.layers)
-        plan = plan_for("backward", cell_name(network), sizes, passes)
+        plan = plan_for("backward", network.facts.name, sizes, passes)
         arrays = saved.arrays | arrays_of.backward_arrays(network, dy, dstate)
         arrays = executed(plan, network.dtype, arrays)
         dx, dfirst, gradients = arrays_of.backward_results(network, arrays, T, B)
         return dx, dfirst, {name: gradients[name] for name in network.parameters}
 
     return forward, backward
+
+
+def only_drawn(network: Network, T: int, B: int) -> str | None:
+    """A `why_not`: the reason if no graph of the network's cell is drawn, from which its plan follows."""
+    if network.facts.name not in EQUATIONS:
+        return f"no graph of the cell {network.facts.name!r} is drawn in rnnlab.graphs.cells"
+    if not network.facts.reads_state:
+        return (
+            f"plans order recurrent products, and a step of {network.cell!r} has none: take parallel_in_time"
+        )
+    return None
 
 
 def executed(plan: Plan, dtype: str, arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from rnnlab import ladder
-from rnnlab.cells import GATES
+from rnnlab.cells import modes
 from rnnlab.tasks import TASKS, Task
 from rnnlab.training import SGD, Adam, Model
 from rnnlab.training.loop import Recipe
@@ -58,7 +58,7 @@ class Settings:
         whole("seed", self.seed, at_least=0)
         if self.chunk is not None:
             whole("chunk", self.chunk, at_least=1)
-        for name, options in (("task", TASKS), ("cell", GATES), ("optimiser", OPTIMISERS)):
+        for name, options in (("task", TASKS), ("cell", modes()), ("optimiser", OPTIMISERS)):
             chosen(name, getattr(self, name), options)
         chosen("engine", self.engine, ENGINES)
         if self.clip is not None and not self.clip > 0:

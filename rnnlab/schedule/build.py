@@ -14,7 +14,7 @@ Wires that are not saved have one block of rows, which every step uses again.
 from functools import cache
 from math import prod
 
-from rnnlab.cells import GATES, STATES
+from rnnlab.cells import CELLS
 from rnnlab.graphs.cells import step_graph
 from rnnlab.graphs.graph import Graph, Node
 from rnnlab.graphs.mirror import Mirror, mirror
@@ -25,7 +25,7 @@ Wires = dict[str, Region]
 
 
 def forward_plan(cell: str, sizes: Sizes) -> Plan:
-    """Forward through all layers, layer by layer, step by step.  cell: a key of graphs.cells.CELLS."""
+    """Forward through all layers, layer by layer, step by step.  cell: a key of cells.CELLS."""
     builder = _Builder(cell, sizes)
     operations = [
         operation for l in range(sizes.L) for t in range(sizes.T) for operation in builder.forward(l, t)
@@ -43,11 +43,6 @@ def backward_plan(cell: str, sizes: Sizes) -> Plan:
         for operation in builder.backward(l, t)
     ]
     return builder.plan("backward", operations)
-
-
-def family(cell: str) -> str:
-    """The key of cells.GATES: a GRU is a GRU wherever it resets."""
-    return cell.removesuffix("_before").removesuffix("_after")
 
 
 @cache
@@ -71,7 +66,8 @@ class _Builder:
 
     def __init__(self, cell: str, sizes: Sizes):
         self.cell, self.sizes = cell, sizes
-        self.gates, self.states = GATES[family(cell)], STATES[family(cell)]
+        self.gates, self.states = CELLS[cell].gates, CELLS[cell].states
+        self.inner_bias = CELLS[cell].inner_bias
         self.buffers: dict[str, tuple[int, int]] = {}
 
     def plan(self, direction: str, operations: list[Operation]) -> Plan:
@@ -149,8 +145,8 @@ class _Builder:
             wires[f"b_{gate}"] = self._region(f"bias_l{l}", (0, 1), rows, 1, len(self.gates) * H)
             if gate != "h":
                 wires[gate] = self._gate(f"gates_l{l}", t, gate)
-        if self.cell == "gru_after":
-            wires["c_n"] = self._region(f"inner_bias_l{l}", (0, 1), (0, H), 1, H)
+        if self.inner_bias:
+            wires[f"c_{self.inner_bias}"] = self._region(f"inner_bias_l{l}", (0, 1), (0, H), 1, H)
         return wires
 
     def _gradients(self, reverse: Mirror, l: int, t: int) -> Wires:
@@ -166,8 +162,8 @@ class _Builder:
             wires[f"dW_{gate}"] = self._region(f"dweight_ih_l{l}", rows, (0, I), G * H, I)
             wires[f"dU_{gate}"] = self._region(f"dweight_hh_l{l}", rows, (0, H), G * H, H)
             wires[f"db_{gate}"] = self._region(f"dbias_l{l}", (0, 1), rows, 1, G * H)
-        if self.cell == "gru_after":
-            wires["dc_n"] = self._region(f"dinner_bias_l{l}", (0, 1), (0, H), 1, H)
+        if self.inner_bias:
+            wires[f"dc_{self.inner_bias}"] = self._region(f"dinner_bias_l{l}", (0, 1), (0, H), 1, H)
         products = [node for node in reverse.graph.nodes if node.op == "product"]
         for letter, place in (("W", self._dgate), ("U", self._dinner)):
             for node in products:

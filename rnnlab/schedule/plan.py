@@ -124,7 +124,7 @@ class Sizes:
 class Plan:
     """Operations in issue order. `buffers` [name -> rows, columns]; `outputs` outlive the pass."""
 
-    cell: str  # a key of graphs.cells.CELLS
+    cell: str  # a key of cells.CELLS
     sizes: Sizes
     direction: str  # forward or backward
     operations: tuple[Operation, ...]

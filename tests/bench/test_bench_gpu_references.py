@@ -10,7 +10,7 @@ from values_in import holds
 from bench.gpu import references
 from bench.workload import by_numpy, problem
 from rnncourse.records.workload import Workload
-from rnnlab.cells import GATES
+from rnnlab.ladder.facts import WITH_KERNELS
 
 SMALL = Workload("lstm", 3, 2, 4, 5, 2)
 
@@ -28,7 +28,7 @@ def numbers(monkeypatch):
     references._distance.cache_clear()
 
 
-@pytest.mark.parametrize("cell", GATES)
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_pytorch_and_numpy_compute_the_same_reference(cell):
     pytest.importorskip("torch")
     for layers in (1, 2):

@@ -29,19 +29,19 @@ def once(tmp_path_factory):
     """A notebook, and a board with one honest line; two small problems, and no lines of the course."""
     home = tmp_path_factory.mktemp("board")
     cells = [nbformat.v4.new_code_cell(text) for text in ("import numpy as np", "secret = 1", SLOW)]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), home / "18_capstone.ipynb")
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), home / "19_capstone.ipynb")
     (home / "own.jsonl").write_text("")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(board, "PROBLEMS", FEW)
         patch.setattr(board, "OWN", home / "own.jsonl")
-        words = [str(home / "board"), "--add", str(home / "18_capstone.ipynb"), "--as", "blue heron"]
+        words = [str(home / "board"), "--add", str(home / "19_capstone.ipynb"), "--as", "blue heron"]
         assert cli.main(["board", *words]) == 0
         yield home
 
 
 @pytest.fixture
 def notebook(once):
-    return once / "18_capstone.ipynb"
+    return once / "19_capstone.ipynb"
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_line_that_is_no_json_and_a_changed_program_are_left_out(folder, capsy
         (["--add", "{notebook}", "--as", "blue heron"], "has this schedule of blue heron already"),
         (["--add", "{notebook}", "--as", "x" * 41], "expected 1 to 40 letters"),
         (["--add", "{notebook}", "--as", "a/b"], "the pseudonym is 'a/b'"),
-        (["--add", "{notebook}.txt", "--as", "me"], "18_capstone.ipynb.txt does not exist"),
+        (["--add", "{notebook}.txt", "--as", "me"], "19_capstone.ipynb.txt does not exist"),
     ],
 )
 def test_what_cannot_be_added_is_one_sentence(folder, notebook, capsys, words, sentence):

@@ -9,14 +9,14 @@ from values_in import holds
 pytest.importorskip("igraph", reason="install igraph: make lab")
 
 from rnncourse.views.graph_drawing import draw, draw_mirror, layout, needs, side_by_side
-from rnnlab.graphs.cells import CELLS, step_graph
+from rnnlab.graphs.cells import EQUATIONS, step_graph
 from rnnlab.graphs.mirror import mirror
 
 SIZES = 2, 3, 4
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_every_node_and_every_end_has_a_place_of_its_own(cell):
     graph = step_graph(cell, *SIZES)
     places = layout(graph)
@@ -24,7 +24,7 @@ def test_every_node_and_every_end_has_a_place_of_its_own(cell):
     assert len(set(places.values())) == len(places)
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_wires_run_from_left_to_right(cell):
     graph = step_graph(cell, *SIZES)
     places = layout(graph)

@@ -53,8 +53,8 @@ def test_an_lstm_that_forgets_nothing_and_takes_nothing_keeps_its_cell():
 @pytest.mark.parametrize(("cell", "reset"), [("gru", "before"), ("gru", "after"), ("lstm", "after")])
 def test_recurrent_inputs_are_what_the_recurrent_weights_multiplied(cell, reset):
     rng = np.random.default_rng(1)
-    H, G = 3, len(cells.GATES[cell])
-    state = tuple(rng.normal(size=(2, H)) for _ in cells.STATES[cell])
+    H, G = 3, len(cells.find_cell(cell).gates)
+    state = tuple(rng.normal(size=(2, H)) for _ in cells.find_cell(cell).states)
     weight, bias = rng.normal(size=(G * H, H)), np.zeros(G * H)
     _, stored = cells.forward(cell, rng.normal(size=(2, G * H)), state, weight, bias, reset)
     factors = cells.recurrent_inputs(cell, stored, reset)

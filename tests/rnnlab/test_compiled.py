@@ -11,11 +11,11 @@ from numba import njit
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from rnnlab import reference
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.compiled import passes, recurrence, threads
 from rnnlab.kernels.compiled.nonlinear import FAST, sigmoid, tanh
 from rnnlab.ladder import RUNGS, find
-from rnnlab.ladder.facts import LedgerSizes
+from rnnlab.ladder.facts import WITH_KERNELS, LedgerSizes
 from rnnlab.ladder.numba_fused import forward as fused_forward
 from rnnlab.network import Network
 
@@ -107,11 +107,11 @@ def test_products_are_as_many_as_the_ledger_says():
     assert len(counts) == 3 * len(ledgers) > 0
     for name, products in counts.items():
         rung, cell = name.split()
-        sizes, ledger = LedgerSizes(5, B=3, H=6, G=len(GATES[cell])), ledgers[rung]
+        sizes, ledger = LedgerSizes(5, B=3, H=6, G=len(find_cell(cell).gates)), ledgers[rung]
         assert tuple(products) == (ledger.forward(sizes), ledger.backward(sizes)), name
 
 
-@pytest.mark.parametrize("cell", GATES)
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_neither_threads_nor_repetition_change_a_bit_of_the_output(cell):
     T, B, I, H = 9, 13, 24, 160  # enough work for two shares
     network = Network.create(cell, I, H, 2, seed=2)
@@ -173,7 +173,7 @@ def test_units_are_split_only_where_sequences_do_not_suffice_and_products_are_la
     assert not passes.should_split_units(wide, 1, 1)
 
 
-@pytest.mark.parametrize("cell", GATES)
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 @pytest.mark.parametrize("large", [0, float("inf")], ids=["BLAS's threads", "compiled"])
 def test_who_splits_a_steps_product_changes_no_number(cell, large, monkeypatch):
     monkeypatch.setattr(passes, "LARGE_PRODUCT", large)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rnnlab.compare import relative_error
-from rnnlab.graphs.cells import CELLS, step_graph
+from rnnlab.graphs.cells import EQUATIONS, step_graph
 from rnnlab.graphs.graph import RULES, run
 from rnnlab.graphs.mirror import mirror
 from rnnlab.graphs.plan import Plan, all_plans, candidates, cheapest, make_plan
@@ -42,7 +42,7 @@ def test_the_plan_found_under_three_wires_is_the_posts_fourth_variant():
     assert set(plan.saved) == {"r", "z", product}
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_no_subset_of_all_wires_beats_the_candidates(cell):
     """Brute force over every wire, not only those thought worth saving; small subsets keep it quick."""
     graph = step_graph(cell, B, I, H)
@@ -54,7 +54,7 @@ def test_no_subset_of_all_wires_beats_the_candidates(cell):
             assert best.cost()[:2] <= make_plan(graph, reverse, chosen).cost()[:2]
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_a_plan_really_suffices_to_run_the_reverse_graph(cell):
     graph = step_graph(cell, B, I, H)
     reverse = mirror(graph)
@@ -76,7 +76,7 @@ def test_a_plan_really_suffices_to_run_the_reverse_graph(cell):
         assert all(relative_error(got[wire], want[wire]) < 1e-13 for wire in reverse.graph.outputs)
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_more_memory_never_costs_more_work(cell):
     graph = step_graph(cell, B, I, H)
     costs = [cheapest(graph, mirror(graph), limit * WIRE).cost()[:2] for limit in range(7)]

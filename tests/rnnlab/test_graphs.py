@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from rnnlab import reference
-from rnnlab.cells import STATES
+from rnnlab.cells import find_cell, modes
 from rnnlab.compare import relative_error
-from rnnlab.graphs.cells import CELLS, cell_name, network_gradients, sequence_graph, step_graph, wire_values
+from rnnlab.graphs.cells import EQUATIONS, network_gradients, sequence_graph, step_graph, wire_values
 from rnnlab.graphs.graph import Graph, Node, Sketch, relu, run, sigmoid, tanh
 from rnnlab.graphs.mirror import gradients, mirror
 from rnnlab.graphs.rules import RULES
 from rnnlab.network import Network
 
 B, I, H = 2, 3, 4
-NETWORKS = [(cell, "after") for cell in STATES] + [("gru", "before")]
+NETWORKS = [(cell, "after") for cell in modes()] + [("gru", "before")]
 
 
 def one_node(draw, **inputs):
@@ -80,7 +80,7 @@ def test_a_rule_needs_what_the_published_table_says(case, needed):
 def problem(cell, reset, T):
     network = Network.create(cell, I, H, reset=reset, dtype="float64", gain=1.5, seed=T)
     rng = np.random.default_rng(T)
-    state = tuple(rng.normal(size=(1, B, H)) for _ in STATES[cell])
+    state = tuple(rng.normal(size=(1, B, H)) for _ in find_cell(cell).states)
     return network, rng.normal(size=(T, B, I)), state, rng.normal(size=(T, B, H))
 
 
@@ -88,7 +88,7 @@ def problem(cell, reset, T):
 @pytest.mark.parametrize(("cell", "reset"), NETWORKS)
 def test_an_unrolled_graph_gives_the_reference_forward_and_backward(cell, reset, T):
     network, x, state, dy = problem(cell, reset, T)
-    graph = sequence_graph(cell_name(network), T, B, I, H)
+    graph = sequence_graph(network.facts.name, T, B, I, H)
     values = wire_values(network, x, state)
     y, final, saved = reference.forward(network, x, state)
     wires = run(graph, values)
@@ -102,13 +102,13 @@ def test_an_unrolled_graph_gives_the_reference_forward_and_backward(cell, reset,
     got = gradients(graph, values, d)
     dx, dfirst, want = reference.backward(network, saved, dy, dfinal)
     assert relative_error(np.stack([got[f"x{t}"] for t in range(1, T + 1)]), dx) < 1e-13
-    for name, part in zip(STATES[cell], dfirst, strict=True):
+    for name, part in zip(find_cell(cell).states, dfirst, strict=True):
         assert relative_error(got[f"{name}0"], part[0]) < 1e-13
     ours = network_gradients(network, got)
     assert max(relative_error(ours[name], want[name]) for name in want) < 1e-13
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_one_step_is_a_sequence_of_one(cell):
     one, many = step_graph(cell, B, I, H), sequence_graph(cell, 1, B, I, H)
     assert sorted(node.op for node in one.nodes) == sorted(node.op for node in many.nodes)

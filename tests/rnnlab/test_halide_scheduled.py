@@ -10,7 +10,7 @@ from values_in import holds
 from bench.cmu import ahead_of_time
 from bench.cmu.halide_contestants import KERNELS
 from rnnlab import reference
-from rnnlab.cells import STATES
+from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.halide import equations, published, registers
 from rnnlab.kernels.halide.kernels import Kernels
@@ -26,7 +26,7 @@ def problem(cell, dtype="float32", T=4, B=11, I=7, H=18, layers=2):
     """A network, and x, state, dy, dstate for it; sizes that no tile and no vector divides."""
     network, rng = Network.create(cell, I, H, layers, dtype=dtype, gain=2.0), np.random.default_rng(T)
     draw = lambda *shape: rng.normal(size=shape).astype(dtype)
-    state, dstate = (tuple(0.5 * draw(layers, B, H) for _ in STATES[cell]) for _ in range(2))
+    state, dstate = (tuple(0.5 * draw(layers, B, H) for _ in find_cell(cell).states) for _ in range(2))
     return network, 2 * draw(T, B, I), state, draw(T, B, H), dstate
 
 

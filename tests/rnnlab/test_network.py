@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rnnlab.cells import GATES, STATES
+from rnnlab.cells import find_cell, modes
 from rnnlab.network import (
     Network,
     forward_flops,
@@ -47,19 +47,20 @@ def test_the_seed_alone_decides():
     assert not np.array_equal(one.parameters["weight_hh_l0"], other.parameters["weight_hh_l0"])
 
 
-@pytest.mark.parametrize("cell", list(GATES))
+@pytest.mark.parametrize("cell", modes())
 def test_counts_agree_with_a_count_by_hand(cell):
-    G, I, H, L, T, B = len(GATES[cell]), 5, 7, 2, 11, 3
+    G, I, H, L, T, B = len(find_cell(cell).gates), 5, 7, 2, 11, 3
     network = Network.create(cell, I, H, L)
-    assert parameter_count(network) == G * H * (I + H + 2) + G * H * (H + H + 2)
-    assert forward_flops(network, T, B) == 2 * T * B * G * H * (I + H + H + H)
+    R = len(find_cell(cell).recurrent_gates)
+    assert parameter_count(network) == G * H * (I + 1) + R * H * (H + 1) + G * H * (H + 1) + R * H * (H + 1)
+    assert forward_flops(network, T, B) == 2 * T * B * H * (G * (I + H) + R * (H + H))
     assert training_flops(network, T, B) == 3 * forward_flops(network, T, B)
 
 
 def test_a_state_of_zeros_has_one_array_for_each_state_of_the_cell():
-    for cell, names in STATES.items():
+    for cell in modes():
         state = Network.create(cell, 3, 4, 2).zero_state(5)
-        assert [part.shape for part in state] == [(2, 5, 4)] * len(names)
+        assert [part.shape for part in state] == [(2, 5, 4)] * len(find_cell(cell).states)
 
 
 def test_a_change_of_dtype_rounds_and_keeps_the_rest():
@@ -77,6 +78,7 @@ def test_a_change_of_dtype_rounds_and_keeps_the_rest():
         ({"layers": 1.5}, "layers is 1.5, expected a whole number"),
         ({"reset": "never"}, "reset is 'never', expected one of after, before"),
         ({"dtype": "float16"}, "dtype is 'float16', expected one of float32, float64"),
+        ({"dtype": "bfloat16"}, "dtype is 'bfloat16', expected one of float32, float64"),
         ({"gain": np.nan}, "gain is nan, expected a finite number"),
         ({"init": "zeros"}, "init is 'zeros', expected one of uniform, orthogonal"),
     ],

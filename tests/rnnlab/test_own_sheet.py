@@ -9,13 +9,14 @@ from legs import in_full
 
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import DEVICES, KB, nearest_older
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence import numba_layer, own_sheet
 from rnnlab.kernels.persistence.floor import tensor_peak
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, cluster_shape, grid_shape
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, tiles_for
 from rnnlab.ladder import chooser, cuda_chip
 from rnnlab.ladder.chooser import abilities, choose
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
 from rnnlab.network import Network
 
@@ -79,7 +80,7 @@ def test_a_sheet_has_the_cards_own_name_limits_and_speed(card):
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_every_choice_is_made_without_another_cards_name_or_false_advice(card, precision):
     gpu, others = abilities(), {name for name in DEVICES if name not in card[0]}
-    for cell, hidden, B in product(GATES, (32, 512, 1024, 2048, 4096), (1, 8, 64)):
+    for cell, hidden, B in product(WITH_KERNELS, (32, 512, 1024, 2048, 4096), (1, 8, 64)):
         for T in (1, 256):
             choice = choose(cell, hidden, precision, (T, B), gpu)
             assert choice.name in {way.name for way in choice.ways if way.step is not None}
@@ -167,7 +168,7 @@ def test_numba_kernels_with_the_most_weights_spill_nothing_on_blackwell(arch, ce
     from pocketgpu.compiling.report import compile_report
 
     major, flat = int(arch[3:]) // 10, float32[::1]
-    tiles = tiles_for(len(GATES[cell]), hidden, 132, major)
+    tiles = tiles_for(len(find_cell(cell).gates), hidden, 132, major)
     assert tiles.weights == MOST_WEIGHTS[major]
     kernels = numba_layer.kernels_of(Network.create(cell, 1, 1), tiles)
     for kernel, arrays in zip(kernels, (4, 8), strict=True):

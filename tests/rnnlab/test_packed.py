@@ -14,7 +14,7 @@ from numba import njit
 from numba.core.dispatcher import Dispatcher
 
 from rnnlab import reference
-from rnnlab.cells import STATES
+from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.packed import backward as backward_loop
 from rnnlab.kernels.packed import forward as forward_loop
@@ -24,6 +24,7 @@ from rnnlab.kernels.packed.barrier import wait
 from rnnlab.kernels.packed.host import CORE, ROWS, VECTOR_BYTES, VECTORS
 from rnnlab.kernels.packed.tiles import CORES, Core, Tile, choose_tile, predicted_rate
 from rnnlab.ladder import numba_parallel, packed_weights
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 DTYPES = ("float32", "float64")
@@ -165,7 +166,7 @@ def problem(cell, T, B, I, H, L, dtype):
     network = Network.create(cell, I, H, L, dtype=dtype, gain=2.0, seed=H)
     draw = np.random.default_rng(T)
     arrays = lambda *size: draw.normal(size=size).astype(dtype)
-    states = [tuple(0.5 * arrays(L, B, H) for _ in STATES[cell]) for _ in range(2)]
+    states = [tuple(0.5 * arrays(L, B, H) for _ in find_cell(cell).states) for _ in range(2)]
     return network, 2 * arrays(T, B, I), states[0], arrays(T, B, H), states[1]
 
 
@@ -189,7 +190,7 @@ CHOICES = {"sequences": splitting._by_sequences, "units": splitting._by_units}
 
 
 @pytest.mark.parametrize("dtype", ["float32", in_full("float64")])  # compiled once more, 10 s
-@pytest.mark.parametrize("cell", STATES)
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_every_team_and_split_agrees_with_float64_and_repeats_its_bits(cell, dtype, monkeypatch):
     """Sizes with edges everywhere: rows, panels of 32 and 16 units, strips, chunks, blocks of a chunk."""
     example = problem(cell, 5, 13, 35, 70, 2, dtype)

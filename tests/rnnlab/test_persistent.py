@@ -18,22 +18,22 @@ from legs import in_full
 from pocketgpu import cuda, devices
 from pocketgpu.compiling import compilers
 from rnnlab import reference
-from rnnlab.cells import GATES, STATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence import kernels, numba_layer, tiles
 from rnnlab.kernels.persistence.tiles import MOST_WEIGHTS, Tiles, tiles_for
 from rnnlab.ladder import find, persistent
-from rnnlab.ladder.facts import LedgerSizes
+from rnnlab.ladder.facts import WITH_KERNELS, LedgerSizes
 from rnnlab.network import RESETS, Network
 
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
-CELLS = [*((cell, "after") for cell in GATES), ("gru", "before")]
+CELLS = [*((cell, "after") for cell in WITH_KERNELS), ("gru", "before")]
 H200 = devices.find("H200")
 
 
 def problem(cell, reset, T, B, I, H):
     draw = np.random.default_rng(T)
     network = Network.create(cell, I, H, reset=reset, dtype="float64", gain=2.0, seed=1)
-    states = [tuple(draw.normal(size=(1, B, H)) for _ in STATES[cell]) for _ in range(2)]
+    states = [tuple(draw.normal(size=(1, B, H)) for _ in find_cell(cell).states) for _ in range(2)]
     return network, draw.normal(size=(T, B, I)), states[0], draw.normal(size=(T, B, H)), states[1]
 
 
@@ -186,7 +186,7 @@ def test_the_kernels_keep_their_weights_in_registers_and_wait_by_loads(cell, res
 
     from pocketgpu.compiling.report import compile_report
 
-    gates = len(GATES[cell])
+    gates = len(find_cell(cell).gates)
     hidden = min(hidden, 32 * (MOST_WEIGHTS[major] // gates), 2048 if major == 9 else 1056)
     tiles = tiles_for(gates, hidden, 132, major)
     flat, ints = float32[::1], int32[::1]

@@ -9,15 +9,16 @@ from legs import in_full
 
 from pocketgpu.devices import find
 from rnnlab import reference
-from rnnlab.cells import GATES, STATES
+from rnnlab.cells import find_cell
 from rnnlab.compare import TOLERANCES, relative_error
 from rnnlab.kernels.persistence.fragments import loaded, stored
 from rnnlab.kernels.persistence.layers import TensorLayers
 from rnnlab.kernels.persistence.shapes import ClusterShape, GridShape
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 H200, A100 = find("H200"), find("A100")
-CELLS = tuple(GATES)
+CELLS = WITH_KERNELS
 
 
 def problem(cell, precision, sizes, layers=1):
@@ -31,7 +32,7 @@ def problem(cell, precision, sizes, layers=1):
     network = replace(network, parameters={k: rounded(v) for k, v in network.parameters.items()})
     rng = np.random.default_rng(T)
     draw = lambda *shape: rounded(rng.normal(size=shape))
-    states = [tuple(0.5 * draw(layers, B, H) for _ in STATES[cell]) for _ in range(2)]
+    states = [tuple(0.5 * draw(layers, B, H) for _ in find_cell(cell).states) for _ in range(2)]
     return network, draw(T, B, 5), states[0], draw(T, B, H), states[1]
 
 

@@ -6,12 +6,12 @@ import pytest
 from values_in import holds
 
 from pocketgpu.devices import DEVICES, find
-from rnnlab.cells import GATES as CELLS
 from rnnlab.kernels.persistence.floor import H200 as PAPER
 from rnnlab.kernels.persistence.floor import TENSOR_PEAK, floor, latencies_of
 from rnnlab.kernels.persistence.shapes import cluster_shape, grid_shape
 from rnnlab.ladder import cuda_chip
 from rnnlab.ladder.chooser import Abilities, choose
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.ladder.persistent_cluster import shape_for as cluster_for
 from rnnlab.ladder.persistent_grid import shape_for
 from rnnlab.network import Network
@@ -85,7 +85,7 @@ def test_the_chooser_takes_what_runs_and_says_why_not_the_others(task, gpu, chos
     assert chosen in str(result).splitlines()[0]
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 def test_a_naive_step_has_as_many_kernels_as_its_plan(cell):
     """Two steps' plan less one's, apart from how the chooser counts."""
     plans = [forward_plan("gru_after" if cell == "gru" else cell, Sizes(T, 8, 64, 64, 1)) for T in (1, 2)]

@@ -14,11 +14,11 @@ from legs import in_full
 from pocketgpu.compiling import compilers
 from pocketgpu.devices import find
 from rnncourse.records import register_table
-from rnnlab.cells import GATES
 from rnnlab.gpu import cuda_driver
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import STORED, factors, loaded
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, Launch, cluster_shape, grid_shape
+from rnnlab.ladder.facts import WITH_KERNELS
 
 H200, A100 = find("H200"), find("A100")
 needs_compilers = pytest.mark.skipif(bool(compilers.missing()), reason=compilers.missing())
@@ -83,7 +83,7 @@ def test_what_does_not_fit_is_refused_with_the_reason(refused, words):
         refused()
 
 
-@pytest.mark.parametrize("cell", GATES)
+@pytest.mark.parametrize("cell", WITH_KERNELS)
 @pytest.mark.parametrize("precision", ["bfloat16", "tf32"])
 def test_shapes_stay_within_the_device(cell, precision):
     for hidden in range(64, 1025, 64):

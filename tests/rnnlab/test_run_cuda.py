@@ -10,11 +10,10 @@ from pretended_card import PretendedCard, python_kernel
 from pocketgpu import cuda
 from pocketgpu.compiling import compilers
 from rnnlab import reference
-from rnnlab.cells import STATES
 from rnnlab.gpu.card import transpose_source
 from rnnlab.gpu.pointwise import NUMBERS, cuda_source, launch_of, row_length
 from rnnlab.gpu.run_cuda import PreparedPlan
-from rnnlab.graphs.cells import CELLS, cell_name
+from rnnlab.graphs.cells import EQUATIONS
 from rnnlab.ladder import stage_passes
 from rnnlab.network import Network
 from rnnlab.schedule import network_arrays as arrays_of
@@ -25,7 +24,7 @@ from rnnlab.schedule.run_numpy import execute
 T, B, I, H, L = 4, 3, 5, 6, 2
 WORK = {  # pointwise kernels of every cell and stage, by name -> a plan and the operation that launches it
     launch_of(operation).work.name: (plan, operation)
-    for cell in CELLS
+    for cell in EQUATIONS
     for passes in stage_passes().values()
     for direction in ("forward", "backward")
     for plan in [stages.plan_for(direction, cell, Sizes(T, B, I, H, L), passes)]
@@ -41,22 +40,22 @@ def network_of(cell):
 
 
 @pytest.mark.parametrize("stage", stage_passes())
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", EQUATIONS)
 def test_every_stage_gives_the_references_numbers_whoever_goes_first(cell, stage):
     network, draw = network_of(cell), np.random.default_rng(0)
     x, dy = draw.normal(size=(T, B, I)), draw.normal(size=(T, B, H))
-    state = tuple(draw.normal(size=(L, B, H)) for _ in STATES[network.cell])
+    state = tuple(draw.normal(size=(L, B, H)) for _ in network.facts.states)
     want_y, want_final, saved = reference.forward(network, x, state)
     want_dx, want_dstate, want = reference.backward(network, saved, dy)
     for seed in range(2):
         card = PretendedCard(seed)
-        plan = stages.plan_for("forward", cell_name(network), Sizes(T, B, I, H, L), stage_passes()[stage])
+        plan = stages.plan_for("forward", network.facts.name, Sizes(T, B, I, H, L), stage_passes()[stage])
         run = PreparedPlan(plan, "float64", arrays_of.forward_arrays(network, x, state), card)
         run.issue()
         y, final = arrays_of.forward_results(network, run.arrays(), T, B)
         np.testing.assert_allclose(y, want_y, rtol=1e-12, atol=1e-13)
         assert all(np.allclose(a, b, rtol=1e-12) for a, b in zip(final, want_final, strict=True))
-        plan = stages.plan_for("backward", cell_name(network), Sizes(T, B, I, H, L), stage_passes()[stage])
+        plan = stages.plan_for("backward", network.facts.name, Sizes(T, B, I, H, L), stage_passes()[stage])
         empty = tuple(np.zeros((L, B, H)) for _ in state)
         incoming = arrays_of.backward_arrays(network, dy, empty)
         inputs = run.buffers | incoming

@@ -5,19 +5,20 @@ import pytest
 
 from pocketgpu import cuda
 from rnnlab import reference
-from rnnlab.cells import GATES, STATES
+from rnnlab.cells import find_cell
 from rnnlab.gpu import card
 from rnnlab.ladder import find, stage_passes
+from rnnlab.ladder.facts import WITH_KERNELS
 from rnnlab.network import Network
 
 pytestmark = pytest.mark.gpu
-CELLS = [*((cell, "after") for cell in GATES), ("gru", "before")]
+CELLS = [*((cell, "after") for cell in WITH_KERNELS), ("gru", "before")]
 
 
 def problem(cell, reset, T, B, I, H):
     draw = np.random.default_rng(T)
     network = Network.create(cell, I, H, layers=2, reset=reset, dtype="float64", seed=1)
-    states = [tuple(draw.normal(size=(2, B, H)) for _ in STATES[cell]) for _ in range(2)]
+    states = [tuple(draw.normal(size=(2, B, H)) for _ in find_cell(cell).states) for _ in range(2)]
     return network, draw.normal(size=(T, B, I)), states[0], draw.normal(size=(T, B, H)), states[1]
 
 

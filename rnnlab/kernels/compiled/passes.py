@@ -14,7 +14,7 @@ from rnnlab.cells import State
 from rnnlab.kernels.compiled import recurrence
 from rnnlab.kernels.compiled.threads import shares, together
 from rnnlab.layers import backward_through_layers, forward_through_layers, history
-from rnnlab.network import Layer, Network, merged_bias
+from rnnlab.network import Layer, Network, check_cell, merged_bias
 
 LEAST_WORK = 2e5  # FLOP below which a share is not worth another thread's start, about 30 µs
 LARGE_PRODUCT = 2e6  # FLOP of a step's product above which BLAS's own threads gain more than leaving Python
@@ -66,6 +66,7 @@ def _layer_forward(network: Network, index: int, x: np.ndarray, state: State, th
         auxiliary = np.empty((T, B, H), x.dtype)
         loop = partial(loops.gru_forward, gates, weights, bias, layer.bias_hh[2 * H :], h, auxiliary)
     else:
+        check_cell(network, ("rnn_tanh", "rnn_relu"))
         auxiliary = empty
         loop = partial(loops.rnn_forward, network.cell == "rnn_relu", gates, weights, bias, h)
     together([partial(loop, *share) for share in _batch_shares(T, B, layer.weight_hh.size, threads)])
@@ -87,6 +88,7 @@ def _layer_backward(network: Network, index: int, saved: Saved, dy: np.ndarray, 
             loops.gru_backward, layer.weight_hh, saved.gates, saved.auxiliary, saved.h, dy, *state, dgates, du
         )
     else:
+        check_cell(network, ("rnn_tanh", "rnn_relu"))
         loop = partial(
             loops.rnn_backward, network.cell == "rnn_relu", layer.weight_hh, saved.h, dy, *state, dgates
         )

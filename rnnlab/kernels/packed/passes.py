@@ -22,7 +22,7 @@ from rnnlab.kernels.packed.split import split
 from rnnlab.kernels.packed.steps import GRU, KINDS, LSTM
 from rnnlab.layers import backward_through_layers, forward_through_layers
 from rnnlab.network import Layer as Parameters
-from rnnlab.network import Network, merged_bias
+from rnnlab.network import Network, check_cell, merged_bias
 from rnnlab.resources import caches
 
 CHUNK_ROWS = 256  # sequences times time steps of a chunk: enough that packing is a small part of a product
@@ -41,6 +41,7 @@ class Saved(NamedTuple):
 def forward(network: Network, x: np.ndarray, state: State | None, members: int):
     """y [T,B,H] (read-only), the final state, and what each layer saved, by a team of so many."""
     keep_freed()
+    check_cell(network, KINDS)
     H = network.hidden_size
 
     def run(index, x, state):

@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from rnnlab.cells import STATES
 from rnnlab.kernels.persistence.fragments import STORED, loaded, stored
 from rnnlab.kernels.persistence.shapes import DIRECTIONS, SEQUENCES, Shape
 from rnnlab.network import Network
@@ -120,7 +119,7 @@ class TensorLayers:
                 gradients[f"{name}_l{index}"] = self._number(layer[f"d{name}"]).reshape(like.shape)
             carry = self._steps(self.chip.get(layer["carry"]))[0]
             dh = self._steps(self._number(layer["dfirst"]))[0] + (carry if self.gru else 0)
-            first.append((dh, carry)[: len(STATES[self.network.cell])])
+            first.append((dh, carry)[: len(self.network.facts.states)])
         dfirst = tuple(np.stack(parts) for parts in zip(*first, strict=True))
         return (
             self._steps(self._number(self.dx)),

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from rnnlab.cells import STATES, State, resets_before
+from rnnlab.cells import State
 from rnnlab.kernels.persistence.tiles import Tiles, tiles_for
 from rnnlab.layers import history, rows
-from rnnlab.network import Layer, Network, merged_bias, resets_after
+from rnnlab.network import Layer, Network, merged_bias
 
 Arrays = dict[str, np.ndarray]
 
@@ -25,7 +25,7 @@ def kernels_of(network: Network, tiles: Tiles) -> tuple[Callable, Callable]:
     """The kernels forward and backward; their arguments are the same for every cell."""
     from rnnlab.kernels.persistence import kernels, reset_before
 
-    if resets_before(network.cell, network.reset):
+    if network.facts.resets_before:
         makers, arguments = reset_before, (tiles, network.dtype)
     else:
         makers, arguments = kernels, (network.cell, tiles, network.dtype)
@@ -54,7 +54,7 @@ def layer_backward(
     """dx [T,B,I], the initial state's gradient [B,H], and gradients, from dy [T,B,H] and dstate [B,H]."""
     layer, (T, B, _), H = network.layer(index), saved["x"].shape, network.hidden_size
     dgates = np.empty_like(saved["gates"])
-    dgates_u = np.empty_like(dgates) if resets_after(network) else dgates
+    dgates_u = np.empty_like(dgates) if network.facts.inner_bias else dgates
     carry = np.array(dstate[1]) if network.cell == "lstm" else np.zeros((B, H), dy.dtype)
     tiles = tiles_of(network)
     _, kernel = kernels_of(network, tiles)
@@ -66,7 +66,7 @@ def layer_backward(
     gradients = Layer(
         flat.T @ rows(saved["x"]), _recurrent_gradient(flat_h, saved, of_h), flat.sum(0), flat_h.sum(0)
     )
-    return dgates @ layer.weight_ih, (dh, carry)[: len(STATES[network.cell])], gradients
+    return dgates @ layer.weight_ih, (dh, carry)[: len(network.facts.states)], gradients
 
 
 def launch(
@@ -119,5 +119,5 @@ def _recurrent_gradient(dgates_u: np.ndarray, saved: Arrays, of_h: int) -> np.nd
 
 def _rows_of_h(network: Network) -> int:
     """How many rows of the recurrent weights multiply h; those after them multiply r∘h."""
-    gates = 2 if resets_before(network.cell, network.reset) else network.gates
+    gates = 2 if network.facts.resets_before else network.gates
     return gates * network.hidden_size

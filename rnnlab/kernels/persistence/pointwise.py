@@ -44,6 +44,8 @@ class ResetBefore(NamedTuple):
 @cache
 def pointwise(cell: str, dtype: str) -> Pointwise:
     """A cell's functions; every constant has the arithmetic's dtype, so that nothing creeps into float64."""
+    if cell not in MAKERS:
+        raise ValueError(f"cell is {cell!r}, expected one of {', '.join(MAKERS)}: others have no kernel here")
     return MAKERS[cell](np.dtype(dtype).type)
 
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from pocketgpu.devices import Device, nearest_older
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 from rnnlab.kernels.persistence import fragments
 from rnnlab.kernels.persistence.fragments import ITEMSIZE, PRECISIONS
 
@@ -60,7 +60,7 @@ class Shape:
 
     @property
     def gates(self) -> int:
-        return len(GATES[self.cell])
+        return len(find_cell(self.cell).gates)
 
     @property
     def tile_units(self) -> int:

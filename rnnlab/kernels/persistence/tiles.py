@@ -13,7 +13,7 @@ from math import isqrt
 from typing import NamedTuple
 
 from pocketgpu.devices import Device, nearest_older
-from rnnlab.cells import GATES
+from rnnlab.cells import find_cell
 
 OF_REGISTERS = 0.5
 OF_SHARED = 200 / 228
@@ -54,7 +54,7 @@ def places(device: Device) -> list[Place]:
 
 def fits(cell: str, hidden: int, itemsize: int, device: Device) -> list[Fit]:
     """Where the [G·H,H] recurrent weights of a layer fit; itemsize is the bytes of a number."""
-    gates = len(GATES[cell])
+    gates = len(find_cell(cell).gates)
     a_square = gates * itemsize
     return [
         Fit(place, a_square * hidden * hidden, isqrt(place.bytes // a_square)) for place in places(device)

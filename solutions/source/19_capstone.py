@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 18 · Capstone: exercises
+# # 19 · Capstone: exercises
 #
 # The gradient of a skip, layers that are recomputed, an interval for a median, and a schedule of your own.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
@@ -23,7 +23,7 @@ FORWARD, BACKWARD, WEIGHTS = range(3)
 # %% [exercise] my_schedule
 
 # %% [markdown]
-# What your schedule does for a network of 100 layers whose memory holds 704 of its 3,200 activations, and a place on the board: `rnnlab board --add work/18_capstone.ipynb --as YOUR-PSEUDONYM`.
+# What your schedule does for a network of 100 layers whose memory holds 704 of its 3,200 activations, and a place on the board: `rnnlab board --add work/19_capstone.ipynb --as YOUR-PSEUDONYM`.
 
 # %%
 from rnncourse.capstone.score import PROBLEMS, try_schedule

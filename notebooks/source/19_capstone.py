@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 18 · Capstone
+# # 19 · Capstone
 #
 # **Claim to test: a hundred layers can be trained in a fifth of the memory of their activations, for at most 40 % more time.**
 #
@@ -86,7 +86,7 @@ print("better than standing still:", [name for name, loss in losses.items() if l
 #
 # <!-- exercise: skip_step_backward -->
 #
-# In [work/18_capstone.ipynb](../work/18_capstone.ipynb).
+# In [work/19_capstone.ipynb](../work/19_capstone.ipynb).
 
 # %% [markdown]
 # ## 2 · Memory
@@ -263,7 +263,7 @@ print(f"{tight.memory / (2 * tight.layers * tight.steps):.0%} of the memory:", t
 # %% [markdown]
 # ## 5 · The board and the page
 #
-# On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/18_capstone.ipynb --as NAME` adds yours. The course's best entry is there to be beaten: it has three rules of thumb for the segments, and looks for nothing. **Predict:** how far above the bound is it in its worst problem?
+# On the board each line has a pseudonym, the hash of a schedule, its scores, and a version. You need not trust anybody: `rnnlab board` runs every schedule again, in the sandbox, and leaves out a line whose scores differ. Equal ratios are ordered by the fewest bytes saved. `rnnlab board --add work/19_capstone.ipynb --as NAME` adds yours. The course's best entry is there to be beaten: it has three rules of thumb for the segments, and looks for nothing. **Predict:** how far above the bound is it in its worst problem?
 
 # %%
 from rnncourse.capstone import board
@@ -275,7 +275,7 @@ for _, entry in board.read(board.OWN):
     print("  each problem:", ", ".join(f"{ratio:.2f}" for ratio in entry.ratios))
 
 # %% [markdown]
-# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/18_page.md`, and `rnnlab page` checks the numbers, not the prose. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
+# The page is your report: one prediction, its measurements, their median and interval, and whether the prediction was inside. `rnnlab page --new` writes the template to `work/19_page.md`, and `rnnlab page` checks the numbers, not the prose. The next cell prints the page of section 3 with **two mistakes** in it. Find them before you run the cell behind it, which prints what the check finds.
 
 # %%
 from rnncourse.capstone.page import TEMPLATE, check_page

@@ -1,0 +1,395 @@
+# %% [markdown]
+# # 18 · Parallel in time
+#
+# **Claim to test: a recurrent network of T steps needs T dependent steps.**
+#
+# Lessons 15 and 16 made a step as short as a chip allows, and ended at a floor: T steps, each at least one exchange of the state. You will take a linear recurrence apart, put it together as a tree, write that tree for a GPU, and then try the same with a GRU, which is not linear. The recap tests the claim.
+#
+# - **Time:** 160 minutes, exercises included.
+# - **You need:** [02 · BPTT](02_bptt.ipynb), [03 · Training](03_training.ipynb), [15 · Weights that stay](15_persistent_rnn.ipynb). No GPU.
+# - **Afterwards you can** write a scan and say what it costs, choose a cell for it, write one that waits correctly on a GPU, and find the states of a GRU without going through them one by one.
+
+# %%
+import rnnlab
+rnnlab.banner()
+
+# %%
+from rnncourse import drawings
+
+drawings.show("chain_of_steps")
+
+# %% [markdown]
+# ## 1 · What is left after lesson 16
+#
+# The lower bound of a step on an H200 is the exchange of the state between blocks: lesson 16 computed it. A model of today reads sequences of 100 000 steps. **Predict:** how long does one layer take for them at this bound, if nothing else takes any time?
+
+# %%
+from pocketgpu.devices import DEVICES
+from rnnlab.kernels.persistence.floor import floor
+from rnnlab.kernels.persistence.shapes import cluster_shape
+
+my_guess = 1.0  # milliseconds
+gpu, T = DEVICES["H200"], 100_000
+step = floor(cluster_shape("gru", 256, "bfloat16", gpu), 8, gpu).step
+print(f"lower bound of a step {step:.2f} µs, of {T:,} steps {1e-3 * T * step:.0f} ms; you guessed {my_guess}")
+words = 2 * T * 8 * 256 * 2
+print(f"reading and writing its states once: {words / gpu.bandwidth / 1e6:.1f} ms")
+
+# %% [markdown]
+# 43 ms, of which the chip would need 0.2 ms to move all states. It waits: only one step can run at a time, and a step is small. No faster kernel helps. What would help is to have fewer steps that wait for each other.
+#
+# ## 2 · A step is a map
+#
+# Take the simplest recurrence, `h[t] = a[t]·h[t−1] + b[t]`. For a fixed t this is an affine map: multiply by a, add b. What do two steps do together?
+#
+# $$a_2(a_1 h + b_1) + b_2 = (a_2 a_1)\,h + (a_2 b_1 + b_2)$$
+#
+# That is one affine map again. So steps can be joined **before anybody knows h**.
+
+# %%
+import numpy as np
+
+from rnnlab import scan
+from rnnlab.scan import Maps
+
+rng = np.random.default_rng(0)
+first, second, third = (Maps(rng.uniform(-1, 1, (1, 1)), rng.normal(size=(1, 1))) for _ in range(3))
+both = scan.compose(second, first)
+h = np.array([[2.0]])
+print("step by step:", second.a * (first.a * h + first.b) + second.b, "  as one map:", both.a * h + both.b)
+left = scan.compose(third, scan.compose(second, first)).b
+right = scan.compose(scan.compose(third, second), first).b
+print("grouped differently:", left, right, "  in the other order:", scan.compose(first, second).b, "not", both.b)
+
+# %% [markdown]
+# Grouping does not matter: the composition is **associative**. Order does: it is not **commutative**. An operation that is associative can be applied to T things in a tree. All prefixes together are called a **scan** (or prefix sum).
+#
+# ### Exercise: two maps as one
+#
+# <!-- exercise: compose_affine -->
+#
+# In [work/18_parallel_in_time.ipynb](../work/18_parallel_in_time.ipynb), for steps whose a is a matrix: then the order inside the product matters, too.
+#
+# A tree has levels, and only levels wait for each other. **Predict** for T = 1024: how many levels does a scan need, and how many compositions, where the loop needs 1023 of both?
+
+# %%
+from functools import partial
+
+my_guess = {"levels": 1023, "compositions": 1023}
+T = 1024
+maps = Maps(rng.uniform(-1, 1, (T, 1)), rng.normal(size=(T, 1)))
+SCANS = {"sequential": scan.sequential, "hillis_steele": scan.hillis_steele, "blelloch": scan.blelloch,
+         "chunks of 32": partial(scan.chunked, chunk=32)}
+for name, run in SCANS.items():
+    sizes = []
+    counted = lambda later, earlier: sizes.append(len(later.b)) or scan.compose(later, earlier)
+    states = scan.states(maps, np.zeros(1), partial(run, compose=counted))
+    print(f"{name:14} {len(sizes):5} levels  {sum(sizes):6} compositions")
+print("you guessed", my_guess)
+
+# %% [markdown]
+# Ten levels instead of 1023, for nine times the work: 9217 compositions (Hillis and Steele). Or nineteen levels for twice the work, 2036 (Blelloch). Chunks need 63 levels and 2015 compositions: inside each chunk a loop, all chunks at once, then a loop over the chunks' results. Step through the two trees; a tile names the steps that its map covers.
+
+# %%
+drawings.show("scan_levels")
+
+# %% [markdown]
+# ### Exercise: a scan by chunks
+#
+# <!-- exercise: scan_by_chunks -->
+#
+# Any associative `compose` will do. The check counts your levels; a loop over time has too many of them.
+#
+# ## 3 · A cell made for it
+#
+# In a GRU the gates read h, so a step is not affine in h. Feng and others (2024) asked what is lost if the gates read x alone, and called the result a **minimal GRU**:
+#
+# $$z_t = \sigma(W_z x_t + b_z), \qquad h_t = (1 - z_t)\,h_{t-1} + z_t\,(W_n x_t + b_n)$$
+#
+# Its a is 1 − z and its b is z·n: all of them can be computed at once, before the first state is known. It has no recurrent weights. The course has it as a cell, `min_gru`, and a rung that runs it by a scan.
+
+# %%
+from rnnlab import reference
+from rnnlab.ladder import find
+from rnnlab.network import Network
+
+network = Network.create("min_gru", 8, 32, layers=2, seed=0)
+x = rng.standard_normal((1000, 4, 8)).astype("float32")
+y, _, saved = find("parallel_in_time").module.forward(network, x)
+loop, _, _ = reference.forward(network, x)
+print(f"largest difference of scan and loop: {np.abs(y - loop).max():.1e}, of numbers up to {np.abs(loop).max():.1f}")
+print(find("parallel_in_time").refuses(Network.create("gru", 8, 32), 1000, 4))
+
+# %% [markdown]
+# What was given up? A gate that reads h can decide by what the network has stored. **Predict:** which of three cells learns the adding problem of lesson 03 over 20 steps: a tanh RNN, a GRU, a minimal GRU? And a minimal GRU with two layers, whose second layer reads the first one's state?
+
+# %%
+from rnnlab.tasks import adding
+from rnnlab.training import Adam, Model, evaluate, fit
+
+my_guess = ["gru"]
+task, shares = adding.task(20), {}
+for cell, layers in (("rnn_tanh", 1), ("gru", 1), ("min_gru", 1), ("min_gru", 2)):
+    model = Model.create(cell, 2, 24, 1, seed=1, layers=layers)
+    rung = find("parallel_in_time" if cell == "min_gru" else "one_big_gemm").module
+    model, _ = fit(model, task, Adam(0.01), 400, seed=1, clip=1.0, rung=rung, progress=False)
+    shares[cell, layers] = evaluate(model, task) / task.baseline.value
+    print(f"{cell:9} {layers} layer(s): {shares[cell, layers]:6.1%} of the baseline's error")
+
+# %% [markdown]
+# The tanh network learns nothing in these 400 updates: 99.5 % of the baseline's error are left, because its gradients vanish. The minimal GRU keeps what it stores, since a = 1 − z may stay near 1: 14 % are left. The GRU leaves less than 1 %. One layer cannot let a *stored* number decide what happens to the next one. A second layer can: 2.4 %. That is how such cells are used today: many layers, each linear in its own state.
+
+# %% [markdown]
+# ### A trap: dividing by a product
+#
+# A formula that is often written: with $A_t = a_1 a_2 \cdots a_t$, $h_t = A_t \sum_s b_s / A_s$: two cumulative sums, no tree. **Predict:** what happens after 1 100 gates of 0.9 in float32?
+
+# %%
+gates = np.full((1100, 1), 0.9, "float32")
+A = np.cumprod(gates, axis=0)
+with np.errstate(all="ignore"):
+    by_division = A * np.cumsum((1 - gates) / A, axis=0)
+by_scan = scan.states(Maps(gates, 1 - gates), np.zeros(1, "float32"))
+for t in (99, 799, 999, 1099):
+    print(f"after {t + 1:4} steps: product {A[t, 0]:8.1e}  by division {by_division[t, 0]:9.6f}  by scan {by_scan[t, 0]:.6f}")
+
+# %% [markdown]
+# The product leaves the range of float32: below 1e-38 fewer and fewer bits are left, and at 5.6e-45 it stays, because rounding takes it back there. Its reciprocal is infinite. The right answer is 1. A composition never divides: where a product underflows, the old state has no weight any more, and 0 is right. Where formulas need the quotient, they are evaluated with logarithms (Heinsen 2023), or in chunks so short that nothing underflows.
+
+# %% [markdown]
+# ## 4 · On a GPU: a chain of blocks
+#
+# A warp scans 32 steps by shuffles, in five levels (lesson 10). Many blocks have to hand on their results. Three kernels would do: scan blocks, scan their ends, add; they read and write everything twice. Merrill and Garland (2016) need one pass: each block publishes the map of its steps, then **looks back** over the blocks before it until it finds one that knows its last state.
+
+# %%
+from rnnlab.kernels import look_back
+from rnncourse.notebook import show_source
+
+show_source(look_back.look_back)
+
+# %% [markdown]
+# Flags have three values: nothing yet, map published, state known. This is the waiting of lesson 15 as a chain in place of a barrier: an atomic read of the flag, then a fence.
+#
+# **Predict:** for T steps, how many words does a copy read and write, and how many this scan of a and b?
+
+# %%
+from rnnlab import cuda
+
+blocks = 12
+T = 32 * blocks
+arrays = look_back.arguments(rng.uniform(-1, 1, T).astype("float32"), rng.normal(size=T).astype("float32"))
+launch = cuda.observe(look_back.scan_with_tickets, blocks, 32, *arrays)
+want = scan.states(Maps(arrays[0][:, None], arrays[1][:, None]), np.zeros(1, "float32"), scan.sequential)[:, 0]
+print("right:", np.allclose(arrays[2], want, atol=1e-5), " findings:", len(launch.findings))
+if launch.counts:
+    loads, stores = launch.counts.global_loads, launch.counts.global_stores
+    print(f"{loads} loads and {stores} stores for {T} steps: {(loads + stores) / T:.2f} words a step; inputs and result are 3")
+
+# %% [markdown]
+# On the simulator, 3.12 words a step. Three are the least there is: two inputs, one result. A copy moves two. The rest belongs to the blocks: a map and a state each, and the maps that others read while they look back.
+#
+# Why the ticket? A block that looks back waits for blocks *before* it. CUDA starts blocks in any order. **Break it:** the same kernel takes `blockIdx` for its place in time, on a small GPU that holds 40 of the 60 blocks at once.
+
+# %%
+for kernel in (look_back.scan_with_tickets, look_back.scan_without_tickets):
+    arrays = look_back.arguments(np.ones(1920, "float32"), np.ones(1920, "float32"))
+    if cuda.is_simulated:
+        with cuda.settings(device="T4", shuffle=True, seed=0, checks=False, raise_findings=True):
+            try:
+                kernel[60, 32, 0, 48 * 1024](*arrays)
+                print(f"{kernel.__name__}: the last state is {arrays[2][-1]:.0f}")
+            except cuda.Findings as found:
+                print(f"{kernel.__name__}:", str(found.findings[0])[:190], "…")
+
+# %% [markdown]
+# Forty blocks wait for one that cannot start before one of them ends. On most GPUs blocks happen to start in order, so the mistake may live for years. With a ticket the blocks number themselves in the order in which they really start: whoever waits, waits for a block that runs.
+#
+# ### Exercise: a block's scan
+#
+# <!-- exercise: block_scan_kernel -->
+#
+# What one warp does by shuffles, for a block of up to 64 threads.
+#
+# ## 5 · The backward pass was linear all along
+#
+# Lesson 02: a step's backward pass is linear in dh. For every cell, `dh[t] = Jᵀ[t+1]·dh[t+1] + dy[t]`, where J is the matrix of derivatives of a step, its **Jacobian**. The forward pass may be as nonlinear as it likes: backward the states are known, so J is known. **Predict:** how large is the difference between an LSTM's gradients by the loop and by one scan in reverse?
+
+# %%
+from rnnlab import newton
+from rnnlab.compare import relative_error
+
+lstm = Network.create("lstm", 4, 8, dtype="float64", seed=1)
+x = rng.standard_normal((200, 3, 4))
+y, _, saved = reference.forward(lstm, x)
+dy = rng.standard_normal(y.shape)
+dx, _, gradients = newton.backward(lstm, x, None, dy)
+want_dx, _, want = reference.backward(lstm, saved, dy)
+print(f"dx {relative_error(dx, want_dx):.0e}", *(f"{name} {relative_error(gradients[name], want[name]):.0e}" for name in want))
+
+# %% [markdown]
+# None but rounding, about 1e-15: this is back-propagation through time, not an approximation of it. It has 2·log₂T levels. Its price is the matrices: a composition multiplies two of them, 2·S³ operations for S states, where the loop needs 2·G·H² a step.
+#
+# ### Exercise: BPTT by a scan
+#
+# <!-- exercise: backward_by_scan -->
+#
+# ## 6 · The GRU, all steps at once
+#
+# A linear recurrence is a scan, and the GRU is not linear. So its 512 steps must follow one another. **How sure are you?** Write the number of rounds that a method needs which works on all steps at once in each round:
+
+# %%
+my_guess = rounds = 512
+
+# %% [markdown]
+# Guess all states: zeros. The guess is wrong, but at a wrong guess every step has a tangent, and a tangent is an affine map. One scan along the tangents gives better states; repeat. This is **Newton's method** for T equations `h[t] − f(h[t−1]) = 0` (Lim and others 2024 call it DEER).
+
+# %%
+gru = Network.create("gru", 16, 16, dtype="float64", seed=0)
+x = rng.standard_normal((512, 1, 16))
+one_by_one, _, saved = reference.forward(gru, x)
+steps = newton.steps_of(gru, x)
+largest = []
+for k, guess in zip(range(1, 7), newton.iterate(steps, np.zeros((1, 16))), strict=False):
+    largest.append(np.abs(guess - one_by_one).max())
+    print(f"round {k}: largest error of any state {largest[-1]:.0e}")
+exact_after = next(k for k, error in enumerate(largest, 1) if error < 1e-10)
+diagonal = newton.iterate(steps, np.zeros((1, 16)), diagonal=True)
+diagonal_after = next(k for k, guess in enumerate(diagonal, 1) if np.abs(guess - one_by_one).max() < 1e-10)
+print(f"exact after {exact_after} rounds; you guessed {my_guess}; with the diagonals alone {diagonal_after}")
+
+# %% [markdown]
+# **Four.** All 512 states to 1e-13, and to the last digit in the fifth round: once the error is small, each round squares it. `one_by_one` is the loop: compare single states, if you do not believe it. Composing full Jacobians costs H³ a step. Their diagonals alone cost H, and a guess along them is worse: 16 rounds here.
+#
+# State 511 depends on state 0 through 511 tanhs. Where did that dependence go? Move the sliders. **Look for:** the weights at which four rounds no longer suffice, and which states are exact after k rounds in any case.
+
+# %%
+from rnncourse.views.newton_view import explore_newton
+
+explore_newton()
+
+# %% [markdown]
+# After k rounds at least the first k states are exact: round 1 starts from the given state, so state 0 is right, then state 1, and so on. So the method always ends, at the latest after T rounds. It is quick where old states are forgotten: a wrong guess far back then does no harm.
+#
+# ### Exercise: states by Newton's method
+#
+# <!-- exercise: newton_states -->
+#
+# ## 7 · Break it: where time cannot be parallel
+#
+# Lesson 03 measured how a small difference grows or fades from step to step: the product of Jacobians. Its mean logarithm a step is called the largest **Lyapunov exponent**. Below, a tanh RNN of 32 units runs 256 steps with weights of growing size. **Predict:** at which sign of the exponent do the rounds become many?
+
+# %%
+gains, rates, rounds = (0.5, 1, 2, 3, 3.5, 4, 6, 12), [], []
+x = 0.5 * np.random.default_rng(5).normal(size=(256, 1, 4))
+for gain in gains:
+    network = Network.create("rnn_tanh", 4, 32, dtype="float64", gain=gain, seed=2)
+    _, _, saved = reference.forward(network, x)
+    steps = newton.steps_of(network, x)
+    before = np.stack([step.state[0] for step in saved.steps[0]])
+    rates.append(newton.growth_rate(newton.jacobians(steps, steps.run(before)[1])))
+    rounds.append(newton.solve(steps, np.zeros((1, 32)), 1e-10).iterations)
+
+# %%
+from rnncourse.figures.picture import PALETTE, canvas, show
+
+figure, axis = canvas(width=6.4, height=3.2)
+axis.plot(rates, rounds, "o-", color=PALETTE["blue"])
+axis.axhline(256, linestyle="--", color=PALETTE["red"], label="T: no better than the loop")
+axis.axvline(0, color=PALETTE["black"], linewidth=0.8)
+axis.set(xlabel="growth of a difference, log a step", ylabel="rounds", title="Newton's rounds for 256 steps")
+axis.legend()
+show(figure, alt=f"Rounds over the Lyapunov exponent: {rounds[0]} at {rates[0]:.2f}, {rounds[-1]} of 256 at {rates[-1]:.2f}; "
+     "they rise steeply where the exponent comes near zero.")
+
+# %% [markdown]
+# Where differences fade quickly, a handful of rounds: 4, 5 and 11. Where they neither fade nor grow, 79. Where they grow, 120 to 256: in the end as many rounds as steps. It is the quantity that makes gradients vanish or explode: **a network that can be trained can be run in parallel, a chaotic one can be neither** (Gonzalez and others 2025 prove such a bound). Long memory has its price here, too: it means an exponent near zero.
+#
+# ## 8 · Is it faster?
+#
+# Two CPU cores have no use for a thousand steps at once, and a scan does about twice the work. But a loop in Python also pays for each step's calls, and a scan by chunks makes fewer of them. **Predict** for this machine: how many times as long as the loop does the scan of the minimal GRU take, with 1 unit and with 512?
+
+# %%
+from rnncourse.lab.turns import take_turns
+
+my_guess = {1: 1.0, 512: 1.0}
+for H in my_guess:
+    small = Network.create("min_gru", 16, H, seed=0)
+    x32 = rng.standard_normal((2000, 1, 16)).astype("float32")
+    times = take_turns({name: partial(find(name).module.forward, small, x32)
+                        for name in ("one_big_gemm", "parallel_in_time")}, rounds=5)
+    loop, by_scan = (times[name].median for name in ("one_big_gemm", "parallel_in_time"))
+    print(f"{H:3} units, 2000 steps: loop {1e3 * loop:6.1f} ms, scan {1e3 * by_scan:6.1f} ms, "
+          f"{by_scan / loop:.2f} times as long; you guessed {my_guess[H]}")
+
+# %% [markdown]
+# With 1 unit, nearly all of the loop's time is calls in Python. If the scan is many times as fast there, it is because it makes fewer of them: about 90 in place of 2000 for each operation. With 512 units both are bound by arithmetic and memory, and the scan does more of both. If it takes longer, this is why; if it is still the faster one, calls cost more on your machine than twice the work. Neither says anything about a GPU. There, a model has to do: no GPU has run this yet.
+#
+# The model below counts exchanges, bytes and operations. The loop takes T times lesson 16's bound. A scan takes two levels for each doubling of T, one exchange of 0.3 µs each (lesson 16), and the bytes of its maps. Newton's method with full Jacobians moves H² words a step and adds 2·2·H³ operations, in each round. With diagonals it multiplies all states with the weights once a round, as one product. The peak is that of float32 without tensor cores.
+
+# %%
+def predicted_ms(T, H, B=1, rounds=4, diagonal_rounds=16, word=2):
+    """Milliseconds on the H200 of section 1: the loop, a linear cell's scan, Newton's method twice."""
+    exchange, peak = 0.3, gpu.peak * 1e6  # µs; operations a µs
+    levels = 2 * np.ceil(np.log2(T)) * exchange
+    scan_us = levels + 3 * word * T * B * H / (gpu.bandwidth * 1e3)
+    matrices = 3 * word * T * B * H**2 / (gpu.bandwidth * 1e3)
+    full = rounds * (levels + matrices + T * B * 2 * 2 * H**3 / peak)
+    diagonal = diagonal_rounds * (scan_us + T * B * 2 * 3 * H**2 / peak)
+    loop = T * floor(cluster_shape("gru", H, "bfloat16", gpu), B, gpu).step
+    return [1e-3 * time for time in (loop, scan_us, full, diagonal)]
+
+
+print("      H       T       loop   min_gru scan   Newton   Newton, diagonals    (ms, model)")
+for H in (64, 256, 512):
+    for T in (1_000, 100_000):
+        print(f"{H:7} {T:7,}", "  ".join(f"{time:10.2f}" for time in predicted_ms(T, H)))
+
+# %% [markdown]
+# By this model the linear cell's scan takes about a thousandth of the loop's time at T = 100 000. Newton's method with full Jacobians pays for small layers only: 9 ms against 29 with 64 units, 485 against 43 with 256. With diagonals it stays ahead up to 512 units, 44 ms against 61, if 16 rounds are enough: section 7 says when they are. More sequences change the picture, because the loop's bound stays and Newton's work grows. **Change** B: at which minibatch does the loop win again for 256 units? (At 4: 45 ms against 43.)
+#
+# Published, not measured here: ParaRNN (Danieli and others 2025) reports up to 665 times a sequential loop of the same cells, for GRUs and LSTMs whose recurrent weights are diagonal, trained with 7 billion parameters.
+
+# %% [markdown]
+# ## Recap
+
+# %%
+rows = [("map", "a linear step is (a, b); two are one: (a₂a₁, a₂b₁ + b₂)"),
+        ("scan", "all prefixes in log₂T levels; order matters, grouping does not"),
+        ("look-back", "one pass over blocks: flags of three values, tickets by an atomic"),
+        ("backward", "linear for every cell: one scan in reverse"),
+        ("Newton", "tangents at a guess, a scan, repeat: exact after a few rounds"),
+        ("limit", "rounds follow from the growth of differences; in chaos there are T")]
+for name, answer in rows:
+    print(f"{name:11}{answer}")
+holds = exact_after >= 512
+print(f"\nclaim, T steps need T dependent steps: {'holds' if holds else 'does NOT hold'}; {exact_after} rounds for 512 steps of a GRU")
+rnnlab.progress("parallel_in_time")
+
+# %% [markdown]
+# ## Recall
+#
+# Answer first, then open.
+#
+# <details><summary>Which property of the composition lets it run as a tree, and which one does it lack?</summary>It is associative, so it may be grouped in any way. It is not commutative, so the order of time must be kept.</details>
+#
+# <details><summary>What may a gate of a minimal GRU not do?</summary>Look at the state. What is stored cannot decide what happens to the next input, unless a second layer reads it.</details>
+#
+# <details><summary>Why does a block take a ticket before it looks back?</summary>It waits for blocks before it. CUDA starts blocks in any order, and a block that has not started may never start while others wait for it.</details>
+#
+# <details><summary>Why is an LSTM's backward pass one scan, and its forward pass not?</summary>Backward each step multiplies dh by a known matrix. Forward the next state is a nonlinear function of an unknown one.</details>
+#
+# <details><summary>After 10 rounds of Newton's method, which states are right in any network?</summary>At least the first 10.</details>
+#
+# <details><summary>What do exploding gradients have to do with parallel time?</summary>Both follow from products of Jacobians that grow. Where they grow, a wrong guess spoils everything after it, and Newton's method needs a round for nearly every step.</details>
+
+# %% [markdown]
+# ## Sources
+#
+# - G. Blelloch, *Prefix Sums and Their Applications*, 1990; W. Hillis and G. Steele, *Data Parallel Algorithms*, 1986.
+# - D. Merrill and M. Garland, *Single-pass Parallel Prefix Scan with Decoupled Look-back*, NVIDIA 2016; in CUB.
+# - E. Martin and C. Cundy, *Parallelizing Linear Recurrent Neural Nets Over Sequence Length*, 2018, arXiv 1709.04057.
+# - L. Feng and others, *Were RNNs All We Needed?*, 2024, arXiv 2410.01201: the minimal GRU. F. Heinsen, 2023, arXiv 2311.06281: the scan in log space.
+# - Y. H. Lim and others, *Parallelizing non-linear sequential models over the sequence length* (DEER), 2024, arXiv 2309.12252. X. Gonzalez and others, 2024, arXiv 2407.19115 (diagonals), and 2025, arXiv 2508.16817 (predictability).
+# - F. Danieli and others, *ParaRNN*, 2025, arXiv 2510.21450: 665 times, 7 billion parameters; their figures.
+#
+# Next: [19 · Capstone](19_capstone.ipynb)

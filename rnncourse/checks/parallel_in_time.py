@@ -1,0 +1,357 @@
+"""Checks of lesson 18: maps composed, a scan by chunks, a block's scan, a backward pass, Newton's method.
+
+What an answer could do by a loop over time lies with the judge: maps by name, a gradient from outside, the
+weights of a network.  Its functions are called, and each call is a level that waits for the one before.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from nbjudge.comparing.judging import expect, refuse
+from nbjudge.exercise import Shell, Wrong
+from rnncourse.checks.answers import answers
+from rnncourse.checks.kernels import Case, compare_launches, size_in_words, unset
+
+ANSWERS = answers("parallel_in_time")
+MOST_BARRIERS = 14  # a block: two for each of six levels of 64 threads, one before and one after
+
+
+def check_compose_affine(submission, rng, K, B, n):
+    """Pairs of maps with an axis of sequences behind that of the pairs; K, B and n differ."""
+    later, earlier = rng.normal(size=(2, K, B, n, n + 1))
+    want = ANSWERS["compose_affine"].call(later, earlier)
+    axes = ("pair", "sequence", "row", "column")
+    got = submission(later, earlier)
+    case = f"{K} pairs, {B} sequences, n={n}"
+    advice = lambda: f"Columns 0 to {n - 1} are a, column {n} is b: which of them are wrong?"
+    expect(got, want, axes=axes, what="the maps", case=case, advice=advice)
+
+
+class NamedMaps:
+    """Maps of T steps by name: what a name stands for are the numbers of its steps, in order."""
+
+    def __init__(self, rng: np.random.Generator, T: int):
+        self.rng, self.steps, self.sizes = rng, {}, []
+        self.maps = np.stack([self._name((t,)) for t in range(T)])  # [T,1,2]
+        self.shell = _service("compose", self.compose)
+
+    def compose(self, later: object, earlier: object) -> np.ndarray:
+        """Names of the maps that do `earlier` first and then `later`."""
+        rows = [self.read(part) for part in (later, earlier)]
+        if None in rows or len(rows[0]) != len(rows[1]) or not rows[0]:
+            shapes = " and ".join(str(np.shape(part)) for part in (later, earlier))
+            raise Wrong(
+                f"compose gets arrays of shapes {shapes}; expected maps of this sequence, as many in both.",
+                next_step="Print the shapes of what goes into compose; take slices to keep the first axis.",
+            )
+        self.sizes.append(len(rows[0]))
+        return np.stack([self._name(b + a) for a, b in zip(*rows, strict=True)])
+
+    def read(self, names: object) -> list[tuple] | None:
+        """The steps of each map; None if the array holds anything but names of maps."""
+        if not isinstance(names, np.ndarray) or names.shape[1:] != (1, 2) or names.dtype != float:
+            return None
+        steps = [self.steps.get(tuple(name.flat)) for name in names]
+        return None if None in steps else steps
+
+    def _name(self, steps: tuple) -> np.ndarray:
+        name = self.rng.uniform(-1, 1, (1, 2))
+        self.steps[tuple(name.flat)] = steps
+        return name
+
+
+def check_scan_by_chunks(submission, rng, T):
+    answer = ANSWERS["scan_by_chunks"]
+    chunk = answer.number("chunk", 8)
+    named, case = NamedMaps(rng, T), f"T={T}, chunks of {chunk} steps"
+    got = submission(named.shell, named.maps)
+    parts = got if isinstance(got, tuple | list) and len(got) == 2 else (None, None)
+    prefixes, ends = map(named.read, parts)
+    last = [min(step, T) - 1 for step in range(chunk, T + chunk, chunk)]
+    problem = (
+        _wrong_maps("prefixes", prefixes, range(T), parts[0])
+        or _wrong_maps("ends", ends, last, parts[1])
+        or _too_many_calls(named.sizes, min(chunk, T), len(last), T)
+    )
+    refuse(problem, case, result=(prefixes, ends), detail=tuple(named.sizes))
+
+
+def _wrong_maps(name: str, maps: list[tuple] | None, last: list | range, got: object) -> str | None:
+    """The first map that does other steps than 0 to `last`."""
+    if maps is None:
+        shape = f", it has shape {got.shape}" if isinstance(got, np.ndarray) else ""
+        return f"The result must be a pair (prefixes, ends) of arrays of maps; {name} is none{shape}."
+    for place, (steps, end) in enumerate(zip(maps, last, strict=False)):
+        if steps != tuple(range(end + 1)):
+            listed = ", ".join(map(str, steps[:6])) + (", …" if len(steps) > 6 else "")
+            right = f"steps 0 to {end}" if end else "step 0"
+            return f"{name}[{place}] does the steps {listed} in this order; expected {right}."
+    if len(maps) != len(last):
+        return f"{name} holds {len(maps)} maps, expected {len(last)}."
+    return None
+
+
+def _too_many_calls(sizes: list[int], chunk: int, chunks: int, T: int) -> Wrong | None:
+    """A limit on levels, which a loop over time breaks, and one on the work."""
+    most, work = chunk + chunks - 1, 2 * chunk * chunks
+    if len(sizes) > most:
+        return Wrong(
+            f"compose is called {len(sizes)} times for {T} steps, and each call waits for the one before; "
+            f"{most} are enough for {chunks} chunks of {chunk}.",
+            next_step="Which maps do not wait for each other? Put them into one call.",
+        )
+    if sum(sizes) > work:
+        return Wrong(f"The calls of compose take {sum(sizes)} pairs together; {work} are enough.")
+    return None
+
+
+def check_block_scan_kernel(submission, rng, T, blocks, threads):
+    a = (rng.uniform(0.5, 1.1, T) * rng.choice([-1, 1], T)).astype("float32")
+    b = rng.normal(size=T).astype("float32")
+    says = f"T={T}, {size_in_words(blocks, threads)}"
+    case = Case((blocks,), (threads,), (a, b, unset(T), unset(T)), says)
+    names, axes = ("a", "b", "prefix_a", "prefix_b"), (("step",),) * 4
+
+    def explain(name: str, place: tuple, surplus: float) -> str:
+        t = place[0]
+        start = t // threads * threads
+        return f"Its block begins at step {start}; step {t} is the map (a, b) = ({a[t]:.4g}, {b[t]:.4g})."
+
+    compare_launches(submission, ANSWERS["block_scan_kernel"], case, names, axes, limit_block_scan, explain)
+
+
+def limit_block_scan(counts, case):
+    """Barriers, requests and operations of log2(threads) levels; Blelloch's two sweeps are within them."""
+    T, blocks, threads = len(case.arguments[0]), case.grid[0], case.block[0]
+    levels, warps = threads.bit_length() - 1, -(-threads // 32)
+    if counts["atomics"]:
+        return f"It uses {counts['atomics']} atomics; barriers are enough"
+    if (loads := counts["global_loads"]) > 2 * T:
+        return f"{loads} loads from global memory where {2 * T} are enough: each number once"
+    limits = {
+        "barriers": (blocks * MOST_BARRIERS, "two for each of six levels, and two more"),
+        "global_load_requests": (4 * blocks * warps, "the threads of a warp load together"),
+        "shared_requests": (
+            blocks * (12 * levels * warps + 8 * warps + 8),
+            f"{levels} levels, not one step after another",
+        ),
+    }
+    for name, (most, reason) in limits.items():
+        if counts[name] > most:
+            return f"{counts[name]} {name.replace('_', ' ')} where {most} are enough: {reason}"
+    operations, most = sum(counts["flops"].values()), blocks * threads * (4 * levels + 8)
+    if operations > most:
+        return f"{operations} operations where {most} are enough: {levels} levels, not one step after another"
+    return None
+
+
+def check_backward_by_scan(submission, rng, T, B, n):
+    jacobians, dy = rng.normal(size=(T, B, n, n)) / np.sqrt(n), rng.normal(size=(T, B, n))
+    outside = rng.normal(size=(B, n))
+    calls = []
+
+    def scan(a: object, b: object) -> np.ndarray:
+        _require_shape("a", a, (np.shape(b)[0] if np.ndim(b) else 0, B, n, n))
+        _require_shape("b", b, (len(a), B, n))
+        calls.append(len(a))
+        return _states(a, b, outside)
+
+    answer = ANSWERS["backward_by_scan"]
+    want = answer.function(scan, jacobians, dy)
+    calls.clear()
+    got = submission(_service("scan", scan), jacobians, dy)
+    case = f"T={T}, B={B}, n={n}"
+    axes = {"dh": ("step", "sequence", "unit"), "dh0": ("sequence", "unit")}
+    advice = lambda: _missing_terms(got[0], want[0], jacobians, dy, outside) if len(got) == 2 else None
+    refuse(_scan_calls(calls, T), case, result=len(calls))
+    expect(got, want, axes=axes, what=("dh", "dh0"), case=case, advice=advice)
+
+
+def _scan_calls(calls: list[int], T: int) -> str | None:
+    if len(calls) == 1:
+        return None
+    return f"scan is called {len(calls)} times for {T} steps; all steps together are one call."
+
+
+def _missing_terms(got, want, jacobians, dy, outside) -> str | None:
+    """What the gradient consists of at the last step that differs."""
+    if not isinstance(got, np.ndarray) or got.shape != want.shape:
+        return None
+    wrong = np.argwhere(~np.isclose(got, want))
+    if not len(wrong):
+        return "dh is right: dh0 is what step 0 passes back of dh[0]."
+    t, b, k = map(int, wrong[-1])
+    last = t == len(want) - 1
+    arriving = outside[b, k] if last else (jacobians[t + 1, b].T @ want[t + 1, b])[k]
+    source = "from outside" if last else f"from step {t + 1}"
+    return (
+        f"look at the last wrong step, {t}: at sequence {b}, unit {k}, {arriving:.4g} arrives {source}, "
+        f"and dy is {dy[t, b, k]:.4g}."
+    )
+
+
+class HiddenNetwork:
+    """A tanh network whose weights and inputs lie with the judge; each sequence has weights of its own.
+
+    The weights grow from sequence to sequence, so that the first one is solved in fewer rounds.
+    """
+
+    def __init__(self, rng: np.random.Generator, T: int, B: int, n: int, gain: float):
+        gains = gain * np.linspace(0.2 if B > 1 else 1.0, 1.0, B)[:, None, None]
+        self.weights = gains * rng.normal(size=(B, n, n)) / np.sqrt(n)
+        self.inputs, self.shape = rng.normal(size=(T, B, n)), (T, B, n)
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all calls."""
+        self.calls: list[str] = []
+        self.guess, self.jacobians = None, None
+
+    def step(self, before: object) -> np.ndarray:
+        """States [T,B,n] after all steps; the Jacobians [T,B,n,n] stay here."""
+        _require_shape("before", before, self.shape)
+        self._note("step")
+        self.guess = before if self.guess is None else self.guess
+        after = np.tanh(np.einsum("bij,tbj->tbi", self.weights, before) + self.inputs)
+        self.jacobians = (1 - after**2)[..., None] * self.weights
+        return after
+
+    def scan(self, residual: object) -> np.ndarray:
+        """e [T,B,n] with e[t] = J[t] e[t−1] + residual[t]."""
+        _require_shape("residual", residual, self.shape)
+        if self.jacobians is None:
+            raise Wrong("scan is called before step: there are no Jacobians yet.")
+        self._note("scan")
+        return _states(self.jacobians, residual, np.zeros(self.shape[1:]))
+
+    def _note(self, name: str) -> None:
+        self.calls.append(name)
+        if self.calls.count(name) > self.shape[0] + 60:
+            raise Wrong(f"{name} is called {self.calls.count(name)} times for {self.shape[0]} steps.")
+
+
+def check_newton_states(submission, rng, T, B, n, gain, earlier=0):
+    """earlier: the round in which a rule stops that looks at the mean change, one round too early."""
+    answer = ANSWERS["newton_states"]
+    network, first, tolerance = _draw_network(rng, T, B, n, gain, earlier)
+    want = answer.function(network.step, network.scan, first, T, tolerance)
+    network.reset()
+    services = (_service("step", network.step), _service("scan", network.scan))
+    got = submission(*services, first, T, tolerance)
+    case = f"T={T}, B={B}, n={n}, tolerance={tolerance:.1e}"
+    refuse(_wrong_calls(network, first, want[1]), case, result=_calls_in_short(network))
+    axes = {"states": ("step", "sequence", "unit")}
+    expect(got, want, axes=axes, what=("states", "rounds"), case=case, tolerance=1e-7)
+
+
+def _draw_network(rng, T: int, B: int, n: int, gain: float, earlier: int) -> tuple:
+    """(network, first [B,n], tolerance); at round `earlier` the mean change is below the tolerance, and that
+    of sequence 0 if there are others, but the largest is above."""
+    while True:
+        network, first = HiddenNetwork(rng, T, B, n, gain), rng.normal(size=(B, n))
+        if not earlier:
+            return network, first, 1e-12
+        sizes = np.abs(_changes(network, first))  # [rounds,T,B,n]
+        largest, mean = sizes.max(axis=(1, 2, 3)), sizes.mean(axis=(1, 2, 3))
+        leading = sizes[:, :, 0].max(axis=(1, 2)) if B > 1 else mean
+        others = np.maximum(mean, leading)
+        if len(sizes) <= earlier or largest[earlier - 1] < 1.3 * others[earlier - 1]:
+            continue
+        tolerance = float(np.sqrt(largest[earlier - 1] * others[earlier - 1]))
+        rules = np.stack([largest, mean, leading])
+        stops = 1 + np.argmax(rules <= tolerance, axis=1)
+        near = (rules > 0.95 * tolerance) & (rules < 1.05 * tolerance)
+        if (*stops[:2],) == (earlier + 1, earlier) and stops[2] != 4 and not near.any():
+            network.reset()
+            return network, first, tolerance
+
+
+def _changes(network: HiddenNetwork, first: np.ndarray) -> np.ndarray:
+    """[rounds,T,B,n] What the states change by in each round, until they change no more."""
+    states, changes = np.zeros(network.shape), []
+    while len(changes) < network.shape[0] and (not changes or np.abs(changes[-1]).max() > 1e-10):
+        changes.append(network.scan(network.step(np.concatenate([first[None], states[:-1]])) - states))
+        states = states + changes[-1]
+    return np.stack(changes)
+
+
+def _wrong_calls(network: HiddenNetwork, first: np.ndarray, rounds: int) -> Wrong | None:
+    """What is wrong with the calls: the first guess, or more of them than rounds are needed."""
+    T = network.shape[0]
+    if network.guess is not None and network.guess[1:].any():
+        place = int(np.argwhere(network.guess[1:].any(axis=(1, 2)))[0, 0])
+        return Wrong(f"The first guess is zeros; at its first call step gets others after step {place}.")
+    for name in ("step", "scan"):
+        if (calls := network.calls.count(name)) > rounds:
+            return Wrong(
+                f"{name} is called {calls} times for {T} steps; the rule needs {rounds} rounds of one call. "
+                "Each call is a level that waits for the one before, and a loop over time would need T.",
+                next_step="Print the largest change of each round: does it fall faster and faster?",
+            )
+    return None
+
+
+def _calls_in_short(network: HiddenNetwork) -> tuple:
+    begins_at_zeros = network.guess is not None and not network.guess[1:].any()
+    return begins_at_zeros, network.calls.count("step"), network.calls.count("scan")
+
+
+def _states(a: np.ndarray, b: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """g [K,B,n] with g[k] = a[k] g[k−1] + b[k], from `first` [B,n]."""
+    states = [first]
+    for matrix, vector in zip(a, b, strict=True):
+        states.append(np.einsum("bij,bj->bi", matrix, states[-1]) + vector)
+    return np.stack(states[1:])
+
+
+def _require_shape(name: str, array: object, shape: tuple) -> None:
+    if not isinstance(array, np.ndarray) or array.shape != shape or not shape[0]:
+        has = f"has shape {array.shape}" if isinstance(array, np.ndarray) else f"is {array!r:.40}"
+        raise Wrong(f"{name} {has}, expected {shape}: time is the first axis.")
+
+
+def _service(name: str, function: Callable) -> Shell:
+    """A function of the judge as an argument."""
+    source = f"def {name}(*arrays):\n    return {name}_of_the_judge(*arrays)\n"
+    return Shell(source, name, {f"{name}_of_the_judge": function})
+
+
+EXERCISES = (
+    ANSWERS["compose_affine"].exercise(
+        check_compose_affine, lambda rng: ((2, 1, 3), (1, 3, 2), (5, 2, 1), (4, 3, int(rng.integers(5, 8))))
+    ),
+    ANSWERS["scan_by_chunks"].exercise(
+        check_scan_by_chunks,
+        lambda rng: (
+            (3 * ANSWERS["scan_by_chunks"].number("chunk", 8),),
+            (ANSWERS["scan_by_chunks"].number("chunk", 8) - 1,),
+            (1,),
+            (ANSWERS["scan_by_chunks"].number("chunk", 8) + 1,),
+            (9 * ANSWERS["scan_by_chunks"].number("chunk", 8) - int(rng.integers(1, 3)),),
+        ),
+    ),
+    ANSWERS["block_scan_kernel"].exercise(
+        check_block_scan_kernel,
+        lambda rng: (
+            (8, 1, 8),
+            (2, 1, 2),
+            (int(rng.integers(40, 60)), 2, 32),
+            (int(rng.integers(90, 120)), 2, 64),
+        ),
+        is_kernel=True,
+    ),
+    ANSWERS["backward_by_scan"].exercise(
+        check_backward_by_scan,
+        lambda rng: ((3, 1, 2), (1, 2, 3), (5, 3, 2), (int(rng.integers(6, 12)), 2, 4)),
+    ),
+    ANSWERS["newton_states"].exercise(
+        check_newton_states,
+        lambda rng: (
+            (13, 1, 3, 1.5, 3),
+            (1, 2, 3, 1.0),
+            (3, 2, 2, 4.0),
+            (int(rng.integers(17, 30)), 3, 4, 1.5, 5),
+        ),
+    ),
+)

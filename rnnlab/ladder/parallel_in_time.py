@@ -1,0 +1,72 @@
+"""No step waits for the one before: a cell that is linear in its state, all steps by one scan.
+
+Products per layer, of T steps: 1 + T forward → 1 (W_ih times all x), T + 3 backward → 2 (dx, dW_ih).
+Dependent steps: T → C + T/C both ways, for chunks of C steps (rnnlab.scan.chunked).  The step of such a cell
+is an affine map of h, read off the cell itself: its value at h = 0, and its slope.  Gates that read h make a
+step nonlinear: rnnlab.newton solves those, by several scans.
+"""
+
+import math
+from functools import partial
+
+import numpy as np
+
+from rnnlab import scan
+from rnnlab.cells import CELLS, Saved
+from rnnlab.ladder.facts import Facts, Ledger
+from rnnlab.layers import backward_through_layers, forward_through_layers, history, rows
+from rnnlab.network import Layer, check_cell
+
+FACTS = Facts(
+    idea="a state that no gate reads: all steps by one scan",
+    lesson="parallel_in_time",
+    cells=tuple(cell.mode for cell in CELLS.values() if not cell.reads_state),
+    ledger=Ledger("products", lambda n: 1, lambda n: 2),
+)
+
+
+def forward(network, x, state=None):
+    """y [T,B,H] (read-only), final state, saved; see rnnlab.ladder."""
+    check_cell(network, FACTS.cells)
+
+    def run(index, x, state):
+        layer, cell = network.layer(index), network.facts
+        gates_x = (rows(x) @ layer.weight_ih.T + layer.bias_ih).reshape(*x.shape[:2], -1)
+        (constant,), saved = cell.pointwise(
+            gates_x, None, (np.zeros((*x.shape[:2], network.hidden_size), x.dtype),)
+        )
+        slope = _slope(network, saved)
+        h = history(len(x), state[0])
+        h[1:] = scan.states(scan.Maps(slope, constant), state[0], _scan(len(x)))
+        return h[1:], (h[-1],), (x, h, saved.gates)
+
+    y, state, saved = forward_through_layers(network, x, state, run)
+    y.flags.writeable = False  # y is a view of what backward needs: writing to it must not go unseen
+    return y, state, saved
+
+
+def backward(network, saved, dy, dstate=None):
+    """dx [T,B,I], dstate, gradients; see rnnlab.ladder."""
+
+    def run(index, saved, dy, dstate):
+        (x, h, gates), layer = saved, network.layer(index)
+        step = Saved((h[:-1],), gates, None)
+        later = np.concatenate([_slope(network, step)[1:], np.ones_like(h[:1])])
+        dh = scan.reversed_states(scan.Maps(later, dy), dstate[0], _scan(len(x)))
+        dgates_x, _, first = network.facts.pointwise_backward((dh,), step)
+        flat, empty = rows(dgates_x), (layer.weight_hh, layer.bias_hh)  # these have no rows
+        gradients = Layer(flat.T @ rows(x), empty[0], flat.sum(0), empty[1])
+        return (flat @ layer.weight_ih).reshape(x.shape), (first[0][0],), gradients
+
+    return backward_through_layers(network, saved, saved[0][0].shape[:2], dy, dstate, run)
+
+
+def _slope(network, saved: Saved) -> np.ndarray:
+    """dh after / dh before [T,B,H] of every step, which does not depend on h."""
+    (slope,) = network.facts.pointwise_backward((np.ones_like(saved.state[0]),), saved)[2]
+    return slope
+
+
+def _scan(T: int):
+    """Chunks of √T steps: as many levels within a chunk as chunks."""
+    return partial(scan.chunked, chunk=max(1, math.isqrt(T)))

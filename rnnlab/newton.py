@@ -1,0 +1,179 @@
+"""All states of a cell at once: the recurrence as equations, solved by Newton's method over all time steps.
+
+The states are T unknowns with h[t] − f(h[t−1], x[t]) = 0.  Linearised at a guess, the correction obeys
+e[t] = J[t] e[t−1] + r[t], where J[t] is the step's Jacobian and r[t] what the guess leaves over: a linear
+recurrence, so one scan (rnnlab.scan).  After k iterations at least the first k states are exact; near the
+solution the number of right digits doubles (DEER, Lim et al. 2024).  With the Jacobians' diagonals alone a
+scan needs H times less work, and more iterations follow (quasi-DEER, Gonzalez et al. 2024).
+
+The backward pass needs no iteration: it is linear, dh[t] = J[t+1]ᵀ dh[t+1] + dy[t], so one scan in reverse is
+back-propagation through time, exactly.
+
+Arrays hold all steps: states [T,B,S], where S = H, or 2H for an LSTM's h and c.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from rnnlab import reference, scan
+from rnnlab.cells import Cell, Saved, State
+from rnnlab.network import Layer, Network, check_gradients, check_input
+from rnnlab.scan import Maps, Scan
+
+
+class Steps(NamedTuple):
+    """What all steps of a layer read, but for their states."""
+
+    cell: Cell
+    gates_x: np.ndarray  # [T,B,G·H], the input products with bias_ih
+    weight_hh: np.ndarray  # [G·H,H]
+    bias_hh: np.ndarray  # [G·H]
+
+    def run(self, before: np.ndarray) -> tuple[np.ndarray, Saved]:
+        """States [T,B,S] after each step from the states before it, all steps at once, and what they save."""
+        state = self.split(before)
+        after, saved = self.cell.pointwise(self.gates_x, state[0] @ self.weight_hh.T + self.bias_hh, state)
+        return np.concatenate(after, -1), saved
+
+    def split(self, states: np.ndarray) -> State:
+        """h [T,B,H], or h and c, from states [T,B,S]."""
+        return tuple(np.split(states, len(self.cell.states), -1))
+
+
+class Solution(NamedTuple):
+    """What Newton's method found."""
+
+    states: np.ndarray  # [T,B,S]
+    iterations: int
+
+
+def steps_of(network: Network, x: np.ndarray) -> Steps:
+    """The steps of a network over x [T,B,I].  Raises ValueError for two layers or more, or a reset before."""
+    if network.layers != 1 or network.facts.pointwise is None:
+        raise ValueError(
+            f"the network has {network.layers} layers of {network.facts.name}, expected one layer of a cell "
+            "with one product a step (a GRU with reset='after')"
+        )
+    layer = network.layer(0)
+    return Steps(network.facts, x @ layer.weight_ih.T + layer.bias_ih, layer.weight_hh, layer.bias_hh)
+
+
+def jacobians(steps: Steps, saved: Saved, diagonal: bool = False) -> np.ndarray:
+    """dstate after / dstate before of every step, [T,B,S,S]; of its diagonal alone, [T,B,S].
+
+    One call of the cell's own gradient for each state, with ones: it works unit by unit, so it yields the
+    slope of every gate; the recurrent weights complete it.
+    """
+    H = steps.weight_hh.shape[1]
+    parts = saved.state
+    blocks = []
+    for k in range(len(parts)):
+        ones = tuple(np.ones_like(part) if k == j else np.zeros_like(part) for j, part in enumerate(parts))
+        _, slopes, direct = steps.cell.pointwise_backward(ones, saved)
+        blocks.append(_diagonal(slopes, direct[k], steps, k) if diagonal else _rows(slopes, direct, steps, H))
+    return np.concatenate(blocks, -1 if diagonal else -2)
+
+
+def iterate(
+    steps: Steps, first: np.ndarray, diagonal: bool = False, by: Scan = scan.blelloch
+) -> Iterator[np.ndarray]:
+    """All states [T,B,S] as guessed after each iteration, from zeros; `first` [B,S] comes before step 0."""
+    states = np.zeros((*steps.gates_x.shape[:2], first.shape[-1]), steps.gates_x.dtype)
+    while True:
+        after, saved = steps.run(np.concatenate([first[None], states[:-1]]))
+        linear = Maps(jacobians(steps, saved, diagonal), after - states)
+        states = states + scan.states(linear, np.zeros_like(first), by)
+        yield states
+
+
+def solve(
+    steps: Steps, first: np.ndarray, tolerance: float, diagonal: bool = False, by: Scan = scan.blelloch
+) -> Solution:
+    """All states [T,B,S]: iterated until no state changes by more than `tolerance`, T times at most."""
+    T, before = len(steps.gates_x), 0.0
+    for count, states in enumerate(iterate(steps, first, diagonal, by), 1):
+        change = np.abs(states - before).max()
+        if count >= T or change <= tolerance:
+            return Solution(states, count)
+        before = states
+    raise AssertionError("iterate never ends")
+
+
+def growth_rate(jacobian: np.ndarray) -> float:
+    """The largest Lyapunov exponent of a sequence of steps, per step, from their Jacobians [T,B,S,S].
+
+    The mean logarithm of the growth of a vector that all steps multiply: negative where differences fade,
+    and gradients with them; positive where both grow.
+    """
+    vector = np.random.default_rng(0).standard_normal(jacobian.shape[1:3])
+    total = 0.0
+    for step in jacobian:
+        vector = scan.apply(step, vector)
+        length = np.linalg.norm(vector, axis=-1, keepdims=True)
+        vector, total = vector / length, total + np.log(length).mean()
+    return float(total / len(jacobian))
+
+
+def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarray, by: Scan = scan.blelloch):
+    """dx [T,B,I], dstate and gradients of a network of one layer, by one scan in reverse.
+
+    The states come from the loop over time of rnnlab.reference; only the gradient is parallel here.
+    """
+    state = check_input(network, x, state)
+    steps, layer = steps_of(network, x), network.layer(0)
+    check_gradients(network, *x.shape[:2], dy)
+    _, _, stored = reference.forward(network, x, state)
+    saved = _stacked(stored.steps[0])
+    arriving = np.concatenate([dy, *(np.zeros_like(dy) for _ in steps.cell.states[1:])], -1)
+    jacobian = np.swapaxes(jacobians(steps, saved), -1, -2)
+    identity = np.broadcast_to(np.eye(arriving.shape[-1], dtype=x.dtype), jacobian[:1].shape)
+    later = Maps(np.concatenate([jacobian[1:], identity]), arriving)
+    dstates = scan.reversed_states(later, np.zeros_like(arriving[0]), by)
+    dgates_x, dgates_h, _ = steps.cell.pointwise_backward(steps.split(dstates), saved)
+    first = scan.apply(jacobian[0], dstates[0])
+    gradients = layer_gradients(x, saved.state[0], dgates_x, dgates_h)
+    dx = dgates_x @ layer.weight_ih
+    return (
+        dx,
+        tuple(part[None] for part in steps.split(first)),
+        {f"{k}_l0": v for k, v in gradients._asdict().items()},
+    )
+
+
+def layer_gradients(x: np.ndarray, h: np.ndarray, dgates_x: np.ndarray, dgates_h: np.ndarray) -> Layer:
+    """Gradients of a layer's parameters: each a product or a sum over all steps of all sequences.
+
+    x [T,B,I], h [T,B,H] before each step, dgates_x [T,B,G·H], dgates_h [T,B,rows of weight_hh].
+    """
+    rows = lambda array: array.reshape(len(x) * x.shape[1], array.shape[-1])
+    return Layer(
+        rows(dgates_x).T @ rows(x), rows(dgates_h).T @ rows(h), rows(dgates_x).sum(0), rows(dgates_h).sum(0)
+    )
+
+
+def _rows(slopes: np.ndarray, direct: State, steps: Steps, H: int) -> np.ndarray:
+    """Rows [T,B,H,S] of the Jacobians: through the gates to h, and directly to each part of the state."""
+    by_gate = slopes.reshape(*slopes.shape[:-1], -1, H)  # [T,B,G,H]
+    weights = steps.weight_hh.reshape(-1, H, H)
+    through = np.einsum("tbgk,gkj->tbkj", by_gate, weights)
+    blocks = [part[..., None] * np.eye(H, dtype=part.dtype) for part in direct]
+    blocks[0] = blocks[0] + through
+    return np.concatenate(blocks, -1)
+
+
+def _diagonal(slopes: np.ndarray, direct: np.ndarray, steps: Steps, part: int) -> np.ndarray:
+    """Diagonal [T,B,H] of one state's block."""
+    if part > 0:
+        return direct
+    H = direct.shape[-1]
+    own = np.einsum("gkk->gk", steps.weight_hh.reshape(-1, H, H))
+    return direct + np.einsum("tbgk,gk->tbk", slopes.reshape(*slopes.shape[:-1], -1, H), own)
+
+
+def _stacked(steps: list[Saved]) -> Saved:
+    """What all steps saved, in arrays [T,B,...]."""
+    state = tuple(np.stack(parts) for parts in zip(*(step.state for step in steps), strict=True))
+    auxiliary = None if steps[0].auxiliary is None else np.stack([step.auxiliary for step in steps])
+    return Saved(state, np.stack([step.gates for step in steps]), auxiliary)

@@ -1,0 +1,134 @@
+"""All states of a linear recurrence h[t] = a[t] h[t−1] + b[t], with fewer dependent steps than T.
+
+One step is an affine map h → a h + b, and two of them are one: (a₂, b₂) after (a₁, b₁) is (a₂a₁, a₂b₁ + b₂).
+The composition is associative, so all prefixes of T steps are a parallel prefix sum (scan); it is not
+commutative, so a scan must keep the order of time.  What each scan below costs, in compositions and in levels
+that wait for each other:
+
+                                        compositions     levels
+    sequential                          T                T
+    hillis_steele (1986)                T log₂ T         log₂ T
+    blelloch (1990)                     2 T              2 log₂ T
+    chunked, chunks of C steps          2 T              C + T/C
+
+An a [T,...,n] multiplies the state element by element, where a step's Jacobian is diagonal; an a [T,...,n,n]
+is a matrix for a state b [T,...,n].  Time runs along the first axis; the others are independent recurrences.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Maps(NamedTuple):
+    """Affine maps h → a h + b, one for each step of the first axis."""
+
+    a: np.ndarray  # [T,...,n], or [T,...,n,n] if the maps are matrices
+    b: np.ndarray  # [T,...,n]
+
+    def part(self, steps: slice) -> "Maps":
+        """The maps of these steps."""
+        return Maps(self.a[steps], self.b[steps])
+
+
+Compose = Callable[[Maps, Maps], Maps]
+Scan = Callable[[Maps], Maps]
+
+
+def apply(a: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """a h [...,n], of a diagonal a [...,n] or a matrix a [...,n,n]."""
+    return a * h if a.ndim == h.ndim else np.einsum("...ij,...j->...i", a, h)
+
+
+def compose(later: Maps, earlier: Maps) -> Maps:
+    """The maps that do `earlier` first and then `later`, step by step."""
+    a = later.a * earlier.a if later.a.ndim == later.b.ndim else later.a @ earlier.a
+    return Maps(a, apply(later.a, earlier.b) + later.b)
+
+
+def sequential(maps: Maps, compose: Compose = compose) -> Maps:
+    """All prefixes, one after the other: the loop over time."""
+    prefixes = [maps.part(slice(0, 1))]
+    for t in range(1, len(maps.b)):
+        prefixes.append(compose(maps.part(slice(t, t + 1)), prefixes[-1]))
+    return _joined(prefixes)
+
+
+def hillis_steele(maps: Maps, compose: Compose = compose) -> Maps:
+    """All prefixes: after level k, each map covers the last 2ᵏ steps (Hillis and Steele 1986)."""
+    distance, T = 1, len(maps.b)
+    while distance < T:
+        reached = compose(maps.part(slice(distance, None)), maps.part(slice(0, T - distance)))
+        maps = _joined([maps.part(slice(0, distance)), reached])
+        distance *= 2
+    return maps
+
+
+def blelloch(maps: Maps, compose: Compose = compose) -> Maps:
+    """All prefixes: neighbours paired, the pairs scanned, the steps between completed (Blelloch 1990)."""
+    T = len(maps.b)
+    if T == 1:
+        return maps
+    even, odd = maps.part(slice(0, None, 2)), maps.part(slice(1, None, 2))
+    pairs = blelloch(compose(odd, even.part(slice(0, T // 2))), compose)  # prefixes that end at odd steps
+    prefixes = Maps(np.empty_like(maps.a), np.empty_like(maps.b))
+    for whole, first, ended in zip(prefixes, even, pairs, strict=True):
+        whole[0], whole[1::2] = first[0], ended
+    if T > 2:
+        between = compose(even.part(slice(1, None)), pairs.part(slice(0, (T - 1) // 2)))
+        for whole, part in zip(prefixes, between, strict=True):
+            whole[2::2] = part
+    return prefixes
+
+
+def chunked(maps: Maps, chunk: int, compose: Compose = compose) -> Maps:
+    """All prefixes: step k of every chunk at once, then one chunk after the other, then all chunks completed.
+
+    Raises ValueError if chunk is not a whole number of at least 1.
+    """
+    if not isinstance(chunk, int | np.integer) or chunk < 1:
+        raise ValueError(f"chunk is {chunk!r}, expected a whole number of at least 1 step")
+    T = len(maps.b)
+    chunk = min(chunk, T)
+    maps = _joined([maps, _identity(maps, -T % chunk)])
+    within = [maps.part(slice(0, None, chunk))]  # of each chunk, the prefix that ends at its step k
+    for k in range(1, chunk):
+        within.append(compose(maps.part(slice(k, None, chunk)), within[-1]))
+    carries = sequential(within[-1], compose)
+    prefixes = Maps(*(_interleaved(arrays) for arrays in zip(*within, strict=True)))
+    if len(carries.b) > 1:
+        before = Maps(*(np.repeat(array[:-1], chunk, axis=0) for array in carries))
+        prefixes = _joined(
+            [prefixes.part(slice(0, chunk)), compose(prefixes.part(slice(chunk, None)), before)]
+        )
+    return prefixes.part(slice(0, T))
+
+
+def states(maps: Maps, first: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
+    """States h [T,...,n] after each step, from the state `first` [...,n] before the first one."""
+    prefixes = scan(maps)
+    return apply(prefixes.a, np.broadcast_to(first, prefixes.b.shape)) + prefixes.b
+
+
+def reversed_states(maps: Maps, last: np.ndarray, scan: Scan = blelloch) -> np.ndarray:
+    """g [T,...,n] with g[t] = a[t] g[t+1] + b[t], in reverse from `last` [...,n], after the last step."""
+    backward = Maps(maps.a[::-1], maps.b[::-1])
+    return states(backward, last, scan)[::-1]
+
+
+def _joined(parts: list[Maps]) -> Maps:
+    return Maps(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+
+
+def _identity(maps: Maps, steps: int) -> Maps:
+    """Maps that change nothing, as many as `steps`."""
+    shape = (steps, *maps.a.shape[1:])
+    is_diagonal = maps.a.ndim == maps.b.ndim
+    a = np.ones(shape, maps.a.dtype) if is_diagonal else np.broadcast_to(np.eye(shape[-1]), shape)
+    return Maps(a.astype(maps.a.dtype), np.zeros((steps, *maps.b.shape[1:]), maps.b.dtype))
+
+
+def _interleaved(arrays: tuple[np.ndarray, ...]) -> np.ndarray:
+    """[n·C,...] from C arrays [n,...]: the first row of each, then the second row of each."""
+    return np.stack(arrays, axis=1).reshape(-1, *arrays[0].shape[1:])

@@ -1,0 +1,104 @@
+# %% [right]
+def newton_states(step, scan, first, T, tolerance):
+    h = np.zeros((T + 1, *first.shape))
+    h[0] = first
+    for k in range(T):
+        e = scan(step(h[:-1].copy()) - h[1:])
+        h[1:] += e
+        if abs(e).max() <= tolerance:
+            return h[1:], k + 1
+    return h[1:], T
+
+
+# %% [right]
+def newton_states(step, scan, first, T, tolerance):
+    guess, rounds, largest = np.zeros((T,) + first.shape), 0, np.inf
+    while rounds < T and largest > tolerance:
+        before = np.vstack([first[np.newaxis], guess[: T - 1]])
+        correction = scan(step(before) - guess)
+        guess = guess + correction
+        largest = np.max(np.abs(correction))
+        rounds += 1
+    return guess, rounds
+
+
+# %% [wrong] walks over time with one call of step for each state
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    before = np.zeros((T, *first.shape))
+    before[0] = first
+    for t in range(T):
+        states[t] = step(before)[t]
+        if t + 1 < T:
+            before[t + 1] = states[t]
+    return states, T
+
+
+# %% [wrong] repeats the steps without the scan
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    for rounds in range(1, T + 1):
+        new = step(np.concatenate([first[None], states[:-1]]))
+        largest = np.abs(new - states).max()
+        states = new
+        if largest <= tolerance:
+            break
+    return states, rounds
+
+
+# %% [wrong] counts the rounds from 0
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    for k in range(T):
+        change = scan(step(np.concatenate([first[None], states[:-1]])) - states)
+        states = states + change
+        if np.abs(change).max() <= tolerance:
+            break
+    return states, k
+
+
+# %% [wrong] returns the states alone
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    for _ in range(T):
+        change = scan(step(np.concatenate([first[None], states[:-1]])) - states)
+        states = states + change
+        if np.abs(change).max() <= tolerance:
+            break
+    return states
+
+
+# %% [wrong] begins each sequence at zero
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    for rounds in range(1, T + 1):
+        before = np.zeros_like(states)
+        before[1:] = states[:-1]
+        change = scan(step(before) - states)
+        states = states + change
+        if np.abs(change).max() <= tolerance:
+            break
+    return states, rounds
+
+
+# %% [wrong] makes one round more to be sure
+def newton_states(step, scan, first, T, tolerance):
+    states, done = np.zeros((T, *first.shape)), False
+    for rounds in range(1, T + 2):
+        change = scan(step(np.concatenate([first[None], states[:-1]])) - states)
+        states = states + change
+        if done:
+            break
+        done = np.abs(change).max() <= tolerance
+    return states, rounds
+
+
+# %% [wrong] takes half of the change
+def newton_states(step, scan, first, T, tolerance):
+    states = np.zeros((T, *first.shape))
+    for rounds in range(1, T + 1):
+        change = 0.5 * scan(step(np.concatenate([first[None], states[:-1]])) - states)
+        states = states + change
+        if np.abs(change).max() <= tolerance:
+            break
+    return states, rounds

@@ -1,0 +1,94 @@
+"""Scans give the states of the loop over time, and cost the compositions and levels that they state."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rnnlab import scan
+from rnnlab.scan import Maps
+
+SCANS = {
+    "sequential": scan.sequential,
+    "hillis_steele": scan.hillis_steele,
+    "blelloch": scan.blelloch,
+    "chunks of 1": partial(scan.chunked, chunk=1),
+    "chunks of 5": partial(scan.chunked, chunk=5),
+    "one chunk": partial(scan.chunked, chunk=1000),
+}
+
+
+def problem(T, matrix, seed=0):
+    """Maps of two recurrences with three states each, and the states before the first step."""
+    rng = np.random.default_rng(seed)
+    a = 0.7 * rng.normal(size=(T, 2, 3, *((3,) if matrix else ())))
+    return Maps(a, rng.normal(size=(T, 2, 3))), rng.normal(size=(2, 3))
+
+
+def loop(maps, h):
+    states = []
+    for a, b in zip(*maps, strict=True):
+        h = b + (np.einsum("nij,nj->ni", a, h) if a.ndim == 3 else a * h)
+        states.append(h)
+    return np.array(states)
+
+
+@pytest.mark.parametrize("matrix", [False, True], ids=["diagonal", "matrix"])
+@pytest.mark.parametrize("name", SCANS)
+@given(T=st.integers(1, 40))
+def test_a_scan_gives_the_states_of_the_loop(name, matrix, T):
+    maps, first = problem(T, matrix, seed=T)
+    assert np.allclose(scan.states(maps, first, SCANS[name]), loop(maps, first), rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", SCANS)
+def test_a_scan_in_reverse_runs_from_the_last_step(name):
+    maps, last = problem(13, matrix=True)
+    want = loop(Maps(maps.a[::-1], maps.b[::-1]), last)[::-1]
+    assert np.allclose(scan.reversed_states(maps, last, SCANS[name]), want, rtol=1e-10)
+
+
+def test_order_matters_and_grouping_does_not():
+    maps, _ = problem(3, matrix=True)
+    first, second, third = (maps.part(slice(t, t + 1)) for t in range(3))
+    left = scan.compose(third, scan.compose(second, first))
+    right = scan.compose(scan.compose(third, second), first)
+    assert np.allclose(left.a, right.a)
+    assert np.allclose(left.b, right.b)
+    assert not np.allclose(scan.compose(second, first).b, scan.compose(first, second).b)
+
+
+@pytest.mark.parametrize(
+    ("run", "levels", "compositions"),
+    [
+        (scan.sequential, 63, 63),
+        (scan.hillis_steele, 6, 64 * 6 - 63),  # level k leaves 2ᵏ maps alone
+        (scan.blelloch, 11, 120),
+        (partial(scan.chunked, chunk=8), 7 + 7 + 1, 56 + 7 + 56),
+    ],
+)
+def test_a_scan_of_64_steps_takes_the_levels_and_compositions_that_it_states(run, levels, compositions):
+    sizes = []
+
+    def compose(later, earlier):
+        sizes.append(len(later.b))
+        return scan.compose(later, earlier)
+
+    run(problem(64, matrix=False)[0], compose=compose)
+    assert (len(sizes), sum(sizes)) == (levels, compositions)
+
+
+@pytest.mark.parametrize("chunk", [0, -1, 2.5])
+def test_a_chunk_that_is_no_number_of_steps_is_refused(chunk):
+    with pytest.raises(ValueError, match=str(chunk)):
+        scan.chunked(problem(4, matrix=False)[0], chunk)
+
+
+def test_eleven_hundred_gates_underflow_in_float32_and_the_scan_stays_right():
+    gates = np.full((1100, 1), 0.9, "float32")
+    maps = Maps(gates, 1 - gates)
+    assert np.cumprod(gates)[-1] < np.finfo("float32").tiny  # a denormal number, or 0
+    states = scan.states(maps, np.zeros(1, "float32"))
+    assert np.allclose(states[:, 0], 1 - 0.9 ** np.arange(1, 1101), rtol=2e-6)
