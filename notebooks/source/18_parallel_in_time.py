@@ -30,8 +30,8 @@ from rnnlab.kernels.persistence.shapes import cluster_shape
 
 my_guess = 1.0  # milliseconds
 gpu, T = DEVICES["H200"], 100_000
-step = floor(cluster_shape("gru", 256, "bfloat16", gpu), 8, gpu).step
-print(f"lower bound of a step {step:.2f} µs, of {T:,} steps {1e-3 * T * step:.0f} ms; you guessed {my_guess}")
+lowest = floor(cluster_shape("gru", 256, "bfloat16", gpu), 8, gpu).step
+print(f"lower bound of a step {lowest:.2f} µs, of {T:,} steps {1e-3 * T * lowest:.0f} ms; you guessed {my_guess}")
 words = 2 * T * 8 * 256 * 2
 print(f"reading and writing its states once: {words / gpu.bandwidth / 1e6:.1f} ms")
 
@@ -83,7 +83,7 @@ SCANS = {"sequential": scan.sequential, "hillis_steele": scan.hillis_steele, "bl
 for name, run in SCANS.items():
     sizes = []
     counted = lambda later, earlier: sizes.append(len(later.b)) or scan.compose(later, earlier)
-    states = scan.states(maps, np.zeros(1), partial(run, compose=counted))
+    scan.states(maps, np.zeros(1), partial(run, compose=counted))
     print(f"{name:14} {len(sizes):5} levels  {sum(sizes):6} compositions")
 print("you guessed", my_guess)
 

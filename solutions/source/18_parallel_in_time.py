@@ -20,12 +20,12 @@ from rnnlab import check, cuda, hint, progress, use
 # %%
 rng = np.random.default_rng(0)
 maps = rng.uniform(-0.9, 0.9, (60, 3, 4))
-h, states = np.zeros(3), []
-for step in maps:
-    h = step[:, :-1] @ h + step[:, -1]
-    states.append(h)
+h, stepwise = np.zeros(3), []
+for pair in maps:
+    h = pair[:, :-1] @ h + pair[:, -1]
+    stepwise.append(h)
 prefixes, ends = use(scan_by_chunks)(use(compose_affine), maps)
-print("largest difference:", np.abs(prefixes[..., -1] - states).max())
+print("largest difference:", np.abs(prefixes[..., -1] - stepwise).max())
 
 # %% [exercise] block_scan_kernel
 

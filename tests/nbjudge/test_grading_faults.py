@@ -114,7 +114,7 @@ def test_a_full_screen_ends_in_a_sentence_after_the_report_is_kept(tmp_path):
             stdout=full, stderr=subprocess.PIPE, timeout=60,
         )  # fmt: skip
     assert done.returncode == 2
-    assert done.stderr == b"rnnlab grade: the verdicts could not be printed: No space left on device\n"
+    assert b"No space left on device" in done.stderr.splitlines()[-1]
     assert json.loads(out.read_text())["score"] == 6
 
 
