@@ -3,6 +3,7 @@
 `rnnlab.reference` has a loop of its own: it is what rungs are compared with, so it shares no code with them.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,7 @@ def history(T: int, first: np.ndarray) -> np.ndarray:
 
 def rows(array: np.ndarray) -> np.ndarray:
     """[T,B,n] as [T·B,n]: for a product, steps are just more sequences."""
-    return array.reshape(-1, array.shape[-1])
+    return array.reshape(math.prod(array.shape[:-1]), array.shape[-1])  # n may be 0
 
 
 def _layer_of(state: State, index: int) -> State:

@@ -19,6 +19,7 @@ import numpy as np
 
 from rnnlab import reference, scan
 from rnnlab.cells import Cell, Saved, State
+from rnnlab.layers import rows
 from rnnlab.network import Layer, Network, check_gradients, check_input
 from rnnlab.scan import Maps, Scan
 
@@ -133,24 +134,10 @@ def backward(network: Network, x: np.ndarray, state: State | None, dy: np.ndarra
     dstates = scan.reversed_states(later, np.zeros_like(arriving[0]), by)
     dgates_x, dgates_h, _ = steps.cell.pointwise_backward(steps.split(dstates), saved)
     first = scan.apply(jacobian[0], dstates[0])
-    gradients = layer_gradients(x, saved.state[0], dgates_x, dgates_h)
-    dx = dgates_x @ layer.weight_ih
-    return (
-        dx,
-        tuple(part[None] for part in steps.split(first)),
-        {f"{k}_l0": v for k, v in gradients._asdict().items()},
-    )
-
-
-def layer_gradients(x: np.ndarray, h: np.ndarray, dgates_x: np.ndarray, dgates_h: np.ndarray) -> Layer:
-    """Gradients of a layer's parameters: each a product or a sum over all steps of all sequences.
-
-    x [T,B,I], h [T,B,H] before each step, dgates_x [T,B,G·H], dgates_h [T,B,rows of weight_hh].
-    """
-    rows = lambda array: array.reshape(len(x) * x.shape[1], array.shape[-1])
-    return Layer(
-        rows(dgates_x).T @ rows(x), rows(dgates_h).T @ rows(h), rows(dgates_x).sum(0), rows(dgates_h).sum(0)
-    )
+    flat_x, flat_h = rows(dgates_x), rows(dgates_h)
+    gradients = Layer(flat_x.T @ rows(x), flat_h.T @ rows(saved.state[0]), flat_x.sum(0), flat_h.sum(0))
+    dx, dstate = dgates_x @ layer.weight_ih, tuple(part[None] for part in steps.split(first))
+    return dx, dstate, {f"{name}_l0": gradient for name, gradient in gradients._asdict().items()}
 
 
 def _rows(slopes: np.ndarray, direct: State, steps: Steps, H: int) -> np.ndarray:
