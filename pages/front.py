@@ -40,6 +40,7 @@ ABILITIES = (  # what a reader can do at the end, and the lesson that teaches it
     ("cuda_first_kernels", "count what a GPU kernel reads and find its races, without a GPU"),
     ("network_schedule", "schedule a network of several layers so that little of it waits"),
     ("persistent_rnn", "write a persistent kernel, which keeps the weights on the chip"),
+    ("parallel_in_time", "compute all time steps of a network at once, and tell when that fails"),
 )
 
 

@@ -47,7 +47,7 @@ def limits(name: str) -> Iterator[str]:
 
 
 def file_text(path: Path) -> str:
-    """The file's text without the space around it; empty where there is none."""
+    """The file's text without the space around it; empty if the file is missing."""
     try:
         return path.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:

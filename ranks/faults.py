@@ -139,7 +139,7 @@ def _slowest(lines: np.ndarray) -> str:
 
 
 def _last_line(output: str, rank: int | None) -> str:
-    """The last line that a rank, or mpiexec, has printed; empty if there is none."""
+    """The last line that a rank, or mpiexec, has printed; empty if nothing was printed."""
     tag = re.compile(r"\[[^\]]*,(\d+)\]<std(?:out|err)>: ?(.*)")
     matches = [tag.match(line) for line in output.splitlines()]
     own = [m.group(2) for m in matches if m and int(m.group(1)) == rank and m.group(2).strip()]

@@ -107,7 +107,7 @@ def read(folder: Path, entries: Sequence[Submission]) -> ByHand:
 
 
 def _rows(folder: Path, name: str, faults: list[str]) -> list[Row]:
-    """The rows of a table that hold something; none where there is no such file."""
+    """The rows of a table that hold something; empty if the file is missing."""
     path = folder / name
     if not path.exists():
         return []

@@ -12,8 +12,8 @@ unless the answer passes without it. Magics and shell lines do not run, but for 
 
 Of several definitions of one name the last counts, as in the notebook; untouched stubs are left out if there
 is another, so that a copied cell never hides an answer. A result in a cell that shows an answer by `use(…)`
-is no second meaning of a name: its check stands above that cell. A statement that misses a name waits for it,
-so that cells may stand in another order where no name gets two values.
+does not count as a second meaning of a name: its check stands above that cell. A statement that misses a
+name waits for it, so that cells may stand in another order if each name gets one value only.
 """
 
 import ast

@@ -76,7 +76,7 @@ def make(memory: int, tasks: int) -> ControlGroup | None:
 
 
 def borrow(memory: int, tasks: int) -> ControlGroup | None:
-    """A group with these limits that nobody uses, made where there is none: the kernel keeps a part of each
+    """An idle group with these limits, or a new one: the kernel keeps a part of each
     that is removed, and a class has thousands of answers."""
     return _idle.pop((memory, tasks), None) or make(memory, tasks)
 

@@ -71,7 +71,7 @@ def _place(size: tuple[int, int, int], number: int) -> tuple[int, int, int]:
 
 
 def _exchanged(result: Report, log: Accesses) -> list[int]:
-    """[blocks] Addresses that each block loads and another one stores; flags of atomics are none."""
+    """[blocks] Addresses that each block loads and another one stores; without flags read by atomics."""
     blocks = int(np.prod(result.watch.grid))
     in_global = log.space == SPACES.index(GLOBAL)
     pairs = lambda kinds: {

@@ -28,7 +28,7 @@ SECONDS = 60.0  # for the program, in all problems together
 MOST_BYTES = 1 << 20  # of a board, and of a program
 PSEUDONYM = re.compile(r"[\w .-]{1,40}")
 DIGITS = 16  # of the hash, in the name of the program's file
-LARGEST = 1 << 53  # of a number: beyond, an integer may be none that a float can hold; no NaN is as small
+LARGEST = 1 << 53  # of a number: a float64 may round larger integers; NaN fails this comparison, too
 SAME = 1e-6  # relative difference of a time that is rounding
 FIELDS = ("name", "schedule", "worst", "saved_bytes", "ratios", "version")
 

@@ -81,7 +81,7 @@ def _wrong_maps(name: str, maps: list[tuple] | None, last: list | range, got: ob
     """The first map that does other steps than 0 to `last`."""
     if maps is None:
         shape = f", it has shape {got.shape}" if isinstance(got, np.ndarray) else ""
-        return f"The result must be a pair (prefixes, ends) of arrays of maps; {name} is none{shape}."
+        return f"The result is a pair (prefixes, ends) of arrays of maps; {name} is something else{shape}."
     for place, (steps, end) in enumerate(zip(maps, last, strict=False)):
         if steps != tuple(range(end + 1)):
             listed = ", ".join(map(str, steps[:6])) + (", …" if len(steps) > 6 else "")

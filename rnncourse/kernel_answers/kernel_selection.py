@@ -60,7 +60,7 @@ class Launch(NamedTuple):
 
 
 def select(answer: Answer, seconds: float, box: Sandbox, lines: list[str]) -> Launch:
-    """What is launched for an answer. Raises Stopped if it is no kernel, or a constant is none.
+    """What is launched for an answer. Raises Stopped for an answer or a constant that a GPU cannot run.
 
     seconds: limit of the worker that makes constants; what failed there is added to `lines`.
     """
@@ -193,7 +193,7 @@ def _constants(
         stopped.message = stopped.message.replace(MAKER, f"the code of the constants beside {name}")
         raise
     except Wrong as wrong:
-        message = f"A constant beside {name} is none for a GPU: {wrong.message}"
+        message = f"A constant beside {name} cannot go to a GPU: {wrong.message}"
         raise Stopped(
             Status.failed, message, "numbers, tuples of numbers and arrays of numbers are"
         ) from None

@@ -70,7 +70,7 @@ class Statement(NamedTuple):
 def refuse_what_is_no_kernel(answer: Answer) -> tuple[list[Statement], Names]:
     """The answer's statements, and what the names beside the kernel stand for.
 
-    Raises Stopped, naming line and reason, if the answer does more than compute or is no kernel.
+    Raises Stopped, naming line and reason, if the answer is something other than a kernel that computes.
     """
     statements = [
         Statement(label, source, place, bare(stripped), whole)
@@ -381,7 +381,7 @@ def _plain(name: str) -> Stopped:
 
 
 def refuse_no_constant(what: str, value: object) -> None:
-    """Raises Stopped for a value that is no number, no tuple of numbers and no array of numbers."""
+    """Raises Stopped unless the value is a number, a tuple of numbers or an array of numbers."""
     parameter = " " in what
     place = f"a default value of {what.partition(' ')[0]}" if parameter else what
     if type(value) is tuple:

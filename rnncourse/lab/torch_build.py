@@ -16,7 +16,7 @@ SECONDS = 60.0  # for the index to answer
 
 
 def newest_cpu_build(python: Path) -> str | None:
-    """Version of the newest CPU build that pip finds, as "2.15.0+cpu"; None where there is none."""
+    """Version of the newest CPU build that pip finds, as "2.15.0+cpu"; None if pip finds none."""
     if sys.platform != "linux":  # elsewhere the usual build is one
         return None
     command = [python, "-m", "pip", "index", "versions", "torch", "--disable-pip-version-check"]

@@ -24,7 +24,7 @@ def draw_cases(rng) -> tuple:
 def check(submission, rng, H, spread):
     """`spread`: size of the gates' parts; where it is large, unit 0 gets sums far above 0, unit 1 far below.
 
-    exp(500) is a float64, and 1/(1 + exp(-a)) needs no more; exp(1000), as in eᵃ/(1 + eᵃ), is none.
+    exp(500) fits into a float64, and 1/(1 + exp(-a)) needs no more; exp(1000), as in eᵃ/(1 + eᵃ), overflows.
     """
     g, u = rng.normal(size=(2, 3 * H)) if spread == 1 else rng.uniform(-spread, spread, (2, 3 * H))
     for part in (g, u) if spread > 1 else ():
