@@ -158,7 +158,7 @@ def draw_problems(rng) -> list[tuple]:
         roomy(1, int(rng.choice([9, 11, 13]))),
         roomy(1, 1),
         tight(13, 1),
-        tight(13, 17),
+        tight(13, 13),
         roomy(int(rng.choice([11, 13])), int(rng.choice([11, 13]))),
         tight(int(rng.choice([37, 41])), int(rng.choice([11, 13]))),  # more layers than streams
     ]
