@@ -128,17 +128,15 @@ def perform_apart(attack: Attack, mode: str) -> str:
     have ended the attack's processes."""
     command = [sys.executable, "-P", __file__, attack.name, mode]
     adopt_orphans(True)
-    family, is_over = Family(), False
+    family = Family()
     try:
         ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        is_over = ended.returncode >= 0
     except subprocess.TimeoutExpired:
         return "hangs"
     finally:
-        if not is_over:
-            family.end()
+        family.end()
         adopt_orphans(False)
-    return ended.stdout.strip() or ended.stderr[-500:] if is_over else KILLED
+    return ended.stdout.strip() or ended.stderr[-500:] if ended.returncode >= 0 else KILLED
 
 
 def perform_all(mode: str) -> Iterator[tuple[str, str, str, bool]]:

@@ -1,4 +1,4 @@
-"""Odd results: other types, shapes, orders of bytes, objects that lie. The honest answer stands here, too."""
+"""Odd results: other types, shapes, orders of bytes, objects that lie."""
 
 # %% [attack] changes_its_input
 # Sets its input to zero, of which zero is the right sum.
@@ -23,15 +23,6 @@ def running_sum(x):
 # deserves: crashed
 
 running_sum = 3
-
-# %% [attack] honest
-# No attack: the right answer, which every attack must leave as right as it was.
-# deserves: passed
-
-import numpy as np
-
-def running_sum(x):
-    return np.cumsum(x, axis=0)
 
 # %% [attack] is_a_class
 # Is a class whose instances look like numbers.

@@ -4,6 +4,7 @@ Every answer is tried under bubblewrap; in plain mode those that are not withsto
 others. `python tests/attacks_table.py --run` tries all.
 """
 
+import re
 import subprocess
 import sys
 
@@ -63,6 +64,14 @@ def test_an_attack_gets_what_its_file_says_and_the_next_answer_what_it_deserves(
     assert perform_apart(ATTACKS[name], mode) == ATTACKS[name].outcomes[mode]
     with places() as known:
         assert perform(ATTACKS["honest"], box, known) == Status.passed
+
+
+def test_each_file_of_the_course_that_an_attack_looks_for_is_there():
+    """Else it fails for that reason, and would after the guard is gone."""
+    sources = "".join(attack.source for attack in ATTACKS.values())
+    wanted = set(re.findall("@CHECKOUT@/([^\"]+)", sources))
+    assert len(wanted) >= 3
+    assert [path for path in wanted if not (CHECKOUT / path).exists()] == []
 
 
 @pytest.mark.parametrize("mode", MODES)

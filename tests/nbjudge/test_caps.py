@@ -9,12 +9,12 @@ import sys
 import threading
 from pathlib import Path
 
-import psutil
 import pytest
 from attacks_table import attacks
 from test_ordinary_user import mode_works, ordinary  # noqa: F401  a fixture
 
 from nbjudge.running import control_group, sandbox
+from nbjudge.running.family import Family
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
 TESTS = Path(__file__).parents[1]
@@ -44,6 +44,7 @@ class Observed:
 
     def __enter__(self):
         self.before, self.shared, self.processes = in_shared_memory(), 0, 0
+        self.family = Family()
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self._look)
         self.thread.start()
@@ -52,8 +53,7 @@ class Observed:
     def _look(self):
         while not self.is_over.wait(0.02):
             self.shared = max(self.shared, in_shared_memory() - self.before)
-            below = psutil.Process().children(recursive=True)
-            self.processes = max(self.processes, len(below))
+            self.processes = max(self.processes, len(self.family.members()))
 
     def __exit__(self, *exception):
         self.is_over.set()

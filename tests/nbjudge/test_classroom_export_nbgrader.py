@@ -142,7 +142,7 @@ def test_marks_go_into_the_gradebook_and_nobody_is_invented(course):
         from nbgrader.api import Gradebook
 
         pushed = export_nbgrader.push_marks(papers, course / "gradebook.db")
-        assert pushed == (1, ["cy"], ["bo"])
+        assert pushed == (1, ["cy"], ["bo"], [])
         with Gradebook(f"sqlite:///{course / 'gradebook.db'}") as book:
             assert {student.id for student in book.students} == {"ada", "bo"}
             submission = book.find_submission(STEM, "ada")
@@ -176,7 +176,7 @@ def test_a_gradebook_with_other_students_or_points_stops_before_anything_is_writ
             cell.max_score = 1
             book.db.commit()
         pushed = export_nbgrader.push_marks([paper("zo\u00eb", *["passed"] * 3)], database)
-    assert pushed == (1, [], []), "one Unicode form and case is as good as another"
+    assert pushed == (1, [], [], []), "one Unicode form and case is as good as another"
 
 
 def test_students_take_nobodys_place_in_a_gradebook():
