@@ -69,7 +69,7 @@ def test_an_attack_gets_what_its_file_says_and_the_next_answer_what_it_deserves(
 def test_each_file_of_the_course_that_an_attack_looks_for_is_there():
     """Else it fails for that reason, and would after the guard is gone."""
     sources = "".join(attack.source for attack in ATTACKS.values())
-    wanted = set(re.findall("@CHECKOUT@/([^\"]+)", sources))
+    wanted = set(re.findall('@CHECKOUT@/([^"]+)', sources))
     assert len(wanted) >= 3
     assert [path for path in wanted if not (CHECKOUT / path).exists()] == []
 
