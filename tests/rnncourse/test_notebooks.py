@@ -80,20 +80,18 @@ def by_fork(path, folder):
     return run_cells(path, folder, SECONDS)
 
 
-RUNNERS = [by_fork, in_full(by_kernel)]
 IN_A_KERNEL = (
     "13_fused_layer"  # the lesson that a Jupyter kernel runs in the quick leg, too: the shortest one
 )
-LESSON_RUNS = [
-    pytest.param(
-        path,
-        run,
-        id=f"{path.stem}-{run.__name__}",
-        marks=() if (run is by_kernel) == (path.stem == IN_A_KERNEL) else pytest.mark.slow,
-    )
-    for path in LESSONS
-    for run in (by_fork, by_kernel)
-]
+
+
+def runs(paths, quick):
+    """Each notebook in the quick leg, by `quick(path)`; every third one in the slow leg by the other way."""
+    other = {by_fork: by_kernel, by_kernel: by_fork}
+    case = lambda path, run, **more: pytest.param(path, run, id=f"{path.stem}-{run.__name__}", **more)
+    return [case(path, quick(path)) for path in paths] + [
+        case(path, other[quick(path)], marks=pytest.mark.slow) for path in paths[::3]
+    ]
 
 
 def verdicts(outputs):
@@ -107,7 +105,9 @@ def cells(path, kind):
     return ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == kind]
 
 
-@pytest.mark.parametrize(("path", "run"), LESSON_RUNS)
+@pytest.mark.parametrize(
+    ("path", "run"), runs(LESSONS, lambda path: by_kernel if path.stem == IN_A_KERNEL else by_fork)
+)
 def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, run, tmp_path):
     for data in run(path, tmp_path):
         assert "image/png" not in data, "show a picture through rnncourse.figures.picture"
@@ -118,20 +118,20 @@ def test_a_lesson_runs_top_to_bottom_and_every_picture_says_its_finding(path, ru
 IN_FORKS = (
     "00_start_here",
     "10_cuda_shared_memory",
-)  # without and with kernels; test_exercises.py has all answers
+)  # without and with kernels; a Jupyter kernel runs each in the slow leg; test_exercises.py has all answers
 
 
-@pytest.mark.parametrize("run", RUNNERS)
 @pytest.mark.parametrize(
-    "path", [path if path.stem in IN_FORKS else in_full(path) for path in SOLUTIONS], ids=stem
+    ("path", "run"),
+    [(path, by_fork) for path in SOLUTIONS if path.stem in IN_FORKS]
+    + [in_full(path, by_kernel) for path in SOLUTIONS],
 )
 def test_a_solved_notebook_runs_top_to_bottom_with_full_marks(path, run, tmp_path):
     full = {name: ("passed", points) for name, points in checks.catalogue(path.stem[3:]).items()}
     assert verdicts(run(path, tmp_path)) == full
 
 
-@pytest.mark.parametrize("run", RUNNERS)
-@pytest.mark.parametrize("path", EXERCISES, ids=stem)
+@pytest.mark.parametrize(("path", "run"), runs(EXERCISES, lambda path: by_fork))
 def test_an_untouched_exercise_runs_top_to_bottom_and_nothing_is_attempted(path, run, tmp_path):
     untouched = {name: ("not attempted", 0) for name in checks.catalogue(path.stem[3:])}
     assert verdicts(run(path, tmp_path)) == untouched
