@@ -366,4 +366,4 @@ rnnlab.progress("cuda_shared_memory")
 # - M. Harris, *Optimizing Parallel Reduction in CUDA*, 2007: sums by halving.
 # - The tenth in section 2 is from gpu-benches (te42kyfo/gpu-benches, gpu-latency): about 30 cycles for shared memory, 265 for the L2 cache of an H100.
 #
-# Next: [11 · A naive GPU RNN](11_naive_gpu_rnn.ipynb)
+# Next: [11 · Is a busy GPU a full GPU?](11_naive_gpu_rnn.ipynb)

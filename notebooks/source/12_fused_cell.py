@@ -6,7 +6,7 @@
 # You will group its products, launch two of them in two streams, and write one kernel for everything else, forward and backward. The three gain different things, and the timeline shows which. The recap tests the claim.
 #
 # - **Time:** 100 minutes, exercises included.
-# - **You need:** [11 · A naive RNN on a GPU](11_naive_gpu_rnn.ipynb). No GPU.
+# - **You need:** [11 · Is a busy GPU a full GPU?](11_naive_gpu_rnn.ipynb). No GPU.
 # - **Afterwards you can** say how much grouping, streams and fusing gain on which device, and write a fused pointwise kernel with its gradient and count its bytes.
 
 # %%
