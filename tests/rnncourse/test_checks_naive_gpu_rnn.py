@@ -1,4 +1,4 @@
-"""Reference answers of lesson 11: the time of a product against the model, a GRU step against the reference."""
+"""Reference answers of lesson 11: a product's time against the model, a GRU step against the reference."""
 
 import numpy as np
 import pytest
