@@ -75,7 +75,8 @@ if naive.counts:
 # 2. all wait: the tiles are full;
 # 3. every thread adds 8 products from the tiles;
 # 4. all wait: no thread fills the tiles again while another one still reads. The drawing above shows these steps.
-#
+
+# %% [markdown]
 # **Predict:** with tiles of 8 by 8, how often is each number loaded from global memory? And with tiles of 16 by 16? The kernel after the exercise shows the first.
 #
 # ### Exercise: the tiled product

@@ -130,14 +130,13 @@ def check_leaves_loop(submission, rng, loop, steps, sequences):
 def _must_wait(earlier: tuple, later: tuple) -> bool:
     """Whether a region that one of them changes is touched by the other; two additions may change places."""
     (_, *old), (_, *new) = earlier, later
-    return any(
-        a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
-        for u, some in enumerate(old)
-        for v, others in enumerate(new)
-        if u != v or u == 1
-        for a in some
-        for b in others
-    )
+    meetings = ((u, v) for u in range(3) for v in range(3) if u != v or PARTS[u] == "writes")
+    return any(_overlap(a, b) for u, v in meetings for a in old[u] for b in new[v])
+
+
+def _overlap(a: tuple, b: tuple) -> bool:
+    """Whether two regions (buffer, first, end) share a row."""
+    return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
 
 
 def _plain(got: object) -> object:
@@ -164,14 +163,11 @@ def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | 
 
 def _chain(names: list, pairs: list, name: str) -> list[int]:
     """Places from an operation of that name back to an earlier one, by the fewest waits."""
-    for start in (k for k, other in enumerate(names) if other == name):
-        chains = [[start]]
-        for chain in chains:
-            for i, j in pairs:
-                if j == chain[-1] and all(i not in other for other in chains):
-                    chains.append([*chain, i])
-                    if names[i] == name:
-                        return chains[-1]
+    chains = [[place] for place, other in enumerate(names) if other == name]
+    for chain in chains:  # which grows: shorter chains come first
+        if len(chain) > 1 and names[chain[-1]] == name:
+            return chain
+        chains += [[*chain, i] for i, j in pairs if j == chain[-1]]
     return []
 
 
