@@ -203,7 +203,17 @@ def inputs_of_k_steps() -> Sheet:
         s.note(20, y + 29, name, bold=True)
         for first in range(0, 6, k):
             length = {1: 44, 2: 60, 6: 120}[k]
-            s.box(x, y, length - 3, 46, "weights", f"{k} x W^{{T}}" if k > 1 else "x W^{T}", solid=True, radius=2)
+            s.box(
+                x,
+                y,
+                length - 3,
+                46,
+                "weights",
+                f"{k} x W^{{T}}" if k > 1 else "x W^{T}",
+                solid=True,
+                size=13,
+                radius=2,
+            )
             x += length
             for step in range(first, first + k):
                 s.box(x, y + 6, 31, 34, "state", str(step), radius=2, size=14)

@@ -79,7 +79,7 @@ def test_a_pair_that_is_missing_is_shown_with_the_rows_of_both_operations():
 
 def test_a_wrong_time_of_a_product_comes_with_its_factors():
     verdict = verdict_on("product_time", "def product_time(*sizes):\n    return 1.0\n")
-    assert holds(verdict.next_step, "0.5659", "8", "132", "16.5", "2.5")
+    assert holds(verdict.next_step, "0.5658", "8", "132", "16.5", "2.5")
 
 
 def test_segments_that_recompute_too_much_get_numbers_and_no_whole_answer():
