@@ -211,7 +211,7 @@ def inputs_of_k_steps() -> Sheet:
                 "weights",
                 f"{k} x W^{{T}}" if k > 1 else "x W^{T}",
                 solid=True,
-                size=13,
+                size=14,
                 radius=2,
             )
             x += length
