@@ -180,7 +180,7 @@ def fused_cell() -> Sheet:
     s.rule((450, 16), (450, 404))
     s.heading(470, "3 kernels a step", "Two side by side, then one.")
     s.area(482, 76, 248, 236)
-    for x, words in ((500, "W x"), (622, "U h")):
+    for x, words in ((500, "x W^{T}"), (622, "h U^{T}")):
         for gate in range(4):
             s.tile(x, 86 + gate * 54, 90, 54, ROLES["weights"].pale, f"gate {'ifgo'[gate]}")
         s.text(x + 45, 334, words, size=PLAIN, colour=OCHRE)

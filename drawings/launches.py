@@ -108,17 +108,17 @@ def two_streams() -> Sheet:
         400,
     )
     s.heading(20, "One stream: a queue")
-    step = "weights 90 W x_{{{0}}} | state 70 U h | work 40 σ"
+    step = "weights 90 x_{{{0}}} W^{{T}} | state 70 h U^{{T}} | work 40 σ"
     lane(s, 130, 56, "stream 0", " | ".join(step.format(t) for t in range(3)), 36)
     s.rule((20, 122), (880, 122))
     s.heading(20, "Two streams: input products run ahead", y=158)
-    lane(s, 130, 186, "stream 1", " | ".join(f"weights 90 W x_{{{t}}}" for t in range(3)), 36)
-    lane(s, 130, 276, "stream 0", "gap 20" + 3 * " | state 70 U h | work 40 σ", 36)
+    lane(s, 130, 186, "stream 1", " | ".join(f"weights 90 x_{{{t}}} W^{{T}}" for t in range(3)), 36)
+    lane(s, 130, 276, "stream 0", "gap 20" + 3 * " | state 70 h U^{T} | work 40 σ", 36)
     for t in range(3):
         end, sum_ = 217 + 90 * t, 226 + 110 * t
         s.arrow((end, 222), (end, 248), (sum_, 248), (sum_, 274), role="waiting", corner=4)
     s.note(520, 208, "dashed arrows: events")
-    s.note(520, 298, "U h waits for the step before, W x for none")
+    s.note(520, 298, "h U^{T} waits for the step before, x W^{T} for none")
     time_axis(s, 130, 340)
     return s
 
@@ -203,7 +203,17 @@ def inputs_of_k_steps() -> Sheet:
         s.note(20, y + 29, name, bold=True)
         for first in range(0, 6, k):
             length = {1: 44, 2: 60, 6: 120}[k]
-            s.box(x, y, length - 3, 46, "weights", f"{k} W x" if k > 1 else "W x", solid=True, radius=2)
+            s.box(
+                x,
+                y,
+                length - 3,
+                46,
+                "weights",
+                f"{k} x W^{{T}}" if k > 1 else "x W^{T}",
+                solid=True,
+                size=14,
+                radius=2,
+            )
             x += length
             for step in range(first, first + k):
                 s.box(x, y + 6, 31, 34, "state", str(step), radius=2, size=14)
@@ -264,7 +274,7 @@ def hazard() -> Sheet:
         ("Moved too far", "Read before it is written."),
         ("allowed", "refused: a hazard"),
     )
-    good = ("inputs of step 0", "write h_{1}", "inputs of step 1", "read h_{1}: U h")
+    good = ("inputs of step 0", "write h_{1}", "inputs of step 1", "read h_{1}: h U^{T}")
     for left, order in ((20, (0, 1, 2, 3)), (470, (0, 3, 1, 2))):
         for place, which in enumerate(order):
             role = ("data", "state", "data", "work" if left == 20 else "error")[which]
@@ -337,7 +347,7 @@ def layers_and_k() -> Sheet:
     )
     s.heading(20, "k = T: layer 1 waits for the end of layer 0")
     all_steps = "weights 90 inputs" + "".join(f"| state 50 {t}" for t in range(4))
-    pairs = "|".join(f"weights 60 2 W x | state 50 {t} | state 50 {t + 1}" for t in (0, 2))
+    pairs = "|".join(f"weights 60 2 x W^{{T}} | state 50 {t} | state 50 {t + 1}" for t in (0, 2))
     lane(s, 110, 56, "layer 0", all_steps)
     lane(s, 110, 98, "layer 1", f"waiting 290 | {all_steps}")
     s.rule((20, 160), (880, 160))

@@ -20,8 +20,8 @@ def fused_layer() -> Sheet:
     )
     s.heading(20, "All products inside the loops")
     for number in range(3):
-        _pair(s, 20 + number * 142, ("W x", "weights"), ("U h", "state"), f"step {number}")
-        _pair(s, 468 + number * 142, ("U^{T} dh", "gradient"), ("dW +=", "weights"), f"step {2 - number}")
+        _pair(s, 20 + number * 142, ("x W^{T}", "weights"), ("h U^{T}", "state"), f"step {number}")
+        _pair(s, 468 + number * 142, ("da U", "gradient"), ("dW +=", "weights"), f"step {2 - number}")
     for x in (139, 281):
         s.arrow((x, 90), (x + 22, 90), role="state")
         s.arrow((x + 448, 90), (x + 470, 90), role="gradient")
@@ -29,11 +29,11 @@ def fused_layer() -> Sheet:
     s.text(675, 174, "backward", bold=True)
     s.rule((20, 196), (880, 196))
     s.heading(20, "Only what waits inside the loops", y=232)
-    s.box(20, 258, 114, 100, "weights", "all W x:\none tall\nproduct", solid=True, radius=2)
+    s.box(20, 258, 114, 100, "weights", "all x W^{T}:\none tall\nproduct", solid=True, radius=2)
     s.box(766, 258, 114, 100, "weights", "dW:\none product\nof all steps", solid=True, size=14, radius=2)
     for number in range(3):
-        s.box(170 + number * 92, 284, 66, 48, "state", "U h", radius=2)
-        s.box(468 + number * 92, 284, 66, 48, "gradient", "U^{T} dh", size=14, radius=2)
+        s.box(170 + number * 92, 284, 66, 48, "state", "h U^{T}", radius=2)
+        s.box(468 + number * 92, 284, 66, 48, "gradient", "da U", size=14, radius=2)
     for x, role in ((136, "data"), (236, "state"), (328, "state"), (534, "gradient"), (626, "gradient")):
         s.arrow((x, 308), (x + 32 if x == 136 else x + 24, 308), role=role)
     s.arrow((720, 308), (764, 308), role="gradient")

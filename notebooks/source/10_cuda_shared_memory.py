@@ -1,9 +1,9 @@
 # %% [markdown]
 # # 10 · Shared memory
 #
-# **Claim to test: a simple product of two matrices loads the same numbers again and again; a tile in shared memory divides the loads by the tile's width, and costs two barriers a tile.**
+# **Claim to test: a tile of 8 by 8 numbers in shared memory divides the loads of a matrix product by 64, the numbers in it. Does it?**
 #
-# You will count the loads of both, walk into bank conflicts and out again, and add up numbers without touching memory at all.
+# You will count the loads with and without tiles, walk into bank conflicts and out again, and add up numbers without touching memory at all. The recap answers the question.
 #
 # - **Time:** 120 minutes, exercises included.
 # - **You need:** [09 · First kernels](09_cuda_first_kernels.ipynb): grids, sectors, barriers. No GPU.
@@ -16,14 +16,14 @@ rnnlab.banner()
 # %%
 from rnncourse import drawings
 
-drawings.show("shared_tile")
+drawings.show("tiled_product")
 
 # %% [markdown]
 # ## 1 · The naive product, counted
 #
 # One thread makes one element of `c = a b`: it walks along a row of `a` and down a column of `b`. For matrices of 32 by 32 that is 1 024 threads, each with 32 steps.
 #
-# **Predict:** how many numbers do all threads together load from global memory? And how many different numbers are there?
+# **Predict:** the two matrices hold 2 048 numbers. How many numbers do all threads together load from global memory?
 
 # %%
 import numpy as np
@@ -60,7 +60,7 @@ if naive.counts:
     print(f"each number was loaded {loads / different:g} times")
 
 # %% [markdown]
-# Every number is loaded once for each element of `c` that needs it: 32 times. Sectors soften that a little, because the lanes of a warp share them. But a row of `a` is still loaded again by every block beside it, and by every warp of a block. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each still takes an instruction, a request and its latency.
+# **65 536**: every number is loaded once for each element of `c` that needs it, 32 times. A GPU's caches (L1 in each multiprocessor, L2 for all) serve many of these loads, so not all of them reach memory; each still takes an instruction, a request and its latency.
 #
 # All 64 threads of a block need the same 8 rows of `a` and the same 8 columns of `b`. If each thread loads a few of those numbers and stores them where all can read them, each number is loaded once a block.
 
@@ -74,13 +74,10 @@ if naive.counts:
 # 1. every thread loads one number of `a` and one of `b` into the tiles;
 # 2. all wait: the tiles are full;
 # 3. every thread adds 8 products from the tiles;
-# 4. all wait: no thread fills the tiles again while another one still reads.
-
-# %%
-drawings.show("tiled_product")
+# 4. all wait: no thread fills the tiles again while another one still reads. The drawing above shows these steps.
 
 # %% [markdown]
-# **Predict:** with tiles of 8 by 8, how often is each number loaded from global memory? What would tiles of 16 by 16 give?
+# **Predict:** with tiles of 8 by 8, how often is each number loaded from global memory? And with tiles of 16 by 16? The kernel after the exercise shows the first.
 #
 # ### Exercise: the tiled product
 #
@@ -107,6 +104,8 @@ def matmul_with_one_tile(a, b, c):
     c[row, column] = total
 
 
+my_guess = 1
+
 one_tile = cuda.observe(matmul_with_one_tile, (4, 4), (8, 8), a, b, c)
 print("right:", np.allclose(c, a @ b, atol=1e-5))
 if one_tile.counts:
@@ -114,35 +113,45 @@ if one_tile.counts:
         print(f"{name:10}: {counts.global_loads:6} loads, {counts.global_load_sectors:5} sectors, "
               f"{counts.shared_loads:6} shared loads, {counts.barriers:3} barriers")
     of_a = one_tile.counts.global_loads - naive.counts.global_loads // 2
-    print(f"a: {of_a} loads where the naive kernel has {naive.counts.global_loads // 2}: "
-          f"{naive.counts.global_loads // 2 / of_a:g} times fewer")
+    print(f"a: {of_a} loads where the naive kernel has {naive.counts.global_loads // 2}, "
+          f"each number {of_a / a.size:g} times; you guessed {my_guess}")
+drawings.show("shared_tile")
 
 # %% [markdown]
-# The loads of `a` are an eighth: each number is loaded once for every tile of `c` beside it, 32 / 8 = 4 times. Your kernel of the exercise does the same for `b`. The price is two barriers a tile. At a barrier a warp may have to wait; that is why a GPU keeps several blocks on each multiprocessor, so that the warps of another block can work meanwhile.
+# **4 times instead of 32**, an eighth: a number is loaded once for every tile of `c` beside it, and there are 32 / 8 of them. Tiles of 16 by 16 would give 2. Your kernel of the exercise does the same for `b`.
 #
-# The picture below shows this for a smaller kernel: two rotations of 32 numbers in shared memory. It has a row for each thread, a mark for each access to shared memory, and a line for each barrier. The simulator runs one thread until it reaches a barrier, then the next one: that is why the marks form a staircase. The last thread to arrive has nobody to wait for and runs on, so its marks continue behind the line.
+# The price is two barriers a tile. At a barrier a warp may have to wait; that is why a GPU keeps several blocks on each multiprocessor, so that the warps of another block can work meanwhile.
+#
+# The same idea works one level further in. A thread may compute a small tile of `c` in its **registers**. Below, a thread computes 2 by 2 elements; without shared memory, so that you see this effect alone. **Predict:** how many loads are left of 65 536?
 
 # %%
-from rnncourse.views.barrier_timeline import barriers_in_words, figure_barriers
+my_guess = 65536
 
 
 @cuda.jit
-def rotate_twice(x):
-    part = cuda.shared.array(32, np.float32)
-    i = cuda.threadIdx.x
-    for _ in range(2):
-        part[i] = x[i]
-        cuda.syncthreads()
-        x[i] = part[(i + 1) % 32]
-        cuda.syncthreads()
+def matmul_with_register_tiles(a, b, c):
+    """c [M,N] becomes a [M,K] times b [K,N], 2 by 2 elements a thread; M and N are even."""
+    column, row = cuda.grid(2)
+    column, row = 2 * column, 2 * row
+    c00 = c01 = c10 = c11 = np.float32(0)
+    for k in range(a.shape[1]):
+        a0, a1, b0, b1 = a[row, k], a[row + 1, k], b[k, column], b[k, column + 1]
+        c00, c01 = c00 + a0 * b0, c01 + a0 * b1
+        c10, c11 = c10 + a1 * b0, c11 + a1 * b1
+    c[row, column], c[row, column + 1] = c00, c01
+    c[row + 1, column], c[row + 1, column + 1] = c10, c11
 
 
-x, out = np.ones(32, "float32"), np.zeros(1, "float32")
-rotated = np.arange(32, dtype="float32")
-rotation = cuda.observe(rotate_twice, 1, 32, rotated)
-print("after two rotations:", rotated[:3], "…", rotated[-3:])
-if cuda.is_simulated:
-    show(figure_barriers(rotation), alt=barriers_in_words(rotation))
+registers = cuda.observe(matmul_with_register_tiles, (2, 2), (8, 8), a, b, c)
+print("right:", np.allclose(c, a @ b, atol=1e-5))
+if registers.counts:
+    print(f"{registers.counts.global_loads} loads, {registers.counts.global_load_requests} requests of warps; "
+          f"naive {naive.counts.global_loads} and {naive.counts.global_load_requests}; you guessed {my_guess} loads")
+
+# %% [markdown]
+# **32 768, half:** four loads for four products, where the naive kernel has two loads for each. A thread tile of w by w needs 2·w loads for w² products; libraries use 8 by 8 in registers *and* tiles in shared memory, so that a product costs a quarter of a load from shared memory.
+#
+# A third step is left, **vector loads**: one instruction may load four neighbouring numbers into a thread's registers. A warp then moves 128 numbers a request in place of 32. For the 1 024 numbers of `a` that is 8 requests in place of 32. The sectors stay 128: the same bytes with fewer instructions. (S. Boehm's worklog, see the sources, takes a kernel through these steps to 94 % of cuBLAS; Numba has no such load, so here it is counted on paper.)
 
 # %% [markdown]
 # ## 3 · Adding up together
@@ -171,6 +180,7 @@ def sum_with_a_lonely_barrier(x, out):
         out[0] = part[0]
 
 
+x, out = np.ones(32, "float32"), np.zeros(1, "float32")
 try:
     sum_with_a_lonely_barrier[1, 32](x, out)
 except RuntimeError as fault:
@@ -182,6 +192,38 @@ except RuntimeError as fault:
 # ### Exercise: the sum of a block
 #
 # <!-- exercise: block_sum_kernel -->
+#
+# There is a second way to pair the numbers: neighbours first. Thread 0 adds the numbers 0 and 1, thread 2 adds 2 and 3, and so on; then 0 and 2, 4 and 6, … It needs the same 255 additions and the same 8 rounds for 256 numbers. **Predict:** halving takes 45 requests to shared memory, because a warp without work makes none. How many does neighbours first take?
+
+# %%
+my_guess = 45
+
+
+@cuda.jit
+def sum_of_neighbours(x, out):
+    part = cuda.shared.array(256, np.float32)
+    i = cuda.threadIdx.x
+    part[i] = x[i]
+    cuda.syncthreads()
+    step = 1
+    while step < 256:
+        if i % (2 * step) == 0:
+            part[i] += part[i + step]
+        cuda.syncthreads()
+        step *= 2
+    if i == 0:
+        out[0] = part[0]
+
+
+halving = 8 + 3 * sum(max(1, 256 // 2**k // 32) for k in range(1, 9)) + 1  # fill, add, read the sum
+neighbours = cuda.observe(sum_of_neighbours, 1, 256, np.ones(256, "float32"), out).counts
+print(f"sum {out[0]:g}; halving takes {halving} requests")
+if neighbours:
+    print(f"neighbours first takes {neighbours.shared_requests}, {neighbours.shared_requests / halving:.1f} times; "
+          f"you guessed {my_guess}")
+
+# %% [markdown]
+# **150, 3.3 times as many.** In the first five rounds the threads that add stand in all eight warps, at last one in each, and a warp makes its requests even for one thread. This was the first of seven kernels in Harris' famous talk of 2007, and halving the remedy. The check of your kernel counts requests, too.
 
 # %% [markdown]
 # ## 4 · From register to register
@@ -239,7 +281,24 @@ from rnncourse.views.bank_map import explore_banks
 explore_banks()
 
 # %% [markdown]
-# Every odd length does it: then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**, and many fast kernels use it.
+# **33, and every odd length:** then walking down a column visits all 32 banks before it comes to the first one again. One unused word at the end of each row, 128 bytes for the whole tile, takes the conflicts away. This is called **padding**.
+#
+# Your CPU has the same disease: its caches have sets as shared memory has banks, and rows of 8 192 bytes put a whole column into very few of them. **Guess:** copying the transpose of a matrix with rows of 2 048 numbers takes how many times as long as with rows of 2 064, of which 2 048 are used?
+
+# %%
+from rnncourse.lab.turns import disturbance, take_turns
+
+my_guess = 1.0
+
+square = np.ones((2048, 2048), "float32")
+padded = np.ones((2048, 2064), "float32")[:, :2048]
+timed = take_turns({"rows of 2048": lambda: square.T.copy(), "rows of 2064": lambda: padded.T.copy()}, 5)
+print(disturbance(timed) or "nothing disturbed these times:")
+plain, odd = (timing.median * 1e3 for timing in timed.values())
+print(f"rows of 2048 {plain:.1f} ms, of 2064 {odd:.1f} ms: {plain / odd:.2f} times as long, you guessed {my_guess}")
+
+# %% [markdown]
+# If it is well above 1, you have measured padding on a CPU. If it is near 1, your processor's caches have more ways than the column needs, or it computes addresses of sets by hashing.
 #
 # ### Exercise: a transpose without conflicts
 #
@@ -251,7 +310,7 @@ drawings.show("banks_and_padding")
 # %% [markdown]
 # ## 6 · Measure: what the three transposes move
 #
-# The naive kernel of lesson 09, one through a tile of 32 by 32, and one whose tile has a row length of 33. They transpose the same matrix, and their results are the same. To keep the two short, they transpose a square whose sides are multiples of 32, and a block has 32 by 32 threads; your kernel of the exercise needs neither.
+# The naive kernel of lesson 09, one through a tile of 32 by 32, and one whose tile has rows of 33. All three transpose a square whose sides are multiples of 32, with blocks of 32 by 32 threads. **Predict:** a matrix of 64 by 64 is 512 sectors, so at least 1 024 are read and written. How many does the naive kernel move?
 
 # %%
 @cuda.jit
@@ -282,6 +341,8 @@ def transpose_through_a_padded_tile(x, y):
 
 
 # %%
+my_guess = 1024
+
 x = rng.normal(size=(64, 64)).astype("float32")
 transposes = {}
 for kernel in (naive_transpose, transpose_through_a_tile, transpose_through_a_padded_tile):
@@ -292,9 +353,10 @@ for kernel in (naive_transpose, transpose_through_a_tile, transpose_through_a_pa
         counts = transposes[kernel.__name__] = report.counts
         print(f"{kernel.__name__:32} {counts.global_load_sectors + counts.global_store_sectors:5} sectors, "
               f"{counts.bank_conflicts:4} conflicts, {counts.barriers} barriers")
+print("for the naive one you guessed", my_guess, "sectors")
 
 # %% [markdown]
-# A matrix of 64 by 64 float32 is 512 sectors; reading and writing it once is 1 024, and both kernels with a tile move no more. The naive kernel writes each element into a sector of its own: 4 096 for the writes alone. What padding takes away is the conflicts: without it the 32 lanes of a warp read one column of the tile, which lies in one bank, and 31 of them wait.
+# **4 608**: the naive kernel reads 512 sectors and writes each of 4 096 elements into a sector of its own. Both kernels with a tile move 1 024. Padding removes the conflicts: without it the 32 lanes of a warp read one column of the tile, which lies in one bank, and 31 of them wait.
 #
 # ## 7 · Break it: the second barrier
 #
@@ -323,7 +385,7 @@ for finding in report.findings if cuda.is_simulated else ():
     print(finding)
 
 # %% [markdown]
-# One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so elements are wrong at once. On a GPU the warps of a block often stay close together, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
+# Wrong in the simulator, **56 of 64 elements**, and perhaps right on a GPU. One thread may be a tile ahead of another and overwrite what the other one still needs. In the simulator a thread runs until it reaches a barrier, so this happens at once. On a GPU the warps of a block often stay close together, and all elements may be right. A right result in one run proves nothing: that nothing *orders* the two accesses is the finding.
 #
 # ## Recap
 
@@ -331,7 +393,8 @@ for finding in report.findings if cuda.is_simulated else ():
 rows = [
     ("loads of a product, 32 by 32", "65 536 naive, 8 192 with tiles of 8"),
     ("barriers a tile", "2: full, and free again"),
-    ("a sum of n numbers", "log₂ n halvings"),
+    ("2 by 2 results a thread", "half of the loads; w by w: 2·w loads for w² products"),
+    ("a sum of n numbers", "log₂ n rounds; halving lets whole warps rest"),
     ("within a warp", "shuffles: no memory, no barrier"),
     ("bank of word w", "w mod 32; odd row lengths keep columns apart"),
 ]
@@ -340,8 +403,9 @@ for question, answer in rows:
 if one_tile.counts:
     factor = naive.counts.global_loads // 2 / of_a
     barriers = one_tile.counts.barriers / (16 * 32 / 8)  # 16 blocks, each with 32 / 8 tiles of a
-    verdict = "holds" if (factor, barriers) == (8, 2) else "does NOT hold"
-    print(f"\nclaim: {verdict}; tiles of 8 divide the loads of a by {factor:g}, and cost {barriers:g} barriers each")
+    verdict = "holds" if factor == 64 else "does NOT hold"
+    print(f"\nclaim, a tile of 8 by 8 divides the loads by 64: {verdict}; it divides those of a by its width, "
+          f"{factor:g}, and costs {barriers:g} barriers")
 rnnlab.progress("cuda_shared_memory")
 
 # %% [markdown]
@@ -363,7 +427,8 @@ rnnlab.progress("cuda_shared_memory")
 # ## Sources
 #
 # - NVIDIA, *CUDA C++ Programming Guide*: shared memory, its 32 banks of 4 bytes, warp shuffles; the size of shared memory by compute capability.
-# - M. Harris, *Optimizing Parallel Reduction in CUDA*, 2007: sums by halving.
+# - M. Harris, *Optimizing Parallel Reduction in CUDA*, 2007: sums by halving, and neighbours first.
+# - S. Boehm, *How to Optimize a CUDA Matmul Kernel for cuBLAS-like Performance: a Worklog*, 2022: tiles in registers, vector loads; its 94 % as the author states it.
 # - The tenth in section 2 is from gpu-benches (te42kyfo/gpu-benches, gpu-latency): about 30 cycles for shared memory, 265 for the L2 cache of an H100.
 #
-# Next: [11 · A naive GPU RNN](11_naive_gpu_rnn.ipynb)
+# Next: [11 · Is a busy GPU a full GPU?](11_naive_gpu_rnn.ipynb)

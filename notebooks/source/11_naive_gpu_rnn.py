@@ -1,13 +1,13 @@
 # %% [markdown]
-# # 11 · A naive RNN on a GPU
+# # 11 · Is a busy GPU a full GPU?
 #
-# **Claim to test: if every operation of an LSTM is a kernel of its own, 64 units take as long as their launches take, whatever they compute; with 512 units the GPU always runs a kernel, and still leaves nineteen twentieths of an H200 empty.**
+# **Claim to test: a GPU that runs a kernel at every moment is in full use. Is that true?**
 #
-# You will count kernels, write four of them, and read from a timeline whether the host or the device waits. The recap prints whether both halves of the claim hold in the course's model.
+# You will count the kernels of an LSTM, write four kernels and a model of a product's time, and read from a timeline who waits for whom. The recap answers the question for the course's model of an H200.
 #
 # - **Time:** 90 minutes, exercises included.
 # - **You need:** [10 · Shared memory](10_cuda_shared_memory.ipynb), and what an LSTM computes. No GPU.
-# - **Afterwards you can** count what a network launches, tell launch-bound from compute-bound on a timeline, and name what each later optimisation takes away.
+# - **Afterwards you can** count what a network launches, predict the time of a product by hand, and tell launch-bound from compute-bound on a timeline.
 
 # %%
 import rnnlab
@@ -27,7 +27,7 @@ drawings.show("launch_timeline")
 #
 # c′ = f∘c + i∘g and h′ = o∘tanh(c′)
 #
-# On a GPU the direct way is a kernel for every product, bias, sum, function and ∘. **Predict:** how many kernels is one step of one layer? Count before you run.
+# On a GPU the direct way is a kernel for every product, bias, sum, function and ∘. **Predict:** how many kernels does one step of one layer need? Count them in the equations, then run.
 
 # %%
 from collections import Counter
@@ -42,7 +42,7 @@ print(f"you guessed {my_guess}; the plan has {step.count()} launches")
 print(Counter(operation.name.split(" →")[0] for operation in step.operations))
 
 # %% [markdown]
-# `forward_plan` makes a **plan**: a list of operations in the order in which they are issued, each with the arrays that it reads and writes. It comes from the same graph as in lesson 04, a launch for every node.
+# **25**: 8 products, 4 biases, 4 sums of two products, 4 functions of the gates, and 5 kernels for c′ and h′. `forward_plan` makes a **plan**: a list of operations in the order in which they are issued, each with the arrays that it reads and writes. It comes from the same graph as in lesson 04, a launch for every node.
 #
 # Nothing has run yet. A plan can be counted, changed, executed, or given to a model that predicts its time. Here are its first operations, with the work in each.
 
@@ -56,15 +56,15 @@ share = sum(operation.flops for operation in products) / step.flops
 print(f"\nproducts: {len(products) / step.count():.0%} of the launches, {share:.1%} of the FLOPs")
 
 # %% [markdown]
-# A third of the launches do nearly all of the arithmetic. The other two thirds read arrays, do about one FLOP for each number, and write the results back; the next kernel reads them again.
+# A third of the launches do 99.8 % of the arithmetic. Each of the other 17 reads arrays, does about one FLOP for each number, and writes its result to memory, where the next kernel reads it again.
 #
-# FLOPs do not decide whether those 17 kernels are cheap. The timeline of section 4 shows what does.
+# Are those 17 kernels cheap, then? That depends on what a launch costs. Section 3 has the figures.
 #
 # ## 2 · What such kernels look like
 #
-# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here they are written as two kernels in three launches: a product that begins with its bias, launched twice, and a kernel that adds two arrays and applies tanh. Each thread computes one element.
+# A step of a tanh network has five operations in the plan: two products, a bias, a sum, and tanh. Here two kernels do the step in three launches. The first kernel computes a product that begins with its bias; it is launched twice. The second kernel adds two arrays and applies tanh. Each thread computes one element.
 #
-# The second product has no bias of its own, so it gets a bias of zeros; loading those zeros is the price of using one kernel twice.
+# The second product has no bias of its own, so it gets a bias of zeros.
 
 # %%
 import math
@@ -95,9 +95,11 @@ def tanh_of_sum(a, b, out):
 # %% [markdown]
 # The second kernel reads what the first has left in memory. Nothing in the code says *wait*: launches in one **stream** run one after the other, and that is all the order there is.
 #
-# **Predict:** for 4 sequences, 6 inputs and 8 units, how many loads and stores move numbers that only this step uses?
+# The arrays `a` and `u` carry numbers from the first kernel to the second, and nobody reads them afterwards. **Predict:** for 4 sequences and 8 units, how many loads and stores are spent on `a` and `u`?
 
 # %%
+my_guess = 64
+
 rng = np.random.default_rng(0)
 B, I, H = 4, 6, 8
 x, h = rng.normal(size=(B, I)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
@@ -112,12 +114,12 @@ for name, (kernel, arguments) in launches.items():
     observation = cuda.observe(kernel, (1, 1), (8, 4), *arguments)
     if observation.counts:
         print(f"{name:5} {observation.counts.global_loads:4} loads, {observation.counts.global_stores:3} stores")
-print(f"a and u together: {a.size + u.size} stores and as many loads")
+print(f"a and u: {2 * (a.size + u.size)} loads and stores; you guessed {my_guess}")
 print("right:", np.allclose(h_next, np.tanh(x @ W.T + b + h @ U.T), atol=1e-5))
 drawings.show("numbers_between_kernels")
 
 # %% [markdown]
-# `a` and `u` exist only to carry numbers from one kernel to the next: 64 stores and 64 loads. A single kernel would keep those numbers in registers; lesson 12 writes it.
+# 128: two arrays of 32 numbers, each stored once and loaded once. A single kernel would keep those numbers in registers; lesson 12 writes it.
 #
 # ### Exercise: a GRU step in four launches
 #
@@ -128,58 +130,92 @@ drawings.show("numbers_between_kernels")
 # %% [markdown]
 # ## 3 · What a launch costs
 #
-# A launch is work for the **host**: the program on the CPU puts the kernel and its arguments into a queue, the driver passes it to the GPU. A launch also costs the **device** time beside the work: blocks are distributed over the multiprocessors, and the kernel ends only when its last block has ended.
+# A launch is work for the **host**: the program on the CPU puts the kernel and its arguments into a queue, and the driver passes it to the GPU. A launch also costs the **device** some time: blocks are distributed over the multiprocessors, and the kernel ends only when its last block has ended.
 #
-# The course's data sheets have a number for both, in microseconds. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
+# The course's data sheets state both in microseconds. **Predict:** how many FLOPs could an H200 do while the host launches one kernel?
 
 # %%
 from pocketgpu.devices import DEVICES
 
 my_guess = 1e6
 
-print(f"you guessed {my_guess:.0e}")
 for name in ("M40", "V100", "A100", "H200"):
     device = DEVICES[name]
     origin = "assumed" if device.assumed else "published or fitted, see the sources"
     print(f"{name:5} host {device.launch} µs, device {device.node} µs a kernel ({origin}); "
           f"{device.peak:4.1f} TFLOP/s: {device.launch * device.peak:4.0f} MFLOP a launch")
+print(f"an H200: {DEVICES['H200'].launch * DEVICES['H200'].peak * 1e6:.1e} FLOPs; you guessed {my_guess:.0e}")
 
 # %% [markdown]
-# From the M40 (2015) to the H200 the peak grew about tenfold, while a launch became half as long. The last column says how many MFLOP a kernel needs to keep the GPU busy for as long as its own launch takes: 29, 63, 49 and 148. From the first to the last that is five times as many, though not each generation asks for more. (The M40's 8 µs a kernel are not published: they were fitted to the figures of section 7. The peak follows from the clock in the course's data sheet; other clocks are quoted for some of these GPUs, so take it as good to about an eighth.)
+# **148 million.** The last column is the work that keeps a GPU busy for as long as a launch takes: 29, 63, 49 and 148 MFLOP from the M40 (2015) to the H200. Peaks grew about tenfold, launches became only half as long. (The M40's 8 µs a kernel are fitted to the figures of section 8; other clocks are quoted for some of these GPUs, so take a peak as good to about an eighth.)
 #
-# How much work does a kernel have? Here is the recurrent product of one gate, 64 sequences, for growing layers: its time if the chip ran at its peak, and what the course's model predicts.
+# Your CPU knows the effect: a call of NumPy costs time, too, whatever the array. **Predict:** how many times as long does an addition of 1 024 numbers take as one of 16?
 
 # %%
-from rnnlab.schedule import timeline
-from rnnlab.schedule.timeline import Work
+from rnncourse.lab.turns import disturbance, take_turns
 
-H200 = DEVICES["H200"]
-print("  H     MFLOP   at peak   predicted  blocks for", H200.multiprocessors, "multiprocessors")
-for H in (64, 128, 256, 512, 1024, 2048):
-    plan = forward_plan("lstm", Sizes(T=1, B=64, I=H, H=H, L=1))
-    product = next(operation for operation in plan.operations if operation.kind == "gemm")
-    work = Work.of(product, H200, itemsize=4)
-    at_peak = product.flops / H200.peak / 1e6
-    print(f"{H:5} {product.flops / 1e6:7.1f} {at_peak:7.2f} µs {work.solo_us:7.1f} µs {work.blocks:6}")
-    if H == 512:
-        ratio, lone = work.solo_us / at_peak, (1 + timeline.HALF) / 1
-        reasons = {"multiprocessors / blocks": H200.multiprocessors / work.blocks, "one block on each": lone,
-                   "1 / best share of the peak": 1 / timeline.BEST, "U read transposed": timeline.TRANSPOSED}
-print(f"\n512 units, predicted / at peak: {ratio:.1f} =",
-      " · ".join(f"{factor:.3g} ({name})" for name, factor in reasons.items()))
+my_guess = 64
+
+arrays = {size: np.ones(size, "float32") for size in (16, 1024, 16384)}
+calls = {str(size): (lambda array=array: [np.add(array, array) for _ in range(200)]) for size, array in arrays.items()}
+timed = take_turns(calls, 5)
+print(disturbance(timed) or "measured here, nothing disturbed it:")
+for size, timing in timed.items():
+    print(f"{size:>7} numbers: {timing.median / 200 * 1e6:7.2f} µs a call")
+print(f"1 024 against 16: {timed['1024'].median / timed['16'].median:.1f} times, you guessed {my_guess}")
+
+# %% [markdown]
+# If your ratio is near 1, the call is the price and the 1 024 additions cost next to nothing: this is a **launch-bound** operation on your own machine. If it is well above 2, your NumPy's calls are unusually cheap. 16 384 numbers take longer in any case, because there the additions themselves count.
+
+# %% [markdown]
+# ## 4 · The model that predicts a kernel's time
+#
+# There is no GPU here, so lessons 11 to 14 use a model. You can redo each of its numbers by hand. **One gate's recurrent product:** 64 sequences, 512 units in, 512 units out. How long does it take on an H200?
+#
+# 1. *Work.* 2 · 64 · 512 · 512 = 33.6 MFLOP. At the peak of 59.3 TFLOP/s that is 0.57 µs.
+# 2. *Tiles.* A library gives each block a **tile** of 64 by 64 results. Here that makes 8 blocks for 132 multiprocessors; 124 stay empty. 132 / 8 = 16.5 times as long.
+# 3. *A lone block.* A multiprocessor hides waits by running another block meanwhile. The model gives c blocks on a multiprocessor c / (c + 1.5) of the best rate. With c = 1: 2.5 times.
+# 4. *The rest.* The best rate is 0.85 of the peak, and reading U transposed costs 1.12: 1.32 times.
+
+# %%
 drawings.show("empty_chip")
 
 # %% [markdown]
-# At its peak the chip would finish the product of 512 units in less than a quarter of a launch. The model predicts 54 times that, for four reasons. Libraries cut a product into **tiles**, here of 64 by 64 numbers, a block each. 64 sequences by 512 units are 8 tiles, so 124 multiprocessors get none: 16.5 times. A block alone on its multiprocessor has no neighbour that computes while it waits for memory: 2.5 times, because the model gives c blocks on a multiprocessor c / (c + 1.5) of the best rate. That best rate is 85 % of the peak, and U is read transposed, which costs 12 %.
+# 0.57 · 16.5 · 2.5 · 1.32 = **30.8 µs**, 54 times the time at the peak. The 16.5 can be counted. The constants 1.5, 0.85 and 1.12 were fitted to published times, so they are assumptions; docs/timeline_model.md says how well they do elsewhere. Libraries have a remedy that the model leaves out: **split-K** gives several blocks a part of one tile's inner sum, and adds the parts afterwards.
 #
-# All four numbers are the model's; section 7 says what they were fitted to. A library has a remedy that this model leaves out: **split-K** gives several blocks a part of the inner sum of one tile, and adds the parts afterwards.
+# ### Exercise: the model, written
 #
-# So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
+# <!-- exercise: product_time -->
+#
+# In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb). Your function must give 30.8 for the product above.
+#
+# **Predict with it:** four gates at once are four times the work, 2 048 rows of weights. How many times as long do they take?
+
+# %%
+from rnnlab.schedule.timeline import Work
+
+my_guess = 4
+
+H200 = DEVICES["H200"]
+times = {}
+for rows in (512, 2048, 8448, 16896):
+    plan = forward_plan("lstm", Sizes(T=1, B=64, I=512, H=rows, L=1))
+    product = plan.operations[0]  # one gate of a layer with so many units: the same shape
+    work = Work.of(product, H200, itemsize=4)
+    times[rows] = work.solo_us
+    print(f"{rows:5} rows: {product.flops / 1e6:7.1f} MFLOP, {work.blocks:3} blocks, {work.solo_us:5.1f} µs, "
+          f"{product.flops / work.solo_us / 1e6 / H200.peak:5.1%} of the peak")
+print(f"four gates: {times[2048] / times[512]:.2f} times as long; you guessed {my_guess}")
 
 # %% [markdown]
-# ## 4 · The timeline
+# **1.00 times.** 32 blocks find an empty multiprocessor each, as 8 did, so three gates come for nothing. That holds up to 132 blocks, 8 448 rows: 16.5 times the work in the same 30.8 µs. Behind that it costs something, but less than you may expect: twice the blocks, 1.4 times the time, because two blocks on a multiprocessor hide each other's waits.
 #
-# The picture below is a **prediction** from the plan and the data sheet, not a measurement. Rows are the host, which issues one kernel after the other, and the layers. The upper panel is the whole pass, the lower one shows a part of the launches; a gap is time in which the device runs nothing. Point at a bar to read its name. The bottom panel compares five ways to launch the same pass: `kernel_per_operation` is the naive one of this lesson, lessons 12 to 14 build the others.
+# You have just derived the first stage of what NVIDIA built into cuDNN 5; lesson 12 builds it. So a GPU can be idle in two ways: **in time**, while no kernel runs, and **in space**, while a kernel leaves most of the chip empty.
+
+# %% [markdown]
+# ## 5 · The timeline
+#
+# The picture below is a **prediction** of that model, not a measurement. Its rows are the host, which issues one kernel after the other, and the layer. The upper panel is the whole pass, the panel below it a part of the launches; a gap is time in which the device runs nothing. Point at a bar to read its name. At the bottom five ways to launch the same pass are compared: `kernel_per_operation` is the naive one of this lesson, lessons 12 to 14 build the others.
 #
 # **Predict** for 64 units and 16 sequences: after which kernels is there a gap, the products or the others?
 
@@ -195,28 +231,33 @@ small = Settings(cell="lstm", layers=1, hidden_size=64, minibatch=16, steps=5, d
 draw_schedule(small, launches_shown=30)
 
 # %% [markdown]
-# After nearly all of them: a kernel ends before the next one has been issued. The host never rests, and the device waits for the host after each kernel. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, whatever the kernels compute.
+# After nearly all of them: a kernel ends before the next one has been issued. The device waits for the host after each kernel. Such a pass is **launch-bound**: its time is the number of launches times the time of a launch, whatever the kernels compute.
 #
-# For which sizes is that true? The right column is launches × the time of a launch.
+# **Predict:** 100 steps with 16 units take how many milliseconds? And with 128 units, 64 times the FLOPs? One launch takes 2.5 µs.
 
 # %%
+my_guess = {16: 1.0, 128: 4.0}
+
 for H in (16, 32, 64, 128, 256, 512):
     result = prediction(Settings(layers=1, hidden_size=H, minibatch=16, steps=100))
     launch_bound = result.launches * H200.launch / 1e3
     kind = "launch-bound" if result.makespan / 1e3 < 1.05 * launch_bound else "kernels take longer"
+    guess = f"; you guessed {my_guess[H]}" if H in my_guess else ""
     print(f"{H:4} units: {result.makespan / 1e3:6.2f} ms, idle {result.idle:4.0%}; "
-          f"launches alone {launch_bound:.2f} ms: {kind}")
+          f"launches alone {launch_bound:.2f} ms: {kind}{guess}")
 
 # %% [markdown]
-# Up to 128 units the size hardly matters: 16 units do a sixty-fourth of the FLOPs in the same time. For larger layers a product takes longer than a launch, launched kernels queue up, and the gaps close.
+# **6.25 ms, for 16 units as for 128**: 2 500 launches of 2.5 µs. From 256 units on a product takes longer than a launch, launched kernels queue up, and the gaps close.
 #
-# Now move the sliders yourself. **Look for:** the hidden size at which the last gap disappears for 64 sequences, and the TFLOP/s in the title there. The last gap disappears at 64 units, where the title says 0.07 TFLOP/s, a thousandth of the peak: no gap is no sign of work. Then choose another device: on an M40 a kernel costs the device more than a launch costs the host.
+# Now move the sliders. **Look for** the hidden size at which the last gap disappears for 64 sequences, and read the TFLOP/s in the title there.
+#
+# <details><summary>What you find</summary>At 64 units, with 0.07 TFLOP/s: a thousandth of the peak. A pass without gaps need not do much work. On an M40 there are no gaps at 32 units either: there a kernel costs the device 8 µs and the host only 5.</details>
 
 # %%
 explore_schedule(passes=(), layers=1, hidden_size=32, minibatch=64, steps=20, launches_shown=25)
 
 # %% [markdown]
-# All of this is predicted by a model. If your machine has a GPU, the cell below measures a kernel that does nothing, a thousand launches in a row. **Guess** first. The result contains what Python and Numba add to each launch; a loop in C comes nearer to the published figure. A **profiler** shows the real timeline of a GPU: `nsys profile python script.py` (Nsight Systems) draws launches, kernels and gaps like the picture above, and `ncu` (Nsight Compute) counts what one kernel does.
+# If your machine has a GPU, the next cell measures a kernel that does nothing, a thousand launches in a row. **Guess** first. The result contains what Python and Numba add to each launch; a loop in C comes nearer to the data sheet. A **profiler** shows the real timeline: `nsys profile python script.py` draws launches, kernels and gaps like the picture above, and `ncu` counts what one kernel does.
 
 # %%
 from time import perf_counter
@@ -241,16 +282,9 @@ else:
     print(f"you guessed {my_guess} µs; measured {(perf_counter() - start) * 1e3:.1f} µs a launch")
 
 # %% [markdown]
-# ### Exercise: count before it runs
+# ## 6 · A pass without gaps
 #
-# <!-- exercise: launch_count -->
-#
-# In [work/11_naive_gpu_rnn.ipynb](../work/11_naive_gpu_rnn.ipynb): launches, FLOPs and launch-bound time of any naive forward pass. Count a GRU's kernels on paper first.
-
-# %% [markdown]
-# ## 5 · Busy, and still empty
-#
-# At 512 units the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the H200 reach? Guess a percentage, then run.
+# At 512 units and 64 sequences the gaps are gone. **Predict:** what share of its 59 TFLOP/s does the H200 reach? Guess a percentage, then run.
 
 # %%
 my_guess = 50
@@ -258,37 +292,41 @@ my_guess = 50
 large = Settings(cell="lstm", layers=4, hidden_size=512, minibatch=64, steps=100)
 at_512 = prediction(large)
 share = at_512.tflops / H200.peak
-print(f"you guessed {my_guess} %; predicted {at_512.tflops:.2f} TFLOP/s, {share:.1%} of the peak")
+print(f"predicted {at_512.tflops:.2f} TFLOP/s, {share:.1%} of the peak; you guessed {my_guess} %")
 print(f"time without a kernel: {at_512.idle:.0%}")
 in_products = (at_512.bars.end - at_512.bars.start)[at_512.bars.kind == 0].sum() / at_512.makespan
 print(f"time in products: {in_products:.0%}, each on {8 / H200.multiprocessors:.0%} of the chip")
 draw_schedule(large, launches_shown=50)
 
 # %% [markdown]
-# The device is never without a kernel, and a tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But 8 of 132 multiprocessors hold a tile, and each of those holds just one, so that nothing hides its latencies.
+# **1.6 %.** A tool that reports "GPU utilisation" as the time in which something runs would show 100 %. But 8 of 132 multiprocessors hold a block, and each of those has nothing that hides its waits.
 #
-# **Break it:** make launches free. `replace(H200, launch=0, node=0)` is a GPU on which launches cost nothing. How much of the time is left?
+# **Break it:** `replace(H200, launch=0, node=0)` is a GPU on which launches cost nothing. How much of the time is left for 64 units, and for 512? Guess two percentages.
 
 # %%
 from dataclasses import replace
 
 from rnnlab.schedule.timeline import predict
 
+my_guess = {64: 0, 512: 50}
+
 free = replace(H200, launch=0.0, node=0.0)
 for H in (64, 512):
     plan = forward_plan("lstm", Sizes(T=20, B=64, I=H, H=H, L=1))
     real_launches, free_launches = predict(plan, H200), predict(plan, free)
-    print(f"{H:4} units: {real_launches.makespan:6.0f} µs, with free launches "
-          f"{free_launches.makespan:6.0f} µs, {free_launches.tflops / H200.peak:.1%} of the peak")
+    print(f"{H:4} units: {real_launches.makespan:6.0f} µs, with free launches {free_launches.makespan:6.0f} µs, "
+          f"{free_launches.makespan / real_launches.makespan:.0%} of it; you guessed {my_guess[H]} %")
 
 # %% [markdown]
-# Even then 512 units stay at a few percent of the peak. There, launches are the smaller part of the problem; the shape of the products is the larger one. Both have the same cure: fewer, larger kernels, and several of them at the same time.
+# 49 % and 88 %. At 64 units launches are half of the problem, at 512 units an eighth; there the shape of the products is the larger part. Both have the same cure: fewer, larger kernels, and several of them at the same time.
 #
-# ## 6 · Other cells, and the backward pass
+# ## 7 · Other cells, and the backward pass
 #
-# The same count for all cells. **Predict:** does the backward pass launch more kernels, and why?
+# The same count for all cells. **Predict:** an LSTM step launches 25 kernels forward; how many backward?
 
 # %%
+my_guess = 25
+print(f"you guessed {my_guess} for the LSTM")
 print("cell         forward = products + others    backward = products + others + sums")
 for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     one_step = Sizes(T=1, B=2, I=3, H=4, L=1)
@@ -298,7 +336,7 @@ for cell in ("rnn_tanh", "gru_before", "gru_after", "lstm"):
     print("{:12} = {:8} + {:6} + {:4}".format(*backward))
 
 # %% [markdown]
-# Each product of the forward pass has two in the backward pass: one for the gradient of its input, one for the gradient of its weights. The gradient of a bias is a sum over the sequences. And a value that several nodes read collects several gradients, one more addition each (lesson 04).
+# **36.** Each product of the forward pass has two in the backward pass: one for the gradient of its input, one for the gradient of its weights. The gradient of a bias is a sum over the sequences. And a value that several nodes read collects several gradients, one more addition each (lesson 04).
 #
 # A training step of 4 layers over 100 steps therefore launches this many kernels:
 
@@ -312,37 +350,31 @@ print(f"at {H200.launch} µs each {launches * H200.launch / 1e3:.0f} ms")
 print(f"{gflops:.0f} GFLOP, at the peak {gflops / H200.peak:.1f} ms")
 
 # %% [markdown]
-# ## 7 · What is to come
+# 24 400 launches take 61 ms even if they do nothing; the arithmetic would take 5.4 ms at the peak.
 #
-# In 2016 Appleyard, Kočiský and Blunsom optimised an LSTM of 512 units with 64 sequences on an M40 in these steps; their work went into cuDNN 5. Each line below adds one idea. The factors over the naive form are **second-hand**: a student's report on the paper gives them. Beside them stands what the course's model predicts for the same network. The model's constants were fitted to these very lines, so their agreement is no test of the model.
+# ## 8 · What is to come
 #
-# **Guess** which of the lines is worth most.
+# In 2016 Appleyard, Kočiský and Blunsom optimised an LSTM of 512 units with 64 sequences on an M40 in these steps. Each line below adds one idea to the line above. The published factors are **second-hand**: a student's report on the paper gives them. The model's constants were fitted to these very lines, so the agreement is no test of the model.
+#
+# **Guess** which idea is worth most.
 
 # %%
 from rnncourse.views.published_timelines import FIGURES
 
+my_guess = "two streams"
+
 ladder = [(where | switches, figure) for where, switches, figure in FIGURES if figure.times_naive]
-naive = prediction(Settings(**{key: ladder[0][0][key] for key in ("device", "layers")}))
-print(f"M40, one layer, naive: {naive.launches} launches, {naive.tflops:.2f} TFLOP/s predicted")
+times = [prediction(Settings(**{key: ladder[0][0][key] for key in ("device", "layers")})).makespan]
 ideas = "gates in one product", "two streams", "one pointwise kernel", "transposed once"
 for idea, (switches, figure) in zip(ideas, ladder[:4], strict=True):
-    result = prediction(Settings(**switches))
-    print(f"{idea:22} published {figure.times_naive:4.1f} × (second-hand), "
-          f"predicted {naive.makespan / result.makespan:4.1f} ×, {result.launches:4} launches")
+    times.append(prediction(Settings(**switches)).makespan)
+    print(f"{idea:22} published {figure.times_naive:4.1f} × naive (second-hand), predicted {times[0] / times[-1]:4.1f} × "
+          f"naive, {times[-2] / times[-1]:.2f} × the line above")
+print("you guessed", my_guess)
 
 # %% [markdown]
-# With four layers side by side their own program, LSTM.cu, states 27.8 ms on an M40 for 100 steps. This figure is **verified**: it stands in the source of the program, and its FLOPs divided by that time give 3.87 TFLOP/s. A factor of "over 11" for it is second-hand again. GFLOP/s for the single lines are quoted elsewhere, too; the course has no primary source for them and leaves them out.
-
-# %%
-(where, switches, lstm_cu), = [line for line in FIGURES if line[2].source.startswith("LSTM.cu")]
-result = prediction(Settings(**where, **switches))
-flops = 4 * 100 * 8 * 2 * 512 * 64 * 513  # as LSTM.cu's author counts them
-published = lstm_cu.milliseconds
-print(f"four layers: published {published} ms = {flops / published / 1e9:.2f} TFLOP/s")
-print(f"predicted {result.makespan / 1e3:.1f} ms = {result.tflops:.2f} TFLOP/s, "
-      f"off by {result.makespan / 1e3 / published - 1:+.0%}; naive {4 * naive.makespan / 1e3:.0f} ms")
-
-# %% [markdown]
+# In the published figures two ideas gain 1.9 times over the line above: gates in one product, and one pointwise kernel (5.3 after 2.8). Lesson 12 is about these two and the streams between them.
+#
 # ## Recap
 
 # %%
@@ -351,17 +383,15 @@ rows = [
     ("launch-bound", "time = launches × time of a launch"),
     ("idle in time", "the host has not issued the next kernel"),
     ("idle in space", "fewer tiles than multiprocessors"),
+    ("a product of 8 tiles", "0.57 µs · 132/8 · 2.5 · 1.12/0.85 = 30.8 µs"),
     ("the cure", "fewer, larger kernels; several at once"),
 ]
 for question, answer in rows:
     print(f"{question:28}{answer}")
 
-at_64 = prediction(Settings(layers=1, hidden_size=64, minibatch=16, steps=100))
-is_launch_bound = at_64.makespan < 1.05 * at_64.launches * H200.launch
-is_empty = at_512.idle < 0.01 and at_512.tflops < 0.05 * H200.peak
-print(f"\nclaim, 64 units are launch-bound: {'holds' if is_launch_bound else 'does NOT hold'} in the model")
-print(f"claim, 512 units run all the time and use less than a twentieth of the peak: "
-      f"{'holds' if is_empty else 'does NOT hold'} in the model")
+full = at_512.tflops > 0.5 * H200.peak
+print(f"\nclaim, always busy means in full use: {'holds' if full else 'does NOT hold'} in the model; 512 units run "
+      f"a kernel {1 - at_512.idle:.0%} of the time and reach {share:.1%} of the peak")
 rnnlab.progress("naive_gpu_rnn")
 
 # %% [markdown]
@@ -382,9 +412,9 @@ rnnlab.progress("naive_gpu_rnn")
 # %% [markdown]
 # ## Sources
 #
-# - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946; LSTM.cu in NVIDIA's code samples, with its 27.8 ms. The factors of section 7: the report of Shubodh/Optimizing-LSTMs-on-GPU.
+# - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946; LSTM.cu in NVIDIA's code samples, with its 27.8 ms. The factors of section 8: the report of Shubodh/Optimizing-LSTMs-on-GPU.
 # - E. Elsen, *Optimizing RNN Performance*, 2015 (svail/rnn_perf): launches of about 5 µs on GPUs of that time.
 # - te42kyfo/gpu-benches, gpu-small-kernels: launch and node of an H200. Where the table says *assumed*, they are those of a similar GPU; the M40's are fitted.
-# - NVIDIA's data sheets: multiprocessors, clocks, bandwidths. Times are the model's of `rnnlab/schedule/timeline.py`, fitted to the ladder of section 7.
+# - NVIDIA's data sheets: multiprocessors, clocks, bandwidths. Times are the model's of `rnnlab/schedule/timeline.py`, fitted to the ladder of section 8; docs/timeline_model.md holds it against eighteen published figures.
 #
 # Next: [12 · A cell in few kernels](12_fused_cell.ipynb)

@@ -1,12 +1,12 @@
 # %% [markdown]
 # # 12 · A cell in few kernels
 #
-# **Claim to test: an LSTM step takes three launches in place of twenty-five, and is faster by the same factor.**
+# **Claim to test: an LSTM step in three launches in place of twenty-five is 25/3 times as fast, on every device and for every size. Is it?**
 #
-# You will group its products, launch two of them in two streams, and write one kernel for everything else, forward and backward. The three gain different things, and the timeline shows which. The recap tests the claim.
+# You will group its products, launch them in two streams, and write one kernel for everything else, forward and backward. Each of the three ideas removes another cost, and the timeline shows which. The recap answers the question.
 #
 # - **Time:** 100 minutes, exercises included.
-# - **You need:** [11 · A naive RNN on a GPU](11_naive_gpu_rnn.ipynb). No GPU.
+# - **You need:** [11 · Is a busy GPU a full GPU?](11_naive_gpu_rnn.ipynb). No GPU.
 # - **Afterwards you can** say how much grouping, streams and fusing gain on which device, and write a fused pointwise kernel with its gradient and count its bytes.
 
 # %%
@@ -23,14 +23,14 @@ drawings.show("fused_cell")
 #
 # The four gates of an LSTM multiply the same x with four matrices, and the same h with four others. Stack the matrices, and four products become one with four times as many columns: **grouped** gates. The FLOPs stay the same.
 #
-# **Predict:** on an H200, 512 units and 64 sequences, how many times as long does the stacked product take as one gate's?
+# Lesson 11 found that four gates take 1.00 times as long as one on an H200: 32 blocks, 132 multiprocessors. An M40 has 24. **Predict** with your `product_time`: how many times as long do four gates take there?
 
 # %%
 drawings.show("grouped_gates")
 
 # %%
 from pocketgpu.devices import DEVICES
-from rnnlab.schedule.build import forward_plan
+from rnnlab.schedule.build import backward_plan, forward_plan
 from rnnlab.schedule.passes import fuse_pointwise, group_gates
 from rnnlab.schedule.plan import Sizes
 from rnnlab.schedule.timeline import Work
@@ -44,20 +44,36 @@ for device in (DEVICES["M40"], DEVICES["H200"]):
                 for plan in (naive, grouped)]
     one, four = (Work.of(product, device, itemsize=4) for product in products)
     print(f"{device.name:4}: {one.blocks} blocks {one.solo_us:5.1f} µs, {four.blocks} blocks {four.solo_us:5.1f} µs "
-          f"for four gates: {four.solo_us / one.solo_us:.2f} times, you guessed {my_guess}")
-
-# %% [markdown]
-# These are the model's times. A product is cut into tiles of 64 by 64, a block each. On an H200, 8 blocks leave 124 multiprocessors empty and 32 leave 100: the larger product takes the same time. An M40 has 24 multiprocessors. 8 blocks occupy a third of them; 32 blocks fill all and share them, 1.33 each. The model counts no rounds: several blocks on a multiprocessor hide each other's waits, so four times the work takes 1.13 times as long.
-#
-# So grouping gains in two ways: fewer launches, and a fuller chip. What share of a chip four gates fill depends on the chip.
-
-# %%
+          f"for four gates: {four.solo_us / one.solo_us:.2f} times")
+print(f"you guessed {my_guess} for the M40")
 for name, plan in (("naive", naive), ("grouped", grouped)):
     print(f"{name:8} {plan.count('gemm')} products, {plan.count('pointwise')} others, "
           f"{plan.flops / 1e6:.0f} MFLOP, {plan.bytes() / 1e6:.1f} MB")
 
 # %% [markdown]
-# The FLOPs are the same. A few bytes are saved, because x and h are each read once and not four times. Most of the remaining bytes are weights.
+# **1.13 times.** 8 blocks occupy a third of the M40's 24 multiprocessors; 32 blocks fill all and share them, 1.33 each. By hand: 4 times the work, on 3 times as many multiprocessors, each at 1.33 / 2.83 = 0.47 of the best rate in place of 0.4: 4 / 3 / 1.18 = 1.13. Several blocks on a multiprocessor hide each other's waits.
+#
+# The FLOPs are the same, and of 16.0 MB 15.2 are left: x and h are read once, and most of the bytes are weights. So grouping gains in two ways, fewer launches and a fuller chip.
+#
+# A BLAS on a CPU knows the second one, too. **Guess** the factor on your machine: four products of 16 sequences and 256 units, against one with the stacked weights.
+
+# %%
+import numpy as np
+
+from rnncourse.lab.turns import disturbance, take_turns
+
+my_guess = 1.0
+
+h, U = (np.random.default_rng(0).normal(size=size).astype("float32") for size in ((16, 256), (4, 256, 256)))
+stacked = np.ascontiguousarray(U.reshape(1024, 256))
+timed = take_turns({"four products": lambda: [[h @ gate.T for gate in U] for _ in range(20)],
+                    "one product": lambda: [h @ stacked.T for _ in range(20)]}, 5)
+print(disturbance(timed) or "nothing disturbed these times:")
+four, one = (timing.median / 20 * 1e6 for timing in timed.values())
+print(f"four products {four:.0f} µs, one {one:.0f} µs: {four / one:.2f} times as fast, you guessed {my_guess}")
+
+# %% [markdown]
+# If yours is near 1, a single gate already fills your cores, and grouping only saves three calls. If it is well above 1, one gate's product was too small for your cores or your BLAS: the effect of the H200.
 #
 # ### Exercise: group the gates
 #
@@ -70,7 +86,7 @@ for name, plan in (("naive", naive), ("grouped", grouped)):
 #
 # x·Wᵀ of a step does not wait for the step before; h·Uᵀ does. In one stream the two still run one after the other, because a **stream** is a queue. In two streams they may run at the same time, each on its part of the chip. Where the sum needs both results, an **event** makes one stream wait until the other has reached a certain operation.
 #
-# **Predict:** which of the two streams will have gaps?
+# **Predict** before you look at the picture, for an M40: which of the two streams will have gaps, that of the recurrence or that of the input products? The picture has a row for each; `beside` is the stream of the input products.
 
 # %%
 from rnncourse.views.schedule_view import (
@@ -87,30 +103,29 @@ draw_schedule(Settings(**start, streams=2), launches_shown=40)
 drawings.show("two_streams")
 
 # %% [markdown]
-# Predicted, for an M40: the picture has a row for each stream. The second stream, that of the input products, has the gaps: it runs ahead of the recurrence, and then waits until the host, which also issues all of a step's other kernels, has issued its next product.
+# **The input products.** Their stream runs ahead of the recurrence and then waits for the host, which issues 19 kernels a step and only one of them for this stream.
 #
-# On a chip that one product fills many times over, streams gain nothing: two products at the same time take as long as one after the other. **Predict** the gain on both devices, then run.
+# On a chip that one product fills many times over, two products at the same time take as long as one after the other. **Predict** the gain of the second stream on both devices.
 
 # %%
+my_guess = {"M40": 1.0, "H200": 2.0}
+
 for device in ("M40", "H200"):
     one, two = (prediction(Settings(**start | {"device": device}, streams=streams)).makespan
                 for streams in ("one for all", 2))
-    print(f"{device:4}: one stream {one / 1e3:.2f} ms, two {two / 1e3:.2f} ms: {one / two:.2f} times as fast")
+    print(f"{device:4}: one stream {one / 1e3:.2f} ms, two {two / 1e3:.2f} ms: {one / two:.2f} times as fast, you guessed {my_guess[device]}")
 
 # %% [markdown]
-# Predicted again. Where the H200 has the larger factor, the reason is room: its 132 multiprocessors can run both products at once (32 blocks each). The 24 of an M40 have no room left, for one product already gives each of them 1.33 blocks. That the second stream gains there, too, is the effect of section 1: with 2.67 blocks on a multiprocessor more waits are hidden.
-
-# %% [markdown]
+# **1.26 and 1.57.** The H200 gains more because it has room: 32 blocks for each of two products, 132 multiprocessors. The M40 has no multiprocessor left, for one product already gives each of its 24 1.33 blocks. It gains all the same, for the reason of section 1: 2.67 blocks on a multiprocessor hide more waits.
+#
 # ## 3 · One kernel for the rest
 #
-# Seventeen of a naive step's launches are not products. Each reads an array, does one operation for each number, and writes an array that the next one reads again. If they are **fused** into one kernel, the numbers in between stay in registers.
+# Only 8 of a naive step's 25 launches are products. Each of the other 17 reads arrays, does one operation for each number, and writes an array that the next one reads again. If they are **fused** into one kernel, the numbers in between stay in registers.
 #
 # Here is a GRU's pointwise work as one kernel; you write the LSTM's. A thread computes one unit of one sequence, and stores each of its results once. The sigmoid is written as σ(a) = (1 + tanh(a/2)) / 2, which cannot overflow: tanh stays between −1 and 1, while exp(−a) becomes infinite for a = −100.
 
 # %%
 import math
-
-import numpy as np
 
 from rnnlab import cuda
 
@@ -129,9 +144,11 @@ def gru_pointwise(from_x, from_h, h, h_next):
 
 
 # %% [markdown]
-# **Predict:** how many numbers does it load and store for each unit? And how many do the fifteen kernels of the naive GRU?
+# **Predict:** how many numbers does it load and store for each unit? And how many do the 15 kernels of the naive GRU move?
 
 # %%
+my_guess = {"fused": 4, "naive": 15}
+
 rng = np.random.default_rng(0)
 B, H = 4, 8
 from_x, from_h = (rng.normal(size=(B, 3 * H)).astype("float32") for _ in range(2))
@@ -143,11 +160,11 @@ if counts:
 naive_gru = forward_plan("gru_after", Sizes(T=1, B=B, I=H, H=H, L=1))
 others = [operation for operation in naive_gru.operations if operation.kind == "pointwise"]
 moved = sum(operation.bytes() for operation in others) / 4 / h.size
-print(f"naive: {len(others)} kernels move {moved:.0f} numbers a unit, {moved / 8:.1f} times 7 + 1")
+print(f"naive: {len(others)} kernels move {moved:.0f} numbers a unit, {moved / 8:.1f} times as many; you guessed {my_guess}")
 drawings.show("one_thread_one_unit")
 
 # %% [markdown]
-# Seven loads and one store, and one launch. For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The naive kernels move several times as much, and each of their launches costs more than its work.
+# **7 + 1 against 38.** For training the kernel would also store numbers for the backward pass: r, z, n, and the candidate's recurrent part. The naive kernels move 4.8 times as much, and each of their launches costs more than its work.
 #
 # ### Exercise: the LSTM's kernel
 #
@@ -156,23 +173,14 @@ drawings.show("one_thread_one_unit")
 # It is graded by its numbers, its loads and its stores. Inputs of ±100 are among the numbers.
 
 # %% [markdown]
-# Such kernels need not be written by hand. A plan stores the function of every pointwise operation, and `fuse_pointwise` joins those of a step into one operation. From it the course generates a kernel, in CUDA C++ for a GPU and in Python for the simulator. Below are lines of the LSTM's CUDA C++; a generator numbers its registers (r21, r22, …), so the names of the equations are lost.
-
-# %%
-from rnnlab.gpu.pointwise import cuda_source, launch_of
-
-fused = fuse_pointwise(grouped)
-kernel = next(operation for operation in fused.operations if operation.kind == "pointwise")
-print(f"{fused.count()} launches a step; {len(kernel.body)} functions in one of them")
-source = cuda_source(launch_of(kernel).work, "float32")
-print("\n".join(line for line in source.splitlines() if "tanh" in line or line.startswith("  for")))
+# Such kernels need not be written by hand. A plan stores the function of every pointwise operation; `fuse_pointwise` joins those of a step, and `rnnlab.gpu.pointwise` writes the kernel, in CUDA C++ for a GPU and in Python for the simulator. An LSTM's step then has 3 launches, one of them with 17 functions.
 
 # %% [markdown]
 # ## 4 · The backward pass
 #
 # In the backward pass, too, a step's pointwise work is one kernel. It reads the gates and the cells that the forward kernel stored; it writes the gradients of the sums, which the two following products read.
 #
-# Look at the tanh network, the smallest case. **Predict:** how many numbers does it load and store a unit?
+# Look at the tanh network, the smallest case. **Predict:** how many numbers does its kernel load and store for each unit?
 
 # %%
 @cuda.jit
@@ -184,10 +192,12 @@ def tanh_backward(h_next, dh, dsum):
         dsum[row, unit] = dh[row, unit] * (np.float32(1) - tanh_of_sum * tanh_of_sum)
 
 
+my_guess = 5
+
 dsum = np.zeros_like(h)
 counts = cuda.observe(tanh_backward, (1, 1), (8, 4), np.tanh(h), h, dsum).counts
 if counts:
-    print(f"{(counts.global_loads + counts.global_stores) / h.size:.0f} numbers a unit")
+    print(f"{(counts.global_loads + counts.global_stores) / h.size:.0f} numbers a unit, you guessed {my_guess}")
 nudge = 1e-3
 slope = (np.tanh(h + nudge) - np.tanh(h - nudge)) / (2 * nudge)
 print("agrees with the finite difference:", np.allclose(dsum, h * slope, atol=1e-3))
@@ -200,11 +210,12 @@ print("agrees with the finite difference:", np.allclose(dsum, h * slope, atol=1e
 # Two gradients come in, five go out. Below its check the notebook compares your two kernels with each other.
 
 # %% [markdown]
-# In the backward pass products are not only grouped by a common factor. The gradient of h is a sum of four products, one for each gate, and **one product with a longer inner dimension** computes that sum by itself: [B, 4H] times [4H, H]. `group_gates` also replaces other sums by products that add to an array. Count the remaining launches of a step.
+# Backward, products can be joined in a second way. The gradient of h is a sum of four products, one for each gate. Put the four factors side by side, [B, 4H], and the four weight matrices on top of each other, [4H, H]: **one product with a longer inner size** then computes the products and their sum. **Predict:** an LSTM's backward step has 36 launches; how many are left?
 
 # %%
-from rnnlab.schedule.build import backward_plan
+my_guess = 3
 
+print(f"you guessed {my_guess}")
 for cell in ("rnn_tanh", "gru_after", "lstm"):
     counts = []
     for make_plan in (forward_plan, backward_plan):
@@ -216,12 +227,12 @@ remaining = [operation for operation in last.operations if operation.steps == (1
 print("an LSTM's backward step:", ", ".join(operation.name for operation in remaining))
 
 # %% [markdown]
-# The last line names what is left of an LSTM's backward step: the pointwise kernel, products for the gradients of x, h and the weights, and sums for the biases. A GRU has more, because its candidate treats the recurrent part differently from the other gates.
+# **6:** the pointwise kernel, the products for the gradients of x, h and the two weights, and the sum for the biases. A GRU has 9, because its candidate treats the recurrent part differently from the other gates.
 
 # %% [markdown]
 # ## 5 · Switch by switch
 #
-# Now all three, one after the other, in the model, for 512 units and for 2 048. **Predict** which of them gains most: on an M40, and on an H200? And what is left of each gain at 2 048 units?
+# Now all three, one after the other, in the model, for 512 units and for 2 048. **Predict:** which of them gains most for 512 units, on an M40 and on an H200?
 
 # %%
 steps = {
@@ -230,6 +241,8 @@ steps = {
     "two streams": {"group_gates": True, "streams": 2},
     "fused pointwise": {"group_gates": True, "streams": 2, "fuse_pointwise": True},
 }
+my_guess = {"M40": "fused pointwise", "H200": "fused pointwise"}
+
 gains = {}
 for H, T in ((512, 100), (2048, 20)):
     for device in ("M40", "H200"):
@@ -240,22 +253,21 @@ for H, T in ((512, 100), (2048, 20)):
             gains[H, device, name] = times[0] / times[-1]
             print(f"{H:4} units, {device:4} {name:16} {times[-1] / 1e3:6.2f} ms, {times[0] / times[-1]:4.1f} × naive, "
                   f"{times[max(0, len(times) - 2)] / times[-1]:4.2f} × the line above, {result.launches:4} launches")
+print("you guessed", my_guess)
 
 # %% [markdown]
-# Predicted. For the M40 the article's figures are known at second hand: 1.9 with grouped gates, 2.8 with streams, 5.3 with fused pointwise kernels, each over the naive form, for 512 units. Move the switches yourself; where the settings are those of the article, its figure stands in the title.
+# **Grouped gates, on both**: 2.25 and 3.20, before 2.15 and 1.64 of the fused kernel. At 2 048 units fusing gains only 1.07 and 1.10, because products take so long that the other kernels hardly count; grouping still gains 1.6 and 3.7. For the M40 published factors are known at second hand: 1.9, 2.8 and 5.3 times the naive form, where the model has 2.2, 2.9 and 6.1.
 #
-# **Break it:** take 2 048 units and a minibatch of 256. Which of the gains is left, and why?
+# **Break it:** take 2 048 units and a minibatch of 256. Which of the gains is left? **Guess**, then move the switches.
 
 # %%
 explore_schedule(passes=("group_gates", "fuse_pointwise", "streams"), layers=1, steps=20, device="M40",
                  group_gates=True)
 
 # %% [markdown]
-# The gains have different causes, so they disappear at different sizes. Fusing saves launches and bytes of pointwise kernels; once products take much longer than these, its gain is small (compare the last lines of 512 and of 2 048 units). Grouping and streams fill multiprocessors; their gain becomes small only when a single gate's product fills the chip several times. For 64 sequences and 2 048 units that product has 32 tiles: they occupy a quarter of an H200's 132 multiprocessors, and even an M40's 24 are only filled one and a third times.
+# <details><summary>What is left, and why</summary>On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02; on an H200 1.81, 1.21 and 1.03. One gate's product has 128 tiles there. That fills an M40 five times over, and an H200 not quite once. What is left is what fills the chip.</details>
 #
-# With 256 sequences that product has 128 tiles. On an M40 grouping still gains 1.19, streams 1.12, fusing 1.02; on an H200 1.81, 1.21 and 1.03. What is left is what fills the chip.
-#
-# The claim said "by the same factor". Three launches in place of twenty-five make a step faster by what the other twenty-two cost, and that is a different factor on each device and for each size. One of the four below is 25/3 = 8.3 all the same, by chance: 512 units on an H200.
+# So 25/3 = 8.3 is a coincidence: the step becomes faster by what 22 launches and a fuller chip are worth, and that is 6.1, 8.3, 2.1 or 5.9 here. 512 units on an H200 meet the number by chance.
 #
 # ## Recap
 
@@ -296,6 +308,6 @@ rnnlab.progress("fused_cell")
 # ## Sources
 #
 # - J. Appleyard, T. Kočiský, P. Blunsom, *Optimizing Performance of Recurrent Neural Networks on GPUs*, 2016, arXiv 1604.01946, and LSTM.cu in NVIDIA's code samples. The factors 1.9, 2.8 and 5.3 are second-hand, from the report of Shubodh/Optimizing-LSTMs-on-GPU.
-# - All times are the model's of `rnnlab/schedule/timeline.py`; its constants were fitted to the M40 ladder. `python -m rnncourse.views.published_timelines` holds it against eighteen published figures.
+# - Predicted times are the model's of `rnnlab/schedule/timeline.py`; its constants were fitted to the M40 ladder. docs/timeline_model.md holds it against eighteen published figures.
 #
-# Next: [13 · A layer in few kernels](13_fused_layer.ipynb)
+# Next: [13 · May it leave the loop?](13_fused_layer.ipynb)

@@ -1,196 +1,202 @@
-"""Checks of lesson 13: weights transposed once, inputs of several steps, weight gradients after the loop."""
+"""Checks of lesson 13: which operations must keep their order, and which may leave the loop over time."""
 
-import numpy as np
-
-from nbjudge.comparing.differences import same
-from nbjudge.comparing.judging import expect
-from nbjudge.comparing.patterns import first_place
-from nbjudge.exercise import Code
+from nbjudge.comparing.differences import whole_numbers
+from nbjudge.comparing.judging import refuse
 from rnncourse.checks.answers import answers
-from rnncourse.checks.traces import describe_first_call, require_calls
 
 ANSWERS = answers("fused_layer")
-AXES = ("step", "sequence", "unit")
-CLOSE = 1e-3, 1e-4  # relative and absolute tolerance of float32 that explanations allow
-TRANSPOSING = """
-weights, turns = {{"U": np.array({U!r}, "float32")}}, 0
-
-def turn(name):
-    global turns
-    if name not in weights:
-        raise Wrong(f"turn has no weights {{name!r}}; there are {{', '.join(weights)}}.")
-    turns += 1
-    if turns > 2:
-        raise Wrong("turn is called more than twice; transposed weights stay stored, so one call is enough.")
-    weights[name + "ᵀ"] = weights[name].T
-    return name + "ᵀ"
-
-def multiply(rows, name):
-    trace.append(("multiply", rows))
-    if len(trace) > {steps}:
-        raise Wrong("multiply is called more than {steps} times for {steps} steps.")
-    if name not in weights:
-        raise Wrong(f"multiply has no weights {{name!r}}; there are {{', '.join(weights)}}.")
-    if turns > 1 and name == "Uᵀ":
-        raise Wrong("turn is called a second time; the transposed weights were already stored.")
-    return rows @ weights[name]
-"""
-
-
-def check_transpose_once(submission, rng, T, B, H):
-    inputs, h = rng.normal(size=(T, B, H)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
-    U = rng.normal(size=(H, H)).astype("float32")
-    source = TRANSPOSING.format(U=U.tolist(), steps=T)
-    states = [h]
-    for a in inputs:
-        states.append(np.tanh(a + states[-1] @ U.T))
-    first = int(ANSWERS["transpose_once"].number("states", "all") == "after")
-    want = np.stack(states[first:])
-    trace: list = []
-    arguments = inputs, h, Code(source, "turn", trace), Code(source, "multiply", trace)
-    case = f"T={T}, B={B}, H={H}"
-    got = submission(*arguments)
-    advice = lambda: _step_terms(first_place(got, want, *CLOSE), first, states, inputs, U)
-    if expect(got, want, axes=AXES, what="h", case=case, advice=advice):
-        require_calls(ANSWERS["transpose_once"], trace, arguments, case)
+PARTS = "reads", "writes", "adds to"
+BUFFERS = "x", "gates", "sums", "h", "dU"
+LOOPS = {  # operations of step t: (name, reads, writes, adds) of (buffer, step - t; None: the same in all)
+    "a tanh network": (
+        ("embedding", [("token", 0)], [("x", 0)], []),
+        ("input product", [("x", 0)], [("gates", 0)], []),
+        ("recurrent product", [("h", 0)], [("sums", None)], []),
+        ("tanh", [("gates", 0), ("sums", None)], [("h", 1)], []),
+    ),
+    "its backward pass": (
+        ("pointwise", [("dh", 0), ("h", 1)], [("da", 0)], []),
+        ("dW", [("da", 0), ("x", 0)], [], [("dW", None)]),
+        ("dh", [("da", 0)], [("dh", 1)], []),
+        ("db", [("da", 0)], [], [("db", None)]),
+    ),
+    "a network that reads its own output": (
+        ("input product", [("y", 0)], [("gates", 0)], []),
+        ("recurrent product", [("h", 0)], [("sums", None)], []),
+        ("tanh", [("gates", 0), ("sums", None)], [("h", 1)], []),
+        ("output", [("h", 1)], [("y", 1)], []),
+        ("loss", [("y", 1), ("target", 0)], [], [("error", None)]),
+    ),
+    "a network with an output": (
+        ("output", [("h", 0)], [("y", 0)], []),
+        ("attention", [("y", 0), ("keys", None)], [("scores", 0)], []),
+        ("recurrent product", [("h", 0)], [("sums", None)], []),
+        ("tanh", [("x", 0), ("sums", None)], [("h", 1)], []),
+    ),
+    "inputs in one buffer for all steps": (
+        ("input product", [("x", 0)], [("gates", None)], []),
+        ("tanh", [("gates", None), ("h", 0)], [("h", 1)], []),
+        ("mean", [("h", 1)], [("means", 0)], []),
+    ),
+}
 
 
-def _step_terms(place: tuple | None, first: int, states: list, inputs: np.ndarray, U: np.ndarray):
-    """What tanh is taken of at a place of the states from number `first` on."""
-    if place is None:
-        return None
-    step, *place = place[0] + first - 1, *place[1:]
-    if step < 0:
-        return "The first state is the initial one itself."
-    carried = (states[step] @ U.T)[tuple(place)]
-    return f"There inputs is {inputs[(step, *place)]:.4g}, h·Uᵀ of the state before gives {carried:.4g}."
+ADDITIONS = [
+    ("a", [("x", 0, 2)], [], [("dU", 0, 4)]),
+    ("b", [("x", 0, 2)], [], [("dU", 0, 4)]),
+    ("c", [("dU", 2, 3)], [("h", 0, 4)], []),
+    ("d", [], [("h", 2, 4)], []),
+]
 
 
-BATCHING = """
-W, U, calls, steps = np.array({W!r}, "float32"), np.array({U!r}, "float32"), 0, 0
-
-def inputs(rows):
-    global calls
-    trace.append(("inputs", rows))
-    if np.ndim(rows) != 2:
-        raise Wrong(f"inputs gets an array of shape {{np.shape(rows)}}; it takes rows, an array of two axes: "
-                    "steps and sequences together, and inputs.")
-    if len(rows) > {k} * {B}:
-        raise Wrong(f"inputs gets {{len(rows)}} rows; {k} steps of {B} sequences are {{{k} * {B}}}.")
-    if calls >= {most}:
-        raise Wrong("inputs is called more than {most} times for {T} steps, {k} at a time.")
-    if steps < calls * {k}:
-        raise Wrong(f"inputs is called for steps from {{calls * {k}}} on when only {{steps}} steps have run: "
-                    "their products lie in memory before they are needed.")
-    rest = min({k}, {T} - calls * {k}) * {B}
-    if len(rows) != rest:
-        padded = len(rows) > rest and not rows[rest:].any()
-        what = f"{{len(rows)}} rows, the last ones zeros," if padded else f"{{len(rows)}} rows"
-        raise Wrong(f"inputs gets {{what}} in call {{calls + 1}}; the next {{rest // {B}}} of {T} steps, "
-                    f"of {B} sequences, are {{rest}} rows.")
-    calls += 1
-    return rows @ W.T
-
-def step(a, h):
-    global steps
-    if np.shape(a) != ({B}, U.shape[0]):
-        raise Wrong(f"step gets sums of shape {{np.shape(a)}}; it takes ({B}, {{U.shape[0]}}).")
-    trace.append(("step", a, h))
-    steps += 1
-    if steps > {T}:
-        raise Wrong("step is called more than {T} times for {T} steps.")
-    return np.tanh(a + h @ U.T)
-"""
+def issue(loop: tuple, steps: int, sequences: int) -> list[tuple]:
+    """All steps of a loop as operations (name, reads, writes, adds) with regions (buffer, first, end)."""
+    rows = lambda t, parts: [
+        (name, 0, sequences)
+        if after is None
+        else (name, (t + after) * sequences, (t + after + 1) * sequences)
+        for name, after in parts
+    ]
+    return [(name, *(rows(t, part) for part in parts)) for t in range(steps) for name, *parts in loop]
 
 
-def check_batch_inputs(submission, rng, T, B, I, H, k):
-    x, h = rng.normal(size=(T, B, I)).astype("float32"), rng.normal(size=(B, H)).astype("float32")
-    W, U = (rng.normal(size=(H, size)).astype("float32") for size in (I, H))
-    source = BATCHING.format(W=W.tolist(), U=U.tolist(), T=T, B=B, k=k, most=-(-T // k))
-    want = [h]
-    for x_t in x:
-        want.append(np.tanh(x_t @ W.T + want[-1] @ U.T))
-    trace: list = []
-    arguments = x, h, Code(source, "inputs", trace), Code(source, "step", trace), k
-    case = f"T={T}, B={B}, I={I}, H={H}, k={k}"
-    if expect(submission(*arguments), np.stack(want), axes=AXES, what="h", case=case):
-        require_calls(ANSWERS["batch_inputs"], trace, arguments, case)
+def draw_operations(rng, count: int) -> list[tuple]:
+    """Operations on few rows of few buffers, so that all kinds of meetings occur."""
+    operations = []
+    for number in range(count):
+        parts = [[], [], []]
+        for _ in range(int(rng.integers(1, 4))):
+            first = int(rng.integers(6))
+            region = str(rng.choice(BUFFERS)), first, first + int(rng.integers(1, 4))
+            parts[int(rng.integers(3))].append(region)
+        operations.append((f"operation {number}", *parts))
+    return operations
 
 
-GRADIENTS = """
-U, x, h, calls = np.array({U!r}, "float32"), np.array({x!r}, "float32"), np.array({h!r}, "float32"), 0
-
-def back(d):
-    trace.append(("back", d))
-    if len(trace) > {steps} + calls:
-        raise Wrong("back is called more than {steps} times for {steps} steps.")
-    return d @ U
-
-def gradient(d):
-    global calls
-    trace.append(("gradient", d))
-    calls += 1
-    if calls > 1:
-        raise Wrong("gradient is called a second time; all steps go into one product.")
-    if d.shape != ({rows}, U.shape[0]):
-        raise Wrong(f"gradient gets {{d.shape}}; all steps and sequences are ({rows}, {{U.shape[0]}}).")
-    return np.concatenate([d.T @ x, d.T @ h, d.sum(0)[:, None]], axis=1)
-"""
+def check_must_wait(submission, rng, case):
+    """case: operations, or how many are drawn."""
+    is_drawn = isinstance(case, int)
+    operations = draw_operations(rng, case) if is_drawn else case
+    answer = ANSWERS["must_wait"]
+    if answer.number("last", "") == "included":
+        inclusive = lambda part: [(name, first, end - 1) for name, first, end in part]
+        operations = [(name, *map(inclusive, parts)) for name, *parts in operations]
+    want, pairs = answer.call(operations), whole_numbers(got := submission(operations), 2)
+    problem = _misjudged_pair(got, pairs, want, operations)
+    refuse(problem, f"{len(operations)} operations", result=None if pairs is None else sorted(set(pairs)))
 
 
-def check_weight_gradient_after_loop(submission, rng, T, B, I, H):
-    draw = lambda *shape: rng.uniform(-0.9, 0.9, shape).astype("float32")
-    x, h, dy, U = draw(T * B, I), draw(T + 1, B, H), draw(T, B, H), draw(H, H)
-    before = h[:-1].reshape(T * B, H)
-    source = GRADIENTS.format(U=U.tolist(), x=x.tolist(), h=before.tolist(), rows=T * B, steps=T)
-    d, dh = np.zeros_like(dy), np.zeros_like(dy[0])
-    for t in reversed(range(T)):
-        d[t] = (dy[t] + dh) * (1 - h[t + 1] ** 2)
-        dh = d[t] @ U
-    flat = d.reshape(T * B, H)
-    want = np.concatenate([flat.T @ x, flat.T @ before, flat.sum(0)[:, None]], axis=1)
-    trace: list = []
-    arguments = h, dy, Code(source, "back", trace), Code(source, "gradient", trace)
-    what, case = ("the gradient of the weights", "dh of the first state"), f"T={T}, B={B}, I={I}, H={H}"
-    axes = dict(zip(what, (("unit", "weight"), ("sequence", "unit")), strict=True))
-    answer = ANSWERS["weight_gradient_after_loop"]
-    got = submission(*arguments)
-
-    def advice() -> str | None:
-        rows = [array for name, array in trace if name == "back"]
-        call = describe_first_call(answer, trace, arguments, ("sequence", "unit"))
-        return f"{call} {_sum_at_call(rows, d, h, dy, U)}".strip() if call else _passed_on(got, rows)
-
-    if expect(got, (want, dh), axes=axes, what=what, case=case, advice=advice):
-        require_calls(answer, trace, arguments, case)
+def _misjudged_pair(got: object, pairs: list | None, want: list, operations: list) -> str | None:
+    """The first pair that is missing or too many, with both operations."""
+    if pairs is None:
+        return f"The result must be a list of pairs of places; it returns {got!r:.60}."
+    for i, j in pairs:
+        if not 0 <= i < j < len(operations):
+            return f"({i}, {j}): a pair is two places from 0 to {len(operations) - 1}, the earlier one first."
+    if wrong := sorted(set(pairs) ^ set(want), key=lambda pair: pair[::-1]):
+        i, j = wrong[0]
+        verb = "is missing" if wrong[0] in want else "is too many: the two may change places"
+        return f"Pair ({i}, {j}) {verb}. {_describe(operations[i])}; {_describe(operations[j])}."
+    return None
 
 
-def _sum_at_call(rows: list, d: np.ndarray, h: np.ndarray, dy: np.ndarray, U: np.ndarray) -> str:
-    """What the first wrong number that back gets consists of; rows go from the last step to the first."""
-    for t, got in zip(reversed(range(len(d))), rows, strict=False):
-        if place := first_place(got, d[t], *CLOSE):
-            later = (d[t + 1] @ U)[place] if t + 1 < len(d) else 0
-            return (
-                f"There dy is {dy[t][place]:.4g}, from the step after comes {later:.4g}, and the state "
-                f"after it is {h[t + 1][place]:.4g}."
-            )
-    return ""
+def _describe(operation: tuple) -> str:
+    name, *parts = operation
+    touched = [
+        f"{verb} {', '.join(map(_region, part))}" for verb, part in zip(PARTS, parts, strict=True) if part
+    ]
+    return f"{name} {' and '.join(touched) or 'touches nothing'}"
 
 
-def _passed_on(got: object, rows: list) -> str | None:
-    """The call of back that gets what the answer returns as dh."""
-    returned = got[1] if isinstance(got, tuple | list) and len(got) == 2 else None
-    number = next((n for n, array in enumerate(rows, 1) if same(returned, array, None)), None)
-    return number and f"dh is what call {number} of back gets; what goes on to a state is what back returns."
+def _region(region: tuple) -> str:
+    return "{}[{}:{}]".format(*region)
+
+
+def check_leaves_loop(submission, rng, loop, steps, sequences):
+    operations = issue(LOOPS[loop], steps, sequences)
+    names = [name for name, *_ in operations]
+    pairs = [
+        (i, j)
+        for j, later in enumerate(operations)
+        for i, earlier in enumerate(operations[:j])
+        if _must_wait(earlier, later)
+    ]
+    late_first = sorted(pairs, key=lambda pair: (-(pair[1] // 2), pair[1]))  # neighbours in order, blocks not
+    got = submission(names, late_first)
+    want = ANSWERS["leaves_loop"].call(names, late_first)
+    refuse(_misjudged_name(got, want, names, pairs), f"{loop}, {steps} steps", result=_plain(got))
+
+
+def _must_wait(earlier: tuple, later: tuple) -> bool:
+    """Whether a region that one of them changes is touched by the other; two additions may change places."""
+    (_, *old), (_, *new) = earlier, later
+    meetings = ((u, v) for u in range(3) for v in range(3) if u != v or PARTS[u] == "writes")
+    return any(_overlap(a, b) for u, v in meetings for a in old[u] for b in new[v])
+
+
+def _overlap(a: tuple, b: tuple) -> bool:
+    """Whether two regions (buffer, first, end) share a row."""
+    return a[0] == b[0] and a[1] < b[2] and b[1] < a[2]
+
+
+def _plain(got: object) -> object:
+    """The answer's names in a fixed order, or what else it returns."""
+    return sorted(map(str, got)) if isinstance(got, list | tuple | set) else got
+
+
+def _misjudged_name(got: object, want: list, names: list, pairs: list) -> str | None:
+    """The first name that is wrong, with the chain of waits that decides it."""
+    if not isinstance(got, list | tuple | set) or any(not isinstance(name, str) for name in got):
+        return f"The result must be a list of names; it returns {got!r:.60}."
+    for name in got:
+        if name not in names:
+            return f"{name!r} is no operation of this loop."
+        if list(got).count(name) > 1:
+            return f"{name!r} comes {list(got).count(name)} times; once is enough."
+        if name not in want:
+            chain = " ← ".join(f"{names[k]} (place {k})" for k in _chain(names, pairs, name))
+            return f"{name!r} must stay, because it waits for itself: {chain}."
+    if missing := [name for name in want if name not in got]:
+        return f"{missing[0]!r} may leave: none of its operations waits for another one of that name."
+    return None
+
+
+def _chain(names: list, pairs: list, name: str) -> list[int]:
+    """Places from an operation of that name back to an earlier one, by the fewest waits."""
+    chains = [[place] for place, other in enumerate(names) if other == name]
+    for chain in chains:  # which grows: shorter chains come first
+        if len(chain) > 1 and names[chain[-1]] == name:
+            return chain
+        chains += [[*chain, i] for i, j in pairs if j == chain[-1]]
+    return []
 
 
 EXERCISES = (
-    ANSWERS["transpose_once"].exercise(check_transpose_once, ((3, 2, 3), (2, 1, 2), (4, 3, 5))),
-    ANSWERS["batch_inputs"].exercise(
-        check_batch_inputs,
-        ((5, 2, 3, 4, 2), (1, 1, 2, 1, 1), (4, 1, 3, 2, 2), (10, 3, 2, 3, 4), (6, 2, 4, 3, 6)),
+    ANSWERS["must_wait"].exercise(
+        check_must_wait,
+        (
+            ([("a", [], [("h", 0, 2)], []), ("b", [("h", 0, 2)], [], [])],),
+            (
+                [
+                    ("a", [("h", 0, 2)], [], []),
+                    ("b", [], [("h", 1, 3)], []),
+                    ("c", [("h", 3, 4)], [("x", 1, 3)], []),
+                ],
+            ),
+            (ADDITIONS,),
+            (issue(LOOPS["its backward pass"], 3, 2),),
+            (12,),
+            (40,),
+        ),
     ),
-    ANSWERS["weight_gradient_after_loop"].exercise(
-        check_weight_gradient_after_loop, ((3, 2, 1, 3), (2, 1, 2, 2), (5, 3, 4, 2))
+    ANSWERS["leaves_loop"].exercise(
+        check_leaves_loop,
+        (
+            ("a tanh network", 3, 2),
+            ("its backward pass", 4, 1),
+            ("a network that reads its own output", 4, 2),
+            ("a network with an output", 5, 3),
+            ("inputs in one buffer for all steps", 3, 2),
+        ),
     ),
 )

@@ -1,9 +1,11 @@
-"""Checks of lesson 11: a GRU step as four small kernels, and what a naive forward pass launches."""
+"""Checks of lesson 11: a GRU step as four small kernels, and the model's time of a product."""
 
 from functools import partial
 
 from nbjudge.comparing.judging import expect
 from nbjudge.comparing.patterns import part_of_sum
+from nbjudge.printable import quantity
+from pocketgpu.devices import Device, find
 from rnncourse.checks.answers import answers
 from rnncourse.checks.kernels import Case, compare_launches
 
@@ -47,27 +49,40 @@ def _explain(launch: int, arrays: list, name: str, place: tuple, surplus: float)
     return part_of_sum(surplus, arrays[launch][place[0]] * arrays[launch + 2][place[1]])
 
 
-def check_launch_count(submission, rng, *sizes):
-    """Numbers may be floats, as 2.0 * T * B makes them."""
-    want = tuple(map(float, ANSWERS["launch_count"].call(*sizes)))
-    what = ("the number of launches", "the number of FLOPs", "the number of microseconds")
-    case = "{}, T={}, B={}, I={}, H={}, L={}, {} µs a launch".format(*sizes)
-    expect(submission(*sizes), want, axes=(), what=what, case=case)
+def check_product_time(submission, rng, sequences, rows, inner, device):
+    sheet = find(device)
+    sizes = sequences, rows, inner, sheet.multiprocessors, sheet.peak
+    want = ANSWERS["product_time"].call(*sizes)
+    case = "{} sequences, {} rows, {} inner, {} multiprocessors, {:.4g} TFLOP/s".format(*sizes)
+    advice = partial(_factors, sequences, rows, inner, sheet)
+    expect(submission(*sizes), want, axes=(), what="the time", case=case, tolerance=1e-6, advice=advice)
 
 
-def draw_passes(rng) -> list[tuple]:
-    """cell, T, B, I, H, L, microseconds a launch."""
-    fixed = [
-        ("rnn_tanh", 1, 1, 2, 3, 1),
-        ("lstm", 1, 2, 3, 4, 1),
-        ("gru", 1, 2, 3, 4, 1),
-        ("lstm", 3, 2, 3, 4, 2),
-    ]
+def _factors(sequences: int, rows: int, inner: int, sheet: Device) -> str:
+    """The time at the peak, and the factors that follow from the number of blocks."""
+    blocks, half = -(-sequences // 64) * -(-rows // 64), float(ANSWERS["product_time"].number("half", 1.5))
+    at_peak, c = 2e-6 * sequences * rows * inner / sheet.peak, max(1, blocks / sheet.multiprocessors)
+    return (
+        f"At the peak it takes {at_peak:.4g} µs. {quantity(blocks, 'block')} for {sheet.multiprocessors} "
+        f"multiprocessors: {max(1, sheet.multiprocessors / blocks):.4g} times as long where some stay empty, "
+        f"{1 + half / c:.4g} times with {c:.4g} on each; then 1 / 0.85 and 1.12."
+    )
+
+
+def draw_products(rng) -> list[tuple]:
+    """sequences, rows, inner, device: few blocks and many, whole tiles and parts."""
     drawn = [
-        (cell, *map(int, rng.integers((2, 2, 2, 20, 2), (300, 65, 200, 600, 9))))
-        for cell in ("gru", "rnn_tanh", "lstm")
+        (*map(int, rng.integers((2, 100, 20), (400, 5000, 900))), str(name)) for name in ("V100", "A100")
     ]
-    return [(*sizes, float(rng.integers(2, 11)) / 2) for sizes in (*fixed, *drawn)]
+    return [
+        (64, 512, 512, "H200"),
+        (64, 64, 64, "M40"),
+        (64, 2048, 512, "M40"),
+        (100, 90, 40, "M40"),
+        (256, 2048, 2048, "H200"),
+        (1, 1, 1, "T4"),
+        *drawn,
+    ]
 
 
 EXERCISES = (
@@ -76,5 +91,5 @@ EXERCISES = (
         lambda rng: ((3, 4, 5, 0), (4, 3, 8, 100), (1, 2, 1, 0), (int(rng.integers(3, 7)), 5, 7, -100)),
         is_kernel=True,
     ),
-    ANSWERS["launch_count"].exercise(check_launch_count, draw_passes),
+    ANSWERS["product_time"].exercise(check_product_time, draw_products),
 )

@@ -12,7 +12,6 @@ import numpy as np
 from nbjudge.comparing.judging import refuse
 from nbjudge.exercise import Code, Wrong
 from rnncourse.checks.answers import Answer, call
-from rnnlab.compare import first_difference
 
 TOLERANCE = 1e-3  # of an entry's size: float32 sums in another order, never another step
 
@@ -55,18 +54,6 @@ def _holds_row(factor: np.ndarray, vector: np.ndarray) -> bool:
         return False
     windows = np.lib.stride_tricks.sliding_window_view(factor, len(vector), axis=1)
     return bool((np.abs(windows - vector) <= 1e-4 * (1 + np.abs(vector))).all(axis=-1).any())
-
-
-def describe_first_call(answer: Answer, trace: list, arguments: tuple, axes: tuple) -> str | None:
-    """The first call that gets another array than in the course's own answer, in the same order of calls."""
-    for place, (entry, needed) in enumerate(zip(trace, trace_of(answer, arguments), strict=False)):
-        if not _alike(entry, needed):
-            if entry[0] != needed[0] or np.shape(entry[1]) != np.shape(needed[1]):
-                return None
-            where = first_difference(entry[1], needed[1], axes, TOLERANCE)
-            number = sum(entry[0] == other[0] for other in trace[: place + 1])
-            return where and f"Call {number} of {entry[0]} gets another array: it {where}."
-    return None
 
 
 def trace_of(answer: Answer, arguments: tuple) -> list:

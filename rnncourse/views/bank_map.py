@@ -12,6 +12,7 @@ from rnncourse.figures.picture import PALETTE, Slider, View, canvas, slider_view
 from rnncourse.views.access_map import first_request
 
 BANKS, WORD = 32, 4
+READABLE = 16  # labels above each other in one bank
 
 
 @cuda.jit
@@ -36,13 +37,21 @@ def figure_banks(offsets: np.ndarray) -> Figure:
     figure, axis = canvas(width=7.2, height=3.0)
     words = offsets // WORD
     turns = turns_of(words)
+    step = -(-turns // READABLE)  # of the labels: more would be printed over each other
     for bank in range(BANKS):
         for turn, word in enumerate(sorted({int(w) for w in words if w % BANKS == bank})):
             lanes = np.flatnonzero(words == word)
             colour = PALETTE["blue"] if turn == 0 else PALETTE["orange"]
             axis.add_patch(Rectangle((bank, turn), 0.92, 0.92, color=colour, lw=0))
             label = str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×"
-            axis.text(bank + 0.46, turn + 0.46, label, ha="center", va="center", color="white", fontsize=7)
+            if turn % step == 0:
+                axis.text(
+                    bank + 0.46, turn + 0.46, label, ha="center", va="center", color="white", fontsize=7
+                )
+    if step > 1:  # a tall column beside an empty chart: say what it is
+        bank = int(words[0] % BANKS)
+        where = (bank + 1.5, "left") if bank < BANKS / 2 else (bank - 0.5, "right")
+        axis.text(where[0], turns / 2, f"{turns} turns in one bank", ha=where[1], va="center", fontsize=11)
     axis.set(xlim=(0, BANKS), ylim=(0, max(4, turns)), xlabel="bank", ylabel="turn; number: the lane")
     axis.set_xticks([k + 0.46 for k in range(0, BANKS, 4)], range(0, BANKS, 4))
     axis.yaxis.set_major_locator(MaxNLocator(integer=True))
@@ -71,7 +80,7 @@ def explore_banks() -> View:
     return slider_view(
         lambda width, down: figure_banks(_request(width, down)),
         lambda width, down: f"Rows of {width} words: {banks_in_words(_request(width, down))}",
-        width=Slider("words a row", (32, 33, 34, 36, 40, 48, 64), 0),
+        width=Slider("words a row", (32, 33, 34, 36, 40, 48, 64), 2),  # 32 is 31 conflicts in one column
         down=Slider("down a column", (False, True), 1),
     )
 

@@ -1,4 +1,4 @@
-"""Draws a timeline (SVG): the whole pass as pixels, some launches as bars, the stages' bytes and FLOPs.
+"""Draws a timeline (SVG): the whole pass as pixels, some launches as bars, the stages' bytes and times.
 
 A view has up to 1 500 launches, many of them in one pixel.  So the whole is an image, whose pixels mix the
 colours of what runs in their time, white where no kernel runs; only the launches that one looks at become
@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib.colors import to_rgb
 from PIL import Image
 
+from nbjudge.printable import quantity
 from rnncourse.figures.picture import CARD, PALETTE
 
 KINDS = {"gemm": "blue", "pointwise": "orange", "transpose": "purple", "reduce": "green"}
@@ -50,22 +51,36 @@ class Stage(NamedTuple):
     launches: int
     bytes: int
     flops: int
+    time: float = 0.0  # predicted, microseconds
 
 
 def draw(
-    bars: Bars, makespan: float, stages: Sequence[Stage], look: tuple[float, int], title: str, alt: str
+    bars: Bars,
+    makespan: float,
+    stages: Sequence[Stage],
+    look: tuple[float, int],
+    title: tuple[str, int],
+    alt: str,
 ) -> str:
-    """The picture as SVG; look: where the bars begin, as a share of the time, and for how many launches."""
+    """The picture as SVG; look: where the bars begin, as a share of the time, and for how many launches.
+
+    title: the sentence above the picture, and the number of steps that the stages' times are for.
+    """
     width = makespan * min(1.0, look[1] / max(1, len(bars.row)))
     first = min(look[0] * makespan, makespan - width)
-    parts = [_text(LEFT, 18, title, size=13)]
+    parts = [_text(LEFT, 18, title[0], size=13)]
     parts += _whole(bars, makespan, (first, first + width))
     parts += _window(bars, (first, first + width))
     parts += _panel(LEFT, INNER * 0.58, "bytes to move", [_bytes(stage) for stage in stages])
-    parts += _panel(LEFT + INNER * 0.62, INNER * 0.38, "FLOPs", [_flops(stage) for stage in stages])
+    parts += _panel(
+        LEFT + INNER * 0.62,
+        INNER * 0.38,
+        f"predicted time, {quantity(title[1], 'step')}",
+        [_time(stage) for stage in stages],
+    )
     parts += [_text(LEFT - 6, STAGES + 12 + LINE * k, stage.name, "end") for k, stage in enumerate(stages)]
     height = STAGES + LINE * len(stages) + 30
-    parts += _legend(height)
+    parts += _legend(bars, height)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img" '
         f'aria-label="{escape(alt)}" style="width:{WIDTH}px;max-width:100%;background:{CARD}" '
@@ -162,9 +177,12 @@ def _ticks(panel: tuple[int, int], ends: tuple[float, float], label: str) -> Ite
     yield _text(LEFT + INNER / 2, bottom + 28, label, "middle")
 
 
-def _panel(left: float, width: float, title: str, values: Sequence[tuple[int, str]]) -> Iterator[str]:
+def _panel(left: float, width: float, title: str, values: Sequence[tuple[float, str]]) -> Iterator[str]:
     """Bars with their numbers, one for each stage."""
-    most, room = max(value for value, _ in values), width - LETTER * max(len(words) for _, words in values)
+    most, room = (
+        max(1e-9, *(value for value, _ in values)),
+        width - LETTER * max(len(words) for _, words in values),
+    )
     yield _text(left, STAGES - 5, title)
     for k, (value, words) in enumerate(values):
         top, long = STAGES + LINE * k, value / most * room
@@ -175,13 +193,15 @@ def _bytes(stage: Stage) -> tuple[int, str]:
     return stage.bytes, f"{scaled(stage.bytes, 'B')}, {stage.launches} launches"
 
 
-def _flops(stage: Stage) -> tuple[int, str]:
-    return stage.flops, scaled(stage.flops, "FLOP")
+def _time(stage: Stage) -> tuple[float, str]:
+    return stage.time, f"{stage.time / 1e3:.3g} ms"
 
 
-def _legend(height: float) -> Iterator[str]:
-    for k, (name, fill) in enumerate(zip((*KINDS, "host issues"), FILLS, strict=True)):
-        x = LEFT + 130 * k
+def _legend(bars: Bars, height: float) -> Iterator[str]:
+    """The kinds of launches that occur, and the host's."""
+    names = dict(enumerate((*KINDS, "host issues")))
+    for place, k in enumerate((*np.unique(bars.kind), HOST)):
+        name, fill, x = names[k], FILLS[k], LEFT + 130 * place
         yield _rect(x, height - 18, 22, 11, fill) + _text(x + 28, height - 8, name)
 
 

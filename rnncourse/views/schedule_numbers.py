@@ -133,6 +133,16 @@ def prediction(settings: Settings) -> Prediction:
 
 
 @lru_cache(maxsize=64)
+def stage_times(direction: str, cell: str, sizes: Sizes, device: str) -> dict[str, float]:
+    """Predicted microseconds of the ladder's stages: five timelines, once for each size and device."""
+    with _collector_off():
+        plans = {
+            name: _plan(direction, cell, sizes, tuple(passes)) for name, passes in stage_passes().items()
+        }
+        return {name: predict(plan, find(device)).makespan for name, plan in plans.items()}
+
+
+@lru_cache(maxsize=64)
 def stage_numbers(direction: str, cell: str, sizes: Sizes) -> tuple[Stage, ...]:
     """Launches, bytes and FLOPs of the ladder's stages.
 

@@ -22,6 +22,7 @@ from rnncourse.views.schedule_numbers import (
     settings_of_stage,
     shown_part,
     stage_numbers,
+    stage_times,
 )
 from rnnlab.cells import CELLS
 from rnnlab.graphs.cells import EQUATIONS
@@ -35,6 +36,7 @@ __all__ = [
     "prediction",
     "settings_of_stage",
     "stage_numbers",
+    "stage_times",
 ]
 
 OFF_ON = False, True
@@ -80,15 +82,18 @@ def finding(settings: Settings) -> str:
 
 
 def draw_schedule(settings: Settings, look_at: float = 0, launches_shown: int = 50) -> Page:
-    """The pass, a look at some launches of it, and the stages' bytes and FLOPs; a notebook shows it.
+    """The pass, a look at some launches of it, and the stages' bytes and times; a notebook shows it.
 
     Of a pass with more than LAUNCHES launches (schedule_numbers), the first steps are simulated and drawn.
     look_at: where the look begins, in % of the time.
     """
     result, alt = prediction(shown_part(settings)), finding(settings)
-    stages = stage_numbers(settings.direction, settings.cell, settings.sizes)
+    numbers = stage_numbers(settings.direction, settings.cell, settings.sizes)
+    shown = shown_part(settings)
+    times = stage_times(shown.direction, shown.cell, shown.sizes, shown.device)
+    stages = [stage._replace(time=times[stage.name]) for stage in numbers]
     look, title = (look_at / 100, launches_shown), _title(settings, result)
-    return Page(draw(result.bars, result.makespan, stages, look, title, alt), alt)
+    return Page(draw(result.bars, result.makespan, stages, look, (title, shown.steps), alt), alt)
 
 
 def explore_schedule(

@@ -1,43 +1,39 @@
 # %% [markdown]
-# # 13 · A layer in few kernels: exercises
+# # 13 · May it leave the loop? Exercises
 #
-# Weights transposed once, input products of several steps, and weight gradients after the loop.
+# Which operations must keep their order, and which of them may leave the loop over time.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.
-# Stuck? `hint(transpose_once)` opens one hint, and once more the next one.
+# Stuck? `hint(must_wait)` opens one hint, and once more the next one.
 
 # %%
 import numpy as np
 
 from rnnlab import check, hint, progress, use
 
-# %% [exercise] transpose_once
+# %% [exercise] must_wait
 
-# %% [exercise] batch_inputs
-
-# %% [exercise] weight_gradient_after_loop
+# %% [exercise] leaves_loop
 
 # %% [markdown]
-# On this machine: one product with all steps against one for each step.
+# Your two functions on the LSTM of the lesson, forward and backward. A row of the plan's buffers is one sequence of one step.
 
 # %%
-from rnncourse.lab.turns import take_turns
+from rnnlab.schedule.build import backward_plan, forward_plan
+from rnnlab.schedule.passes import fuse_pointwise, group_gates
+from rnnlab.schedule.plan import Sizes
 
-rng = np.random.default_rng(0)
-d, before = rng.normal(size=(50, 16, 512)).astype("float32"), rng.normal(size=(50, 16, 512)).astype("float32")
-
-
-def step_by_step():
-    total = np.zeros((512, 512), "float32")
-    for d_t, h_t in zip(d, before, strict=True):
-        total += d_t.T @ h_t
-    return total
-
-
-ways = {"a product a step": step_by_step, "one after the loop": lambda: d.reshape(800, 512).T @ before.reshape(800, 512)}
-times = {name: timing.median for name, timing in take_turns(ways, 7).items()}
-for name, seconds in times.items():
-    print(f"{name:20} {1e3 * seconds:6.2f} ms")
-print("shorter in this run:", min(times, key=times.get))
+LAST = use(must_wait)([("a", [], [("h", 0, 1)], []), ("b", [("h", 1, 2)], [], [])]) != []  # a variant's regions
+rows_of = lambda regions: [(region.buffer, region.rows[0], region.rows[1] - LAST) for region in regions]
+for make_plan in (forward_plan, backward_plan):
+    plan = fuse_pointwise(group_gates(make_plan("lstm", Sizes(3, 2, 3, 4, 1))))
+    operations = []
+    for entry in plan.operations:
+        is_sum = entry.writes[0].buffer.startswith(("dweight", "dbias"))
+        regions = rows_of(entry.writes)
+        operations.append((entry.name, rows_of(entry.reads), [] if is_sum else regions, regions if is_sum else []))
+    pairs = use(must_wait)(operations)
+    free = use(leaves_loop)([name for name, *_ in operations], pairs)
+    print(f"{plan.direction}: {len(pairs)} pairs keep their order; may leave: {', '.join(sorted(free))}")
 
 # %%
 progress("fused_layer")

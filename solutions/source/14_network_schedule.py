@@ -1,5 +1,5 @@
 # %% [markdown]
-# # 14 · Layers side by side: exercises
+# # 14 · Do four layers take four times as long? Exercises
 #
 # An order along diagonals, streams with their events, and how many inputs to multiply at once.
 # Replace each `raise NotImplementedError` by your answer, run the cell, then the `check` below it.

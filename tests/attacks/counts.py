@@ -1,19 +1,5 @@
 """Answers that evade what a check counts, or forge the count."""
 
-# %% [attack] counts_evaded_by_a_column
-# Learns the recurrent weights in one product, and transposes them never.
-# exercise: transpose_once
-# deserves: failed
-
-import numpy as np
-
-def transpose_once(inputs, h, turn, multiply):
-    weights = multiply(np.eye(h.shape[1], dtype=h.dtype), "U")
-    states = [h]
-    for inputs_t in inputs:
-        states.append(np.tanh(inputs_t + states[-1] @ weights.T))
-    return np.stack(states)
-
 # %% [attack] counts_evaded_by_learning_the_gates
 # Learns the weights of all gates, and multiplies by itself.
 # exercise: group_gates

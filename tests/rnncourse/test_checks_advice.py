@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from nbjudge.comparing import differences
 from nbjudge.grading.in_process import InProcess
@@ -65,10 +66,20 @@ def test_advice_of_an_atomic_is_cut_out_of_every_remedy_of_the_simulator():
     assert BETWEEN_BLOCKS.sub("", "a; blocks run in any order: x, y; and b") == "a; and b"
 
 
-def test_inputs_of_a_wrong_number_of_rows_are_told_how_many_the_next_steps_have():
-    verdict = edited("batch_inputs", "x[first : first + k]", "x[first : first + 1]")
-    numbers = list(map(int, re.findall(r"\d+", verdict.message)))
-    assert numbers[:6] == [2, 1, 2, 5, 2, 4]  # 2 rows in call 1; the next 2 of 5 steps of 2 sequences: 4 rows
+def test_an_operation_that_must_stay_comes_with_its_chain_of_waits():
+    verdict = edited("leaves_loop", "before[j] |= {i} | before[i]", "before[j] |= {i}")
+    numbers = list(map(int, re.findall(r"place (\d+)", verdict.message)))
+    assert numbers == [7, 6, 3]  # tanh of step 1, the recurrent product that it reads, tanh of step 0
+
+
+def test_a_pair_that_is_missing_is_shown_with_the_rows_of_both_operations():
+    verdict = edited("must_wait", "is_late or meet(old_reads, writes + adds)", "is_late")
+    assert re.findall(r"\w+\[\d:\d\]", verdict.message) == ["h[0:2]", "h[1:3]"]
+
+
+def test_a_wrong_time_of_a_product_comes_with_its_factors():
+    verdict = verdict_on("product_time", "def product_time(*sizes):\n    return 1.0\n")
+    assert holds(verdict.next_step, "0.5658", "8", "132", "16.5", "2.5")
 
 
 def test_segments_that_recompute_too_much_get_numbers_and_no_whole_answer():

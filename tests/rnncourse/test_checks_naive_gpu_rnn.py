@@ -1,34 +1,35 @@
-"""Reference answers of lesson 11: launches against plans, a GRU step against the reference."""
+"""Reference answers of lesson 11: a product's time against the model, a GRU step against the reference."""
 
 import numpy as np
 import pytest
 
 from nbjudge.grading.in_process import InProcess
 from nbjudge.grading.judge import judge
+from pocketgpu.devices import find
 from rnncourse import checks
 from rnncourse.checks.naive_gpu_rnn import ANSWERS
 from rnnlab import reference
 from rnnlab.network import Network
 from rnnlab.schedule.build import forward_plan
 from rnnlab.schedule.plan import Sizes
+from rnnlab.schedule.timeline import Work
 
-launch_count, step_kernels = (ANSWERS[name].function for name in ("launch_count", "step_kernels"))
-PLANS = {"rnn_tanh": "rnn_tanh", "gru": "gru_after", "lstm": "lstm"}
-
-
-@pytest.mark.parametrize("cell", PLANS)
-@pytest.mark.parametrize("sizes", [Sizes(1, 1, 2, 3, 1), Sizes(4, 3, 5, 2, 3)], ids=str)
-def test_what_is_counted_by_hand_is_what_the_plan_launches(cell, sizes):
-    plan = forward_plan(PLANS[cell], sizes)
-    products = sum(operation.flops for operation in plan.operations if operation.kind == "gemm")
-    counted = launch_count(cell, sizes.T, sizes.B, sizes.I, sizes.H, sizes.L, 2.5)
-    assert counted == (plan.count(), products, 2.5 * plan.count())
+product_time, step_kernels = (ANSWERS[name].function for name in ("product_time", "step_kernels"))
 
 
-def test_flops_are_those_of_the_author_of_lstm_cu_without_the_biases():
-    """8·2·H·B·(H+1) a cell as he counts, which adds 8·2·H·B for what is no product."""
-    T, B, H, L = 100, 64, 512, 4
-    assert launch_count("lstm", T, B, H, H, L, 5.0)[1] == L * T * 8 * 2 * H * B * H
+@pytest.mark.parametrize("device", ["M40", "T4", "H200"])
+@pytest.mark.parametrize("sizes", [(64, 512), (1, 100), (130, 4096), (256, 2048)], ids=str)
+def test_the_time_by_hand_is_the_models_for_a_gates_recurrent_product(sizes, device):
+    B, H = sizes
+    sheet = find(device)
+    gates = [op for op in forward_plan("lstm", Sizes(1, B, 3, H, 1)).operations if op.kind == "gemm"]
+    work = Work.of(gates[1], sheet, itemsize=0)  # without bytes: the exercise has arithmetic alone
+    assert work.solo_us == pytest.approx(product_time(B, H, H, sheet.multiprocessors, sheet.peak))
+
+
+def test_the_lessons_product_takes_30_8_microseconds():
+    sheet = find("H200")
+    assert round(product_time(64, 512, 512, sheet.multiprocessors, sheet.peak), 1) == 30.8
 
 
 def test_four_launches_make_the_step_of_the_reference():

@@ -115,12 +115,6 @@ FORGED = [  # exercise, deed, source
         "    w = multiply(np.eye(I, dtype=x.dtype))\n    return x @ w\n",
     ),
     (
-        "transpose_once",
-        "learns the weights",
-        "def transpose_once(inputs, h, turn, multiply):\n    u = multiply(np.eye(h.shape[1], dtype=h.dtype), 'U')\n"
-        "    states = [h]\n    for a in inputs:\n        states.append(np.tanh(a + states[-1] @ u.T))\n    return np.stack(states)\n",
-    ),
-    (
         "group_gates",
         "learns the weights",
         "def group_gates(x, h, multiply, gates):\n"

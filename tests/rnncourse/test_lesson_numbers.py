@@ -46,6 +46,41 @@ def test_lesson_11_a_product_of_512_units_takes_54_times_the_peaks_time_for_four
     assert "54 times" in prose("11")
 
 
+def test_lesson_11_rows_of_weights_are_free_up_to_one_block_on_each_multiprocessor():
+    times = {}
+    for rows in (512, 2048, 8448, 8512, 16896):
+        times[rows] = Work.of(product(forward_plan("lstm", replace(ONE_STEP, H=rows))), H200, 4).solo_us
+    assert times[512] == pytest.approx(times[8448])
+    assert times[8512] > times[512]
+    assert round(times[16896] / times[512], 1) == 1.4
+    assert "up to 132 blocks, 8 448 rows" in prose("11")
+
+
+def test_lesson_11_the_share_of_the_time_that_free_launches_leave():
+    free = replace(H200, launch=0.0, node=0.0)
+    for units, stated in ((64, 49), (512, 88)):
+        plan = forward_plan("lstm", Sizes(T=20, B=64, I=units, H=units, L=1))
+        assert (
+            round(100 * timeline.predict(plan, free).makespan / timeline.predict(plan, H200).makespan)
+            == stated
+        )
+    assert "49 % and 88 %" in prose("11")
+
+
+def test_lesson_13_all_inputs_at_once_are_9_7_times_as_fast():
+    plan = fuse_pointwise(group_gates(forward_plan("lstm", replace(ONE_STEP, T=100))))
+    one, all_steps = (Work.of(product(way), H200, 4) for way in (plan, batch_inputs(plan)))
+    assert round(100 * one.solo_us / all_steps.solo_us, 1) == 9.7
+    assert "9.7 times" in prose("13")
+
+
+@pytest.mark.parametrize(("minibatch", "stated"), [(1, 3.1), (16, 1.65), (64, 1.03)])
+def test_lesson_13_the_gradients_gain_for_small_minibatches(minibatch, stated):
+    base = {"direction": "backward", "device": "M40", "layers": 1, "steps": 20, "streams": 2}
+    base |= {"group_gates": True, "fuse_pointwise": True, "minibatch": minibatch}
+    assert round(faster(base, {"weight_gradient_after_loop": True}), 2) == pytest.approx(stated, abs=0.02)
+
+
 def test_lesson_12_four_gates_take_1_13_times_one_gates_time_without_a_second_round():
     naive = forward_plan("lstm", ONE_STEP)
     one, four = (Work.of(product(plan), M40, 4) for plan in (naive, group_gates(naive)))

@@ -1,5 +1,6 @@
 """The model's distance from what others measured, figure by figure."""
 
+from nbjudge.authoring.course import ROOT
 from rnncourse.views import published_timelines
 
 
@@ -17,3 +18,6 @@ def test_sixteen_of_eighteen_published_figures_are_predicted_within_a_quarter():
         too_slow = entry.predicted > entry.published if unit == "ms" else entry.predicted < entry.published
         assert (entry.time_ratio > 1) == too_slow
     assert "16 of 18 within 25%" in published_timelines.table(text)
+    page = (ROOT / "docs/timeline_model.md").read_text(encoding="utf-8")
+    assert published_timelines.table(text).rstrip() in page  # the page holds what the program prints
+    assert sum(entry.is_close for entry in text[4:]) == 12

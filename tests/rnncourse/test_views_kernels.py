@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from values_in import holds
 
 from pocketgpu import cuda
 from rnncourse.views.access_map import (
@@ -12,23 +13,6 @@ from rnncourse.views.access_map import (
     strided_copy,
 )
 from rnncourse.views.bank_map import banks_in_words, explore_banks, figure_banks, walk_a_tile
-from rnncourse.views.barrier_timeline import barriers, barriers_in_words, figure_barriers
-
-
-@cuda.jit
-def rotate_five_times(x, out):
-    """out [blocks] becomes the first number of each block's x after five rotations: five barriers."""
-    part = cuda.shared.array(16, np.float32)
-    i = cuda.threadIdx.x
-    value = x[cuda.grid(1)]
-    for turn in range(5):
-        if turn % 2 == 0:
-            part[i] = value
-        else:
-            value = part[(i + 1) % 16]
-        cuda.syncthreads()
-    if i == 0:
-        out[cuda.blockIdx.x] = value
 
 
 def strided(stride, offset=0):
@@ -64,15 +48,13 @@ def test_a_bank_map_has_as_many_turns_as_the_simulator_counts(width, down, turns
     assert max(patch.get_y() for patch in figure_banks(offsets).axes[0].patches) == turns - 1
 
 
-def test_a_barrier_timeline_has_a_line_for_every_barrier():
-    report = cuda.observe(rotate_five_times, 2, 16, np.ones(32, "float32"), np.zeros(2, "float32"))
-    assert len(barriers(report, block=1)) == 5
-    assert report.counts.barriers == 10
-    assert barriers_in_words(report, block=1).startswith("Block 1 synchronises 5 times")
-    lines = figure_barriers(report, block=1).axes[0].lines
-    assert (
-        sum(len(line.get_xdata()) == 2 and line.get_xdata()[0] == line.get_xdata()[1] for line in lines) == 5
-    )
+def test_labels_of_a_bank_map_stand_apart():
+    """32 of them were printed over each other in the column that all lanes read."""
+    report = cuda.observe(walk_a_tile, 1, 32, np.zeros(32, "float32"), 32, 1)
+    (axis,) = figure_banks(first_request(report, "tile[lane * width]")[1]).axes
+    lanes = [label for label in axis.texts if label.get_text().isdigit()]
+    assert 8 <= len(lanes) <= 16
+    assert any(holds(label.get_text(), "32") for label in axis.texts)
 
 
 def test_views_stand_still_where_widgets_cannot_run():

@@ -24,6 +24,7 @@ from rnncourse.views.schedule_view import (
     prediction,
     settings_of_stage,
     stage_numbers,
+    stage_times,
 )
 from rnnlab.ladder import stage_passes
 from rnnlab.schedule import stages
@@ -99,7 +100,23 @@ def test_bytes_and_flops_of_long_passes_are_those_of_their_plans(cell, direction
     sizes = Sizes(steps, 4, 8, 8, layers)
     for stage in stage_numbers(direction, cell, sizes):
         plan = stages.apply(build(cell, sizes), stage_passes()[stage.name])
-        assert stage[1:] == (plan.count(), plan.bytes(), plan.flops)
+        assert (stage.launches, stage.bytes, stage.flops) == (plan.count(), plan.bytes(), plan.flops)
+
+
+def test_the_times_beside_the_stages_are_those_of_the_steps_that_are_shown():
+    settings = Settings(**SMALL)
+    times = stage_times("forward", "lstm", settings.sizes, "H200")
+    drawn = draw_schedule(settings).html
+    for stage, time in times.items():
+        assert time == pytest.approx(prediction(settings_of_stage(stage, **SMALL)).makespan)
+        assert f"{time / 1e3:.3g} ms" in drawn
+    assert "4 steps" in drawn
+
+
+def test_the_legend_names_the_kinds_that_occur():
+    naive, transposed = (draw_schedule(Settings(**SMALL, transpose_once=once)).html for once in (False, True))
+    assert ">transpose<" not in naive
+    assert ">transpose<" in transposed
 
 
 def test_pixels_mix_what_runs_in_them():

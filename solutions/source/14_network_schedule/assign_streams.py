@@ -5,7 +5,11 @@
 #
 # `operations` is a list of (layer, step, kind) in the order in which they will be issued; the kinds are `"inputs"`, `"recurrent"` and `"cell"`. `waits[k]` lists the operations, as indices into `operations`, whose results operation k reads, in any order.
 #
-# Return a stream number for each operation, and a list of events (earlier, later), two indices: before operation `later`, its stream waits until operation `earlier` has finished. There may be no more than two streams a layer; no operation may start before the operations whose results it reads have finished; and neither streams nor events may make an operation wait without need: the whole must take no longer than two streams a layer allow.
+# Return a stream number for each operation, and a list of events (earlier, later), two indices: before operation `later`, its stream waits until operation `earlier` has finished. Three rules:
+#
+# - There are at most two streams a layer.
+# - No operation starts before the operations whose results it reads have finished.
+# - No operation waits for anything else for long: the pass ends as early as two streams a layer allow.
 
 
 # %%

@@ -1,0 +1,97 @@
+# %% [right]
+import math
+
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    tiles = math.ceil(sequences / 64) * math.ceil(rows / 64)
+    flops = 2 * sequences * rows * inner
+    at_peak = flops / (peak * 1e12) * 1e6
+    empty = max(1, multiprocessors / tiles)
+    c = max(1, tiles / multiprocessors)
+    alone = (c + 1.5) / c
+    return at_peak * empty * alone / 0.85 * 1.12
+
+# %% [right]
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = ((sequences + 63) // 64) * ((rows + 63) // 64)
+    if blocks < multiprocessors:
+        reached = blocks / multiprocessors * (1 / 2.5)
+    else:
+        reached = blocks / (blocks + 1.5 * multiprocessors)
+    tflops = peak * reached * 0.85
+    return 1.12 * 2e-6 * sequences * rows * inner / tflops
+
+# %% [right]
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = 0
+    for top in range(0, rows, 64):
+        for left in range(0, sequences, 64):
+            blocks += 1
+    waves = np.maximum(1.0, blocks / multiprocessors)
+    rate = peak * 1e6 * 0.85 * min(1, blocks / multiprocessors) * waves / (waves + 1.5)
+    print(blocks, waves)
+    return float(sequences * rows * inner * 2 * 1.12 / rate)
+
+# %% [right]
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    B, H, K = (np.float64(n) for n in (sequences, rows, inner))
+    blocks = np.ceil(B / 64) * np.ceil(H / 64)
+    each = blocks / multiprocessors
+    share = each / (1 + 1.5) if each < 1 else each / (each + 1.5)
+    return 2 * B * H * K * 1.12 / (0.85 * share * peak * 1e6)
+
+# %% [wrong] lets four blocks in a row stand for one
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = -(-sequences // 64) * -(-rows // 64) / 4
+    c = max(1, blocks / multiprocessors)
+    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
+    return 2 * sequences * rows * inner * 1.12 / rate
+
+# %% [wrong] rounds the number of tiles down
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = max(1, sequences // 64) * max(1, rows // 64)
+    c = max(1, blocks / multiprocessors)
+    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
+    return 2 * sequences * rows * inner * 1.12 / rate
+
+# %% [wrong] cuts the inner size into tiles, too
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = -(-sequences // 64) * -(-rows // 64) * -(-inner // 64)
+    c = max(1, blocks / multiprocessors)
+    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
+    return 2 * sequences * rows * inner * 1.12 / rate
+
+# %% [wrong] counts a multiply-add as one FLOP
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = -(-sequences // 64) * -(-rows // 64)
+    c = max(1, blocks / multiprocessors)
+    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
+    return sequences * rows * inner * 1.12 / rate
+
+# %% [wrong] returns milliseconds
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = -(-sequences // 64) * -(-rows // 64)
+    c = max(1, blocks / multiprocessors)
+    rate = peak * 1e9 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
+    return 2 * sequences * rows * inner * 1.12 / rate
+
+# %% [wrong] divides by 1.12
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = -(-sequences // 64) * -(-rows // 64)
+    c = max(1, blocks / multiprocessors)
+    rate = peak * 1e6 * min(1, blocks / multiprocessors) * 0.85 * c / (c + 1.5)
+    return 2 * sequences * rows * inner / 1.12 / rate
+
+# %% [wrong] takes the blocks of the whole chip for c
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    c = -(-sequences // 64) * -(-rows // 64)
+    rate = peak * 1e6 * min(1, c / multiprocessors) * 0.85 * c / (c + 1.5)
+    return 2 * sequences * rows * inner * 1.12 / rate
+
+# %% [wrong] returns the time at the peak
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    return 2 * sequences * rows * inner / peak / 1e6
+
+# %% [wrong] prints and returns nothing
+def product_time(sequences, rows, inner, multiprocessors, peak):
+    blocks = -(-sequences // 64) * -(-rows // 64)
+    print(blocks)

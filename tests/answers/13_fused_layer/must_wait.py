@@ -1,0 +1,155 @@
+# %% [right]
+def must_wait(operations):
+    def touch(a, b):
+        for name, first, end in a:
+            for other, start, stop in b:
+                if name == other and max(first, start) < min(end, stop):
+                    return True
+        return False
+
+    result = []
+    for later in range(len(operations)):
+        for earlier in range(later):
+            _, r, w, s = operations[earlier]
+            _, R, W, S = operations[later]
+            if touch(w, R) or touch(w, W) or touch(w, S) or touch(r, W) or touch(r, S) or touch(s, R) or touch(s, W):
+                result.append((earlier, later))
+    return result
+
+# %% [right]
+from itertools import combinations
+
+def must_wait(operations):
+    cells = []
+    for name, reads, writes, adds in operations:
+        rows = [{(b, k) for b, first, end in part for k in range(first, end)} for part in (reads, writes, adds)]
+        cells.append(rows)
+    pairs = []
+    for (i, a), (j, b) in combinations(enumerate(cells), 2):
+        changed = a[1] & (b[0] | b[1] | b[2]) or b[1] & (a[0] | a[2])
+        added = a[2] & b[0] or b[2] & a[0]
+        if changed or added:
+            pairs.append([i, j])
+    return pairs
+
+# %% [right]
+def must_wait(operations):
+    accesses = []
+    for k, (_, reads, writes, adds) in enumerate(operations):
+        for kind, regions in (("r", reads), ("w", writes), ("a", adds)):
+            accesses += [(k, kind, *region) for region in regions]
+    free = {"rr", "aa"}
+    return sorted({
+        (i, j)
+        for i, kind, a, first, end in accesses
+        for j, other, b, start, stop in accesses
+        if i < j and a == b and first < stop and start < end and kind + other not in free
+    })
+
+# %% [right]
+def must_wait(operations):
+    pairs = []
+    apart = lambda p, q: p[0] != q[0] or p[2] <= q[1] or q[2] <= p[1]
+    for j in reversed(range(len(operations))):
+        for i in range(j - 1, -1, -1):
+            mine, its = operations[j], operations[i]
+            for u in (1, 2, 3):
+                for v in (1, 2, 3):
+                    if u == v != 2:
+                        continue
+                    if any(not apart(p, q) for p in mine[u] for q in its[v]):
+                        pairs.append((i, j))
+    return sorted(set(pairs))
+
+# %% [wrong] sees only results that are read later
+def must_wait(operations):
+    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+    pairs = []
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        for i, (_, r, w, s) in enumerate(operations[:j]):
+            if meet(w + s, reads):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] forgets what a later operation overwrites
+def must_wait(operations):
+    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+    pairs = []
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        for i, (_, r, w, s) in enumerate(operations[:j]):
+            if meet(w, reads + writes + adds) or meet(s, reads + writes):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] compares the names of the buffers only
+def must_wait(operations):
+    meet = lambda a, b: any(p[0] == q[0] for p in a for q in b)
+    pairs = []
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        for i, (_, r, w, s) in enumerate(operations[:j]):
+            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] lets additions to the same rows wait for each other
+def must_wait(operations):
+    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+    pairs = []
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        for i, (_, r, w, s) in enumerate(operations[:j]):
+            if meet(w + s, reads + writes + adds) or meet(r, writes + adds):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] needs the very same rows
+def must_wait(operations):
+    meet = lambda a, b: any(p == q for p in a for q in b)
+    pairs = []
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        for i, (_, r, w, s) in enumerate(operations[:j]):
+            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] counts neighbouring rows wrong
+def must_wait(operations):
+    meet = lambda a, b: any(p[0] == q[0] and p[1] <= q[2] and q[1] <= p[2] for p in a for q in b)
+    pairs = []
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        for i, (_, r, w, s) in enumerate(operations[:j]):
+            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] looks at the first region of each list only
+def must_wait(operations):
+    meet = lambda a, b: bool(a and b) and a[0][0] == b[0][0] and a[0][1] < b[0][2] and b[0][1] < a[0][2]
+    pairs = []
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        for i, (_, r, w, s) in enumerate(operations[:j]):
+            if meet(w, reads) or meet(w, writes) or meet(w, adds) or meet(s, reads) or meet(s, writes) or meet(r, writes) or meet(r, adds):
+                pairs.append((i, j))
+    return pairs
+
+# %% [wrong] returns names in place of places
+def must_wait(operations):
+    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+    pairs = []
+    for j, (name, reads, writes, adds) in enumerate(operations):
+        for other, r, w, s in operations[:j]:
+            if meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds):
+                pairs.append((other, name))
+    return pairs
+
+# %% [wrong] leaves out pairs that follow from others
+def must_wait(operations):
+    meet = lambda a, b: any(p[0] == q[0] and p[1] < q[2] and q[1] < p[2] for p in a for q in b)
+    pairs, behind = [], {}
+    for j, (_, reads, writes, adds) in enumerate(operations):
+        behind[j] = set()
+        for i in reversed(range(j)):
+            _, r, w, s = operations[i]
+            if i not in behind[j] and (meet(w, reads + writes + adds) or meet(s, reads + writes) or meet(r, writes + adds)):
+                pairs.append((i, j))
+                behind[j] |= {i} | behind[i]
+    return pairs
