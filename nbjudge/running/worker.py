@@ -80,7 +80,6 @@ class Worker:
         self.left_out: list[str] = []  # statements that failed when the answer was loaded, with the reason
         self._starting = self._judge_seconds = 0.0  # of the processor, of the process and of the judge
         self._called = 0.0  # of the judge's processor, for functions that the answer calls
-        self.exchange = self._exchange  # replies.py puts what is known before it
         self._granted, self._own_waiting = 0.0, waiting_of(os.getpid())
         self._group: control_group.ControlGroup | None = None
 
@@ -98,12 +97,12 @@ class Worker:
 
     def __call__(self, *arguments: object, **keywords: object) -> object:
         conversation = Conversation(self.name)
-        frame = self.exchange(conversation.question(arguments, keywords))
+        frame = self._exchange(conversation.question(arguments, keywords))
         while conversation.is_request(frame):
             own = time.process_time()
             reply = conversation.reply(frame)
             self._called += time.process_time() - own
-            frame = self.exchange(reply)
+            frame = self._exchange(reply)
         return conversation.outcome(frame)
 
     def _start(self, stack: ExitStack) -> None:
