@@ -42,7 +42,7 @@ One line of results.jsonl and one file in results/ (results.Result):
             "fault", "grader", "seconds"}]; fault: the grader's own, listed apart, no points are lost to it
             silently; `looks` are for the teacher only
   graded    time of grading in ISO 8601, UTC
-  seconds   of grading, and `cpu` {"answers", "starting", "judge"} in seconds
+  seconds   of grading
 
 Only the fields in results.TIMES differ between two runs.  Programs read with `results.load(folder)` and
 `submissions.load(folder)`, never the text.  `keys.class_key(folder)` is the key as bytes; it stops where the

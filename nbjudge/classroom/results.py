@@ -24,7 +24,7 @@ from nbjudge.verdict import Status, Verdict
 
 FORMAT = 1
 ABANDONED = 3600.0  # seconds after which nobody writes a file any more that a kill has left half
-TIMES = "graded", "seconds", "cpu"  # the only fields that differ between two runs, here and in exercises
+TIMES = "graded", "seconds"  # the only fields that differ between two runs, here and in exercises
 WORDS = "name", "status", "points", "max_points", "message", "misconception", "next_step"
 
 
@@ -47,7 +47,6 @@ class Result:
     key: str = ""
     graded: str = ""
     seconds: float = 0.0
-    cpu: dict | None = None
     format: int = FORMAT
 
     @property

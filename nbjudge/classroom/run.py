@@ -5,12 +5,10 @@ the rest, with the same seeds, and ends with the same results.
 """
 
 import contextlib
-import os
 import signal
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -107,7 +105,6 @@ def result_of(job: dict, outcome: dict) -> Result:
         exercises=exercises,
         graded=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(outcome.get("seconds", 0.0), 3),
-        cpu=outcome["cpu"],
     )
 
 
@@ -145,13 +142,10 @@ def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = 
     """Grade the jobs and write each result; those below results/ get a line in results.jsonl too."""
     progress = Progress(len(jobs), sys.stderr)
     begin = time.monotonic()
-    used = -sum(os.times()[2:4])  # by a trial of the sandbox; the first result has the start of this process
     try:
         for number, (job, outcome) in enumerate(engine(jobs), 1):
             if isinstance(outcome, BaseException):
                 raise outcome
-            before, used = used, time.process_time()
-            outcome["cpu"]["judge"] = round(outcome["cpu"].get("judge", 0.0) + used - before, 3)
             result = result_of(job, outcome)
             _write(folder, below, result, number)
             progress.count(result, time.monotonic() - begin)
@@ -229,12 +223,6 @@ def describe(listed: list[Result]) -> Iterator[str]:
         for exercise in result.exercises:
             if exercise["fault"]:
                 yield f"⚠ not judged: {result.student}, {exercise['name']}: {exercise['message']}"
-    total = Counter()
-    for result in listed:
-        total.update(result.cpu or {})
-    if seconds := sum(total.values()):
-        parts = ", ".join(f"{name} {total[name] / seconds:.0%}" for name in ("answers", "judge", "starting"))
-        yield f"{in_words(seconds)} of processor time: {parts}"
 
 
 def without_faults(listed: list[Result]) -> bool:

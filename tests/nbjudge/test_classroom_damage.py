@@ -64,8 +64,7 @@ def test_a_notebook_that_was_lost_or_changed_after_collect_costs_no_marks(harm, 
     with pytest.raises(Unusable, match=sentence):
         graded(folder)
     words = []
-    accounts = SimpleNamespace(box=SimpleNamespace(why=""))
-    judge_process.grade_submission(job, accounts, words.append)
+    judge_process.grade_submission(job, SimpleNamespace(why=""), words.append)
     assert sentence in words[0]["refuses"], "also where it changes while a class is graded"
     collect(folder, [tmp_path / "in"], Assignment())
     assert len(graded(folder)) == 5

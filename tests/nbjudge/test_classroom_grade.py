@@ -41,7 +41,6 @@ def test_each_submission_has_a_file_a_line_and_a_seed_of_the_class_key(folder):
     assert [result.seed for result in listed] == seeds
     assert len({*seeds}) == len(STUDENTS)
     assert [verdict.status for verdict in listed[0].verdicts] == ["passed"] * 3
-    assert max(result.cpu["judge"] for result in listed) > 0, "the seconds of the run's own process"
 
 
 def test_a_second_run_does_only_what_is_missing(folder):
