@@ -9,8 +9,9 @@ where students have the same identifier everywhere (Moodle's number belongs to o
   files/<sha256>.ipynb    each notebook as it was handed in, by its content
   results/<folder of the student>/<lesson>.json    one file for each graded submission, written whole
   results.jsonl           the same objects, one line each, sorted by student and lesson; derived from results/
+                          when a run begins and when it ends
   regraded/               results of `regrade` that are shown and not yet written
-  lock, lock.*            held by the processes that grade
+  lock                    held by the process that grades
   by_hand.csv, pairs.csv, rules.csv    the teacher's own, each optional; by_hand.py has their columns
 
 One line of submissions.jsonl (submissions.Submission); every field is there in every line:

@@ -1,12 +1,10 @@
-"""Where submissions are graded: on this machine, on a Dask cluster, or as a share of a batch system's array.
+"""Where submissions are graded: on this machine or on a Dask cluster.
 
 Each engine takes jobs and yields (job, outcome) in whatever order they end. The judge is the same everywhere,
 and so are seeds and verdicts.
 """
 
-import hashlib
 import queue
-import re
 import tempfile
 import threading
 from asyncio import CancelledError
@@ -155,22 +153,3 @@ def _judge_of_thread() -> Judge:
     if not hasattr(_threads, "judge"):
         _threads.judge = Judge()
     return _threads.judge
-
-
-def share(text: str) -> tuple[int, int]:
-    """(number, count) of a share written as 3/40. Raises Unusable for anything else."""
-    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", text)
-    number, count = map(int, match.groups()) if match else (0, 0)
-    if not 1 <= number <= count:
-        raise Unusable(f"{text!r} is no share: write 1/40 to 40/40 for an array of 40.")
-    return number, count
-
-
-def of_share(jobs: Iterable[dict], number: int, count: int) -> list[dict]:
-    """The jobs of one share: by student and lesson alone, so that all shares together are the class."""
-    return [job for job in jobs if _place_number(job) % count == number - 1]
-
-
-def _place_number(job: dict) -> int:
-    place = f"{job['student']}\0{job['lesson']}".encode(errors="surrogatepass")
-    return int.from_bytes(hashlib.sha256(place).digest()[:8])

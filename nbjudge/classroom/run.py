@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import TextIO
 
-from nbjudge.classroom import engines, keys, results, submissions, versions
+from nbjudge.classroom import keys, results, submissions, versions
 from nbjudge.classroom.engines import Engine
 from nbjudge.classroom.results import Result
 from nbjudge.classroom.submissions import Submission
@@ -115,7 +115,6 @@ def grade_class(
     *,
     resume: bool = False,
     plain: bool = False,
-    share: tuple[int, int] | None = None,
 ) -> list[Result]:
     """Grade what is missing of a class; all results that there are at the end.
 
@@ -125,21 +124,20 @@ def grade_class(
     refuse_without_sandbox(plain)
     planned = plan(folder, plain)
     graded = len(planned.done) + len(planned.outdated)
-    jobs = engines.of_share(planned.jobs, *share) if share else planned.jobs
-    if graded and not resume and not share:
+    if graded and not resume:
         raise Unusable(
             f"{graded} of {graded + len(planned.jobs)} submissions are graded: --resume grades the rest, "
             "rnnlab class regrade shows what another run would change."
         )
-    for line in _before(folder, planned, graded, jobs):
+    for line in _before(folder, planned, graded):
         tell(line)
     with _stopped_by_signals():
-        write_outcomes(folder, jobs, engine)
+        write_outcomes(folder, planned.jobs, engine)
     return results.repair(folder)
 
 
 def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = "results") -> None:
-    """Grade the jobs and write each result; those below results/ get a line in results.jsonl too."""
+    """Grade the jobs and write each result below a folder of the class."""
     progress = Progress(len(jobs), sys.stderr)
     begin = time.monotonic()
     try:
@@ -162,8 +160,6 @@ def write_outcomes(folder: Path, jobs: list[dict], engine: Engine, below: str = 
 def _write(folder: Path, below: str, result: Result, number: int) -> None:
     try:
         results.write(folder / below, result)
-        if below == "results":
-            results.append(folder, result)
     except OSError as error:
         raise Unusable(
             f"the result of {result.student} could not be written: {error.strerror}. The {number - 1} graded "
@@ -180,7 +176,7 @@ def refuse_without_sandbox(plain: bool) -> None:
         )
 
 
-def _before(folder: Path, planned: Plan, graded: int, jobs: list[dict]) -> Iterator[str]:
+def _before(folder: Path, planned: Plan, graded: int) -> Iterator[str]:
     """What a run states before it begins."""
     if keys.is_exposed(folder):
         yield f"other accounts of this machine can read {folder / 'class.key'}: chmod 600 keeps it yours"
@@ -191,7 +187,7 @@ def _before(folder: Path, planned: Plan, graded: int, jobs: list[dict]) -> Itera
             f"{len(planned.outdated)} of them by another version of the checks; they stay as they are: "
             "rnnlab class regrade shows what would change"
         )
-    yield f"{len(jobs)} to grade"
+    yield f"{len(planned.jobs)} to grade"
 
 
 @contextlib.contextmanager
