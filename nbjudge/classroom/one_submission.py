@@ -1,4 +1,4 @@
-"""One submission graded on a platform's own machine, small and slow as it may be: Gradescope, Classroom 50.
+"""One submission graded on a platform's own machine, small and slow as it may be: Gradescope.
 
 The platform ends a run that takes too long, and the student then has nothing. So time is a budget here: what
 no time is left for is not judged, and the other verdicts stand.
