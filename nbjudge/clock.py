@@ -19,7 +19,7 @@ AGAIN = 1.0  # seconds until it rings once more, where whatever ran has swallowe
 
 
 class Overtime(BaseException):
-    """The judge took too long. No Exception: a check that catches those must not go on."""
+    """The judge took too long. Not an Exception, so that `except Exception` in a check cannot swallow it."""
 
 
 @dataclass
