@@ -44,22 +44,21 @@ def check_transpose_once(submission, rng, T, B, H):
     states = [h]
     for a in inputs:
         states.append(np.tanh(a + states[-1] @ U.T))
-    first = int(ANSWERS["transpose_once"].number("states", "all") == "after")
-    want = np.stack(states[first:])
+    want = np.stack(states)
     trace: list = []
     arguments = inputs, h, Code(source, "turn", trace), Code(source, "multiply", trace)
     case = f"T={T}, B={B}, H={H}"
     got = submission(*arguments)
-    advice = lambda: _step_terms(first_place(got, want, *CLOSE), first, states, inputs, U)
+    advice = lambda: _step_terms(first_place(got, want, *CLOSE), states, inputs, U)
     if expect(got, want, axes=AXES, what="h", case=case, advice=advice):
         require_calls(ANSWERS["transpose_once"], trace, arguments, case)
 
 
-def _step_terms(place: tuple | None, first: int, states: list, inputs: np.ndarray, U: np.ndarray):
-    """What tanh is taken of at a place of the states from number `first` on."""
+def _step_terms(place: tuple | None, states: list, inputs: np.ndarray, U: np.ndarray):
+    """What tanh is taken of at a place of the states."""
     if place is None:
         return None
-    step, *place = place[0] + first - 1, *place[1:]
+    step, *place = place[0] - 1, *place[1:]
     if step < 0:
         return "The first state is the initial one itself."
     carried = (states[step] @ U.T)[tuple(place)]

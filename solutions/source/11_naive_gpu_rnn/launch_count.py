@@ -117,29 +117,3 @@ def launch_count(cell, T, B, I, H, L, launch):
             launches += products + others
             flops += products // 2 * (2 * B * H * width + 2 * B * H * H)
     return launches, flops, launch * launches
-
-# %% [variant] bias_kernels=0
-# - Every product, bias, sum, function, and elementwise product is a kernel; 1 − z is one as well.
-# + Every product, sum, function, and elementwise product is a kernel; 1 − z is one as well. A bias is none: the kernel before it adds it.
-# - every product, every bias,
-# + every product,
-# - rnn_tanh 2 + 3, gru 6 + 15 (its candidate has a second bias), lstm 8 + 17
-# + rnn_tanh 2 + 2, gru 6 + 11, lstm 8 + 13
-# - {"rnn_tanh": (1, 3), "gru": (3, 15), "lstm": (4, 17)}
-# + {"rnn_tanh": (1, 2), "gru": (3, 11), "lstm": (4, 13)}
-# - {"rnn_tanh": (1, 2), "gru": (3, 11), "lstm": (4, 13)}
-# + {"rnn_tanh": (1, 3), "gru": (3, 15), "lstm": (4, 17)}
-# - counts the biases as no kernels
-# + counts the biases as kernels
-# - (3, 15)
-# + (3, 11)
-# - (3, 14)
-# + (3, 10)
-# - (4, 17)
-# + (4, 13)
-# - (4, 16)
-# + (4, 12)
-# - {"rnn_tanh": 5, "gru": 21, "lstm": 25}
-# + {"rnn_tanh": 4, "gru": 17, "lstm": 21}
-# - dict(rnn_tanh=(2, 3), gru=(6, 15), lstm=(8, 17))
-# + dict(rnn_tanh=(2, 2), gru=(6, 11), lstm=(8, 13))

@@ -85,19 +85,3 @@ def transpose_once(inputs, h, turn, multiply):
         h = np.tanh(a + multiply(h, name))
         states.append(h)
     return np.array(states)
-
-# %% [variant] states=after
-# - Return all states [T+1,B,H] of a tanh network, beginning with the initial one,
-# + Return the states [T,B,H] of a tanh network after each step, without the initial one,
-# - """[T+1,B,H] of h
-# + """[T,B,H] of h
-# - np.stack(states)
-# + np.stack(states[1:])
-# - np.stack(states[1:])
-# + np.stack(states)
-# - forgets the initial state
-# + returns the initial state, too
-# - return history
-# + return history[1:]
-# - np.array(states)
-# + np.array(states[1:])
