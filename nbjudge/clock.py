@@ -34,7 +34,7 @@ class Limit:
 def limited(seconds: float, patience: float = PATIENCE) -> Iterator[Limit]:
     """Raise Overtime in what runs here once so many seconds have passed.
 
-    Only the main thread can be interrupted; in another one there is no limit.
+    Only the main thread can be interrupted; another thread runs without a limit.
     """
     limit = Limit()
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):

@@ -1,6 +1,6 @@
 """A whole class: collect the files, grade them unattended, understand the results, hand marks back.
 
-Files are the truth; there is no database.  A class folder holds one assignment, or all lessons of a course
+Files are the truth, in place of a database.  A class folder holds one assignment, or all lessons of a course
 where students have the same identifier everywhere (Moodle's number belongs to one assignment):
 
   class.json              {"format", "key": fingerprint of the class key, "variants": [lesson, ...]}
@@ -19,7 +19,7 @@ One line of submissions.jsonl (submissions.Submission); every field is there in 
   student   identifier, in Unicode form NFC: number in Moodle and Canvas, folder's name elsewhere; or null
   name      full name where the layout has one, else null
   lesson    lesson of the notebook, "bptt"; null where it is of none
-  file      "files/<sha256>.ipynb"; null for a file that is no notebook or could not be read
+  file      "files/<sha256>.ipynb"; null for another kind of file, or an unreadable one
   sha256    digest of the content; null where `file` is null
   source    where it was, "download.zip: Ada Lovelace_123_assignsubmission_file/02_bptt.ipynb"
   layout    "moodle", "canvas", "nbgrader" or "plain"

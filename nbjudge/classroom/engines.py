@@ -103,7 +103,7 @@ def _on_cluster(client: object, jobs: Iterable[dict]) -> Iterator[Graded]:
     waiting, running, ended = deque(jobs), {}, as_completed()
 
     def send() -> None:
-        """Keep all workers busy that there are now; where there are none, one job waits for the first."""
+        """Keep all present workers busy; without any, one job waits for the first."""
         while waiting and len(running) < max(1, AHEAD * sum(client.nthreads().values())):
             job = waiting.popleft()
             content = Path(job["path"]).read_bytes()

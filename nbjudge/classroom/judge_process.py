@@ -57,7 +57,7 @@ class _Stops:
 def main() -> None:
     """Grade the submissions that standard input names, until it ends."""
     words = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # whatever a check prints is no word to the engine
+    os.dup2(2, 1)  # the engine must not read what a check prints
 
     def tell(word: dict) -> None:
         try:

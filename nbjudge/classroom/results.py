@@ -161,7 +161,7 @@ def read(path: Path) -> Result:
 
 
 def parsed(line: str) -> Result | None:
-    """The result in a line of JSON; None where it is none, as the half line that a kill has left."""
+    """The result in a line of JSON; None for any other line, as the half one that a kill has left."""
     try:
         entry = json.loads(line)
         known = {name: value for name, value in entry.items() if name in FIELDS}

@@ -36,7 +36,7 @@ TICK, LONGEST_TICK = 0.05, 0.2  # seconds between two looks at what the process 
 LOOKING = 0.1  # share of the time that looks may take, as far as LONGEST_TICK allows
 FILLING = 4 << 30  # bytes of new memory that a process may fill in a second
 LINE, FAILURES = 300, 5  # characters of a statement that was left out, and how many are named
-START = 30.0  # seconds until a worker must have started: a machine full of other work is no learner's fault
+START = 30.0  # seconds until a worker must have started: a machine may be full of other work
 
 
 class Answer(NamedTuple):
@@ -175,7 +175,7 @@ class Worker:
         return (self.process.stderr.read(500) or b"").decode(errors="replace").strip()
 
     def _load(self) -> None:
-        """Hand over the answer's source; Stopped if there is no function after it has run."""
+        """Hand over the answer's source; raises Stopped if it defines none."""
         try:
             frame = self.asked.packed()
         except wire.TooBig:
